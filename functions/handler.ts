@@ -1,0 +1,47 @@
+import middy from '@middy/core'
+import type * as z from 'zod'
+import { Fault } from '../shared/errors.ts'
+import type { World } from '../shared/world.ts'
+
+/** What a host hands to a handler besides the event. On AWS the generated entry supplies `world`. */
+export interface HostContext {
+  readonly world: World
+  /** Aborted when the host gives up on this invocation (time-out, stop of the process). */
+  readonly signal?: AbortSignal
+}
+
+export type Handler = (event: unknown, context: HostContext) => Promise<unknown>
+
+interface FunctionSpec<Event, Answer> {
+  readonly name: string
+  readonly input: z.ZodType<Event>
+  run(event: Event, world: World, context: HostContext): Promise<Answer>
+}
+
+/**
+ * The wrapper of every function a machine or another function calls: parse in, run, name what went wrong. Route
+ * handlers have their own (http-handler.ts).
+ */
+export function functionHandler<Event, Answer>(spec: FunctionSpec<Event, Answer>): Handler {
+  const base = middy()
+    .before((request: { event: unknown }) => {
+      const parsed = spec.input.safeParse(request.event)
+      if (!parsed.success) throw startThroughTheApi(spec.name, parsed.error.issues[0]?.message)
+      request.event = parsed.data
+    })
+    .onError((request: { error: unknown; event: unknown; context: unknown }) => {
+      ;(request.context as HostContext).world.log.error('function failed', {
+        function: spec.name,
+        error: String(request.error),
+      })
+    })
+  return base.handler((event: unknown, context: unknown) => {
+    const host = context as HostContext
+    return spec.run(event as Event, host.world, host)
+  }) as unknown as Handler
+}
+
+function startThroughTheApi(name: string, seen: string | undefined): Fault {
+  const message = `Cannot run "${name}": its input is not one the start route wrote (${seen ?? 'unknown shape'}). Start runs with POST /api/dag/run or \`sluice run start\`.`
+  return new Fault('InvalidInput', 'start_through_the_api', message)
+}

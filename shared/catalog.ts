@@ -1,0 +1,84 @@
+/**
+ * Every function and every route, as data: infra/aws makes a Lambda and a role of each line, infra/local serves the
+ * same lines from one process. Files are relative to functions/. `placeholder` stands for the function in machine text.
+ */
+export interface FunctionLine {
+  readonly name: string
+  readonly file: string
+  /** World members the function uses: its generated AWS entry is built with exactly these. */
+  readonly ports: readonly string[]
+  /** Only functions a machine calls have one: `${RunBlock}` in the definition. */
+  readonly placeholder?: string
+}
+
+export interface RouteLine {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  /** API Gateway syntax: `{run_id}` one segment, `{name+}` the rest. */
+  readonly path: string
+  /** The function that answers. */
+  readonly name: string
+  /** The answer is a stream (Server-Sent Events). */
+  readonly stream?: true
+}
+
+export const FUNCTIONS: readonly FunctionLine[] = [
+  {
+    name: 'run-block',
+    file: 'blocks/run-block.ts',
+    placeholder: 'RunBlock',
+    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'inputs', 'isolate'],
+  },
+  { name: 'wait-join', file: 'blocks/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
+  {
+    name: 'request-approval',
+    file: 'approvals/request-approval.ts',
+    placeholder: 'RequestApproval',
+    ports: ['runs', 'objects', 'machine', 'isolate'],
+  },
+  { name: 'settle', file: 'runs/settle.ts', placeholder: 'Settle', ports: ['runs', 'objects', 'outbox'] },
+  { name: 'start-run', file: 'runs/start-run.ts', ports: ['runs', 'objects', 'machine', 'outbox', 'documents'] },
+  { name: 'send-outbox', file: 'runs/send-outbox.ts', ports: ['runs', 'machine', 'outbox'] },
+  { name: 'sweep', file: 'runs/sweep.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
+  { name: 'get-health', file: 'api/get-health.ts', ports: [] },
+  { name: 'get-config', file: 'api/get-config.ts', ports: [] },
+  { name: 'get-agents', file: 'api/get-agents.ts', ports: [] },
+  { name: 'get-gates', file: 'api/get-gates.ts', ports: [] },
+  { name: 'get-safety', file: 'api/get-safety.ts', ports: [] },
+  { name: 'get-openapi', file: 'api/get-openapi.ts', ports: [] },
+  { name: 'validate-dag', file: 'api/validate-dag.ts', ports: ['documents'] },
+  { name: 'list-runs', file: 'api/list-runs.ts', ports: ['runs'] },
+  { name: 'get-run', file: 'api/get-run.ts', ports: ['runs', 'objects'] },
+  { name: 'replay-run', file: 'api/replay-run.ts', ports: ['runs'] },
+  { name: 'stream-events', file: 'api/stream-events.ts', ports: ['runs', 'waker'] },
+  { name: 'get-context', file: 'api/get-context.ts', ports: ['runs'] },
+  { name: 'patch-context', file: 'api/patch-context.ts', ports: ['runs'] },
+  { name: 'list-artifacts', file: 'api/list-artifacts.ts', ports: ['runs'] },
+  { name: 'get-artifact', file: 'api/get-artifact.ts', ports: ['runs', 'objects'] },
+  { name: 'decide-approval', file: 'api/decide-approval.ts', ports: ['runs', 'objects', 'outbox'] },
+  { name: 'stop-run', file: 'api/stop-run.ts', ports: ['runs', 'outbox'] },
+  { name: 'stop-all', file: 'api/stop-all.ts', ports: ['runs', 'outbox'] },
+]
+
+const RUN = '/api/dag/runs/{run_id}'
+
+export const ROUTES: readonly RouteLine[] = [
+  { method: 'GET', path: '/api/health', name: 'get-health' },
+  { method: 'GET', path: '/api/config', name: 'get-config' },
+  { method: 'GET', path: '/api/agents', name: 'get-agents' },
+  { method: 'GET', path: '/api/gates', name: 'get-gates' },
+  { method: 'GET', path: '/api/openapi.json', name: 'get-openapi' },
+  { method: 'GET', path: '/api/dag/safety', name: 'get-safety' },
+  { method: 'POST', path: '/api/dag/validate', name: 'validate-dag' },
+  { method: 'POST', path: '/api/dag/run', name: 'start-run' },
+  { method: 'GET', path: '/api/dag/runs', name: 'list-runs' },
+  { method: 'POST', path: '/api/dag/runs/stop-all', name: 'stop-all' },
+  { method: 'GET', path: RUN, name: 'get-run' },
+  { method: 'GET', path: `${RUN}/replay`, name: 'replay-run' },
+  { method: 'GET', path: `${RUN}/events`, name: 'stream-events', stream: true },
+  { method: 'GET', path: `${RUN}/context`, name: 'get-context' },
+  { method: 'PATCH', path: `${RUN}/context`, name: 'patch-context' },
+  { method: 'GET', path: `${RUN}/artifacts`, name: 'list-artifacts' },
+  { method: 'GET', path: `${RUN}/artifacts/{name+}`, name: 'get-artifact' },
+  { method: 'POST', path: `${RUN}/approvals`, name: 'decide-approval' },
+  { method: 'POST', path: `${RUN}/stop`, name: 'stop-run' },
+]

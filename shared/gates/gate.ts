@@ -1,0 +1,46 @@
+import type * as z from 'zod'
+import type { Json } from '../canonical.ts'
+import type { Isolate } from '../isolate.ts'
+
+/** What a gate may look at. For pre-gates `outputs` is empty; a port name looks in outputs first, then inputs. */
+export interface GateFacts {
+  readonly inputs: Readonly<Record<string, Json>>
+  readonly outputs: Readonly<Record<string, Json>>
+  /** This attempt's measured cost and wall time; null = unknown. */
+  readonly measured: { readonly cost_usd: number | null; readonly latency_ms: number | null }
+}
+
+/** The answer of one check. `reason` is one sentence for people; `facts` small JSON (at most 512 bytes inline). */
+export interface CheckResult {
+  readonly passed: boolean
+  readonly reason: string
+  readonly facts?: Readonly<Record<string, Json>>
+}
+
+/**
+ * One gate kind: adding one is this object in a file of its own plus a line in registry.ts (spec gates, "Adding one").
+ * `check` is pure and total: it never throws for any value of any type; missing, null or wrong-typed ports FAIL.
+ */
+export interface Gate<Params> {
+  readonly type: string
+  /** One sentence for the generated reference. */
+  readonly summary: string
+  /** Strict: unknown parameters are errors when the DAG is parsed. */
+  readonly params: z.ZodType<Params>
+  /** Ports this check reads: they must exist on the block. */
+  reads(params: Params): readonly string[]
+  check(params: Params, facts: GateFacts, ports: { readonly isolate: Isolate }): CheckResult | Promise<CheckResult>
+}
+
+/** The recorded verdict (spec gates, "Envelope"). `error` is not passed: a gate that crashes or times out fails closed. */
+export interface Verdict {
+  readonly name: string
+  readonly type: string
+  readonly passed: boolean
+  readonly status: 'passed' | 'failed' | 'error' | 'waived'
+  readonly reason: string
+  readonly facts: Readonly<Record<string, Json>>
+  readonly duration_ms: number
+  /** sha256 of the check and of the port values it reads: same hash, same verdict. */
+  readonly input_hash: string
+}

@@ -1,0 +1,30 @@
+import * as z from 'zod'
+
+/**
+ * The deterministic handlers a DAG may name, with the schema of their `config` (data only: the code is one file each
+ * in functions/blocks/handlers/). The table keeps `check` and the runtime from ever knowing different names.
+ */
+export const HANDLERS = {
+  /** Passes inputs through to outputs of the same name. */
+  pass: z.strictObject({}),
+  /** JSONata over {inputs}; a single output takes the whole answer, several take its members. */
+  transform: z.strictObject({ expression: z.string().min(1).max(4_000) }),
+  /** Reads `path` (below inputs_dir) or the object ref in input `file` into the one output. */
+  'read-input': z.strictObject({ path: z.string().min(1).max(400).optional() }),
+  /** Stores input `body` (or the one input) as artifact `name`; outputs: the object ref. */
+  'write-artifact': z.strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/, 'letters, digits, . _ / -; at most 200, no ".."')
+      .refine((name) => !name.includes('..'), 'no ".."'),
+    media_type: z.string().max(100).optional(),
+  }),
+  /** Descriptive statistics with confidence intervals of the table in input `table` (JSON rows or CSV text). */
+  'table-stats': z.strictObject({
+    columns: z.array(z.string()).min(1).max(50).optional(),
+    confidence: z.union([z.literal(0.9), z.literal(0.95), z.literal(0.99)]).optional(),
+  }),
+} as const
+
+export type HandlerName = keyof typeof HANDLERS
+export type HandlerConfig<N extends HandlerName> = z.infer<(typeof HANDLERS)[N]>

@@ -1,0 +1,12 @@
+/** Who calls: always from the authenticated caller, never from a body (spec approvals). */
+export interface Principal {
+  readonly kind: 'user' | 'slack' | 'iam' | 'token'
+  readonly id: string
+  readonly tenant: string
+  readonly scopes: readonly string[]
+}
+
+/** How a principal is written in events and approver lists: `user:ana`. */
+export function principalName(principal: Principal): string {
+  return `${principal.kind}:${principal.id}`
+}

@@ -1,0 +1,52 @@
+import type { Json } from './canonical.ts'
+import type { PortType } from './dag/dag.ts'
+
+/**
+ * The provider adapter contract (seed 003, "Provider Adapters"; spec runs-and-api, "Providers"). One dispatch is
+ * one attempt's call; retries belong to the block's policy, never to an adapter.
+ */
+export interface DispatchRequest {
+  readonly system?: string
+  readonly prompt: string
+  /** As written in the document; an adapter that has no models reports it as not used. */
+  readonly model: string
+  readonly params: Readonly<Record<string, Json>>
+  /** The block's resolved inputs, as data: for adapters that compute instead of generating. */
+  readonly inputs: Readonly<Record<string, Json>>
+  /** Ports the answer must carry; more than one (or any but a single string) asks for a JSON object. */
+  readonly output_schema: Readonly<
+    Record<string, { readonly type: PortType; readonly description?: string; readonly required: boolean }>
+  >
+  /** What the previous attempt failed on, one line a gate or contract error. */
+  readonly feedback: readonly string[]
+  readonly signal: AbortSignal
+  /** Same attempt, same key. */
+  readonly idempotency_key: string
+}
+
+export interface DispatchAnswer {
+  readonly text: string
+  readonly tokens_in: number
+  readonly tokens_out: number
+  /** Absent = the price is unknown. */
+  readonly usd?: number
+  /** The model that answered, as the provider names it. */
+  readonly model: string
+  readonly finish_reason: string
+  /** One sentence for the event log when the answer did not come from the model asked for. */
+  readonly note?: string
+}
+
+/**
+ * Typed failure: Fault Unavailable (code provider_unavailable, provider_timeout or provider_throttled; retryable,
+ * facts.retry_after_ms when the provider said so), Rejected (provider_refused) or InvalidInput (provider_invalid).
+ */
+export interface Provider {
+  dispatch(request: DispatchRequest): Promise<DispatchAnswer>
+}
+
+/** Configured adapters by name; an unknown name is an error at the caller, never a fallback. */
+export interface Providers {
+  get(name: string): Provider | undefined
+  names(): readonly string[]
+}

@@ -1,0 +1,120 @@
+import * as z from 'zod'
+
+/**
+ * The events of a run: the only source of truth about what happened (spec runs-and-api, "Durable state"; payloads
+ * as in decisions, "Events"). They carry refs, hashes and sizes, never bodies: at most 1 KiB each.
+ */
+const text = z.string()
+const count = z.int().min(0)
+const time = z.iso.datetime()
+
+/** Where one output value lies: `objstore://<tenant>/<sha256>`, its hash and size in bytes. */
+export const StoredValueSchema = z.strictObject({ ref: text, sha256: text, bytes: count })
+export type StoredValue = z.infer<typeof StoredValueSchema>
+
+export const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
+
+const runEnded = z.strictObject({ code: text, reason: text, block_id: text.optional() })
+const blockEnded = z.strictObject({ code: text, reason: text })
+
+const DATA = {
+  'run:started': z.strictObject({
+    dag_name: text,
+    dag_hash: text,
+    inputs_hash: text,
+    starter: text,
+    deadline_at: time,
+    caps: z.record(text, z.number()),
+  }),
+  'run:completed': runEnded,
+  'run:failed': runEnded,
+  'run:cancelled': runEnded,
+  'block:ready': z.strictObject({}),
+  'block:started': z.strictObject({ inputs_hash: text, context_version: count, holder: text, lease_until: time }),
+  'block:output': z.strictObject({
+    outputs: z.record(text, StoredValueSchema),
+    provider: text,
+    model: text,
+    params_hash: text,
+    prompt_hash: text,
+    tokens_in: count,
+    tokens_out: count,
+    usd_micros: count.optional(),
+    latency_ms: z.number().min(0),
+    finish_reason: text,
+    note: text.optional(),
+  }),
+  'block:gate': z.strictObject({
+    gate: text,
+    type: text,
+    phase: z.enum(['pre', 'post']),
+    status: z.enum(GATE_STATUSES),
+    reason: text,
+    input_hash: text,
+    facts: z.unknown(),
+    duration_ms: z.number().min(0),
+  }),
+  'block:retrying': z.strictObject({ code: text, reason: text, due_at: time }),
+  'block:completed': z.strictObject({}),
+  'block:failed': blockEnded,
+  'block:skipped': z.strictObject({ because: z.array(text) }),
+  'approval:requested': z.strictObject({
+    approval_id: text,
+    digest: text,
+    prompt_hash: text,
+    expires_at: time,
+    approvers: z.array(text),
+    quorum: z.int().min(1),
+  }),
+  'approval:decided': z.strictObject({
+    approval_id: text,
+    decision: z.enum(['approve', 'reject']),
+    by: z.strictObject({ kind: text, id: text }),
+    via: text,
+    digest: text,
+    feedback_ref: text.optional(),
+    have: count,
+    need: count,
+    waited_ms: z.number().min(0),
+    policy: text,
+  }),
+  'approval:expired': z.strictObject({ approval_id: text, on_timeout: z.enum(['reject', 'fail', 'approve']) }),
+  'context:patched': z.strictObject({ version: count, keys: z.array(text) }),
+} as const
+
+export type EventType = keyof typeof DATA
+export type EventData<T extends EventType> = z.infer<(typeof DATA)[T]>
+
+/** What a writer hands to the store: the store adds seq, id, run_id and the time of the append. */
+export type NewEvent = {
+  [T in EventType]: {
+    readonly type: T
+    readonly block_id?: string
+    readonly attempt?: number
+    readonly data: EventData<T>
+  }
+}[EventType]
+
+/** A stored event. `seq` is 1..n of its run; `id` is `<lane>/<ordinal>/<position in the append>`; `at` ISO 8601 UTC ms. */
+export type RunEvent = NewEvent & {
+  readonly seq: number
+  readonly id: string
+  readonly run_id: string
+  readonly at: string
+}
+
+const members = Object.entries(DATA).map(([type, data]) =>
+  z.strictObject({
+    seq: z.int().min(1),
+    id: text,
+    type: z.literal(type),
+    run_id: text,
+    block_id: text.optional(),
+    attempt: z.int().min(0).optional(),
+    at: time,
+    data,
+  }),
+)
+
+/** Parses one stored event; used at the edges (API document, CLI, tests), never on the hot path. */
+export const RunEventSchema = z.discriminatedUnion('type', members as never) as unknown as z.ZodType<RunEvent>

@@ -1,0 +1,36 @@
+import type { Json } from '../canonical.ts'
+
+/** The execution input, always exactly this, written by start-run alone. */
+export interface MachineInput {
+  readonly v: 1
+  readonly tenant: string
+  readonly run_id: string
+}
+
+export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
+
+export interface Execution {
+  readonly status: ExecutionStatus
+  readonly error?: string
+  readonly cause?: string
+}
+
+export type TokenAnswer = { readonly ok: Json } | { readonly error: string; readonly cause: string }
+
+/** Step Functions, or the local interpreter of the same text. Suite: test/conformance/machine.ts. */
+export interface Machine {
+  /** Creates the machine of an inline DAG once per hash; the answer is what `start` takes. */
+  ensure(definition: string, hash: string): Promise<string>
+  /** Execution name = run id; 'exists' when it was started before. */
+  start(start: {
+    readonly machine: string
+    readonly name: string
+    readonly input: MachineInput
+  }): Promise<'started' | 'exists'>
+  describe(machine: string, name: string): Promise<Execution | undefined>
+  stop(machine: string, name: string, cause: string): Promise<void>
+  /** 'gone' = already used, expired or unknown: counts as done. */
+  answer(token: string, answer: TokenAnswer): Promise<'taken' | 'gone'>
+  /** True only when the process that held a lease can no longer exist (locally: another boot id). */
+  holderGone(holder: string): boolean
+}

@@ -1,0 +1,43 @@
+/**
+ * The place of one step in a lane's history, packed so that later is larger: epoch*1e6 + attempt*1e3 + phase
+ * (decisions, "HEAD, exactly"). Terminal phases are 90..93 so that HEAD alone tells an upstream's outcome
+ * (docs/adr/0008); every terminal write is guarded by "below 90 of this attempt", whichever of the four it sets.
+ */
+export const PHASE = {
+  claimed: 10,
+  output: 30,
+  gates: 40,
+  retrying: 50,
+  completed: 90,
+  failed: 91,
+  skipped: 92,
+  cancelled: 93,
+} as const
+
+export type Outcome = 'completed' | 'failed' | 'skipped' | 'cancelled'
+
+interface Position {
+  readonly epoch: number
+  readonly attempt: number
+  readonly phase: number
+}
+
+/** Ordinal of a step; epoch from 0, attempt 0 (skipped before any attempt) to 999, phase 0 to 999. */
+export function ordinal({ epoch, attempt, phase }: Position): number {
+  return epoch * 1_000_000 + attempt * 1_000 + phase
+}
+
+/** The inverse of `ordinal`, with the outcome when the phase is a terminal one. */
+export function readOrdinal(value: number): Position & { readonly outcome?: Outcome } {
+  const phase = value % 1_000
+  const position = { epoch: Math.floor(value / 1_000_000), attempt: Math.floor(value / 1_000) % 1_000, phase }
+  const outcome = OUTCOMES[phase]
+  return outcome === undefined ? position : { ...position, outcome }
+}
+
+const OUTCOMES: Readonly<Record<number, Outcome>> = {
+  [PHASE.completed]: 'completed',
+  [PHASE.failed]: 'failed',
+  [PHASE.skipped]: 'skipped',
+  [PHASE.cancelled]: 'cancelled',
+}

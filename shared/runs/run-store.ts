@@ -1,0 +1,233 @@
+import type { Json } from '../canonical.ts'
+import type { NewEvent, RunEvent, StoredValue } from './event.ts'
+
+/** Names one run. Every key of every item starts with the tenant. */
+export interface RunKey {
+  readonly tenant: string
+  readonly run_id: string
+}
+
+/** Stored run states; `paused_approval` is derived on read, never stored (decisions, "Events"). */
+export type RunState = 'running' | 'completed' | 'failed' | 'cancelled'
+
+export interface HeadApproval {
+  readonly block: number
+  readonly status: 'pending' | 'approved' | 'rejected' | 'expired'
+  readonly expires_at: string
+  readonly digest: string
+  readonly decided_by?: string
+  readonly decided_at?: string
+  readonly via?: string
+  readonly feedback_ref?: string
+}
+
+/** An effect owed to the world, written in the same update as its cause. `id` is unique in the run. */
+export type OutboxEntry = { readonly id: string; readonly at: string } & (
+  | { readonly kind: 'start_run' }
+  | { readonly kind: 'stop_execution'; readonly cause: string }
+  | { readonly kind: 'send_token'; readonly approval_id: string }
+)
+
+/** The HEAD item as readers see it: the one serialisation point of a run (decisions, "HEAD, exactly"). */
+export interface Head {
+  readonly state: RunState
+  /** seq of the newest event. */
+  readonly seq: number
+  /** Lane key -> ordinal; only the lanes asked for when the reader named some. */
+  readonly lanes: Readonly<Record<string, number>>
+  /** Block indexes with an attempt in flight. */
+  readonly running: readonly number[]
+  readonly approvals: Readonly<Record<string, HeadApproval>>
+  readonly deadline_at: string
+  /** When the sweeper must look at this run; present while the run lives or its outbox is not empty. */
+  readonly check_at?: string
+  readonly outbox: readonly OutboxEntry[]
+}
+
+/** Written once with HEAD: what the run is pinned to. */
+export interface Meta extends RunKey {
+  readonly dag_name: string
+  readonly dag_hash: string
+  /** Object ref of the canonical normalised document. */
+  readonly dag_ref: string
+  /** Machine the run executes on: an ARN on AWS, `local:<hash>` locally. */
+  readonly machine: string
+  readonly starter: string
+  readonly created_at: string
+  /** sha256 of the start request's canonical body: same key, other body is a conflict. */
+  readonly body_hash: string
+  readonly inputs_hash: string
+  readonly overrides: Readonly<Record<string, Json>>
+  readonly options: { readonly max_parallel: number; readonly fail_fast: boolean; readonly deadline_sec: number }
+  readonly blocks: number
+}
+
+export interface NewRun {
+  readonly meta: Meta
+  readonly context: Readonly<Record<string, Json>>
+  readonly deadline_at: string
+  readonly check_at: string
+  /** run:started. */
+  readonly event: NewEvent
+  readonly outbox: readonly OutboxEntry[]
+}
+
+/** Compare on the lane: `is` exact (null = absent), or `below` (absent counts as below). */
+export type LaneGuard = { readonly is: number | null } | { readonly below: number }
+
+export interface Append {
+  readonly run: RunKey
+  readonly lane: string
+  readonly ordinal: number
+  readonly guard: LaneGuard
+  /** ISO time given to the events. */
+  readonly at: string
+  /** 1 to 24 events, 8 KiB together. */
+  readonly events: readonly NewEvent[]
+  /** Claim: adds the block to `running` if fewer than `limit` run (0 = no limit). */
+  readonly start?: { readonly block: number; readonly limit: number }
+  /** Ends an attempt: removes the block from `running`. */
+  readonly end?: { readonly block: number }
+  /** Sets one approval, if its present status is `was` (null = absent). */
+  readonly approval?: { readonly id: string; readonly was: 'pending' | null; readonly set: HeadApproval }
+  readonly state?: RunState
+  readonly deadline_at?: string
+  readonly check_at?: string
+  readonly outbox?: readonly OutboxEntry[]
+}
+
+/**
+ * `already`: the lane guard failed, somebody else took this step; go on with what is recorded.
+ * `terminal`: the run has ended. `full`: `running` is at its limit. `approval`: its status is not `was`.
+ */
+export type Appended =
+  | { readonly ok: true; readonly seq: number }
+  | { readonly ok: false; readonly because: 'already' | 'terminal' | 'full' | 'approval' | 'unknown_run' }
+
+export type BlockState =
+  | 'pending'
+  | 'ready'
+  | 'running'
+  | 'retrying'
+  | 'paused_approval'
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled'
+
+/** B#: the newest state of one block, moved forward only (by ordinal). */
+export interface BlockProjection {
+  readonly block: number
+  readonly ordinal: number
+  readonly state: BlockState
+  readonly attempt: number
+  readonly outputs?: Readonly<Record<string, StoredValue>>
+  readonly holder?: string
+  readonly lease_until?: string
+  readonly due_at?: string
+  /** Why the last attempt failed, in the words the next attempt's prompt carries. */
+  readonly failure?: { readonly code: string; readonly reason: string; readonly feedback?: readonly string[] }
+}
+
+/** A#: what a person was shown, and the task token, which never leaves the store. */
+export interface ApprovalItem {
+  readonly id: string
+  readonly block: number
+  readonly block_id: string
+  readonly prompt: string
+  readonly shown: Readonly<Record<string, StoredValue>>
+  readonly digest: string
+  readonly requested_at: string
+  readonly expires_at: string
+  readonly on_timeout: 'reject' | 'fail' | 'approve'
+  readonly approvers: readonly string[]
+  readonly self_approval: boolean
+  readonly token?: string
+}
+
+export interface JoinItem {
+  readonly done: readonly string[]
+  readonly need?: number
+  readonly token?: string
+}
+
+/** CTX: the run's shared context. Version 0 is what the run was started with. */
+export interface ContextItem {
+  readonly version: number
+  readonly values: Readonly<Record<string, Json>>
+}
+
+/** F#: one artifact; the body lies in the object store. */
+export interface ArtifactItem {
+  readonly name: string
+  readonly ref: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly media_type: string
+  readonly block_id: string
+  readonly attempt: number
+}
+
+export interface RunFilter {
+  readonly state?: RunState
+  readonly dag_name?: string
+  readonly limit: number
+  /** Opaque: the `next` of the page before. */
+  readonly after?: string
+}
+
+/**
+ * The run store port. Every write is one conditional update and safe to repeat; SQLite does the same in one
+ * transaction. Reads are consistent. Protocol and faults: spec reliability; suite: test/conformance/run-store.ts.
+ */
+export interface RunStore {
+  /** HEAD, META and CTX, if no HEAD is there. */
+  create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
+  meta(run: RunKey): Promise<Meta | undefined>
+  head(run: RunKey, lanes?: readonly string[]): Promise<Head | undefined>
+  append(append: Append): Promise<Appended>
+  /** Events with seq > since, ascending, at most `limit`. */
+  events(run: RunKey, since: number, limit: number): Promise<readonly RunEvent[]>
+  /** Newest first. */
+  list(
+    tenant: string,
+    filter: RunFilter,
+  ): Promise<{ readonly runs: readonly (Meta & { readonly head: Head })[]; readonly next?: string }>
+  /** Runs whose check_at has come, oldest first. */
+  due(at: string, limit: number): Promise<readonly RunKey[]>
+
+  putProjection(run: RunKey, projection: BlockProjection): Promise<void>
+  projections(run: RunKey, blocks?: readonly number[]): Promise<readonly BlockProjection[]>
+  /** Moves the lease of a running attempt; false when the block is no longer this holder's. */
+  renewLease(run: RunKey, block: number, holder: string, lease_until: string): Promise<boolean>
+
+  putApproval(run: RunKey, item: ApprovalItem): Promise<void>
+  approval(run: RunKey, id: string): Promise<ApprovalItem | undefined>
+  /** Every approval of the run, by id. */
+  approvals(run: RunKey): Promise<readonly ApprovalItem[]>
+
+  /** ONE conditional write: token and need are kept unless `need` sources are done; then the answer is 'done'. */
+  waitJoin(
+    run: RunKey,
+    join: string,
+    wait: { readonly need: number; readonly token: string },
+  ): Promise<'waiting' | 'done'>
+  /** ADD done {source}, returning the whole new item. */
+  signalJoin(run: RunKey, join: string, source: string): Promise<JoinItem>
+
+  /** Removes performed entries; recomputes nothing else. */
+  settleOutbox(run: RunKey, ids: readonly string[]): Promise<void>
+  /** Moves check_at forward after a look (undefined removes it), only while it still is `was`. */
+  moveCheck(run: RunKey, was: string, to: string | undefined): Promise<void>
+
+  /** Marks the run as stopped for dispatches in flight (the tiny STOP item). */
+  putStop(run: RunKey): Promise<void>
+  stopped(run: RunKey): Promise<boolean>
+
+  context(run: RunKey): Promise<ContextItem | undefined>
+  /** Compare-and-set on the version; false when another version is there. */
+  putContext(run: RunKey, item: ContextItem, if_version: number): Promise<boolean>
+
+  putArtifact(run: RunKey, item: ArtifactItem): Promise<void>
+  artifacts(run: RunKey): Promise<readonly ArtifactItem[]>
+}

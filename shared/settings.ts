@@ -1,0 +1,42 @@
+import * as z from 'zod'
+
+/** sluice.yaml (decisions, "sluice.yaml, folders, CLI target"): everything optional, unknown keys refused. */
+const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
+const secret = z.union([z.strictObject({ env: z.string() }), z.strictObject({ secret: z.string() })])
+
+const ProviderSettingsSchema = z.strictObject({
+  type: z.enum(['local']),
+  url: z.url().optional(),
+  key: secret.optional(),
+  timeout_ms: z.int().min(1).max(840_000).optional(),
+  models: z.array(z.string()).optional(),
+})
+
+const AgentSettingsSchema = z.strictObject({
+  role: z.enum(['worker', 'reviewer', 'manager', 'specialist']),
+  provider: name,
+  model: z.string().min(1),
+  capabilities: z.array(z.string()).optional(),
+})
+
+/** Safety policy: defaults of spec runs-and-api, "Starting, pinning, stopping, safety". */
+export const SafetySchema = z.strictObject({
+  max_run_sec: z.int().min(1).max(31_536_000).default(604_800),
+  max_block_ms: z.int().min(1).max(840_000).default(840_000),
+  max_attempts: z.int().min(1).max(100).default(5),
+  max_parallel: z.int().min(0).max(1_000).default(50),
+  max_body_bytes: z.int().min(1_024).max(10_485_760).default(1_048_576),
+})
+export type Safety = z.infer<typeof SafetySchema>
+
+export const SettingsSchema = z.strictObject({
+  version: z.literal(1).default(1),
+  port: z.int().min(0).max(65_535).default(4040),
+  data_dir: z.string().min(1).default('.sluice'),
+  dags: z.array(z.string().min(1)).default(['dags']),
+  inputs_dir: z.string().min(1).default('inputs'),
+  providers: z.record(name, ProviderSettingsSchema).default({}),
+  agents: z.record(name, AgentSettingsSchema).default({}),
+  safety: SafetySchema.prefault({}),
+})
+export type Settings = z.infer<typeof SettingsSchema>

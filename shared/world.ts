@@ -1,0 +1,76 @@
+import type { Isolate } from './isolate.ts'
+import type { Providers } from './provider.ts'
+import type { Machine } from './runs/machine.ts'
+import type { RunKey, RunStore } from './runs/run-store.ts'
+import type { Settings } from './settings.ts'
+
+/** Content-addressed bodies: ref `objstore://<tenant>/<sha256>`. Suite: test/conformance/object-store.ts. */
+export interface ObjectStore {
+  /** Writes (again: its age restarts) and answers the ref. */
+  put(
+    tenant: string,
+    body: Uint8Array,
+  ): Promise<{ readonly ref: string; readonly sha256: string; readonly bytes: number }>
+  /** Verified against the hash; Fault NotFound object_missing, Bug object_corrupt. The ref's tenant must be `tenant`. */
+  get(tenant: string, ref: string): Promise<Uint8Array>
+}
+
+/** Files people hand to a run. On AWS object refs only; locally real paths below inputs_dir, at most 10 MiB. */
+export interface Inputs {
+  read(path: string): Promise<Uint8Array>
+}
+
+/** Asks for owed effects to be performed now; failure is ignored, the sweeper repeats. */
+export interface Outbox {
+  nudge(run: RunKey): Promise<void>
+  /** Asynchronous invoke of start-run for a run whose HEAD and META exist. */
+  startRun(run: RunKey): Promise<void>
+}
+
+export interface Clock {
+  /** Milliseconds since 1970 UTC. */
+  now(): number
+  /** Resolves after ms, rejects with the signal's reason when aborted. */
+  delay(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export interface Ids {
+  random(bytes: number): Uint8Array
+  /** This process: changes with every boot; part of a lease's holder. */
+  readonly boot: string
+}
+
+export interface Log {
+  info(message: string, facts?: Readonly<Record<string, unknown>>): void
+  error(message: string, facts?: Readonly<Record<string, unknown>>): void
+}
+
+/** Wakes SSE readers and blocked claims inside one process; on AWS it answers after the poll interval. */
+export interface Waker {
+  /** Resolves when the run may have changed, or after ms at the latest. */
+  changed(run: RunKey, ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** Everything a handler may touch outside itself. A place (AWS, local) is an implementation of this. */
+export interface World {
+  readonly runs: RunStore
+  readonly objects: ObjectStore
+  readonly machine: Machine
+  readonly outbox: Outbox
+  readonly providers: Providers
+  readonly inputs: Inputs
+  readonly isolate: Isolate
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly waker: Waker
+  readonly documents: Documents
+  readonly settings: Settings
+}
+
+/** Documents a run may be started from by name: dags/*.yaml of the place, and the shipped examples. */
+export interface Documents {
+  names(): readonly string[]
+  /** YAML text, or undefined when there is none of that name. `example` reads the package's own. */
+  read(name: string, from: 'deployed' | 'example'): Promise<string | undefined>
+}

@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config'
+
+const project = (name: string, testTimeout: number) => ({
+  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout },
+})
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './scripts/count-reporter.ts'],
+    projects: [
+      project('unit', 20_000),
+      project('conformance', 30_000),
+      project('integration', 60_000),
+      project('e2e', 180_000),
+    ],
+  },
+})
