@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { countReporter } from './scripts/count-reporter.ts'
 
 const project = (name: string, testTimeout: number) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout },
@@ -6,7 +7,7 @@ const project = (name: string, testTimeout: number) => ({
 
 export default defineConfig({
   test: {
-    reporters: ['default', './scripts/count-reporter.ts'],
+    reporters: ['default', countReporter()],
     projects: [
       project('unit', 20_000),
       project('conformance', 30_000),
