@@ -49,6 +49,11 @@ export interface Log {
 export interface Waker {
   /** Resolves when the run may have changed, or after ms at the latest. */
   changed(run: RunKey, ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * For a claim refused as `full`: locally resolves true when an attempt of this run ended (one waiter an end, in
+   * order) or after ms; where nobody can be woken (AWS) it answers false at once and the machine's Wait does the rest.
+   */
+  slot(run: RunKey, ms: number, signal?: AbortSignal): Promise<boolean>
 }
 
 /** Everything a handler may touch outside itself. A place (AWS, local) is an implementation of this. */

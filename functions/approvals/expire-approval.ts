@@ -1,0 +1,35 @@
+import type { Block } from '../../shared/dag/dag.ts'
+import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
+import type { NewEvent } from '../../shared/runs/event.ts'
+import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import type { HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+
+/** Records that nobody decided in time, and owes the waiting machine its answer. Undefined: somebody decided first. */
+export async function expireApproval(
+  world: Pick<World, 'runs' | 'clock' | 'outbox'>,
+  run: RunKey,
+  id: string,
+  block: Pick<Block, 'id' | 'index' | 'approval'>,
+  pending: HeadApproval,
+): Promise<HeadApproval | undefined> {
+  const now = world.clock.now()
+  const at = new Date(now).toISOString()
+  const on_timeout = block.approval?.on_timeout ?? 'reject'
+  const set: HeadApproval = { ...pending, status: 'expired', decided_at: at, via: 'timeout' }
+  const event: NewEvent = { type: 'approval:expired', block_id: block.id, data: { approval_id: id, on_timeout } }
+  const done = await world.runs.append({
+    run,
+    lane: `a${block.index.toString(36)}`,
+    ordinal: ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed }),
+    guard: { below: ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed }) },
+    at,
+    events: [event],
+    approval: { id, was: 'pending', set },
+    outbox: [{ id: `token-${id}`, at, kind: 'send_token', approval_id: id }],
+    check_at: new Date(now + OUTBOX_GRACE_MS).toISOString(),
+  })
+  if (!done.ok) return undefined
+  await world.outbox.nudge(run)
+  return set
+}

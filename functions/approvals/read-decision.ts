@@ -1,0 +1,37 @@
+import { decidedWords } from '../../shared/runs/approval-rules.ts'
+import { approvalId } from '../../shared/runs/ids.ts'
+import type { HeadApproval } from '../../shared/runs/run-store.ts'
+import type { BlockCall } from '../blocks/block-call.ts'
+import { expireApproval } from './expire-approval.ts'
+
+/** Whether a block may be dispatched as far as people are concerned. Read from HEAD, never from state input. */
+export type DecisionState =
+  | { readonly kind: 'granted' }
+  | { readonly kind: 'undecided' }
+  | { readonly kind: 'refused'; readonly code: string; readonly reason: string }
+
+/** A block without approval is granted; an expiry the sweeper missed is recorded here. */
+export async function readDecision(call: BlockCall): Promise<DecisionState> {
+  const { world, run, block, head } = call
+  if (block.approval === undefined) return { kind: 'granted' }
+  const id = approvalId(run.run_id, block.index, 0)
+  const approval = head.approvals[id]
+  if (approval === undefined) return { kind: 'undecided' }
+  if (approval.status === 'pending') {
+    if (Date.parse(approval.expires_at) > world.clock.now()) return { kind: 'undecided' }
+    const expired = await expireApproval(world, run, id, block, approval)
+    return expired === undefined ? { kind: 'undecided' } : answerOf(call, expired)
+  }
+  return answerOf(call, approval)
+}
+
+function answerOf({ block }: BlockCall, approval: HeadApproval): DecisionState {
+  const onTimeout = block.approval?.on_timeout
+  if (approval.status === 'approved') return { kind: 'granted' }
+  if (approval.status === 'expired') {
+    if (onTimeout === 'approve') return { kind: 'granted' }
+    const reason = `nobody decided before ${approval.expires_at} (on_timeout: ${onTimeout})`
+    return { kind: 'refused', code: 'approval_expired', reason }
+  }
+  return { kind: 'refused', code: 'approval_rejected', reason: decidedWords(approval) }
+}

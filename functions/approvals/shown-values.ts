@@ -1,0 +1,35 @@
+import { canonicalJson, type Json } from '../../shared/canonical.ts'
+import type { StoredValue } from '../../shared/runs/event.ts'
+import type { BlockCall } from '../blocks/block-call.ts'
+import { readProjections } from '../blocks/read-outputs.ts'
+
+/**
+ * The values a person is shown, as refs: ports named in `show` (`port` of this block, or `block.port` of an upstream
+ * output), else every input of the block.
+ */
+export async function shownValues(
+  call: BlockCall,
+  show: readonly string[],
+  inputs: Readonly<Record<string, Json>>,
+): Promise<Readonly<Record<string, StoredValue>>> {
+  const names = show.length > 0 ? show : Object.keys(inputs)
+  const shown: Record<string, StoredValue> = {}
+  for (const name of names) {
+    const value = name.includes('.') ? await upstreamValue(call, name) : await inputValue(call, inputs[name])
+    if (value !== undefined) shown[name] = value
+  }
+  return shown
+}
+
+async function inputValue({ world, run }: BlockCall, value: Json | undefined): Promise<StoredValue | undefined> {
+  return value === undefined ? undefined : world.objects.put(run.tenant, Buffer.from(canonicalJson(value)))
+}
+
+async function upstreamValue({ world, run, index }: BlockCall, name: string): Promise<StoredValue | undefined> {
+  const [block = '', port = ''] = name.split('.')
+  const at = index.get(block)
+  if (at === undefined) return undefined
+  const lane = (await world.runs.head(run, [String(at)]))?.lanes[String(at)]
+  if (lane === undefined) return undefined
+  return (await readProjections(world, run, new Map([[at, lane]]))).get(at)?.outputs?.[port]
+}

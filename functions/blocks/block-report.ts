@@ -1,0 +1,37 @@
+import type { Verdict } from '../../shared/gates/gate.ts'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { BlockCall } from './block-call.ts'
+
+/** The output of a block state, as a reader of the Step Functions console sees it: ids and numbers only. */
+export interface BlockReport {
+  readonly block: string
+  readonly state: string
+  readonly attempt: number
+  readonly epoch: number
+  readonly gates: { readonly passed: number; readonly failed: number; readonly waived: number; readonly error: number }
+  readonly failed_gates: readonly string[]
+  readonly last_seq: number
+}
+
+/** Report of an attempt that ended here. */
+export function reportBlock(
+  { block }: BlockCall,
+  ended: {
+    readonly state: string
+    readonly attempt: number
+    readonly seq: number
+    readonly verdicts: readonly Verdict[]
+  },
+): BlockReport {
+  const gates = { passed: 0, failed: 0, waived: 0, error: 0 }
+  for (const { status } of ended.verdicts) gates[status] += 1
+  const failed = ended.verdicts.filter(({ passed }) => !passed).map(({ name }) => name)
+  const { state, attempt, seq } = ended
+  return { block: block.id, state, attempt, epoch: 0, gates, failed_gates: failed, last_seq: seq }
+}
+
+/** Report of a block whose outcome somebody recorded before, or whose run is over. */
+export function reportRecorded(call: BlockCall): BlockReport {
+  const { attempt, outcome } = readOrdinal(call.lane ?? 0)
+  return reportBlock(call, { state: outcome ?? 'cancelled', attempt, seq: call.head.seq, verdicts: [] })
+}

@@ -1,0 +1,133 @@
+import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
+import type { Block } from '../../shared/dag/dag.ts'
+import { renderTemplate } from '../../shared/dag/template.ts'
+import { Fault } from '../../shared/errors.ts'
+import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
+import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
+import type { BlockCall } from './block-call.ts'
+import { decisionOutputs } from './decision-outputs.ts'
+import { handlerOf } from './handlers/registry.ts'
+
+/** What one attempt produced, before its post-gates: values or contract problems, and what is recorded of the call. */
+export interface Produced {
+  readonly values: Readonly<Record<string, Json>>
+  readonly problems: readonly string[]
+  readonly facts: {
+    readonly provider: string
+    readonly model: string
+    readonly params_hash: string
+    readonly prompt_hash: string
+    readonly tokens_in: number
+    readonly tokens_out: number
+    readonly usd_micros?: number
+    readonly finish_reason: string
+    readonly note?: string
+  }
+}
+
+export interface Dispatch {
+  readonly attempt: number
+  readonly values: Readonly<Record<string, Json>>
+  readonly feedback: readonly string[]
+  readonly signal: AbortSignal
+}
+
+/** Does the block's work once. Each mode has its own way; all end in the same contract. */
+export function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Produced> {
+  const { block } = call
+  switch (block.mode) {
+    case 'ai':
+      return dispatchAgent(call, block, dispatch)
+    case 'deterministic':
+      return dispatchHandler(call, block, dispatch)
+    case 'approval':
+      return dispatchDecision(call, dispatch)
+  }
+}
+
+async function dispatchAgent(
+  call: BlockCall,
+  block: Extract<Block, { mode: 'ai' }>,
+  dispatch: Dispatch,
+): Promise<Produced> {
+  const { agent } = block
+  const provider = call.world.providers.get(agent.provider)
+  if (provider === undefined) throw unknownProvider(call, agent.provider)
+  const base = render(call, agent.prompt ?? generatedPrompt(block, dispatch.values), dispatch.values)
+  let feedback = dispatch.feedback
+  for (let repair = 0; ; repair += 1) {
+    const prompt = withFeedback(base, feedback)
+    const answer = await provider.dispatch({
+      ...(agent.system === undefined ? {} : { system: render(call, agent.system, dispatch.values) }),
+      prompt,
+      model: agent.model,
+      params: agent.model_params,
+      inputs: dispatch.values,
+      output_schema: block.outputs,
+      feedback,
+      signal: dispatch.signal,
+      idempotency_key: `${call.run.run_id}/${block.index}/${dispatch.attempt}/${repair}`,
+    })
+    const read = readAnswer(answer.text, block.outputs)
+    if (read.problems.length > 0 && block.strict_output && repair < block.contract_repair_attempts) {
+      feedback = [...dispatch.feedback, ...read.problems]
+      continue
+    }
+    const { tokens_in, tokens_out, usd, model, finish_reason, note } = answer
+    const price = usd === undefined ? {} : { usd_micros: Math.round(usd * 1_000_000) }
+    const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
+    const noted = note === undefined ? {} : { note }
+    const facts = {
+      provider: agent.provider,
+      model,
+      ...hashes,
+      tokens_in,
+      tokens_out,
+      ...price,
+      finish_reason,
+      ...noted,
+    }
+    return { ...read, facts }
+  }
+}
+
+async function dispatchHandler(
+  { world, run, block }: BlockCall,
+  { handler, config, outputs, id }: Extract<Block, { mode: 'deterministic' }>,
+  { attempt, values, signal }: Dispatch,
+): Promise<Produced> {
+  const made = await handlerOf(handler).run({
+    inputs: values,
+    outputs,
+    config,
+    world,
+    run,
+    block_id: id,
+    attempt,
+    signal,
+  })
+  return { ...checkOutputs(made, block.outputs), facts: unpriced('deterministic', handler, canonicalJson(config)) }
+}
+
+async function dispatchDecision(call: BlockCall, _dispatch: Dispatch): Promise<Produced> {
+  const values = await decisionOutputs(call)
+  return { ...checkOutputs(values, call.block.outputs), facts: unpriced('approval', 'person', '') }
+}
+
+function unpriced(provider: string, model: string, params: string): Produced['facts'] {
+  const hash = sha256(params)
+  const none = { tokens_in: 0, tokens_out: 0, usd_micros: 0 }
+  return { provider, model, params_hash: hash, prompt_hash: hash, ...none, finish_reason: 'stop' }
+}
+
+function render({ block }: BlockCall, template: string, values: Dispatch['values']): string {
+  const rendered = renderTemplate(template, values)
+  if (rendered.ok) return rendered.text
+  const message = `Cannot write the prompt of block "${block.id}": ${rendered.missing.join(', ')} has no value. Give it as a run input, a default, or wire it with "from".`
+  throw new Fault('InvalidInput', 'missing_input', message)
+}
+
+function unknownProvider({ block, world }: BlockCall, name: string): Fault {
+  const message = `Cannot dispatch block "${block.id}": provider "${name}" is not configured; configured are ${world.providers.names().join(', ')}. Add it under providers in sluice.yaml.`
+  return new Fault('InvalidInput', 'unknown_provider', message)
+}

@@ -1,0 +1,107 @@
+import type { Verdict } from '../../shared/gates/gate.ts'
+import type { EventData, NewEvent } from '../../shared/runs/event.ts'
+import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import { attemptCap, retryDelayMs } from '../../shared/runs/retry-policy.ts'
+import type { BlockProjection } from '../../shared/runs/run-store.ts'
+import type { BlockCall } from './block-call.ts'
+import { recordEvents } from './record-events.ts'
+
+/** Why an attempt did not complete; `retry` = another try may help. */
+export interface Failure {
+  readonly code: string
+  readonly reason: string
+  readonly retry: boolean
+  /** Lines the next try's prompt carries. */
+  readonly feedback: readonly string[]
+  /** Milliseconds the provider asked us to wait. */
+  readonly retry_after_ms?: number
+}
+
+/** How an attempt ended, before it is recorded. */
+export interface AttemptEnd {
+  readonly attempt: number
+  readonly output?: EventData<'block:output'>
+  readonly verdicts: readonly Verdict[]
+  readonly gate_events: readonly NewEvent[]
+  readonly failure?: Failure
+}
+
+export interface Recorded {
+  readonly state: 'completed' | 'failed' | 'retrying' | 'cancelled'
+  readonly seq: number
+  readonly due_at?: string
+}
+
+/**
+ * Records the end of an attempt in one update: output, verdicts and completed, retrying or failed. Published outputs
+ * appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped.
+ */
+export async function endAttempt(call: BlockCall, end: AttemptEnd): Promise<Recorded> {
+  const { world, run, block } = call
+  const { attempt } = end
+  const outcome = outcomeOf(call, end)
+  const lane = ordinal({ epoch: 0, attempt, phase: PHASE[outcome.state] })
+  const output: NewEvent[] =
+    end.output === undefined ? [] : [{ type: 'block:output', block_id: block.id, attempt, data: end.output }]
+  const done = await recordEvents(
+    world,
+    { attempt, phase: PHASE.output },
+    [...output, ...end.gate_events, outcome.event],
+    {
+      run,
+      lane: String(block.index),
+      ordinal: lane,
+      guard: { below: ordinal({ epoch: 0, attempt, phase: PHASE.retrying }) },
+      at: new Date(world.clock.now()).toISOString(),
+      end: { block: block.index },
+    },
+  )
+  if (!done.ok) return { state: 'cancelled', seq: call.head.seq }
+  const projection: BlockProjection = { block: block.index, ordinal: lane, attempt, ...outcome.projection }
+  await world.runs.putProjection(run, { ...projection, ...(end.output && { outputs: end.output.outputs }) })
+  return { state: outcome.state, seq: done.seq, ...(outcome.due_at === undefined ? {} : { due_at: outcome.due_at }) }
+}
+
+interface Decided {
+  readonly state: 'completed' | 'failed' | 'retrying'
+  readonly event: NewEvent
+  readonly projection: Pick<BlockProjection, 'state' | 'failure' | 'due_at'>
+  readonly due_at?: string
+}
+
+function outcomeOf(call: BlockCall, { attempt, failure }: AttemptEnd): Decided {
+  const { block, world } = call
+  const head = { block_id: block.id, attempt }
+  if (failure === undefined) {
+    return {
+      state: 'completed',
+      event: { ...head, type: 'block:completed', data: {} },
+      projection: { state: 'completed' },
+    }
+  }
+  const { cap, capped } = attemptCap(block.retry, world.settings.safety.max_attempts)
+  const { code, feedback } = failure
+  if (failure.retry && attempt < cap) {
+    const due_at = new Date(world.clock.now() + delayMs(call, attempt, failure)).toISOString()
+    const { reason } = failure
+    const projection = { state: 'retrying' as const, due_at, failure: { code, reason, feedback } }
+    return {
+      state: 'retrying',
+      event: { ...head, type: 'block:retrying', data: { code, reason, due_at } },
+      projection,
+      due_at,
+    }
+  }
+  const tries =
+    attempt > 1 || capped
+      ? ` (attempt ${attempt} of ${cap}${capped ? `, lowered from ${block.retry.max_attempts} by the safety policy` : ''})`
+      : ''
+  const reason = `${failure.reason}${tries}`
+  const projection = { state: 'failed' as const, failure: { code, reason, feedback } }
+  return { state: 'failed', event: { ...head, type: 'block:failed', data: { code, reason } }, projection }
+}
+
+function delayMs({ block, world }: BlockCall, attempt: number, failure: Failure): number {
+  const random = (world.ids.random(1)[0] ?? 0) / 256
+  return Math.max(retryDelayMs(block.retry, attempt, random), failure.retry_after_ms ?? 0)
+}

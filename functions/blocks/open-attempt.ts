@@ -1,0 +1,85 @@
+import { MachineSignal } from '../../shared/errors.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { BlockProjection } from '../../shared/runs/run-store.ts'
+import type { BlockCall } from './block-call.ts'
+import { readProjections } from './read-outputs.ts'
+
+const MAX_WAIT_SEC = 900
+
+/** The attempt this invocation may claim, the lane it must find, and what the attempt before was refused for. */
+export interface OpenAttempt {
+  readonly attempt: number
+  readonly lane: number | null
+  readonly feedback: readonly string[]
+}
+
+/**
+ * Decides from the lane alone which attempt comes next (the attempt number lives in the store only): none -> 1;
+ * retrying and due -> n + 1; claimed with a live lease -> RetryBlock with the rest; claimed with a dead lease -> the
+ * attempt is lost and recorded as such, then n + 1 (decisions, "Block state"; docs/adr/0009 on lost attempts).
+ */
+export async function openAttempt(call: BlockCall): Promise<OpenAttempt> {
+  if (call.lane === undefined) return { attempt: 1, lane: null, feedback: [] }
+  const { attempt, phase } = readOrdinal(call.lane)
+  const projection = (await readProjections(call.world, call.run, new Map([[call.block.index, call.lane]]))).get(
+    call.block.index,
+  )
+  if (phase === PHASE.retrying) {
+    await untilDue(call, projection?.due_at)
+    return { attempt: attempt + 1, lane: call.lane, feedback: projection?.failure?.feedback ?? [] }
+  }
+  if (leaseLives(call, projection)) {
+    throw retryIn(Date.parse(projection?.lease_until ?? '') - call.world.clock.now())
+  }
+  return recordLost(call, attempt, projection)
+}
+
+/** The machine's Wait does delays of a second and more; shorter ones are slept here (decisions, "Block state"). */
+async function untilDue({ world }: BlockCall, due: string | undefined): Promise<void> {
+  const rest = due === undefined ? 0 : Date.parse(due) - world.clock.now()
+  if (rest >= 1_000) throw retryIn(rest)
+  if (rest > 0) await world.clock.delay(rest)
+}
+
+function retryIn(ms: number): MachineSignal {
+  return new MachineSignal('RetryBlock', { s: Math.max(0, Math.min(MAX_WAIT_SEC, Math.ceil(ms / 1_000))) })
+}
+
+function leaseLives({ world }: BlockCall, projection: BlockProjection | undefined): boolean {
+  if (projection?.lease_until === undefined || projection.holder === undefined) return false
+  return Date.parse(projection.lease_until) > world.clock.now() && !world.machine.holderGone(projection.holder)
+}
+
+async function recordLost(
+  call: BlockCall,
+  attempt: number,
+  projection: BlockProjection | undefined,
+): Promise<OpenAttempt> {
+  const { world, run, block } = call
+  const at = new Date(world.clock.now()).toISOString()
+  const lane = ordinal({ epoch: 0, attempt, phase: PHASE.retrying })
+  const reason = `attempt ${attempt} was lost: its function ended without a result`
+  const done = await world.runs.append({
+    run,
+    lane: String(block.index),
+    ordinal: lane,
+    guard: { is: call.lane ?? null },
+    at,
+    events: [
+      { type: 'block:retrying', block_id: block.id, attempt, data: { code: 'ATTEMPT_LOST', reason, due_at: at } },
+    ],
+    end: { block: block.index },
+  })
+  if (!done.ok) throw new MachineSignal('RetryBlock', { s: 0 })
+  const feedback = projection?.failure?.feedback ?? []
+  const failure = { code: 'ATTEMPT_LOST', reason, feedback }
+  await world.runs.putProjection(run, {
+    block: block.index,
+    ordinal: lane,
+    state: 'retrying',
+    attempt,
+    due_at: at,
+    failure,
+  })
+  return { attempt: attempt + 1, lane, feedback }
+}

@@ -1,0 +1,68 @@
+import { Fault } from '../../shared/errors.ts'
+import type { BlockCall } from './block-call.ts'
+
+const LOOK_MS = 500
+const RENEW_MS = 10_000
+export const LEASE_MS = 30_000
+
+interface Attempt {
+  readonly holder: string
+  readonly timeout_ms: number
+  /** The host's own signal: this process gives up (not a verdict about the block). */
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Runs one dispatch under watch: each 500 ms it looks for a stop of the run, every 10 s it renews the lease, and after
+ * timeout_ms it aborts (a retryable failure). A dispatch that ignores its signal is left behind; its result is fenced.
+ */
+export async function watchAttempt<T>(
+  call: BlockCall,
+  attempt: Attempt,
+  dispatch: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController()
+  const signal = attempt.signal === undefined ? over.signal : AbortSignal.any([over.signal, attempt.signal])
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  const done = new AbortController()
+  const watching = watch(call, attempt, done.signal).then((why) => {
+    if (why !== undefined) over.abort(why)
+  })
+  try {
+    return await Promise.race([dispatch(signal), aborted])
+  } finally {
+    done.abort()
+    aborted.catch(() => undefined)
+    await watching
+  }
+}
+
+/** Resolves with the reason to abort, or undefined once the dispatch is done. */
+async function watch(call: BlockCall, attempt: Attempt, done: AbortSignal): Promise<Fault | undefined> {
+  const { clock, runs } = call.world
+  const started = clock.now()
+  let renewed = started
+  while (!done.aborted) {
+    const left = started + attempt.timeout_ms - clock.now()
+    if (left <= 0) return timedOut(call, attempt.timeout_ms)
+    await clock.delay(Math.min(LOOK_MS, left), done).catch(() => undefined)
+    if (done.aborted) return undefined
+    if (await runs.stopped(call.run)) return stoppedRun(call)
+    if (clock.now() - renewed < RENEW_MS) continue
+    renewed = clock.now()
+    const until = new Date(renewed + LEASE_MS).toISOString()
+    if (!(await runs.renewLease(call.run, call.block.index, attempt.holder, until))) return stoppedRun(call)
+  }
+  return undefined
+}
+
+function timedOut({ block }: BlockCall, timeoutMs: number): Fault {
+  const message = `Block "${block.id}" was aborted: its dispatch took longer than timeout_ms ${timeoutMs}. Raise timeout_ms (at most 840000) or make the work smaller.`
+  return new Fault('Unavailable', 'block_timeout', message)
+}
+
+function stoppedRun({ run }: BlockCall): Fault {
+  return new Fault('Rejected', 'superseded', `Run "${run.run_id}" was stopped or this attempt superseded.`)
+}

@@ -1,0 +1,56 @@
+import type { NewEvent } from '../../shared/runs/event.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { BlockState } from '../../shared/runs/run-store.ts'
+import { endRun } from '../runs/end-run.ts'
+import type { BlockCall } from './block-call.ts'
+import { type BlockReport, reportBlock } from './block-report.ts'
+
+/** Records that an upstream did not complete, so this block never starts. */
+export function skipBlock(call: BlockCall, because: readonly string[]): Promise<BlockReport> {
+  const event: NewEvent = { type: 'block:skipped', block_id: call.block.id, data: { because: because.slice(0, 20) } }
+  return endWithout(call, 'skipped', event)
+}
+
+/** Records that a person (or the expiry of the question) refused this block: it fails without being dispatched. */
+export async function refuseBlock(
+  call: BlockCall,
+  { code, reason }: { readonly code: string; readonly reason: string },
+): Promise<BlockReport> {
+  const event: NewEvent = { type: 'block:failed', block_id: call.block.id, data: { code, reason } }
+  const report = await endWithout(call, 'failed', event)
+  await failFast(call, { code, reason })
+  return report
+}
+
+/** With the run option fail_fast, the first failed block ends the run and stops its siblings. */
+export async function failFast(
+  call: BlockCall,
+  why: { readonly code: string; readonly reason: string },
+): Promise<void> {
+  if (!call.meta.options.fail_fast) return
+  const { world, run, block } = call
+  const reason = `Block "${block.id}" failed: ${why.reason}`
+  await endRun(world, run, { state: 'failed', code: why.code, reason, block_id: block.id, stop: true })
+}
+
+async function endWithout(
+  call: BlockCall,
+  state: BlockState & ('skipped' | 'failed'),
+  event: NewEvent,
+): Promise<BlockReport> {
+  const { world, run, block, lane } = call
+  const attempt = lane === undefined ? 0 : readOrdinal(lane).attempt
+  const at = ordinal({ epoch: 0, attempt, phase: PHASE[state] })
+  const done = await world.runs.append({
+    run,
+    lane: String(block.index),
+    ordinal: at,
+    guard: { is: lane ?? null },
+    at: new Date(world.clock.now()).toISOString(),
+    events: [event],
+  })
+  const failure = event.type === 'block:failed' ? { failure: event.data } : {}
+  if (done.ok) await world.runs.putProjection(run, { block: block.index, ordinal: at, state, attempt, ...failure })
+  const seq = done.ok ? done.seq : call.head.seq
+  return reportBlock(call, { state, attempt, seq, verdicts: [] })
+}

@@ -1,0 +1,88 @@
+import type { StartRunBody } from '../../shared/api/start-run.ts'
+import type { Json } from '../../shared/canonical.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { Fault, type Issue } from '../../shared/errors.ts'
+import { fitsPort } from '../../shared/runs/resolve-inputs.ts'
+
+const MAX_VALUES_BYTES = 204_800
+
+/**
+ * The values a run starts with, checked against its document, all problems at once: declared inputs typed, required
+ * ones present, overrides naming real ports, 200 KiB together. Answers the first context: context keys under inputs.
+ */
+export function checkValues(dag: Dag, body: StartRunBody): Readonly<Record<string, Json>> {
+  const inputs = body.inputs ?? {}
+  const context = { ...defaultsOf(dag), ...body.context, ...inputs }
+  const bytes = Buffer.byteLength(JSON.stringify({ context, overrides: body.overrides ?? {} }))
+  if (bytes > MAX_VALUES_BYTES) {
+    const message = `Cannot start DAG "${dag.name}": its inputs, context and overrides have ${bytes} bytes, at most ${MAX_VALUES_BYTES} are allowed. Put large values into files.`
+    throw new Fault('InvalidInput', 'inputs_too_large', message, { status: 413 })
+  }
+  const issues = [...inputIssues(dag, inputs), ...missingIssues(dag, context, body), ...overrideIssues(dag, body)]
+  if (issues.length === 0) return context
+  const words = issues.map(({ message }) => message).join(' ')
+  throw new Fault('InvalidInput', 'invalid_inputs', `Cannot start DAG "${dag.name}": ${words}`, {
+    issues: issues.slice(0, 20),
+  })
+}
+
+function defaultsOf(dag: Dag): Record<string, Json> {
+  const defaults: Record<string, Json> = {}
+  for (const [name, input] of Object.entries(dag.inputs)) {
+    if (input.default !== undefined) defaults[name] = input.default
+  }
+  return defaults
+}
+
+function inputIssues(dag: Dag, inputs: Readonly<Record<string, Json>>): Issue[] {
+  const known = knownNames(dag)
+  const hint = known.length === 0 ? 'It reads none: use context for free values.' : `It reads ${known.join(', ')}.`
+  return Object.entries(inputs).flatMap(([name, value]) => {
+    const path = `inputs.${name}`
+    if (!known.includes(name)) return [{ path, message: `"${name}" is not an input of this DAG.`, hint }]
+    const type = Object.hasOwn(dag.inputs, name) ? dag.inputs[name]?.type : undefined
+    if (type === undefined || fitsPort(type, value)) return []
+    return [{ path, message: `Input "${name}" must be ${type}, got ${Array.isArray(value) ? 'array' : typeof value}.` }]
+  })
+}
+
+function missingIssues(dag: Dag, context: Readonly<Record<string, Json>>, body: StartRunBody): Issue[] {
+  const run = Object.entries(dag.inputs).flatMap(([name, input]) =>
+    input.required && !hasValue(context, name) ? [name] : [],
+  )
+  const ports = dag.blocks.flatMap((block) =>
+    Object.entries(block.inputs).flatMap(([port, { required, from, default: fallback }]) => {
+      const given = hasValue(context, port) || hasValue(body.overrides ?? {}, `${block.id}.${port}`)
+      return required && from === undefined && fallback === undefined && !given ? [port] : []
+    }),
+  )
+  return [...new Set([...run, ...ports])].map((name) => ({
+    path: `inputs.${name}`,
+    message: `Required input "${name}" has no value.`,
+    hint: `Give it: --input ${name}=..., or "inputs": {"${name}": ...}.`,
+  }))
+}
+
+function overrideIssues(dag: Dag, { overrides = {} }: StartRunBody): Issue[] {
+  return Object.entries(overrides).flatMap(([key, value]) => {
+    const [id, name = ''] = key.split('.')
+    const block = dag.blocks.find((candidate) => candidate.id === id)
+    const port = block !== undefined && Object.hasOwn(block.inputs, name) ? block.inputs[name] : undefined
+    const path = `overrides["${key}"]`
+    if (port === undefined) return [{ path, message: `Override "${key}" names no input port of this DAG.` }]
+    return fitsPort(port.type, value)
+      ? []
+      : [{ path, message: `Override "${key}" must be ${port.type}, got ${typeof value}.` }]
+  })
+}
+
+function knownNames(dag: Dag): readonly string[] {
+  const ports = dag.blocks.flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([port, { from }]) => (from ? [] : [port])),
+  )
+  return [...new Set([...Object.keys(dag.inputs), ...ports])]
+}
+
+function hasValue(values: Readonly<Record<string, Json>>, key: string): boolean {
+  return Object.hasOwn(values, key) && values[key] !== null && values[key] !== undefined
+}

@@ -1,0 +1,33 @@
+import type { StartRunBody } from '../../shared/api/start-run.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { parseDag } from '../../shared/dag/parse.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { World } from '../../shared/world.ts'
+
+/** The document of a start request, parsed and checked; InvalidInput invalid_dag lists every error with its place. */
+export async function readDocument(
+  world: Pick<World, 'documents' | 'providers'>,
+  body: StartRunBody,
+): Promise<{ readonly dag: Dag; readonly dag_hash: string }> {
+  const { text, name } = await source(world, body)
+  const parsed = parseDag(text, { ...(name === undefined ? {} : { name }), providers: world.providers.names() })
+  if (parsed.ok) return { dag: parsed.dag, dag_hash: parsed.dag_hash }
+  const { errors } = parsed
+  const first = errors[0]
+  const place = first?.line === undefined ? '' : ` (line ${first.line}, column ${first.column})`
+  const message = `The DAG has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}. ${first?.message ?? ''}${place}`
+  throw new Fault('InvalidInput', 'invalid_dag', message, {
+    issues: errors.slice(0, 20).map((error) => ({ ...error })),
+  })
+}
+
+async function source(world: Pick<World, 'documents'>, { example, name, dag }: StartRunBody) {
+  if (dag !== undefined) return { text: dag, name: undefined }
+  const from = example === undefined ? 'deployed' : 'example'
+  const wanted = example ?? name ?? ''
+  const text = await world.documents.read(wanted, from)
+  if (text !== undefined) return { text, name: wanted }
+  const known = world.documents.names().join(', ') || 'none'
+  const message = `Cannot start: there is no ${from === 'example' ? 'example' : 'DAG'} "${wanted}". There are: ${known}.`
+  throw new Fault('NotFound', 'unknown_dag', message)
+}

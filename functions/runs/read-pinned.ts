@@ -1,0 +1,52 @@
+import type { Dag } from '../../shared/dag/dag.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+
+/** What a run is pinned to: META and the document its hash names. Both are written once, so a warm process keeps them. */
+export interface Pinned {
+  readonly meta: Meta
+  readonly dag: Dag
+  /** Block id -> position in the document. */
+  readonly index: ReadonlyMap<string, number>
+}
+
+type Document = Omit<Pinned, 'meta'>
+
+const KEPT = 200
+const warm = new WeakMap<object, { readonly metas: Map<string, Meta>; readonly dags: Map<string, Document> }>()
+
+/** Reads META and the pinned document of a run; Fault InvalidInput start_through_the_api when there is no such run. */
+export async function readPinned(world: Pick<World, 'runs' | 'objects'>, run: RunKey): Promise<Pinned> {
+  const kept = warmOf(world.runs)
+  const key = `${run.tenant}/${run.run_id}`
+  const meta = kept.metas.get(key) ?? keep(kept.metas, key, await requireMeta(world, run))
+  const document = kept.dags.get(meta.dag_ref) ?? keep(kept.dags, meta.dag_ref, await readDocument(world, meta))
+  return { meta, ...document }
+}
+
+async function requireMeta(world: Pick<World, 'runs'>, run: RunKey): Promise<Meta> {
+  const meta = await world.runs.meta(run)
+  if (meta !== undefined) return meta
+  const message = `Cannot go on with run "${run.run_id}": it has no record. Start runs with POST /api/dag/run or \`sluice run start\`, never by hand.`
+  throw new Fault('InvalidInput', 'start_through_the_api', message, { facts: { run_id: run.run_id } })
+}
+
+async function readDocument(world: Pick<World, 'objects'>, meta: Meta): Promise<Document> {
+  const body = await world.objects.get(meta.tenant, meta.dag_ref)
+  // The object is content-addressed and verified: it is the Dag that start-run wrote.
+  const dag = JSON.parse(Buffer.from(body).toString('utf8')) as Dag
+  return { dag, index: new Map(dag.blocks.map(({ id, index }) => [id, index])) }
+}
+
+function warmOf(owner: object) {
+  const kept = warm.get(owner) ?? { metas: new Map<string, Meta>(), dags: new Map<string, Document>() }
+  warm.set(owner, kept)
+  return kept
+}
+
+function keep<T>(map: Map<string, T>, key: string, value: T): T {
+  if (map.size >= KEPT) map.delete(map.keys().next().value ?? '')
+  map.set(key, value)
+  return value
+}

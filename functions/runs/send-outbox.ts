@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import { Fault } from '../../shared/errors.ts'
+import type { OutboxEntry, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { functionHandler } from '../handler.ts'
+
+/**
+ * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is
+ * idempotent, an entry is removed only after its effect. What fails stays for the sweeper.
+ */
+export const handler = functionHandler({
+  name: 'send-outbox',
+  input: z.strictObject({ tenant: z.string().min(1), run_id: z.string().min(1) }),
+  async run(run, world) {
+    const head = await world.runs.head(run, [])
+    const sent: string[] = []
+    for (const entry of head?.outbox ?? []) {
+      if (await performed(world, run, entry)) sent.push(entry.id)
+    }
+    if (sent.length > 0) await world.runs.settleOutbox(run, sent)
+    return { sent: sent.length }
+  },
+})
+
+async function performed(world: World, run: RunKey, entry: OutboxEntry): Promise<boolean> {
+  try {
+    await perform(world, run, entry)
+    return true
+  } catch (error) {
+    world.log.error('outbox entry not performed', { run_id: run.run_id, entry: entry.id, error: String(error) })
+    return false
+  }
+}
+
+async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<void> {
+  switch (entry.kind) {
+    case 'start_run':
+      return world.outbox.startRun(run)
+    case 'stop_execution': {
+      const meta = await world.runs.meta(run)
+      if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has HEAD but no META.`)
+      return world.machine.stop(meta.machine, run.run_id, entry.cause)
+    }
+    case 'send_token': {
+      const token = (await world.runs.approval(run, entry.approval_id))?.token
+      if (token !== undefined) await world.machine.answer(token, { ok: {} })
+    }
+  }
+}

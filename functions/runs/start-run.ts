@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import { START_RUN } from '../../shared/api/start-run.ts'
+import { functionHandler, type HostContext } from '../handler.ts'
+import { httpHandler } from '../http-handler.ts'
+import { beginRun } from './begin-run.ts'
+import { launchRun } from './launch-run.ts'
+
+/**
+ * The only function that starts executions: POST /api/dag/run, and the asynchronous invoke of the outbox for a run
+ * whose HEAD and META exist.
+ */
+export function handler(event: unknown, context: HostContext): Promise<unknown> {
+  const isHttp = typeof event === 'object' && event !== null && 'httpMethod' in event
+  return isHttp ? route(event, context) : invoked(event, context)
+}
+
+const route = httpHandler({
+  name: 'start-run',
+  schema: START_RUN,
+  async run({ principal, body, headers }, world) {
+    const begun = await beginRun(world, principal, body, headers['idempotency-key'])
+    const { run, created, dag_name, dag_hash, blocks, edges } = begun
+    const self = `/api/dag/runs/${run.run_id}`
+    const links = { self, events: `${self}/events`, replay: `${self}/replay` }
+    return { status: created ? 201 : 200, json: { run_id: run.run_id, dag_name, dag_hash, blocks, edges, links } }
+  },
+})
+
+const invoked = functionHandler({
+  name: 'start-run',
+  input: z.strictObject({ tenant: z.string().min(1), run_id: z.string().min(1) }),
+  async run(run, world) {
+    await launchRun(world, run)
+    return {}
+  },
+})

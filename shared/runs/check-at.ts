@@ -1,0 +1,28 @@
+import type { Head } from './run-store.ts'
+
+/** How long an outbox entry may lie before the sweeper performs it. */
+export const OUTBOX_GRACE_MS = 60_000
+const RECONCILE_MS = 300_000
+
+/**
+ * When the sweeper must look at a run next: min(deadline, next approval expiry, oldest unsent outbox entry + 60 s,
+ * a look at the execution each 5 minutes); undefined when it is terminal and owes nothing (decisions, "HEAD, exactly").
+ */
+export function nextCheck(
+  head: Pick<Head, 'state' | 'deadline_at' | 'approvals' | 'outbox'>,
+  now: number,
+): string | undefined {
+  const times = head.outbox.map((entry) => Date.parse(entry.at) + OUTBOX_GRACE_MS)
+  if (head.state === 'running') {
+    times.push(now + RECONCILE_MS, Math.max(Date.parse(head.deadline_at), now + 1_000))
+    for (const approval of Object.values(head.approvals)) {
+      if (approval.status === 'pending') times.push(Date.parse(approval.expires_at))
+    }
+  }
+  return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString()
+}
+
+/** The earlier of two ISO times; writers may only move check_at earlier. */
+export function earlier(a: string | undefined, b: string): string {
+  return a !== undefined && a < b ? a : b
+}

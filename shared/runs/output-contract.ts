@@ -1,0 +1,79 @@
+import type { Json } from '../canonical.ts'
+import type { OutputPort } from '../dag/dag.ts'
+import { fitsPort } from './resolve-inputs.ts'
+
+type Ports = Readonly<Record<string, OutputPort>>
+
+/** Output values of one attempt, or one sentence a violation (each names its port). */
+export interface ContractResult {
+  readonly values: Readonly<Record<string, Json>>
+  readonly problems: readonly string[]
+}
+
+/**
+ * Reads an answer's text into output ports: the whole text as a JSON object; else the first ```json fence; else, with
+ * a single output port, the raw text (spec dag, "Output parsing"); then the contract is checked.
+ */
+export function readAnswer(text: string, ports: Ports): ContractResult {
+  const names = Object.keys(ports)
+  if (names.length === 0) return { values: {}, problems: [] }
+  const object = jsonObject(text) ?? jsonObject(fence(text))
+  const only = names.length === 1 ? names[0] : undefined
+  if (object !== undefined && (only === undefined || Object.hasOwn(object, only))) return checkOutputs(object, ports)
+  if (only === undefined) return checkOutputs({}, ports)
+  const port = ports[only]
+  return checkOutputs({ [only]: port?.type === 'json' && object !== undefined ? object : rawValue(text, port) }, ports)
+}
+
+/** Missing, null or blank required outputs and wrong types, each named; undeclared members are dropped. */
+export function checkOutputs(object: Readonly<Record<string, Json>>, ports: Ports): ContractResult {
+  const values: Record<string, Json> = {}
+  const problems: string[] = []
+  for (const [name, port] of Object.entries(ports)) {
+    const value = Object.hasOwn(object, name) ? object[name] : undefined
+    const problem = portProblem(name, port, value)
+    if (problem !== undefined) problems.push(problem)
+    else if (value !== undefined && !isBlank(value)) values[name] = value
+  }
+  return { values, problems }
+}
+
+function portProblem(name: string, port: OutputPort, value: Json | undefined): string | undefined {
+  if (value === undefined || isBlank(value)) return port.required ? `missing port ${name}` : undefined
+  if (fitsPort(port.type, value)) return undefined
+  return `port ${name} must be ${port.type}, got ${Array.isArray(value) ? 'array' : typeof value}`
+}
+
+function isBlank(value: Json): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+function rawValue(text: string, port: OutputPort | undefined): Json {
+  if (port?.type === 'json') return parsed(text) ?? text
+  if (port?.type === 'number' || port?.type === 'boolean') return parsed(text.trim()) ?? text
+  return text
+}
+
+function fence(text: string): string {
+  const start = text.indexOf('```json')
+  if (start < 0) return ''
+  const body = text.indexOf('\n', start)
+  const end = body < 0 ? -1 : text.indexOf('```', body)
+  return end < 0 ? '' : text.slice(body, end)
+}
+
+function jsonObject(text: string): Readonly<Record<string, Json>> | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined
+  const value = parsed(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, Json>>)
+    : undefined
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}

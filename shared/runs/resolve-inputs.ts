@@ -1,0 +1,66 @@
+import type { Json } from '../canonical.ts'
+import type { Block, Dag, InputPort, PortType } from '../dag/dag.ts'
+
+/** What an input may be resolved from; `upstream` holds output values by block id, only those that exist. */
+export interface InputSources {
+  readonly overrides: Readonly<Record<string, Json>>
+  readonly upstream: Readonly<Record<string, Readonly<Record<string, Json>>>>
+  readonly context: Readonly<Record<string, Json>>
+}
+
+export interface ResolvedInputs {
+  readonly values: Readonly<Record<string, Json>>
+  /** One sentence a port that is absent or has the wrong type. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Values of a block's inputs: run override > upstream output > context key of the same name > default > absent
+ * (spec dag, "Semantics"). Run inputs its templates read without declaring a port are resolved from the context too.
+ */
+export function resolveInputs(dag: Dag, block: Block, sources: InputSources): ResolvedInputs {
+  const values: Record<string, Json> = {}
+  const problems: string[] = []
+  for (const [port, declared] of Object.entries(block.inputs)) {
+    const value = inputValue(block, port, declared, sources)
+    const problem = problemOf(block.id, port, declared, value)
+    if (problem !== undefined) problems.push(problem)
+    else if (value !== undefined) values[port] = value
+  }
+  for (const [name, input] of Object.entries(dag.inputs)) {
+    if (Object.hasOwn(values, name) || Object.hasOwn(block.inputs, name)) continue
+    const value = own(sources.context, name) ?? input.default
+    if (value !== undefined) values[name] = value
+  }
+  return { values, problems }
+}
+
+/** Whether a JSON value is of a port type; file and artifact values are object refs. */
+export function fitsPort(type: PortType, value: Json): boolean {
+  if (type === 'json') return true
+  if (type === 'file' || type === 'artifact') return typeof value === 'string' && value.startsWith('objstore://')
+  return typeof value === type && (type !== 'number' || Number.isFinite(value))
+}
+
+function inputValue(block: Block, port: string, declared: InputPort, sources: InputSources): Json | undefined {
+  const override = own(sources.overrides, `${block.id}.${port}`)
+  if (override !== undefined) return override
+  if (declared.from !== undefined) {
+    const upstream = own(sources.upstream, declared.from.block)
+    const value = upstream === undefined ? undefined : own(upstream, declared.from.output)
+    return value ?? declared.default
+  }
+  return own(sources.context, port) ?? declared.default
+}
+
+function problemOf(block: string, port: string, declared: InputPort, value: Json | undefined): string | undefined {
+  if (value === undefined || value === null) {
+    return declared.required ? `input "${block}.${port}" (${declared.type}) has no value` : undefined
+  }
+  if (fitsPort(declared.type, value)) return undefined
+  return `input "${block}.${port}" must be ${declared.type}, got ${Array.isArray(value) ? 'array' : typeof value}`
+}
+
+function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}
