@@ -23,6 +23,8 @@ export const HANDLERS = {
   'table-stats': z.strictObject({
     columns: z.array(z.string()).min(1).max(50).optional(),
     confidence: z.union([z.literal(0.9), z.literal(0.95), z.literal(0.99)]).optional(),
+    /** A column: the same statistics for the rows of each of its values (at most 200). */
+    group_by: z.string().optional(),
   }),
 } as const
 

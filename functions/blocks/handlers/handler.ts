@@ -1,0 +1,37 @@
+import type { Json } from '../../../shared/canonical.ts'
+import type { Block } from '../../../shared/dag/dag.ts'
+import { Fault } from '../../../shared/errors.ts'
+import { HANDLERS, type HandlerConfig, type HandlerName } from '../../../shared/handlers.ts'
+import type { RunKey } from '../../../shared/runs/run-store.ts'
+import type { World } from '../../../shared/world.ts'
+
+/** One attempt of a deterministic block. `inputs` also holds the run inputs its templates may read. */
+export interface HandlerCall {
+  readonly inputs: Readonly<Record<string, Json>>
+  readonly outputs: Block['outputs']
+  readonly config: unknown
+  readonly world: Pick<World, 'runs' | 'objects' | 'inputs' | 'isolate'>
+  readonly run: RunKey
+  readonly block_id: string
+  readonly attempt: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * The code of one deterministic handler. Answers values by output port (file and artifact: object refs); a port it
+ * has no value for is left out, and the output contract then names it. Faults name the block and are not retryable.
+ */
+export interface BlockHandler {
+  run(call: HandlerCall): Promise<Record<string, Json>>
+}
+
+/** The call's config by the handler's own schema; Fault InvalidInput handler_config (the parser checks it first). */
+export function configOf<N extends HandlerName>(name: N, call: HandlerCall): HandlerConfig<N> {
+  const parsed = HANDLERS[name].safeParse(call.config ?? {})
+  // The table's value for N is the schema HandlerConfig<N> is inferred from; TypeScript does not correlate the two.
+  if (parsed.success) return parsed.data as HandlerConfig<N>
+  const [issue] = parsed.error.issues
+  const seen = `${issue?.path.join('.') || 'config'}: ${issue?.message ?? 'does not fit'}`
+  const message = `Cannot run block "${call.block_id}" (${name}): ${seen}. Mend deterministic.config.`
+  throw new Fault('InvalidInput', 'handler_config', message)
+}

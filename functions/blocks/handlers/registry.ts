@@ -1,0 +1,24 @@
+import { Fault } from '../../../shared/errors.ts'
+import { HANDLERS, type HandlerName } from '../../../shared/handlers.ts'
+import type { BlockHandler } from './handler.ts'
+import { pass } from './pass.ts'
+import { readInput } from './read-input.ts'
+import { tableStats } from './table-stats.ts'
+import { transform } from './transform.ts'
+import { writeArtifact } from './write-artifact.ts'
+
+/** A further handler: its schema in shared/handlers.ts, its file here, a line here (the type demands it). */
+const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {
+  pass,
+  transform,
+  'read-input': readInput,
+  'write-artifact': writeArtifact,
+  'table-stats': tableStats,
+}
+
+/** The code behind a handler's name; Fault InvalidInput unknown_handler (the parser refuses such a document first). */
+export function handlerOf(name: string): BlockHandler {
+  if (Object.hasOwn(HANDLERS, name)) return REGISTRY[name as HandlerName]
+  const message = `Cannot run handler "${name}": there is none of that name. There are ${Object.keys(HANDLERS).join(', ')}.`
+  throw new Fault('InvalidInput', 'unknown_handler', message)
+}

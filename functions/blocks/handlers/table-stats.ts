@@ -1,0 +1,48 @@
+import type { Json } from '../../../shared/canonical.ts'
+import { describeTable, type TableStats } from '../../../shared/table/describe.ts'
+import { readTable } from '../../../shared/table/table.ts'
+import { tableWords } from '../../../shared/table/words.ts'
+import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
+import { pickInput } from './pick-input.ts'
+import { readObject } from './read-object.ts'
+import { refuse } from './refuse.ts'
+
+/**
+ * Descriptive statistics of input `table` (or the one input): JSON rows, CSV text, or the object ref of either. The
+ * json output takes everything (shared/table/describe.ts); a string output takes it as sentences with numbers.
+ */
+export const tableStats: BlockHandler = {
+  async run(call) {
+    call.signal.throwIfAborted()
+    const question = configOf('table-stats', call)
+    const table = readTable(await tableOf(call))
+    if ('problem' in table) {
+      throw refused(
+        call,
+        `its input is no table: ${table.problem}. Give JSON rows (a list of objects) or CSV with a header line.`,
+      )
+    }
+    const stats = describeTable(table, question)
+    if ('problem' in stats) throw refused(call, `${stats.problem}. Mend deterministic.config.`)
+    return Object.fromEntries(
+      Object.entries(call.outputs).map(([port, { type }]) => [port, answerFor(call, type, stats)]),
+    )
+  },
+}
+
+async function tableOf(call: HandlerCall): Promise<Json> {
+  const value = pickInput(call, 'table-stats', 'table')
+  const bytes = await readObject(call, value)
+  return bytes === undefined ? value : new TextDecoder().decode(bytes)
+}
+
+function answerFor(call: HandlerCall, type: string, stats: TableStats): Json {
+  // Plain JSON by construction; interfaces have no index signature for TypeScript to see it.
+  if (type === 'json') return stats as unknown as Json
+  if (type === 'string') return tableWords(stats)
+  throw refused(call, `an output is ${type}; allowed are json (everything) and string (in words).`)
+}
+
+function refused(call: HandlerCall, what: string): Error {
+  return refuse(call, 'table-stats', 'table_stats_failed', what)
+}

@@ -1,0 +1,43 @@
+import type { Json } from '../../../shared/canonical.ts'
+import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
+import { refuse } from './refuse.ts'
+
+/**
+ * JSONata over `{inputs}`, through the Isolate port. A single output takes the whole answer, several take the members
+ * of the same name. Fault InvalidInput transform_failed when the program fails, runs over time or memory, or answers
+ * no object for several outputs.
+ */
+export const transform: BlockHandler = {
+  async run(call) {
+    call.signal.throwIfAborted()
+    const { expression } = configOf('transform', call)
+    const answer = await call.world.isolate.run('transform', { program: expression, input: { inputs: call.inputs } })
+    call.signal.throwIfAborted()
+    if (!answer.ok) throw failed(call, `its expression stopped (${answer.because}): ${answer.message}`)
+    return portsOf(call, answer.value)
+  },
+}
+
+function portsOf(call: HandlerCall, value: Json): Record<string, Json> {
+  const ports = Object.keys(call.outputs)
+  const [only] = ports
+  if (only === undefined) return {}
+  if (ports.length === 1) return { [only]: value }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const seen = Array.isArray(value) ? 'a list' : value === null ? 'nothing' : `a ${typeof value}`
+    throw failed(
+      call,
+      `its expression answers ${seen}, but it has outputs ${ports.join(', ')}: answer an object of them`,
+    )
+  }
+  return Object.fromEntries(Object.entries(value).filter(([port]) => Object.hasOwn(call.outputs, port)))
+}
+
+function failed(call: HandlerCall, what: string): Error {
+  return refuse(
+    call,
+    'transform',
+    'transform_failed',
+    `${what}. Mend deterministic.config.expression (JSONata 2.0 over {inputs}).`,
+  )
+}
