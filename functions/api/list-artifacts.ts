@@ -1,0 +1,18 @@
+import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+
+export const handler = httpHandler({
+  name: 'list-artifacts',
+  schema: RUN_DATA_ROUTES['list-artifacts'],
+  run: async (call, world) => {
+    const { run } = await requireRun(world, call)
+    const items = await world.runs.artifacts(run)
+    const artifacts = items.map((item) => ({ ...item, href: hrefOf(run.run_id, item.name) }))
+    return { json: { artifacts } }
+  },
+})
+
+function hrefOf(runId: string, name: string): string {
+  return `/api/dag/runs/${runId}/artifacts/${name.split('/').map(encodeURIComponent).join('/')}`
+}

@@ -1,0 +1,67 @@
+import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
+import { canonicalJson } from '../../shared/canonical.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { ContextItem, Head, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+
+const MAX_BYTES = 204_800
+
+/**
+ * Compare-and-set on the version. The values are stored first and named by their event after: a crash in between
+ * leaves a version without event, which the next change records before its own (with no keys, they are not known).
+ */
+export const handler = httpHandler({
+  name: 'patch-context',
+  schema: RUN_DATA_ROUTES['patch-context'],
+  run: async (call, world) => {
+    const { set, if_version } = call.body
+    const { run, head } = await requireRun(world, call)
+    if (head.state !== 'running') throw ended(run, head.state)
+    const before = (await world.runs.context(run)) ?? { version: 0, values: {} }
+    if (before.version !== if_version) throw stale(if_version, before.version)
+    if ((head.lanes.ctx ?? 0) < before.version) await record(world, run, before.version, [])
+    const after = { version: if_version + 1, values: { ...before.values, ...set } }
+    checkSize(after)
+    if (!(await world.runs.putContext(run, after, if_version))) throw await staleNow(world, run, if_version)
+    await record(world, run, after.version, Object.keys(set))
+    return { json: after }
+  },
+})
+
+/** The lane's ordinal is the version; a version that is recorded already stays as it is. */
+async function record(world: World, run: RunKey, version: number, keys: string[]): Promise<void> {
+  const done = await world.runs.append({
+    run,
+    lane: 'ctx',
+    ordinal: version,
+    guard: { below: version },
+    at: new Date(world.clock.now()).toISOString(),
+    events: [{ type: 'context:patched', data: { version, keys } }],
+  })
+  if (!done.ok && done.because === 'terminal') throw ended(run, 'over')
+}
+
+function checkSize({ values }: ContextItem): void {
+  const bytes = Buffer.byteLength(canonicalJson(values))
+  if (bytes <= MAX_BYTES) return
+  const message = `Cannot change the context: it would have ${bytes} bytes, at most ${MAX_BYTES} are allowed.`
+  throw new Fault('LimitExceeded', 'context_too_large', message, {
+    status: 413,
+    facts: { bytes, max_bytes: MAX_BYTES },
+  })
+}
+
+function ended(run: RunKey, state: Head['state'] | 'over'): Fault {
+  return new Fault('Conflict', 'run_ended', `Cannot change the context of run "${run.run_id}": it is already ${state}.`)
+}
+
+async function staleNow(world: World, run: RunKey, ifVersion: number): Promise<Fault> {
+  return stale(ifVersion, (await world.runs.context(run))?.version)
+}
+
+function stale(ifVersion: number, version: number | undefined): Fault {
+  const message = `Cannot change the context: it has version ${version}, you sent if_version ${ifVersion}. Read it again and repeat.`
+  return new Fault('Conflict', 'stale_version', message, { facts: { version } })
+}

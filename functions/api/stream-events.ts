@@ -1,0 +1,75 @@
+import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { type Call, httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+
+const SCHEMA = RUN_ROUTES['stream-events']
+
+/** Spec security, "SSE". A finished run that has nothing new is 204, which tells a browser not to come again. */
+export const handler = httpHandler({
+  name: 'stream-events',
+  schema: SCHEMA,
+  run: async (call, world) => {
+    const since = cursorOf(call)
+    const { run, head } = await requireRun(world, call)
+    if (since > head.seq) throw aheadOfHead(since, head.seq)
+    if (since === head.seq && head.state !== 'running') return { status: 204, body: '', media_type: SCHEMA.media_type }
+    return { body: eventText(world, run, since, call.signal), media_type: SCHEMA.media_type }
+  },
+})
+
+const HEARTBEAT_MS = 15_000
+const STREAM_MS = 14 * 60_000
+const RETRY_MS = 1_000
+/** Also the most text that is held for a slow client: the next page is read when this one has been taken. */
+const PAGE = 100
+
+function cursorOf({ headers, query }: Call<typeof SCHEMA>): number {
+  const last = headers['last-event-id']
+  if (last === undefined || last === '') return query.since
+  if (/^\d{1,9}$/.test(last)) return Number(last)
+  const message = `Cannot resume after Last-Event-ID "${last.slice(0, 100)}": it must be the id of an event, a whole number.`
+  throw new Fault('InvalidInput', 'bad_cursor', message)
+}
+
+function aheadOfHead(since: number, seq: number): Fault {
+  const message = `Cannot resume after event ${since}: the newest event of this run is ${seq}. Start again with since=0.`
+  return new Fault('Conflict', 'cursor_ahead', message, { facts: { last_seq: seq } })
+}
+
+/**
+ * Events after the cursor, then new ones as they come. Waiting begins before reading, so that an event stored between
+ * the two is not slept over. Ends after the terminal event, or after 14 minutes (the client comes again).
+ */
+async function* eventText(world: World, run: RunKey, after: number, signal: AbortSignal): AsyncGenerator<string> {
+  const end = world.clock.now() + STREAM_MS
+  let since = after
+  let beat = world.clock.now() + HEARTBEAT_MS
+  yield `retry: ${RETRY_MS}\n\n`
+  while (world.clock.now() < end) {
+    const waiting = new AbortController()
+    const changed = world.waker.changed(run, beat - world.clock.now(), AbortSignal.any([signal, waiting.signal]))
+    changed.catch(() => {})
+    const events = await world.runs.events(run, since, PAGE)
+    const last = events.at(-1)
+    if (last === undefined) await changed
+    else waiting.abort()
+    if (last !== undefined) yield events.map(messageOf).join('')
+    if (last !== undefined && isTerminal(last)) return
+    since = last?.seq ?? since
+    const now = world.clock.now()
+    if (last === undefined && now >= beat) yield ': heartbeat\n\n'
+    if (last !== undefined || now >= beat) beat = now + HEARTBEAT_MS
+  }
+}
+
+function messageOf(event: RunEvent): string {
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+function isTerminal({ type }: RunEvent): boolean {
+  return type === 'run:completed' || type === 'run:failed' || type === 'run:cancelled'
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../../shared/world.ts'
+
+/** The clock of this machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  delay: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const due = Date.now() + ms
+      let timer: NodeJS.Timeout
+      const stop = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const wait = (rest: number) => {
+        timer = setTimeout(
+          () => {
+            const left = due - Date.now()
+            // A cut timer goes on; a timer that fired a moment early is good enough.
+            if (left > 1) return wait(left)
+            signal?.removeEventListener('abort', stop)
+            resolve()
+          },
+          Math.min(rest, LONGEST_TIMER_MS),
+        )
+      }
+      signal?.addEventListener('abort', stop, { once: true })
+      wait(ms)
+    }),
+}
+
+/** setTimeout counts in 32 bits: more than 24.8 days fire at once. */
+const LONGEST_TIMER_MS = 2_147_483_647

@@ -1,0 +1,32 @@
+import type { Log, Outbox } from '../../shared/world.ts'
+
+/** The outbox of this place, and how to wait until nothing it called is still under way. */
+export interface LocalOutbox extends Outbox {
+  settled(): Promise<void>
+}
+
+/**
+ * Owed effects are performed on the next microtask, by the same functions; the sweeper repeats what fails. A start is
+ * awaited: AWS would keep an asynchronous call until it worked, here only the outbox entry remembers it.
+ */
+export function createOutbox(invoke: (name: string, payload: unknown) => Promise<unknown>, log: Log): LocalOutbox {
+  const underWay = new Set<Promise<void>>()
+  return {
+    async nudge({ tenant, run_id }) {
+      const call: Promise<void> = Promise.resolve()
+        .then(() => invoke('send-outbox', { tenant, run_id }))
+        .then(
+          () => {},
+          (error: unknown) => log.error('owed effects not performed', { run_id, error: String(error) }),
+        )
+        .finally(() => underWay.delete(call))
+      underWay.add(call)
+    },
+    async startRun({ tenant, run_id }) {
+      await invoke('start-run', { tenant, run_id })
+    },
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+  }
+}

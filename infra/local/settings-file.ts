@@ -1,0 +1,64 @@
+import { issuesOf } from '../../shared/api/zod-issues.ts'
+import { lineFinder, locate, type Source } from '../../shared/dag/source.ts'
+import { readYaml } from '../../shared/dag/yaml.ts'
+import { Fault, type Issue } from '../../shared/errors.ts'
+import { type Settings, SettingsSchema } from '../../shared/settings.ts'
+
+/**
+ * The settings a `sluice.yaml` holds, with the defaults filled in; a blank text is all defaults. Fault InvalidInput
+ * bad_settings lists what is wrong, each with file, line, column, what was seen and what is allowed.
+ */
+export function parseSettings(text: string, file: string): Settings {
+  if (isBlank(text)) return SettingsSchema.parse({})
+  const source = readSource(text, file)
+  const parsed = SettingsSchema.safeParse(source.value)
+  const issues = parsed.success ? unknownProviders(parsed.data) : issuesOf(parsed.error, SettingsSchema)
+  if (parsed.success && issues.length === 0) return parsed.data
+  throw badSettings(
+    file,
+    issues.map((issue) => placed(issue, source, text, file)),
+  )
+}
+
+/** Agents may name only providers that exist; `local` always does. */
+function unknownProviders({ agents, providers }: Settings): readonly Issue[] {
+  const known = [...new Set(['local', ...Object.keys(providers)])]
+  return Object.entries(agents)
+    .filter(([, { provider }]) => !known.includes(provider))
+    .map(([name]) => ({ path: `agents.${name}.provider`, message: `No such provider; allowed: ${known.join(', ')}` }))
+}
+
+function isBlank(text: string): boolean {
+  return text.split(/\r\n|\n|\r/).every((line) => /^\s*(?:#.*)?$/.test(line.replace('\uFEFF', '')))
+}
+
+function readSource(text: string, file: string): Source {
+  const read = readYaml(text)
+  if (read.ok) return read.source
+  const place = lineFinder(text)
+  const issues = read.problems.map((problem): Issue => {
+    const { text: message, hint } = problem.say({ who: 'the file', place: problem.path.join('.') || 'the file' })
+    const path = problem.path.join('.')
+    return { path, message, file, ...place(problem.at ?? 0), ...(hint === undefined ? {} : { hint }) }
+  })
+  throw badSettings(file, issues)
+}
+
+function placed(issue: Issue, source: Source, text: string, file: string): Issue {
+  const path = issue.path === '' ? [] : issue.path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+  const seen = path.reduce<unknown>(
+    (value, part) => (value as Record<string, unknown> | undefined)?.[part],
+    source.value,
+  )
+  const shown = JSON.stringify(seen)?.slice(0, 100)
+  const message = shown === undefined ? issue.message : `${issue.message} (seen: ${shown})`
+  return { ...issue, message, file, ...lineFinder(text)(locate(source.spot, path, 'key')) }
+}
+
+function badSettings(file: string, issues: readonly Issue[]): Fault {
+  const lines = issues.map(({ path, message, line, column, hint }) => {
+    const at = line === undefined ? '' : `:${line}:${column}`
+    return `${file}${at}: ${path === '' ? '' : `${path}: `}${message}${hint === undefined ? '' : ` (${hint})`}`
+  })
+  return new Fault('InvalidInput', 'bad_settings', `Cannot use the settings. ${lines.join('; ')}.`, { issues })
+}

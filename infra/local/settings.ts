@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import * as z from 'zod'
+import { Fault } from '../../shared/errors.ts'
+import { type Settings, SettingsSchema } from '../../shared/settings.ts'
+import { parseSettings } from './settings-file.ts'
+
+/** What a place is opened with. All folders are absolute. */
+export interface PlaceSettings {
+  readonly settings: Settings
+  /** Info lines on standard error, besides errors. */
+  readonly verbose: boolean
+}
+
+/**
+ * The only reader of the environment of this place: arguments win over `sluice.yaml` of the working folder, which
+ * wins over the defaults. With `--example` the documents are the package's own and no `sluice.yaml` is read.
+ * Fault InvalidInput bad_settings or bad_argument names what was seen and what is allowed.
+ */
+export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cwd: string): PlaceSettings {
+  const args = readArgs(argv)
+  const file = args.example === true ? SettingsSchema.parse({}) : parseSettings(readFile(resolve(cwd, FILE)), FILE)
+  const settings = {
+    ...file,
+    port: args.port ?? file.port,
+    data_dir: resolve(cwd, args['data-dir'] ?? file.data_dir),
+    dags: args.example === true ? [PACKAGE_DAGS] : file.dags.map((dir) => resolve(cwd, dir)),
+    inputs_dir: resolve(cwd, args['inputs-dir'] ?? file.inputs_dir),
+  }
+  return { settings, verbose: readEnv(env).SLUICE_LOG === 'info' }
+}
+
+/** Where the package keeps its own documents: `--example NAME` reads them in every place. */
+export const PACKAGE_DAGS: string = resolve(import.meta.dirname, '../../dags')
+
+const FILE = 'sluice.yaml'
+
+const ArgsSchema = z.strictObject({
+  port: z
+    .string()
+    .regex(/^\d{1,5}$/, 'a port is 0 to 65535')
+    .transform(Number)
+    .refine((port) => port <= 65_535, 'a port is 0 to 65535')
+    .optional(),
+  'data-dir': z.string().min(1, 'a folder').optional(),
+  'inputs-dir': z.string().min(1, 'a folder').optional(),
+  example: z.boolean().optional(),
+})
+
+function readArgs(argv: readonly string[]): z.output<typeof ArgsSchema> {
+  const parsed = ArgsSchema.safeParse(splitArgs(argv))
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw badArgument(`--${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+function splitArgs(argv: readonly string[]): unknown {
+  const text = { type: 'string' } as const
+  const options = { port: text, 'data-dir': text, 'inputs-dir': text, example: { type: 'boolean' } } as const
+  try {
+    return { ...parseArgs({ args: [...argv], options, strict: true }).values }
+  } catch (cause) {
+    throw badArgument(cause instanceof Error ? cause.message : String(cause), cause)
+  }
+}
+
+function badArgument(seen: string, cause?: unknown): Fault {
+  const message = `Cannot start the place: ${seen}. Allowed: --port N, --data-dir DIR, --inputs-dir DIR, --example.`
+  return new Fault('InvalidInput', 'bad_argument', message, { cause })
+}
+
+/** No file is the same as an empty one. */
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw new Fault('InvalidInput', 'bad_settings', `Cannot read settings "${path}": ${String(cause)}.`, { cause })
+  }
+}
+
+const EnvSchema = z.object({ SLUICE_LOG: z.enum(['info', 'error', '']).optional() })
+
+function readEnv(env: NodeJS.ProcessEnv): z.output<typeof EnvSchema> {
+  const parsed = EnvSchema.safeParse(env)
+  if (parsed.success) return parsed.data
+  const message = `Cannot use SLUICE_LOG="${env.SLUICE_LOG}": allowed are info and error.`
+  throw new Fault('InvalidInput', 'bad_settings', message)
+}

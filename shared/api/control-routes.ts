@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
+
+const text = z.string()
+const reason = text.min(1).max(500).optional()
+
+const DecisionSchema = z
+  .strictObject({
+    approval_id: text.max(100).optional(),
+    block_id: text.max(64).optional(),
+    decision: z.enum(['approve', 'reject']),
+    digest: text
+      .regex(/^[0-9a-f]{64}$/, 'the 64 hex digits shown with the approval')
+      .optional()
+      .describe('What was shown; required to approve'),
+    feedback: text.min(1).max(3_000).optional(),
+  })
+  .refine(({ approval_id, block_id }) => approval_id === undefined || block_id === undefined, {
+    path: ['approval_id'],
+    message: 'give approval_id or block_id, not both',
+  })
+  .refine(({ decision, digest }) => decision !== 'approve' || digest !== undefined, {
+    path: ['digest'],
+    message: 'required to approve: send the digest of what was shown (GET the run to see it)',
+  })
+
+/** The body of POST .../approvals, parsed. */
+export type Decision = z.output<typeof DecisionSchema>
+
+/** Routes that decide, stop and cancel. */
+export const CONTROL_ROUTES = {
+  'decide-approval': {
+    summary: 'Approve or reject what a block waits for; the first valid decision wins',
+    params: RunParamsSchema,
+    body: DecisionSchema,
+    answer: z.looseObject({
+      approval: z.looseObject({ id: text, status: text }),
+      run: z.looseObject({ run_id: text }),
+    }),
+  },
+  'stop-run': {
+    summary: 'Cancel a run',
+    params: RunParamsSchema,
+    body: z.strictObject({ reason }),
+    answer: z.strictObject({ run_id: text, status: z.literal('cancelled'), stopped: z.literal(1) }),
+  },
+  'stop-all': {
+    summary: 'Cancel every active run of the tenant',
+    body: z.strictObject({ reason }),
+    answer: z.strictObject({ status: z.literal('cancelled'), stopped: z.int().min(0) }),
+  },
+} as const satisfies Record<string, RouteSchema>

@@ -1,0 +1,31 @@
+import * as z from 'zod'
+
+/**
+ * What one route takes and answers: the same object parses the request (functions/http-handler.ts) and makes the
+ * OpenAPI document, so that they cannot differ. Absent `query`/`body` = none is allowed.
+ */
+export interface RouteSchema {
+  readonly summary: string
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  /** The JSON answer; of routes that stream or answer bytes, what one message or the body is. */
+  readonly answer: z.ZodType
+  /** The success status besides which only problems are answered; default 200. */
+  readonly status?: number
+  /** Default application/json. */
+  readonly media_type?: string
+}
+
+/** Path parameters of every route below a run. */
+export const RunParamsSchema = z.strictObject({
+  run_id: z
+    .string()
+    .regex(/^run_[0-9a-hjkmnp-tv-z]{26}$/, 'a run id is run_ and 26 characters of 0-9 a-z without i l o u'),
+})
+
+/** A whole number in a query string: digits only, `min` to `max`, `fallback` when absent. */
+export function queryInt(min: number, max: number, fallback: number) {
+  const digits = (value: unknown) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value)
+  return z.preprocess(digits, z.int().min(min).max(max)).default(fallback)
+}

@@ -1,0 +1,17 @@
+import { CONTROL_ROUTES } from './control-routes.ts'
+import { PLACE_ROUTES } from './place-routes.ts'
+import type { RouteSchema } from './route-schema.ts'
+import { RUN_DATA_ROUTES } from './run-data-routes.ts'
+import { RUN_ROUTES } from './run-routes.ts'
+import { START_RUN } from './start-run.ts'
+import { VALIDATE_DAG } from './validate-dag.ts'
+
+/** The schemas of every route of the catalog, by name. */
+export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
+  ...PLACE_ROUTES,
+  'start-run': START_RUN,
+  'validate-dag': VALIDATE_DAG,
+  ...RUN_ROUTES,
+  ...RUN_DATA_ROUTES,
+  ...CONTROL_ROUTES,
+}

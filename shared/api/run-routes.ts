@@ -1,0 +1,65 @@
+import * as z from 'zod'
+import { RunEventSchema } from '../runs/event.ts'
+import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
+
+const text = z.string()
+const count = z.int().min(0)
+const MAX_SEQ = 999_999_999
+
+const RunSummarySchema = z.strictObject({
+  run_id: text,
+  dag_name: text,
+  dag_hash: text,
+  state: z.enum(['running', 'paused_approval', 'completed', 'failed', 'cancelled']),
+  starter: text,
+  created_at: text,
+  deadline_at: text,
+  blocks: count,
+  last_seq: count,
+  pending_approvals: count,
+  links: z.record(text, text),
+})
+export type RunSummary = z.output<typeof RunSummarySchema>
+
+/** Routes that read runs and change nothing. */
+export const RUN_ROUTES = {
+  'list-runs': {
+    summary: 'Runs, newest first',
+    query: z.strictObject({
+      status: z.enum(['running', 'completed', 'failed', 'cancelled']).optional(),
+      dag: text.min(1).max(200).optional(),
+      limit: queryInt(1, 500, 50),
+      cursor: text.min(1).max(500).optional(),
+    }),
+    answer: z.strictObject({ runs: z.array(RunSummarySchema), next_cursor: text.nullable() }),
+  },
+  'get-run': {
+    summary: 'One run: its state, blocks, steps, document and approvals, folded from its events',
+    params: RunParamsSchema,
+    answer: z.looseObject({
+      run: z.looseObject({ run_id: text, state: text }),
+      blocks: z.record(text, z.looseObject({ state: text, attempt: count })),
+      steps: z.array(z.looseObject({ block_id: text })),
+      links: z.record(text, text),
+    }),
+  },
+  'replay-run': {
+    summary: 'Events after a cursor, ascending',
+    params: RunParamsSchema,
+    query: z.strictObject({ since: queryInt(0, MAX_SEQ, 0), limit: queryInt(1, 1_000, 500) }),
+    answer: z.strictObject({
+      run_id: text,
+      status: text,
+      since: count,
+      events: z.array(RunEventSchema),
+      next_since: count,
+    }),
+  },
+  'stream-events': {
+    summary: 'Server-Sent Events: durable events after the cursor, then live ones, until the terminal event',
+    params: RunParamsSchema,
+    query: z.strictObject({ since: queryInt(0, MAX_SEQ, 0) }),
+    answer: RunEventSchema,
+    media_type: 'text/event-stream',
+  },
+} as const satisfies Record<string, RouteSchema>

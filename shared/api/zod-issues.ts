@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import { suggest } from '../dag/suggest.ts'
+import type { Issue } from '../errors.ts'
+
+/**
+ * What a schema found wrong, as at most 20 issues for people: dotted path (`""` is the whole value), message, and for
+ * an unknown key the keys that are allowed there.
+ */
+export function issuesOf(error: z.core.$ZodError, schema: z.ZodType): readonly Issue[] {
+  return error.issues
+    .slice(0, LISTED)
+    .flatMap((issue) => spread(issue, schema))
+    .slice(0, LISTED)
+}
+
+const LISTED = 20
+
+function spread(issue: z.core.$ZodIssue, schema: z.ZodType): readonly Issue[] {
+  const at = issue.path.map(String)
+  if (issue.code !== 'unrecognized_keys') return [{ path: at.join('.'), message: issue.message }]
+  const allowed = keysAt(schema, at)
+  return issue.keys.slice(0, LISTED).map((key) => ({
+    path: [...at, key].join('.'),
+    message: `Unknown key "${key.slice(0, 100)}"`,
+    ...(allowed.length === 0 ? {} : { hint: hintFor(key, allowed) }),
+  }))
+}
+
+function hintFor(key: string, allowed: readonly string[]): string {
+  const meant = suggest(key, allowed)
+  return `${meant === undefined ? '' : `did you mean "${meant}"? `}allowed: ${allowed.join(', ')}`
+}
+
+function keysAt(schema: z.ZodType, path: readonly string[]): readonly string[] {
+  const [first, ...rest] = path
+  const inner = unwrap(schema)
+  if (!(inner instanceof z.ZodObject)) return []
+  if (first === undefined) return Object.keys(inner.shape)
+  const member: unknown = inner.shape[first]
+  return member instanceof z.ZodType ? keysAt(member, rest) : []
+}
+
+function unwrap(schema: z.ZodType): unknown {
+  let inner: unknown = schema
+  while (inner instanceof z.ZodOptional || inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault) {
+    inner = inner.unwrap()
+  }
+  return inner
+}
