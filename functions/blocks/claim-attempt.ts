@@ -46,7 +46,8 @@ export async function claimAttempt(
     })
     if (done.ok) {
       const claim = { block: index, ordinal: ordinal({ epoch: 0, attempt, phase: PHASE.claimed }), attempt }
-      await world.runs.putProjection(run, { ...claim, state: 'running', holder, lease_until })
+      const before = open.failure === undefined ? {} : { failure: open.failure }
+      await world.runs.putProjection(run, { ...claim, state: 'running', holder, lease_until, ...before })
       return { attempt, holder, seq: await recordPre(call, attempt, pre, done.seq) }
     }
     if (done.because === 'terminal') return 'ended'

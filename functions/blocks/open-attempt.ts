@@ -10,7 +10,8 @@ const MAX_WAIT_SEC = 900
 export interface OpenAttempt {
   readonly attempt: number
   readonly lane: number | null
-  readonly feedback: readonly string[]
+  /** Why the attempt before was refused; its feedback goes into this one's prompt. */
+  readonly failure?: BlockProjection['failure']
 }
 
 /**
@@ -18,15 +19,15 @@ export interface OpenAttempt {
  * retrying and due -> n + 1; claimed with a live lease -> RetryBlock with the rest; claimed with a dead lease -> the
  * attempt is lost and recorded as such, then n + 1 (decisions, "Block state"; docs/adr/0009 on lost attempts).
  */
-export async function openAttempt(call: BlockCall): Promise<OpenAttempt> {
-  if (call.lane === undefined) return { attempt: 1, lane: null, feedback: [] }
+export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_for_good'> {
+  if (call.lane === undefined) return { attempt: 1, lane: null }
   const { attempt, phase } = readOrdinal(call.lane)
   const projection = (await readProjections(call.world, call.run, new Map([[call.block.index, call.lane]]))).get(
     call.block.index,
   )
   if (phase === PHASE.retrying) {
     await untilDue(call, projection?.due_at)
-    return { attempt: attempt + 1, lane: call.lane, feedback: projection?.failure?.feedback ?? [] }
+    return { attempt: attempt + 1, lane: call.lane, ...failureOf(projection) }
   }
   if (leaseLives(call, projection)) {
     throw retryIn(Date.parse(projection?.lease_until ?? '') - call.world.clock.now())
@@ -50,15 +51,20 @@ function leaseLives({ world }: BlockCall, projection: BlockProjection | undefine
   return Date.parse(projection.lease_until) > world.clock.now() && !world.machine.holderGone(projection.holder)
 }
 
+/** A lost attempt is tried again up to the safety policy's cap, whatever the block's own retry says. */
 async function recordLost(
   call: BlockCall,
   attempt: number,
   projection: BlockProjection | undefined,
-): Promise<OpenAttempt> {
+): Promise<OpenAttempt | 'lost_for_good'> {
   const { world, run, block } = call
   const at = new Date(world.clock.now()).toISOString()
-  const lane = ordinal({ epoch: 0, attempt, phase: PHASE.retrying })
+  const again = attempt < world.settings.safety.max_attempts
+  const state = again ? ('retrying' as const) : ('failed' as const)
+  const lane = ordinal({ epoch: 0, attempt, phase: PHASE[state] })
+  const code = 'ATTEMPT_LOST'
   const reason = `attempt ${attempt} was lost: its function ended without a result`
+  const head = { block_id: block.id, attempt }
   const done = await world.runs.append({
     run,
     lane: String(block.index),
@@ -66,20 +72,18 @@ async function recordLost(
     guard: { is: call.lane ?? null },
     at,
     events: [
-      { type: 'block:retrying', block_id: block.id, attempt, data: { code: 'ATTEMPT_LOST', reason, due_at: at } },
+      again
+        ? { ...head, type: 'block:retrying', data: { code, reason, due_at: at } }
+        : { ...head, type: 'block:failed', data: { code, reason } },
     ],
     end: { block: block.index },
   })
   if (!done.ok) throw new MachineSignal('RetryBlock', { s: 0 })
-  const feedback = projection?.failure?.feedback ?? []
-  const failure = { code: 'ATTEMPT_LOST', reason, feedback }
-  await world.runs.putProjection(run, {
-    block: block.index,
-    ordinal: lane,
-    state: 'retrying',
-    attempt,
-    due_at: at,
-    failure,
-  })
-  return { attempt: attempt + 1, lane, feedback }
+  const failure = { code, reason, feedback: projection?.failure?.feedback ?? [] }
+  await world.runs.putProjection(run, { block: block.index, ordinal: lane, state, attempt, due_at: at, failure })
+  return again ? { attempt: attempt + 1, lane, failure } : 'lost_for_good'
+}
+
+function failureOf(projection: BlockProjection | undefined): Pick<OpenAttempt, 'failure'> {
+  return projection?.failure === undefined ? {} : { failure: projection.failure }
 }

@@ -70,7 +70,7 @@ function factsOf(event: RunEvent): Partial<BlockProjection> {
       return {
         state: 'retrying',
         due_at: event.data.due_at,
-        failure: { code: event.data.code, reason: event.data.reason },
+        failure: { code: event.data.code, reason: event.data.reason, feedback: [event.data.reason] },
       }
     case 'block:failed':
       return { state: 'failed', failure: { code: event.data.code, reason: event.data.reason } }

@@ -1,0 +1,33 @@
+import { canonicalJson, sha256 } from '../../shared/canonical.ts'
+import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
+import type { Failure } from './end-attempt.ts'
+import { type Judged, judgeBlock } from './judge-block.ts'
+import { failureOf, gateFailure } from './run-attempt.ts'
+
+/** What an attempt is claimed with. `failure`: it is over before its dispatch. */
+export interface PreparedAttempt extends BlockInputs {
+  readonly hash: string
+  readonly pre: Judged
+  readonly failure?: Failure
+}
+
+const NOT_JUDGED: Judged = { verdicts: [], events: [], composed: { passed: true, failed: [], action: 'none' } }
+
+/** Inputs and pre-gates of the attempt; what is wrong with them is recorded as its failure, after the claim. */
+export async function prepareAttempt(call: BlockCall, attempt: number): Promise<PreparedAttempt> {
+  try {
+    const inputs = await resolveBlockInputs(call)
+    const hash = sha256(canonicalJson(inputs.values))
+    if (inputs.problems.length > 0) {
+      const reason = `cannot start: ${inputs.problems.join('; ')}`
+      const failure = { code: 'missing_input', reason, retry: false, feedback: [] }
+      return { ...inputs, hash, pre: NOT_JUDGED, failure }
+    }
+    const measured = { cost_usd: null, latency_ms: null }
+    const pre = await judgeBlock(call, 'pre', attempt, { inputs: inputs.values, outputs: {}, measured })
+    return { ...inputs, hash, pre, ...(pre.composed.passed ? {} : { failure: gateFailure('pre', pre) }) }
+  } catch (error) {
+    const failure = failureOf(call, error)
+    return { values: {}, problems: [], context_version: 0, hash: sha256('{}'), pre: NOT_JUDGED, failure }
+  }
+}

@@ -1,0 +1,50 @@
+import { MachineSignal } from '../../shared/errors.ts'
+import type { BlockCall } from './block-call.ts'
+import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
+import { claimAttempt } from './claim-attempt.ts'
+import { endAttempt, type Failure, type Recorded } from './end-attempt.ts'
+import { openAttempt } from './open-attempt.ts'
+import { prepareAttempt } from './prepare-attempt.ts'
+import { runAttempt } from './run-attempt.ts'
+import { failFast } from './without-attempt.ts'
+
+/**
+ * The next attempt of a runnable block, from its claim to its record. `undecided`: a person still has to be asked, so
+ * only a failing pre-gate may be recorded here; otherwise the machine goes back to `_approve_<id>`.
+ */
+export async function tryBlock(
+  call: BlockCall,
+  undecided: boolean,
+  signal: AbortSignal | undefined,
+): Promise<BlockReport> {
+  const open = await openAttempt(call)
+  if (open === 'lost_for_good') return lostForGood(call)
+  const ready = await prepareAttempt(call, open.attempt)
+  if (undecided && ready.failure === undefined) throw new MachineSignal('RetryBlock', { s: 0 })
+  const claimed = await claimAttempt(call, open, ready, ready.pre)
+  if (claimed === 'ended') return reportRecorded(call)
+  const end =
+    ready.failure === undefined
+      ? await runAttempt(call, claimed, { values: ready.values, feedback: open.failure?.feedback ?? [], signal })
+      : { attempt: open.attempt, verdicts: [], gate_events: [], failure: ready.failure }
+  const recorded = await endAttempt(call, end)
+  await whenNotDone(call, recorded, end.failure)
+  const verdicts = [...ready.pre.verdicts, ...end.verdicts]
+  return reportBlock(call, { state: recorded.state, attempt: open.attempt, seq: recorded.seq, verdicts })
+}
+
+/** A retry leaves through the machine's Wait (short delays are slept at the next start); fail_fast ends the run. */
+async function whenNotDone(call: BlockCall, recorded: Recorded, failure: Failure | undefined): Promise<void> {
+  if (recorded.state === 'retrying') {
+    const rest = Date.parse(recorded.due_at ?? '') - call.world.clock.now()
+    if (rest > 0 && rest < 1_000) await call.world.clock.delay(rest)
+    throw new MachineSignal('RetryBlock', { s: rest < 1_000 ? 0 : Math.ceil(rest / 1_000) })
+  }
+  if (recorded.state === 'failed' && failure !== undefined) await failFast(call, failure)
+}
+
+async function lostForGood(call: BlockCall): Promise<BlockReport> {
+  const reason = 'its last attempt was lost'
+  await failFast(call, { code: 'ATTEMPT_LOST', reason })
+  return reportBlock(call, { state: 'failed', attempt: 0, seq: call.head.seq, verdicts: [] })
+}

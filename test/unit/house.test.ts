@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { FUNCTIONS, ROUTES } from '../../shared/catalog.ts'
+
+/** The house rules no linter has (docs/adr/0002): arrows, exports, imports, names, and who may touch the outside. */
+const ROOT = resolve(import.meta.dirname, '../..')
+const ROOMS = ['shared', 'functions', 'infra', 'clients', 'scripts']
+
+interface Source {
+  readonly path: string
+  readonly text: string
+  /** Comments taken out: rules are about code. */
+  readonly code: string
+  readonly imports: readonly string[]
+  /** The imports that are not only types. */
+  readonly running: readonly string[]
+}
+
+const sources: readonly Source[] = ROOMS.flatMap((room) =>
+  readdirSync(join(ROOT, room), { recursive: true, withFileTypes: true }),
+)
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.includes('.generated.'))
+  .map((entry) => {
+    const file = join(entry.parentPath, entry.name)
+    const text = readFileSync(file, 'utf8')
+    const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+    return {
+      path: relative(ROOT, file),
+      text,
+      code,
+      imports: importsOf(file, code),
+      running: importsOf(file, withoutTypes(code)),
+    }
+  })
+
+const offenders = (rule: (source: Source) => unknown) => sources.filter(rule).map(({ path }) => path)
+const within =
+  (...rooms: readonly string[]) =>
+  (path: string) =>
+    rooms.some((room) => path.startsWith(room))
+
+describe('arrows', () => {
+  test.each<[string, readonly string[]]>([
+    ['shared/', ['shared/']],
+    ['functions/providers/', ['shared/', 'functions/providers/']],
+    ['functions/isolate/', ['shared/', 'functions/isolate/']],
+    ['functions/', ['shared/', 'functions/']],
+    ['infra/local/', ['shared/', 'infra/local/', 'functions/providers/', 'functions/isolate/']],
+    ['clients/', ['shared/', 'clients/']],
+    ['scripts/', ['shared/', 'scripts/']],
+  ])('%s imports only from %j', (room, allowed) => {
+    const bad = sources
+      .filter(({ path }) => path.startsWith(room))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((name) => ROOMS.some((other) => name.startsWith(`${other}/`)) && !within(...allowed)(name))
+          .map((name) => `${path} -> ${name}`),
+      )
+    expect(bad).toEqual([])
+  })
+
+  test('nothing but functions/aws, infra/aws and clients/cli/aws imports AWS packages', () => {
+    const may = within('functions/aws/', 'infra/aws/', 'clients/cli/aws/')
+    expect(
+      offenders(({ path, imports }) => !may(path) && imports.some((name) => name.startsWith('@aws-sdk/'))),
+    ).toEqual([])
+  })
+})
+
+describe('purity', () => {
+  const node = /^node:/
+  test('shared touches no clock, randomness, environment or Node module but node:crypto in canonical.ts', () => {
+    const inShared = ({ path }: Source) => path.startsWith('shared/')
+    expect(offenders((source) => inShared(source) && OUTSIDE.test(source.code))).toEqual([])
+    const uses = offenders((source) => inShared(source) && source.imports.some((name) => node.test(name)))
+    expect(uses).toEqual(['shared/canonical.ts'])
+  })
+
+  test('functions take clock, randomness and timers from the World, except adapters', () => {
+    const adapter = within('functions/providers/', 'functions/isolate/', 'functions/aws/')
+    expect(
+      offenders(({ path, code }) => path.startsWith('functions/') && !adapter(path) && OUTSIDE.test(code)),
+    ).toEqual([])
+  })
+
+  test('the environment is read in at most one file a place', () => {
+    const readers = offenders(({ path, code }) => !path.startsWith('scripts/') && /process\.env\b/.test(code))
+    const rooms = readers.map((path) => path.split('/').slice(0, 2).join('/'))
+    expect(new Set(rooms).size).toBe(rooms.length)
+    expect(rooms.every((room) => ['infra/local', 'infra/aws', 'functions/aws', 'clients/cli'].includes(room))).toBe(
+      true,
+    )
+  })
+})
+
+describe('files', () => {
+  test('export at most three things that run, and something at all', () => {
+    const running = ({ code }: Source) => (code.match(/^export (async )?(function|const|class)\b/gm) ?? []).length
+    const any = ({ code }: Source) => /^export /m.test(code)
+    const started = /(^scripts\/|\/main\.ts$|\/worker\.ts$|\/check-gates\.ts$)/
+    expect(offenders((source) => running(source) > 3)).toEqual([])
+    expect(offenders((source) => !any(source) && !started.test(source.path))).toEqual([])
+  })
+
+  test('run code of at most ten modules of ours', () => {
+    const ours = ({ running }: Source) =>
+      running.filter((name) => ROOMS.some((room) => name.startsWith(`${room}/`))).length
+    // A registry has one line a kind: that is what it is for.
+    expect(offenders((source) => !source.path.endsWith('/registry.ts') && ours(source) > 10)).toEqual([])
+  })
+
+  test('have a word of the domain for a name', () => {
+    const vague = /(^|\/)([a-z-]+-)?(utils?|helpers?|common|manager|service|misc)\.ts$|\/(types?|index)\.ts$/
+    expect(offenders(({ path }) => vague.test(path))).toEqual([])
+  })
+
+  test('leave nothing unfinished or suppressed', () => {
+    const words = new RegExp(['TO', 'DO|FIX', 'ME|HA', 'CK|@ts-ig', 'nore|@ts-ex', 'pect|biome-ig', 'nore'].join(''))
+    expect(offenders(({ text }) => words.test(text))).toEqual([])
+  })
+})
+
+describe('the catalog', () => {
+  test('every function has its file, every route its function', () => {
+    const paths = new Set(sources.map(({ path }) => path))
+    expect(FUNCTIONS.filter(({ file }) => !paths.has(`functions/${file}`))).toEqual([])
+    const names = new Set(FUNCTIONS.map(({ name }) => name))
+    expect(ROUTES.filter(({ name }) => !names.has(name))).toEqual([])
+  })
+
+  test('a function is named as its file', () => {
+    expect(FUNCTIONS.filter(({ name, file }) => !file.endsWith(`/${name}.ts`))).toEqual([])
+  })
+})
+
+const OUTSIDE =
+  /\b(Date\.now|new Date\(\)|Math\.random|setTimeout|setInterval|setImmediate|process\.env|performance\.now|randomUUID|randomBytes)\b/
+
+function withoutTypes(code: string): string {
+  return code.replace(/^import type [^']*'[^']*'$/gm, '')
+}
+
+function importsOf(file: string, code: string): readonly string[] {
+  const named = [...code.matchAll(/(?:from|import)\s+'([^']+)'|import\('([^']+)'\)/g)]
+  return named.map(([, a, b]) => {
+    const name = a ?? b ?? ''
+    return name.startsWith('.') ? relative(ROOT, resolve(dirname(file), name)) : name
+  })
+}

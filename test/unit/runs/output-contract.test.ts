@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { OutputPort, PortType } from '../../../shared/dag/dag.ts'
+import { readAnswer } from '../../../shared/runs/output-contract.ts'
+
+const ports = (types: Record<string, PortType>, required = true): Record<string, OutputPort> =>
+  Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type, required }]))
+
+describe('readAnswer()', () => {
+  test('takes the whole text as a JSON object when it is one', () => {
+    const read = readAnswer('{"plan": "a", "steps": 3, "more": 1}', ports({ plan: 'string', steps: 'number' }))
+    expect(read).toEqual({ values: { plan: 'a', steps: 3 }, problems: [] })
+  })
+
+  test('else takes the first ```json fence', () => {
+    const read = readAnswer('Here:\n```json\n{"a": "x", "b": true}\n```\nbye', ports({ a: 'string', b: 'boolean' }))
+    expect(read.values).toEqual({ a: 'x', b: true })
+  })
+
+  test('else, with a single port, takes the raw text', () => {
+    expect(readAnswer('1. do it', ports({ plan: 'string' })).values).toEqual({ plan: '1. do it' })
+    expect(readAnswer(' 42 ', ports({ n: 'number' })).values).toEqual({ n: 42 })
+    expect(readAnswer('{"k": 1}', ports({ data: 'json' })).values).toEqual({ data: { k: 1 } })
+  })
+
+  test('a JSON text without the single string port is that text', () => {
+    expect(readAnswer('{"other": 1}', ports({ plan: 'string' })).values).toEqual({ plan: '{"other": 1}' })
+  })
+
+  test('names every missing, blank and wrong-typed required port', () => {
+    const read = readAnswer(
+      '{"a": "  ", "b": "x", "c": null}',
+      ports({ a: 'string', b: 'number', c: 'json', d: 'string' }),
+    )
+    expect(read.problems).toEqual([
+      'missing port a',
+      'port b must be number, got string',
+      'missing port c',
+      'missing port d',
+    ])
+  })
+
+  test('an optional port may be absent, never wrong', () => {
+    expect(readAnswer('{}', ports({ a: 'string', b: 'string' }, false)).problems).toEqual([])
+    expect(readAnswer('{"a": 1}', ports({ a: 'string', b: 'string' }, false)).problems).toEqual([
+      'port a must be string, got number',
+    ])
+  })
+
+  test('reads no inherited member', () => {
+    expect(readAnswer('{"x": 1}', ports({ toString: 'string', x: 'number' })).problems).toEqual([
+      'missing port toString',
+    ])
+  })
+
+  test('answers for any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        const { values, problems } = readAnswer(text, ports({ a: 'string', b: 'number' }))
+        expect(Object.keys(values).length + problems.length).toBe(2)
+      }),
+    )
+  })
+})
