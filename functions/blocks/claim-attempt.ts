@@ -1,9 +1,11 @@
 import { MachineSignal } from '../../shared/errors.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { BlockCall, BlockInputs } from './block-call.ts'
+import type { Append, BlockProjection } from '../../shared/runs/run-store.ts'
+import type { BlockCall } from './block-call.ts'
 import type { Judged } from './judge-block.ts'
 import type { OpenAttempt } from './open-attempt.ts'
+import type { PreparedAttempt } from './prepare-attempt.ts'
 import { recordEvents } from './record-events.ts'
 import { LEASE_MS } from './watch-attempt.ts'
 
@@ -23,37 +25,51 @@ export interface Claimed {
 export async function claimAttempt(
   call: BlockCall,
   open: OpenAttempt,
-  inputs: BlockInputs & { readonly hash: string },
-  pre: Judged,
+  prepared: PreparedAttempt,
 ): Promise<Claimed | 'ended'> {
-  const { world, run, block, meta } = call
-  const { attempt } = open
-  const index = block.index
+  const { world, run } = call
   const holder = `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
   for (;;) {
-    const now = world.clock.now()
-    const lease_until = new Date(now + LEASE_MS).toISOString()
-    const data = { inputs_hash: inputs.hash, context_version: inputs.context_version, holder, lease_until }
-    const started: NewEvent = { type: 'block:started', block_id: block.id, attempt, data }
-    const done = await world.runs.append({
-      run,
-      lane: String(index),
-      ordinal: ordinal({ epoch: 0, attempt, phase: PHASE.claimed }),
-      guard: { is: open.lane },
-      at: new Date(now).toISOString(),
-      events: needsReady(call) ? [{ type: 'block:ready', block_id: block.id, data: {} }, started] : [started],
-      start: { block: index, limit: meta.options.max_parallel },
-    })
+    const claim = claimAppend(call, open, prepared, holder)
+    const done = await world.runs.append(claim.append)
     if (done.ok) {
-      const claim = { block: index, ordinal: ordinal({ epoch: 0, attempt, phase: PHASE.claimed }), attempt }
-      const before = open.failure === undefined ? {} : { failure: open.failure }
-      await world.runs.putProjection(run, { ...claim, state: 'running', holder, lease_until, ...before })
-      return { attempt, holder, seq: await recordPre(call, attempt, pre, done.seq) }
+      await world.runs.putProjection(run, claim.projection)
+      return { attempt: open.attempt, holder, seq: await recordPre(call, open.attempt, prepared.pre, done.seq) }
     }
     if (done.because === 'terminal') return 'ended'
     if (done.because !== 'full') throw new MachineSignal('RetryBlock', { s: 0 })
     if (!(await world.waker.slot(run, SLOT_WAIT_MS))) throw new MachineSignal('RetryBlock', { s: slotWait(call) })
   }
+}
+
+function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string) {
+  const { world, run, block, meta } = call
+  const { attempt, failure } = open
+  const now = world.clock.now()
+  const lease_until = new Date(now + LEASE_MS).toISOString()
+  const at = ordinal({ epoch: 0, attempt, phase: PHASE.claimed })
+  const data = { inputs_hash: prepared.hash, context_version: prepared.context_version, holder, lease_until }
+  const started: NewEvent = { type: 'block:started', block_id: block.id, attempt, data }
+  const append: Append = {
+    run,
+    lane: String(block.index),
+    ordinal: at,
+    guard: { is: open.lane },
+    at: new Date(now).toISOString(),
+    events: needsReady(call) ? [{ type: 'block:ready', block_id: block.id, data: {} }, started] : [started],
+    start: { block: block.index, limit: meta.options.max_parallel },
+  }
+  const before = failure === undefined ? {} : { failure }
+  const running = {
+    block: block.index,
+    ordinal: at,
+    attempt,
+    state: 'running',
+    holder,
+    lease_until,
+    ...before,
+  } as const
+  return { append, projection: running satisfies BlockProjection }
 }
 
 /** block:ready comes once an epoch: with the approval's request if there is one, else with the first start. */

@@ -11,7 +11,7 @@ export interface PreparedAttempt extends BlockInputs {
   readonly failure?: Failure
 }
 
-const NOT_JUDGED: Judged = { verdicts: [], events: [], composed: { passed: true, failed: [], action: 'none' } }
+const NOT_JUDGED: Judged = { verdicts: [], events: [], composed: { passed: true, failed: [], action: 'pass' } }
 
 /** Inputs and pre-gates of the attempt; what is wrong with them is recorded as its failure, after the claim. */
 export async function prepareAttempt(call: BlockCall, attempt: number): Promise<PreparedAttempt> {
