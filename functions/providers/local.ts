@@ -1,0 +1,67 @@
+import { Fault } from '../../shared/errors.ts'
+import { withFeedback } from '../../shared/prompts/block-prompt.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
+import { extract } from './local/extract.ts'
+import { outline } from './local/outline.ts'
+import { answerText } from './local/ports.ts'
+import { sourcesOf } from './local/sources.ts'
+import { table } from './local/table.ts'
+import { template } from './local/template.ts'
+import type { Tool } from './local/tool.ts'
+
+const MAX_CHARACTERS = 200_000
+
+const TOOLS: Readonly<Record<string, Tool>> = { template, extract, outline, table }
+
+/**
+ * Provider `local`: deterministic text tools, offline, no model; it says so in every answer's `note`. The model names
+ * the tool: `template`, `extract`, `table`, and `outline` for every other name. Same request, same answer. It reads
+ * at most the first 200,000 characters of the prompt and of each input, so an answer takes milliseconds; an aborted signal is thrown
+ * before it starts and between ports. Ports: local/ports.ts. Feedback it obeys: local/feedback.ts. Fault InvalidInput
+ * provider_invalid when the tool cannot work with what it was given. Source: decisions, "Provider local".
+ */
+export const localProvider: Provider = {
+  async dispatch(request) {
+    request.signal.throwIfAborted()
+    const name = Object.hasOwn(TOOLS, request.model) ? request.model : 'outline'
+    const tool = TOOLS[name] ?? outline
+    const { params, inputs } = request
+    const task = { prompt: ownPrompt(request), params, inputs, sources: sourcesOf(inputs) }
+    const made = answerText(request, task, tool)
+    if ('problem' in made) throw invalid(name, made.problem)
+    return answer(request, name, made.text)
+  },
+}
+
+/** What the author asked, without the feedback the engine put below it: that comes as data. */
+function ownPrompt({ prompt, feedback }: DispatchRequest): string {
+  const added = withFeedback('', feedback)
+  const own = added !== '' && prompt.endsWith(added) ? prompt.slice(0, -added.length) : prompt
+  return own.slice(0, MAX_CHARACTERS)
+}
+
+function answer({ prompt, system = '', model }: DispatchRequest, tool: string, text: string): DispatchAnswer {
+  const other = tool === model ? '' : `; the requested model "${model}" was not used`
+  return {
+    text,
+    tokens_in: tokens(system + prompt),
+    tokens_out: tokens(text),
+    usd: 0,
+    model: tool,
+    finish_reason: 'local',
+    note: `local is deterministic text tools, not a model${other}`,
+  }
+}
+
+/** Four characters a token: the usual estimate; nothing is billed by it. */
+function tokens(text: string): number {
+  return Math.ceil(text.length / 4)
+}
+
+function invalid(tool: string, problem: string): Fault {
+  return new Fault(
+    'InvalidInput',
+    'provider_invalid',
+    `Cannot answer with provider "local", model "${tool}": ${problem}`,
+  )
+}
