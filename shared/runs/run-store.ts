@@ -72,7 +72,10 @@ export interface NewRun {
   readonly outbox: readonly OutboxEntry[]
 }
 
-/** Compare on the lane: `is` exact (null = absent), or `below` (absent counts as below). */
+/**
+ * Compare on the lane: `is` exact (null = absent), or `below` (absent counts as below). A guard that would let the lane
+ * stay or go back is a Fault Bug append_backwards: event ids are made of lane and ordinal.
+ */
 export type LaneGuard = { readonly is: number | null } | { readonly below: number }
 
 export interface Append {
@@ -82,9 +85,9 @@ export interface Append {
   readonly guard: LaneGuard
   /** ISO time given to the events. */
   readonly at: string
-  /** 1 to 24 events, 8 KiB together. */
+  /** 1 to 24 events, 8 KiB of JSON together, else Fault Bug append_empty or append_too_large. */
   readonly events: readonly NewEvent[]
-  /** Claim: adds the block to `running` if fewer than `limit` run (0 = no limit). */
+  /** Claim: adds the block to `running` if fewer than `limit` run (0 = no limit). Never together with `end`. */
   readonly start?: { readonly block: number; readonly limit: number }
   /** Ends an attempt: removes the block from `running`. */
   readonly end?: { readonly block: number }
@@ -97,8 +100,10 @@ export interface Append {
 }
 
 /**
- * `already`: the lane guard failed, somebody else took this step; go on with what is recorded.
- * `terminal`: the run has ended. `full`: `running` is at its limit. `approval`: its status is not `was`.
+ * Why nothing was written; when several hold, the first in this order is told. `unknown_run`: there is no HEAD.
+ * `terminal`: the run has ended, whatever the step (also a repeat of one that was taken). `already`: the lane guard
+ * failed, this step was taken, perhaps by this very writer; go on with what is recorded. `approval`: its status is not
+ * `was`. `full`: `running` is at its limit.
  */
 export type Appended =
   | { readonly ok: true; readonly seq: number }
@@ -178,17 +183,18 @@ export interface RunFilter {
 
 /**
  * The run store port. Every write is one conditional update and safe to repeat; SQLite does the same in one
- * transaction. Reads are consistent. Protocol and faults: spec reliability; suite: test/conformance/run-store.ts.
+ * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol and
+ * faults: spec reliability; suite: test/conformance/run-store-suite.ts.
  */
 export interface RunStore {
-  /** HEAD, META and CTX, if no HEAD is there. */
+  /** HEAD, META and CTX, if no HEAD is there. run:started gets seq 1, on lane `run` at PHASE.claimed. */
   create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
   meta(run: RunKey): Promise<Meta | undefined>
   head(run: RunKey, lanes?: readonly string[]): Promise<Head | undefined>
   append(append: Append): Promise<Appended>
   /** Events with seq > since, ascending, at most `limit`. */
   events(run: RunKey, since: number, limit: number): Promise<readonly RunEvent[]>
-  /** Newest first. */
+  /** Newest created_at first, then greater run_id; a `next` that `list` did not give: Fault InvalidInput bad_cursor. */
   list(
     tenant: string,
     filter: RunFilter,
@@ -196,6 +202,7 @@ export interface RunStore {
   /** Runs whose check_at has come, oldest first. */
   due(at: string, limit: number): Promise<readonly RunKey[]>
 
+  /** Only if its ordinal is greater than the stored one; else nothing happens. */
   putProjection(run: RunKey, projection: BlockProjection): Promise<void>
   projections(run: RunKey, blocks?: readonly number[]): Promise<readonly BlockProjection[]>
   /** Moves the lease of a running attempt; false when the block is no longer this holder's. */

@@ -1,0 +1,84 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../../../shared/errors.ts'
+import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
+import { commitTogether } from '../transaction.ts'
+import { eventBodies } from './event-bodies.ts'
+import { type HeadWriter, headWriter } from './head-writer.ts'
+import { query } from './query.ts'
+
+/**
+ * The one write that moves a run: events, lane, running set, approval, state and outbox in one transaction, or a
+ * refusal and nothing (spec reliability, "Write protocol"). Its cost does not depend on the size of the DAG.
+ */
+export function appendTo(db: DatabaseSync): Pick<RunStore, 'append'> {
+  const reader = headReader(db)
+  const writer = headWriter(db)
+  return {
+    append: async (append) => {
+      requireForward(append)
+      const bodies = eventBodies(append.events)
+      return commitTogether(db, () => appendNow(reader, writer, append, bodies))
+    },
+  }
+}
+
+/** A lane that could go back would give two events one id; running is one set, so one append moves it one way. */
+function requireForward({ lane, ordinal, guard, start, end }: Append): void {
+  const open = 'is' in guard ? (guard.is ?? -1) >= ordinal : guard.below > ordinal
+  if (open) {
+    const message = `Cannot append to lane "${lane}": its guard ${JSON.stringify(guard)} would let the lane go back to ${ordinal}. A guard admits only smaller ordinals.`
+    throw new Fault('Bug', 'append_backwards', message)
+  }
+  if (start === undefined || end === undefined) return
+  const message = `Cannot append to lane "${lane}": it starts block ${start.block} and ends block ${end.block}; an append does one of the two.`
+  throw new Fault('Bug', 'append_start_and_end', message)
+}
+
+function appendNow(reader: HeadReader, writer: HeadWriter, append: Append, bodies: readonly string[]): Appended {
+  const head = reader.head(append)
+  if (head === undefined) return { ok: false, because: 'unknown_run' }
+  if (head.state !== 'running') return { ok: false, because: 'terminal' }
+  if (!admits(append.guard, head.ordinal)) return { ok: false, because: 'already' }
+  const { approval, start } = append
+  if (approval !== undefined && reader.approval(head.run, approval.id) !== approval.was) {
+    return { ok: false, because: 'approval' }
+  }
+  if (start !== undefined && start.limit > 0 && head.running_count >= start.limit) return { ok: false, because: 'full' }
+  writer.write(head.run, head.seq, append, bodies)
+  return { ok: true, seq: head.seq + bodies.length }
+}
+
+function admits(guard: LaneGuard, ordinal: number | null): boolean {
+  if ('is' in guard) return ordinal === guard.is
+  return ordinal === null || ordinal < guard.below
+}
+
+interface HeadRow {
+  readonly run: number
+  readonly state: string
+  readonly seq: number
+  readonly running_count: number
+  readonly ordinal: number | null
+}
+
+interface HeadReader {
+  head(append: Append): HeadRow | undefined
+  /** Its status in HEAD; null when it was not asked yet. */
+  approval(run: number, id: string): string | null
+}
+
+function headReader(db: DatabaseSync): HeadReader {
+  const head = query<HeadRow>(
+    db,
+    `SELECT r.run, r.state, r.seq, r.running_count, l.ordinal
+     FROM runs r LEFT JOIN lanes l ON l.run = r.run AND l.lane = ? WHERE r.tenant = ? AND r.run_id = ?`,
+  )
+  const approval = query<{ readonly status: string | null }>(
+    db,
+    'SELECT status FROM approvals WHERE run = ? AND id = ?',
+  )
+  return {
+    head: ({ lane, run }) => head.one(lane, run.tenant, run.run_id),
+    approval: (run, id) => approval.one(run, id)?.status ?? null,
+  }
+}

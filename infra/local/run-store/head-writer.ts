@@ -1,0 +1,67 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Append, HeadApproval, OutboxEntry } from '../../../shared/runs/run-store.ts'
+import { SPAN } from './schema.ts'
+
+/** Writes one admitted append; the caller holds the transaction and has checked every guard. */
+export interface HeadWriter {
+  /** `seq` is that of the run's newest event before. */
+  write(run: number, seq: number, append: HeadChange, bodies: readonly string[]): void
+}
+
+type HeadChange = Omit<Append, 'run' | 'guard' | 'events'>
+
+const STATEMENTS = {
+  event: 'INSERT INTO events (id, event_id, at, body) VALUES (?, ?, ?, ?)',
+  lane: 'INSERT INTO lanes (run, lane, ordinal) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal',
+  seq: 'UPDATE runs SET seq = ?1 WHERE run = ?2',
+  // `running` is a set as text, ',3,17,': the run's row is written by every append anyway, a table of its own would
+  // cost each claim and each end one page more.
+  start: `UPDATE runs SET seq = ?1, running_count = running_count + (instr(running, ',' || ?3 || ',') = 0),
+    running = CASE instr(running, ',' || ?3 || ',') WHEN 0 THEN running || ?3 || ',' ELSE running END WHERE run = ?2`,
+  end: `UPDATE runs SET seq = ?1, running_count = running_count - (instr(running, ',' || ?3 || ',') > 0),
+    running = replace(running, ',' || ?3 || ',', ',') WHERE run = ?2`,
+  state: 'UPDATE runs SET state = ? WHERE run = ?',
+  deadline: 'UPDATE runs SET deadline_at = ? WHERE run = ?',
+  check: 'UPDATE runs SET check_at = ? WHERE run = ?',
+  approval: `INSERT INTO approvals (run, id, status, head) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET status = excluded.status, head = excluded.head`,
+  outbox: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
+} as const
+
+type Sql = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
+
+export function headWriter(db: DatabaseSync): HeadWriter {
+  const entries = Object.entries(STATEMENTS).map(([name, source]) => [name, db.prepare(source)])
+  const sql: Sql = Object.fromEntries(entries)
+  return {
+    write(run, seq, append, bodies) {
+      writeEvents(sql, run, seq, append, bodies)
+      sql.lane.run(run, append.lane, append.ordinal)
+      writeRunning(sql, run, seq + bodies.length, append)
+      if (append.approval !== undefined) writeApproval(sql, run, append.approval)
+      for (const entry of append.outbox ?? []) writeEntry(sql, run, entry)
+      if (append.deadline_at !== undefined) sql.deadline.run(append.deadline_at, run)
+      if (append.check_at !== undefined) sql.check.run(append.check_at, run)
+      if (append.state !== undefined) sql.state.run(append.state, run)
+    },
+  }
+}
+
+function writeEvents(sql: Sql, run: number, seq: number, { lane, ordinal, at }: HeadChange, bodies: readonly string[]) {
+  const before = run * SPAN + seq
+  for (const [i, body] of bodies.entries()) sql.event.run(before + i + 1, `${lane}/${ordinal}/${i}`, at, body)
+}
+
+function writeRunning(sql: Sql, run: number, seq: number, { start, end }: HeadChange): void {
+  if (start !== undefined) sql.start.run(seq, run, String(start.block))
+  else if (end !== undefined) sql.end.run(seq, run, String(end.block))
+  else sql.seq.run(seq, run)
+}
+
+function writeApproval(sql: Sql, run: number, { id, set }: { readonly id: string; readonly set: HeadApproval }): void {
+  sql.approval.run(run, id, set.status, JSON.stringify(set))
+}
+
+function writeEntry(sql: Sql, run: number, entry: OutboxEntry): void {
+  sql.outbox.run(run, entry.id, entry.at, JSON.stringify(entry))
+}

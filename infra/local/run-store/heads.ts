@@ -1,0 +1,92 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Head, RunKey, RunState, RunStore } from '../../../shared/runs/run-store.ts'
+import { commitTogether } from '../transaction.ts'
+import { query } from './query.ts'
+
+/** HEAD as readers see it, the outbox's other end, and the STOP mark. */
+export function headsOf(
+  db: DatabaseSync,
+): Pick<RunStore, 'head' | 'settleOutbox' | 'moveCheck' | 'putStop' | 'stopped'> {
+  const read = headReader(db)
+  const stopped = query(db, 'SELECT 1 FROM runs WHERE tenant = ? AND run_id = ? AND stopped = 1')
+  const stop = db.prepare('UPDATE runs SET stopped = 1 WHERE tenant = ? AND run_id = ?')
+  const settle = db.prepare(
+    'DELETE FROM outbox WHERE run = (SELECT run FROM runs WHERE tenant = ? AND run_id = ?) AND id = ?',
+  )
+  const move = db.prepare('UPDATE runs SET check_at = ? WHERE tenant = ? AND run_id = ? AND check_at = ?')
+  return {
+    head: async (run, lanes) => read(run, lanes),
+    settleOutbox: ({ tenant, run_id }, ids) =>
+      commitTogether(db, () => {
+        for (const id of ids) settle.run(tenant, run_id, id)
+      }),
+    moveCheck: ({ tenant, run_id }, was, to) =>
+      commitTogether(db, () => {
+        move.run(to ?? null, tenant, run_id, was)
+      }),
+    putStop: ({ tenant, run_id }) =>
+      commitTogether(db, () => {
+        stop.run(tenant, run_id)
+      }),
+    stopped: async ({ tenant, run_id }) => stopped.one(tenant, run_id) !== undefined,
+  }
+}
+
+interface HeadRow {
+  readonly state: RunState
+  readonly seq: number
+  readonly running: string
+  readonly deadline_at: string
+  readonly check_at: string | null
+  readonly lanes: string
+  readonly approvals: string
+  readonly outbox: string
+}
+
+/** Reads HEAD in one statement: every lane, or only those named. */
+export function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly string[]) => Head | undefined {
+  const all = query<HeadRow>(db, headSql('(SELECT json_group_object(lane, ordinal) FROM lanes WHERE run = r.run)'))
+  const none = query<HeadRow>(db, headSql("'{}'"))
+  const some = query<HeadRow>(
+    db,
+    headSql(`(SELECT json_group_object(l.lane, l.ordinal) FROM json_each(?3) wanted
+      CROSS JOIN lanes l ON l.run = r.run AND l.lane = wanted.value)`),
+  )
+  return ({ tenant, run_id }, lanes) => {
+    if (lanes === undefined) return headOf(all.one(tenant, run_id))
+    if (lanes.length === 0) return headOf(none.one(tenant, run_id))
+    return headOf(some.one(tenant, run_id, JSON.stringify(lanes)))
+  }
+}
+
+function headSql(lanes: string): string {
+  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, ${lanes} AS lanes,
+    (SELECT json_group_object(id, json(head)) FROM approvals WHERE run = r.run AND status IS NOT NULL) AS approvals,
+    (SELECT json_group_array(json(body)) FROM (SELECT body FROM outbox WHERE run = r.run ORDER BY at, id)) AS outbox
+    FROM runs r WHERE r.tenant = ?1 AND r.run_id = ?2`
+}
+
+function headOf(row: HeadRow | undefined): Head | undefined {
+  if (row === undefined) return undefined
+  const { state, seq, deadline_at, check_at } = row
+  return {
+    state,
+    seq,
+    lanes: JSON.parse(row.lanes),
+    // Read by few callers, and a thousand numbers when a wide DAG runs without a limit.
+    get running() {
+      return blocksOf(row.running)
+    },
+    approvals: JSON.parse(row.approvals),
+    deadline_at,
+    ...(check_at === null ? {} : { check_at }),
+    outbox: JSON.parse(row.outbox),
+  }
+}
+
+/** ',17,3,' -> [3, 17] */
+function blocksOf(running: string): readonly number[] {
+  if (running === ',') return []
+  const blocks = running.slice(1, -1).split(',').map(Number)
+  return blocks.sort((a, b) => a - b)
+}

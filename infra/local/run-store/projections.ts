@@ -1,0 +1,53 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { BlockProjection, RunStore } from '../../../shared/runs/run-store.ts'
+import { commitTogether } from '../transaction.ts'
+import { query, runNumbers } from './query.ts'
+import { requireRun } from './require-run.ts'
+
+interface Row {
+  readonly lease_until: string | null
+  readonly body: string
+}
+
+/** B#: the newest state of each block, and the lease of its attempt. */
+export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' | 'projections' | 'renewLease'> {
+  const numberOf = runNumbers(db)
+  const put = db.prepare(
+    `INSERT INTO projections (run, block, ordinal, state, holder, lease_until, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal, state = excluded.state, holder = excluded.holder,
+       lease_until = excluded.lease_until, body = excluded.body WHERE excluded.ordinal > projections.ordinal`,
+  )
+  const renew = db.prepare(
+    "UPDATE projections SET lease_until = ? WHERE run = ? AND block = ? AND holder = ? AND state = 'running'",
+  )
+  const all = query<Row>(db, 'SELECT lease_until, body FROM projections WHERE run = ? ORDER BY block')
+  const some = query<Row>(
+    db,
+    `SELECT p.lease_until, p.body FROM json_each(?2) wanted CROSS JOIN projections p ON p.run = ?1 AND p.block = wanted.value
+     ORDER BY p.block`,
+  )
+  return {
+    putProjection: (key, projection) =>
+      commitTogether(db, () => {
+        const { block, ordinal, state, holder, lease_until } = projection
+        const run = requireRun(numberOf(key), key)
+        put.run(run, block, ordinal, state, holder ?? null, lease_until ?? null, JSON.stringify(projection))
+      }),
+    projections: async (key, blocks) => {
+      const run = numberOf(key)
+      if (run === undefined) return []
+      const rows = blocks === undefined ? all.all(run) : some.all(run, JSON.stringify([...new Set(blocks)]))
+      return rows.map(projectionOf)
+    },
+    renewLease: (key, block, holder, lease_until) =>
+      commitTogether(db, () => {
+        const run = numberOf(key)
+        return run !== undefined && renew.run(lease_until, run, block, holder).changes > 0
+      }),
+  }
+}
+
+function projectionOf({ lease_until, body }: Row): BlockProjection {
+  const projection: BlockProjection = JSON.parse(body)
+  return lease_until === null ? projection : { ...projection, lease_until }
+}

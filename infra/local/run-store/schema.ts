@@ -1,0 +1,53 @@
+/**
+ * A run is an integer in here, so that rows stay short; outside it is always (tenant, run_id). One row a lane and one an
+ * event: an append touches the run's row, its lane and its events whatever the size of the DAG. An event's id packs
+ * (run, seq), which keeps a run's events together and lets SQLite append at the end of its page.
+ * The three views carry the names of seed 003 for people who look into the file; nothing in Sluice reads them.
+ */
+export const SCHEMA = `
+CREATE TABLE IF NOT EXISTS runs (
+  run INTEGER PRIMARY KEY, tenant TEXT NOT NULL, run_id TEXT NOT NULL, dag_name TEXT NOT NULL, created_at TEXT NOT NULL,
+  state TEXT NOT NULL, seq INTEGER NOT NULL, running TEXT NOT NULL, running_count INTEGER NOT NULL,
+  deadline_at TEXT NOT NULL, check_at TEXT, stopped INTEGER NOT NULL, UNIQUE (tenant, run_id));
+CREATE INDEX IF NOT EXISTS runs_newest ON runs (tenant, created_at, run_id);
+CREATE INDEX IF NOT EXISTS runs_due ON runs (check_at) WHERE check_at IS NOT NULL;
+CREATE TABLE IF NOT EXISTS metas (run INTEGER PRIMARY KEY, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS lanes (
+  run INTEGER NOT NULL, lane TEXT NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (run, lane)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS events (
+  id INTEGER PRIMARY KEY, event_id TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS outbox (
+  run INTEGER NOT NULL, id TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS projections (
+  run INTEGER NOT NULL, block INTEGER NOT NULL, ordinal INTEGER NOT NULL, state TEXT NOT NULL, holder TEXT,
+  lease_until TEXT, body TEXT NOT NULL, PRIMARY KEY (run, block)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS approvals (
+  run INTEGER NOT NULL, id TEXT NOT NULL, status TEXT, head TEXT, item TEXT, token TEXT,
+  PRIMARY KEY (run, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS join_waits (
+  run INTEGER NOT NULL, key TEXT NOT NULL, need INTEGER NOT NULL, token TEXT NOT NULL,
+  PRIMARY KEY (run, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS join_done (
+  run INTEGER NOT NULL, key TEXT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (run, key, source)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS contexts (run INTEGER PRIMARY KEY, version INTEGER NOT NULL, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS artifacts (
+  run INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cursor_keys (key BLOB NOT NULL);
+CREATE VIEW IF NOT EXISTS dag_runs AS
+  SELECT r.tenant, r.run_id, r.dag_name, m.body ->> 'dag_hash' AS dag_hash, r.state, r.seq AS last_seq,
+    m.body ->> 'starter' AS starter, r.created_at, r.deadline_at, r.check_at
+  FROM runs r JOIN metas m USING (run);
+CREATE VIEW IF NOT EXISTS dag_events AS
+  SELECT r.tenant, r.run_id, e.id - r.run * ${2 ** 24} AS seq, e.event_id AS id, e.body ->> 'type' AS type,
+    e.body ->> 'block_id' AS block_id, e.body ->> 'attempt' AS attempt, e.at, e.body -> 'data' AS data
+  FROM runs r CROSS JOIN events e ON e.id BETWEEN r.run * ${2 ** 24} + 1 AND r.run * ${2 ** 24} + ${2 ** 24 - 1};
+CREATE VIEW IF NOT EXISTS dag_approvals AS
+  SELECT r.tenant, r.run_id, a.id AS approval_id, a.item ->> 'block_id' AS block_id, a.status,
+    a.item ->> 'prompt' AS prompt, a.item ->> 'digest' AS digest, a.item ->> 'requested_at' AS requested_at,
+    a.item ->> 'expires_at' AS expires_at, a.head ->> 'decided_by' AS decided_by,
+    a.head ->> 'decided_at' AS decided_at, a.head ->> 'via' AS via
+  FROM approvals a JOIN runs r USING (run) WHERE a.status IS NOT NULL;
+`
+
+/** Events of run r have ids r * SPAN + 1 .. : 16.7 million events a run, 536 million runs in a JavaScript integer. */
+export const SPAN = 2 ** 24
