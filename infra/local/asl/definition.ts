@@ -1,0 +1,151 @@
+import type { Machine as Definition, State } from '../../../shared/compile/asl.ts'
+import { Fault } from '../../../shared/errors.ts'
+import { INVOKE, INVOKE_AND_WAIT } from './task.ts'
+import { compileField } from './template.ts'
+
+/**
+ * Reads machine text and refuses what this interpreter would not run as Step Functions does, instead of ignoring it.
+ *
+ * Not done here, though Step Functions has it: JSONPath, variables (Assign), HeartbeatSeconds, expressions in
+ * TimeoutSeconds, state-level Output of a Choice, other resources than the two lambda:invoke, further Arguments of
+ * lambda:invoke, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
+ * history API, versions and aliases, the 1 MB limit of a definition, unique names across branches, and of AWS's
+ * JSONata functions all but $parse. History events are counted close to, not exactly like, AWS. Arguments and Items
+ * of a state that was under way at a kill are evaluated again. A time-out aborts the invocation's signal (on AWS the
+ * function runs on unaware).
+ */
+export function readDefinition(text: string): Definition {
+  const definition = parse(text)
+  if (!isRecord(definition) || definition.QueryLanguage !== 'JSONata') {
+    throw refused('the machine', 'it must be an object with QueryLanguage "JSONata"')
+  }
+  checkMachine(definition, 'the machine')
+  // checkMachine has just looked at every field of the type.
+  return definition as unknown as Definition
+}
+
+interface Fields {
+  readonly needs: readonly string[]
+  readonly may: readonly string[]
+}
+
+const GUARDS = ['Output', 'Retry', 'Catch']
+
+/** Next or End are asked for wherever they are listed. */
+const FIELDS: { readonly [T in State['Type']]: Fields } = {
+  Task: { needs: ['Resource', 'Arguments'], may: ['Next', 'End', 'TimeoutSeconds', ...GUARDS] },
+  Parallel: { needs: ['Branches'], may: ['Next', 'End', 'Arguments', ...GUARDS] },
+  Map: { needs: ['ItemProcessor'], may: ['Next', 'End', 'Items', 'ItemSelector', 'MaxConcurrency', ...GUARDS] },
+  Pass: { needs: [], may: ['Next', 'End', 'Output'] },
+  Wait: { needs: [], may: ['Next', 'End', 'Seconds', 'Timestamp', 'Output'] },
+  Choice: { needs: ['Choices'], may: ['Default'] },
+  Succeed: { needs: [], may: ['Output'] },
+  Fail: { needs: [], may: ['Error', 'Cause'] },
+}
+
+const MACHINE = ['Comment', 'QueryLanguage', 'StartAt', 'TimeoutSeconds', 'States', 'ProcessorConfig']
+
+type Loose = Readonly<Record<string, unknown>>
+
+function checkMachine(machine: Loose, where: string): void {
+  for (const key of Object.keys(machine)) if (!MACHINE.includes(key)) throw refused(where, `field "${key}" is unknown`)
+  const { States, StartAt } = machine
+  if (!isRecord(States)) throw refused(where, 'it has no States')
+  checkTarget(StartAt, States, `StartAt of ${where}`)
+  for (const [name, state] of Object.entries(States)) checkState(name, state, States)
+}
+
+function checkState(name: string, state: unknown, states: Loose): void {
+  const where = `state "${name}"`
+  const fields = isRecord(state) ? FIELDS[state.Type as State['Type']] : undefined
+  if (!isRecord(state) || fields === undefined)
+    throw refused(where, `its Type must be ${Object.keys(FIELDS).join(', ')}`)
+  const missing = fields.needs.find((key) => !(key in state))
+  if (missing !== undefined) throw refused(where, `it needs ${missing}`)
+  const known = ['Type', 'Comment', ...fields.needs, ...fields.may]
+  const unknown = Object.keys(state).find((key) => !known.includes(key))
+  if (unknown !== undefined) throw refused(where, `field "${unknown}" is not supported`)
+  if (fields.may.includes('Next') && state.End !== true) checkTarget(state.Next, states, `Next of ${where}`)
+  for (const rule of [...list(state.Choices), ...list(state.Catch)]) {
+    checkTarget(rule.Next, states, `Next of ${where}`)
+  }
+  if ('Default' in state) checkTarget(state.Default, states, `Default of ${where}`)
+  checkByType(state, where)
+  checkExpressions(state, where)
+}
+
+function checkByType(state: Loose, where: string): void {
+  if (state.Type === 'Task') checkTask(state, where)
+  if (state.Type === 'Wait' && 'Seconds' in state === 'Timestamp' in state) {
+    throw refused(where, 'it needs either Seconds or Timestamp')
+  }
+  for (const [index, branch] of list(state.Branches).entries()) checkMachine(branch, `branch ${index} of ${where}`)
+  if (isRecord(state.ItemProcessor)) checkMachine(state.ItemProcessor, `ItemProcessor of ${where}`)
+}
+
+function checkTask(state: Loose, where: string): void {
+  const { Resource, TimeoutSeconds, Arguments } = state
+  if (Resource !== INVOKE && Resource !== INVOKE_AND_WAIT) {
+    throw refused(where, `Resource must be ${INVOKE} or ${INVOKE_AND_WAIT}`)
+  }
+  if (TimeoutSeconds !== undefined && !(Number.isInteger(TimeoutSeconds) && Number(TimeoutSeconds) > 0)) {
+    throw refused(where, 'TimeoutSeconds must be a whole number above 0')
+  }
+  const extra = isRecord(Arguments) && Object.keys(Arguments).find((key) => !['FunctionName', 'Payload'].includes(key))
+  if (extra) throw refused(where, `Arguments may have FunctionName and Payload, not "${extra}"`)
+}
+
+/** Compiles each text once, now; a bad one is found before anything runs. */
+function checkExpressions(state: Loose, where: string): void {
+  const rules = [...list(state.Choices), ...list(state.Catch)]
+  for (const owner of [state, ...rules]) {
+    for (const key of TEMPLATES) if (key in owner) checkField(owner, key, where)
+  }
+}
+
+function checkField(owner: Loose, key: string, where: string): void {
+  try {
+    compileField(owner, key)
+  } catch (cause) {
+    const seen = isRecord(cause) ? String(cause.message) : String(cause)
+    throw refused(where, `${JSON.stringify(owner[key])} is not JSONata (${seen})`, cause)
+  }
+}
+
+const TEMPLATES = [
+  'Arguments',
+  'Output',
+  'Items',
+  'ItemSelector',
+  'Seconds',
+  'Timestamp',
+  'Condition',
+  'Error',
+  'Cause',
+]
+
+function checkTarget(target: unknown, states: Loose, where: string): void {
+  if (typeof target === 'string' && Object.hasOwn(states, target)) return
+  throw refused(where, `it names ${JSON.stringify(target)}, which is not a state beside it`)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw refused('the machine', 'its text is not JSON', cause)
+  }
+}
+
+function list(value: unknown): readonly Loose[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+function isRecord(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function refused(where: string, why: string, cause?: unknown): Fault {
+  const message = `Cannot take this state machine: ${where}: ${why}. The local interpreter runs the part of JSONata ASL that Sluice emits; compile the DAG again.`
+  return new Fault('InvalidInput', 'machine_not_supported', message, { cause })
+}

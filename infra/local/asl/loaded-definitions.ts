@@ -1,0 +1,49 @@
+import type { Machine as Definition } from '../../../shared/compile/asl.ts'
+import { Fault } from '../../../shared/errors.ts'
+import { readDefinition } from './definition.ts'
+import type { Journal } from './journal.ts'
+
+const PREFIX = 'local:'
+/** Parsed machines kept at hand; running executions hold their own. */
+const MOST_LOADED = 100
+
+export interface Definitions {
+  /** Checks and journals machine text under its hash; again is nothing. */
+  keep(text: string, hash: string): void
+  idOf(hash: string): string
+  /** Fault NotFound machine_unknown; InvalidInput machine_not_supported for text an older process took. */
+  load(machine: string): Definition
+}
+
+/** Machines by id `local:<hash>`: text with placeholders in the journal, bound and parsed here. */
+export function createDefinitions(journal: Journal, bind: (text: string) => string): Definitions {
+  const loaded = new Map<string, Definition>()
+  const remember = (hash: string, text: string): Definition => {
+    const definition = readDefinition(bind(text))
+    const [oldest] = loaded.keys()
+    if (loaded.size >= MOST_LOADED && oldest !== undefined) loaded.delete(oldest)
+    loaded.set(hash, definition)
+    return definition
+  }
+  return {
+    keep(text, hash) {
+      if (loaded.has(hash)) return
+      remember(hash, text)
+      journal.define(hash, text)
+    },
+    idOf: (hash) => PREFIX + hash,
+    load(machine) {
+      const hash = machine.startsWith(PREFIX) ? machine.slice(PREFIX.length) : ''
+      const known = loaded.get(hash)
+      if (known !== undefined) return known
+      const text = journal.definition(hash)
+      if (text === undefined) throw unknown(machine)
+      return remember(hash, text)
+    },
+  }
+}
+
+function unknown(machine: string): Fault {
+  const message = `Cannot find machine "${machine}" on this place: only machines made by ensure() here are known.`
+  return new Fault('NotFound', 'machine_unknown', message, { facts: { machine } })
+}

@@ -1,0 +1,145 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { Json } from '../../../shared/canonical.ts'
+import type { TokenAnswer } from '../../../shared/runs/machine.ts'
+import { createGroupCommit } from './group-commit.ts'
+import type { ExecutionEnd, FramePlace, Journal, JournalledExecution } from './journal.ts'
+
+const TABLES = `
+CREATE TABLE IF NOT EXISTS machine_definitions (hash TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS machine_executions (
+  id INTEGER PRIMARY KEY, machine TEXT NOT NULL, name TEXT NOT NULL, input TEXT NOT NULL, started_at INTEGER NOT NULL,
+  events INTEGER NOT NULL, end TEXT, UNIQUE (machine, name));
+CREATE INDEX IF NOT EXISTS machine_executions_unfinished ON machine_executions (id) WHERE end IS NULL;
+CREATE TABLE IF NOT EXISTS machine_steps (
+  execution INTEGER NOT NULL, path TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (execution, path)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS machine_tokens (
+  token TEXT PRIMARY KEY, execution INTEGER NOT NULL, path TEXT NOT NULL, answer TEXT) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS machine_tokens_of ON machine_tokens (execution, path);
+`
+
+const STATEMENTS = {
+  define: 'INSERT OR IGNORE INTO machine_definitions (hash, definition) VALUES (?, ?)',
+  definition: 'SELECT definition FROM machine_definitions WHERE hash = ?',
+  last: 'SELECT coalesce(max(id), 0) AS id FROM machine_executions',
+  create: 'INSERT INTO machine_executions (id, machine, name, input, started_at, events) VALUES (?, ?, ?, ?, ?, 1)',
+  find: 'SELECT id, end FROM machine_executions WHERE machine = ? AND name = ?',
+  unfinished:
+    'SELECT id, machine, name, input, started_at, events FROM machine_executions WHERE end IS NULL ORDER BY id',
+  places: 'SELECT path, place FROM machine_steps WHERE execution = ?',
+  tokens: 'SELECT token, answer FROM machine_tokens WHERE execution = ?',
+  token: 'SELECT execution, answer FROM machine_tokens WHERE token = ?',
+  put: 'INSERT INTO machine_steps (execution, path, place) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET place = excluded.place',
+  // Paths below p lie between `p/` and `p0`: '0' follows '/' in ASCII.
+  clearSteps: 'DELETE FROM machine_steps WHERE execution = ? AND path > ? AND path < ?',
+  clearTokens: 'DELETE FROM machine_tokens WHERE execution = ? AND path > ? AND path < ?',
+  openToken: 'INSERT OR REPLACE INTO machine_tokens (token, execution, path) VALUES (?, ?, ?)',
+  answerToken: 'UPDATE machine_tokens SET answer = ? WHERE token = ? AND answer IS NULL',
+  closeToken: 'DELETE FROM machine_tokens WHERE token = ?',
+  events: 'UPDATE machine_executions SET events = ? WHERE id = ?',
+  end: 'UPDATE machine_executions SET end = ? WHERE id = ? AND end IS NULL',
+  endSteps: 'DELETE FROM machine_steps WHERE execution = ?',
+  endTokens: 'DELETE FROM machine_tokens WHERE execution = ?',
+} as const
+
+type Sql = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
+type Row = Readonly<Record<string, SQLOutputValue>>
+
+/**
+ * The journal in the place's one database, beside the run store. BEGIN to COMMIT runs without a pause, so the shared
+ * connection is never left inside a transaction. One process only: it holds the folder's lock.
+ */
+export function createSqliteJournal(db: DatabaseSync): Journal {
+  db.exec(TABLES)
+  const sql = prepare(db)
+  let lastId = Number((sql.last.get() as Row).id)
+  const buffer = createGroupCommit(db, {
+    put: (slot) => sql.put.run(slot.execution.id, slot.path, JSON.stringify(slot.place)),
+    events: (execution) => sql.events.run(execution.events, execution.id),
+  })
+  const { later } = buffer
+  const read = <T>(select: () => T): T => {
+    buffer.commit()
+    return select()
+  }
+  return {
+    define: (hash, definition) => later(() => sql.define.run(hash, definition)),
+    definition: (hash) => read(() => text(sql.definition.get(hash), 'definition')),
+    create(draft) {
+      lastId += 1
+      const execution = { ...draft, id: lastId }
+      const input = JSON.stringify(draft.input)
+      later(() => sql.create.run(execution.id, draft.machine, draft.name, input, draft.started_at))
+      return execution
+    },
+    // No commit first: executions with writes under way are known to the caller.
+    find: (machine, name) => found(sql.find.get(machine, name)),
+    unfinished: () => read(() => sql.unfinished.all().map(executionOf)),
+    places: (id) => read(() => new Map(sql.places.all(id).map(placeOf))),
+    tokens: (id) => read(() => new Map(sql.tokens.all(id).map((row) => [String(row.token), answerOf(row)]))),
+    token: (token) => read(() => tokenOf(sql.token.get(token))),
+    put: buffer.put,
+    clear: (id, path) =>
+      later(() => {
+        sql.clearSteps.run(id, `${path}/`, `${path}0`)
+        sql.clearTokens.run(id, `${path}/`, `${path}0`)
+      }),
+    openToken: (token, slot) => later(() => sql.openToken.run(token, slot.execution.id, slot.path)),
+    answerToken: (token, answer) => later(() => sql.answerToken.run(JSON.stringify(answer), token)),
+    closeToken: (token) => later(() => sql.closeToken.run(token)),
+    end: (id, end) => later(() => writeEnd(sql, id, end)),
+    durable: buffer.durable,
+  }
+}
+
+function prepare(db: DatabaseSync): Sql {
+  const entries = Object.entries(STATEMENTS).map(([name, source]) => [name, db.prepare(source)])
+  return Object.fromEntries(entries)
+}
+
+function writeEnd(sql: Sql, id: number, end: ExecutionEnd): void {
+  sql.end.run(JSON.stringify(end), id)
+  sql.endSteps.run(id)
+  sql.endTokens.run(id)
+}
+
+function text(row: Row | undefined, column: string): string | undefined {
+  const value = row?.[column]
+  return typeof value === 'string' ? value : undefined
+}
+
+function json<T>(row: Row, column: string): T | undefined {
+  const value = text(row, column)
+  // Our own text, written by this file from a value of the type.
+  return value === undefined ? undefined : (JSON.parse(value) as T)
+}
+
+function executionOf(row: Row): JournalledExecution {
+  return {
+    id: Number(row.id),
+    machine: String(row.machine),
+    name: String(row.name),
+    input: json<Json>(row, 'input') ?? null,
+    started_at: Number(row.started_at),
+    events: Number(row.events),
+  }
+}
+
+function found(row: Row | undefined): ReturnType<Journal['find']> {
+  if (row === undefined) return undefined
+  const end = json<ExecutionEnd>(row, 'end')
+  return { id: Number(row.id), ...(end && { end }) }
+}
+
+function placeOf(row: Row): readonly [string, FramePlace] {
+  return [String(row.path), JSON.parse(String(row.place))]
+}
+
+function answerOf(row: Row): TokenAnswer | undefined {
+  return json<TokenAnswer>(row, 'answer')
+}
+
+function tokenOf(row: Row | undefined): ReturnType<Journal['token']> {
+  if (row === undefined) return undefined
+  const answer = answerOf(row)
+  return { execution: Number(row.execution), ...(answer && { answer }) }
+}
