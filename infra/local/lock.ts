@@ -12,7 +12,7 @@ export function lockFolder(dataDir: string): () => void {
   const lock = new DatabaseSync(join(dataDir, 'lock'))
   const pidFile = join(dataDir, 'lock.pid')
   try {
-    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+    lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
   } catch (cause) {
     lock.close()
     throw inUse(dataDir, pidFile, cause)

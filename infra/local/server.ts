@@ -73,7 +73,11 @@ async function serve(
     live.delete(control)
     if (!response.writableFinished) control.abort(new Error('the client went away'))
   })
-  const answer = await answerOf(request, parts, control.signal).catch(problemAnswer)
+  const answer = await answerOf(request, parts, control.signal).catch((error: unknown) => {
+    const refused = problemAnswer(error)
+    if (refused.statusCode === 500) parts.log.error('request failed', { path: request.url, error: String(error) })
+    return refused
+  })
   try {
     // A request that was not read to its end leaves the connection unusable for another one.
     if (!request.complete && request.method !== 'GET') response.setHeader('connection', 'close')

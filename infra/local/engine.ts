@@ -1,0 +1,88 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Json } from '../../shared/canonical.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Provider } from '../../shared/provider.ts'
+import type { Execution } from '../../shared/runs/machine.ts'
+import type { Settings } from '../../shared/settings.ts'
+import type { Clock, Log, World } from '../../shared/world.ts'
+import { createLocalMachine } from './asl/local-machine.ts'
+import { createSqliteJournal } from './asl/sqlite-journal.ts'
+import { createHost, type Host } from './host.ts'
+import { createOutbox } from './outbox.ts'
+import { createIds, createPorts } from './world.ts'
+
+interface EngineParts {
+  readonly settings: Settings
+  readonly db: DatabaseSync
+  readonly clock: Clock
+  readonly log: Log
+  readonly providers: Readonly<Record<string, Provider>>
+  readonly tenant: string
+}
+
+/** The World of this place, the host of its handlers, and the machine between the two. */
+export interface Engine {
+  readonly world: World
+  readonly host: Host
+  /** Takes up what an earlier process left unfinished. */
+  resume(): Promise<number>
+  /** Lets go of executions (the journal keeps them) and waits for effects under way. */
+  close(): Promise<void>
+}
+
+/** Ties World, host and machine together: handlers get the World, whose machine and outbox call handlers. */
+export function openEngine(parts: EngineParts): Engine {
+  const { db, clock, log, tenant } = parts
+  const ids = createIds()
+  const host = createHost(() => world)
+  const outbox = createOutbox((name, payload) => host.invoke(name, payload), log)
+  const { ports, close } = createPorts({ ...parts, ids, outbox })
+  const machine = createLocalMachine({
+    // Handlers answer JSON, as Lambda demands of them.
+    invoke: (name, payload, signal) => host.invoke(name, payload, { signal }) as Promise<Json>,
+    clock,
+    ids,
+    journal: createSqliteJournal(db),
+    bind,
+    onEnd: (name, execution) => {
+      void lookSoon(world, tenant, name, execution).catch((error: unknown) => {
+        log.error('end of an execution not followed', { run_id: name, error: String(error) })
+      })
+    },
+  })
+  const world: World = { ...ports, machine }
+  return {
+    world,
+    host,
+    resume: () => machine.resume(),
+    async close() {
+      await machine.close()
+      await outbox.settled()
+      await close()
+    },
+  }
+}
+
+const NAMES = new Map(FUNCTIONS.map(({ placeholder, name }) => [placeholder, name]))
+
+function bind(text: string): string {
+  return text.replace(/\$\{(\w+)\}/g, (_whole, placeholder: string) => {
+    const name = NAMES.get(placeholder)
+    if (name !== undefined) return name
+    throw new Fault(
+      'Bug',
+      'unknown_placeholder',
+      `Cannot bind a machine: no function has placeholder "${placeholder}".`,
+    )
+  })
+}
+
+/** An execution that ended without a verdict is looked at by the next sweep, not minutes later. */
+async function lookSoon(world: World, tenant: string, runId: string, { status }: Execution): Promise<void> {
+  if (status === 'SUCCEEDED') return
+  const run = { tenant, run_id: runId }
+  const head = await world.runs.head(run, [])
+  if (head?.state !== 'running' || head.check_at === undefined) return
+  await world.runs.moveCheck(run, head.check_at, new Date(world.clock.now()).toISOString())
+}

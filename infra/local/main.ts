@@ -1,0 +1,45 @@
+import { problemOf } from '../../shared/api/problem.ts'
+import { Fault } from '../../shared/errors.ts'
+import { createLog } from './log.ts'
+import { openPlace, type Place } from './place.ts'
+import { readSettings } from './settings.ts'
+
+/**
+ * The process `sluice start` runs: `node infra/local/main.ts [--port N] [--data-dir DIR] [--inputs-dir DIR]
+ * [--example]`. It prints ONE JSON line when it serves: {"ready":true,"url","pid","data_dir"}; or, with exit code 1,
+ * {"ready":false,"error":{"code","message"}}. SIGINT and SIGTERM end it cleanly, a second one at once.
+ */
+async function main(): Promise<void> {
+  const { settings, verbose } = readSettings(process.argv.slice(2), process.env, process.cwd())
+  const place = await openPlace(settings, { listen: true, log: createLog(verbose) })
+  stopOnSignal(place)
+  say({ ready: true, url: place.url, pid: process.pid, data_dir: settings.data_dir })
+}
+
+function stopOnSignal(place: Place): void {
+  let stopping = false
+  const stop = () => {
+    if (stopping) process.exit(130)
+    stopping = true
+    place.close().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    )
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+}
+
+function say(line: Readonly<Record<string, unknown>>, then = () => {}): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`, then)
+}
+
+/** What the person at the keyboard reads: on this side of the wire a Bug may say what it is. */
+function fail(error: unknown): void {
+  const code = error instanceof Fault ? error.code : problemOf(error).code
+  const message = error instanceof Error ? error.message : String(error)
+  const issues = error instanceof Fault && error.issues.length > 0 ? { errors: error.issues } : {}
+  say({ ready: false, error: { code, message, ...issues } }, () => process.exit(1))
+}
+
+main().catch(fail)

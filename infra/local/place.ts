@@ -1,0 +1,89 @@
+import { mkdirSync } from 'node:fs'
+import { Fault } from '../../shared/errors.ts'
+import type { Provider } from '../../shared/provider.ts'
+import type { Settings } from '../../shared/settings.ts'
+import type { Clock, Log, World } from '../../shared/world.ts'
+import { systemClock } from './clock.ts'
+import { openDatabase } from './database.ts'
+import { openEngine } from './engine.ts'
+import { lockFolder } from './lock.ts'
+import { createLog } from './log.ts'
+import { localPrincipal } from './principal.ts'
+import { listen } from './server.ts'
+import { startSweep } from './sweep.ts'
+
+export interface PlaceOptions {
+  /** Serve HTTP on settings.port. Default: in-process only. */
+  readonly listen?: boolean
+  readonly clock?: Clock
+  readonly log?: Log
+  /** Further provider adapters by name. */
+  readonly providers?: Readonly<Record<string, Provider>>
+  /** Milliseconds between two sweeps, default 1,000; 0 = the caller invokes `sweep` itself (virtual time). */
+  readonly sweep_ms?: number
+}
+
+/** An open place: its World, its address when it listens, and its functions by name. */
+export interface Place {
+  readonly world: World
+  readonly url?: string
+  /** Calls a function of the catalog as the local user; routes take API Gateway's event. */
+  invoke(name: string, payload: unknown, signal?: AbortSignal): Promise<unknown>
+  /** Stops cleanly; runs stay as they are and go on when the place is opened again. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the local place on a data folder: lock, database, World, server, then unfinished executions go on. When a step
+ * fails the ones before it are undone and its Fault is thrown: folder_in_use, bad_data_dir, port_taken, those of the
+ * database.
+ */
+export async function openPlace(settings: Settings, options: PlaceOptions = {}): Promise<Place> {
+  const undo: (() => void | Promise<void>)[] = []
+  const close = async () => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
+  }
+  try {
+    return { ...(await openSteps(settings, options, (step) => undo.push(step))), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openSteps(
+  settings: Settings,
+  options: PlaceOptions,
+  undone: (step: () => void | Promise<void>) => void,
+): Promise<Omit<Place, 'close'>> {
+  const { clock = systemClock, log = createLog(false), providers = {}, sweep_ms = 1_000 } = options
+  const principal = localPrincipal()
+  makeFolder(settings.data_dir)
+  undone(lockFolder(settings.data_dir))
+  const db = openDatabase(settings.data_dir)
+  undone(() => db.close())
+  const engine = openEngine({ settings, db, clock, log, providers, tenant: principal.tenant })
+  undone(() => engine.close())
+  const { host, world } = engine
+  const maxBodyBytes = settings.safety.max_body_bytes
+  const server =
+    options.listen === true ? await listen(settings.port, { host, principal, log, maxBodyBytes }) : undefined
+  if (server !== undefined) undone(() => server.close())
+  await engine.resume()
+  if (sweep_ms > 0) undone(startSweep(sweep_ms, () => host.invoke('sweep', {}), log))
+  return {
+    world,
+    ...(server === undefined ? {} : { url: server.url }),
+    invoke: (name, payload, signal) =>
+      host.invoke(name, payload, signal === undefined ? { principal } : { principal, signal }),
+  }
+}
+
+function makeFolder(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true })
+  } catch (cause) {
+    const message = `Cannot use data folder "${dir}": ${(cause as Error).message}. Choose another with --data-dir.`
+    throw new Fault('InvalidInput', 'bad_data_dir', message, { cause })
+  }
+}

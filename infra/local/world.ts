@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { createIsolate } from '../../functions/isolate/run-isolate.ts'
+import { createProviders } from '../../functions/providers/registry.ts'
+import type { Provider } from '../../shared/provider.ts'
+import type { Settings } from '../../shared/settings.ts'
+import type { Clock, Ids, Log, Outbox, World } from '../../shared/world.ts'
+import { createDocuments } from './documents.ts'
+import { openInputs } from './folder-inputs.ts'
+import { openObjects } from './folder-objects.ts'
+import { openRunStore } from './run-store/open-run-store.ts'
+import { PACKAGE_DAGS } from './settings.ts'
+import { createWaker } from './waker.ts'
+
+/** What the World is made of besides the folders its settings name. */
+interface Parts {
+  readonly settings: Settings
+  readonly db: DatabaseSync
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly outbox: Outbox
+  /** Further adapters by name; they win over configured ones. */
+  readonly providers: Readonly<Record<string, Provider>>
+}
+
+/** The ports of the local place, all but the machine: that one calls back into the host (place.ts ties the two). */
+export function createPorts(parts: Parts): { readonly ports: Omit<World, 'machine'>; close(): Promise<void> } {
+  const { settings, db, clock, ids, log, outbox } = parts
+  const configured = createProviders(settings)
+  const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
+  const isolate = createIsolate()
+  const ports = {
+    ...createWaker(openRunStore(db), clock),
+    objects: openObjects(join(settings.data_dir, 'objects')),
+    outbox,
+    providers: { get: (name: string) => parts.providers[name] ?? configured.get(name), names: () => names },
+    inputs: openInputs(settings.inputs_dir),
+    isolate,
+    clock,
+    ids,
+    log,
+    documents: createDocuments(settings.dags, PACKAGE_DAGS),
+    settings,
+  }
+  return { ports, close: () => isolate.close() }
+}
+
+/** Random bytes, and the name of this boot: part of every lease's holder, so that a restart need not wait. */
+export function createIds(): Ids {
+  const boot = randomBytes(8).toString('hex')
+  return { random: (bytes) => randomBytes(bytes), boot }
+}

@@ -1,0 +1,73 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readJson } from '../../../shared/api/json-guard.ts'
+import { Fault } from '../../../shared/errors.ts'
+
+function codeOf(text: string): string {
+  try {
+    readJson(text)
+  } catch (error) {
+    if (error instanceof Fault) return `${error.name} ${error.code}`
+    throw error
+  }
+  return 'accepted'
+}
+
+describe('readJson()', () => {
+  it.each([
+    ['64 levels of arrays', '['.repeat(64) + ']'.repeat(64), 'accepted'],
+    ['65 levels of arrays', '['.repeat(65) + ']'.repeat(65), 'InvalidInput json_too_deep'],
+    ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, 'InvalidInput json_too_deep'],
+    ['many siblings at one level', `[${Array(1_000).fill('[]').join(',')}]`, 'accepted'],
+    ['brackets inside a string', JSON.stringify({ a: '['.repeat(200) }), 'accepted'],
+    ['the same key twice', '{"a":1,"a":2}', 'InvalidInput duplicate_key'],
+    ['the same key spelled with an escape', '{"a":1,"\\u0061":2}', 'InvalidInput duplicate_key'],
+    ['the same key in two objects', '[{"a":1},{"a":2}]', 'accepted'],
+    ['the same key inside and outside', '{"a":{"a":1}}', 'accepted'],
+    ['the outer key again after an inner object', '{"a":{"b":1},"a":2}', 'InvalidInput duplicate_key'],
+    ['a key as a value', '{"a":"b","b":"a"}', 'accepted'],
+    ['__proto__', '{"__proto__":{}}', 'InvalidInput forbidden_key'],
+    ['__proto__ with an escape', '{"__pr\\u006fto__":{}}', 'InvalidInput forbidden_key'],
+    ['constructor deep inside', '[{"a":{"constructor" : 1}}]', 'InvalidInput forbidden_key'],
+    ['prototype', '{"prototype":1}', 'InvalidInput forbidden_key'],
+    ['constructor as a value', '{"a":"constructor"}', 'accepted'],
+    ['a string that never ends', '{"a', 'InvalidInput json_syntax'],
+    ['an escaped quote before a colon', '{"a\\":b":1}', 'accepted'],
+    ['a bad escape in a key', '{"\\x":1}', 'InvalidInput json_syntax'],
+    ['nothing', '', 'InvalidInput json_syntax'],
+    ['two values', '1 2', 'InvalidInput json_syntax'],
+  ])('%s', (_name, text, expected) => {
+    expect(codeOf(text)).toBe(expected)
+  })
+
+  it('reads whatever JSON.stringify writes, unless a key is forbidden', () => {
+    void fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(3), (value, indent) => {
+        const text = JSON.stringify(value, null, indent)
+        const forbidden = /"(?:__proto__|constructor|prototype)"\s*:/.test(text)
+        if (!forbidden) expect(readJson(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('answers any text with a value or with our own error', () => {
+    const scraps = fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', 'a', '1', ' ', '\\u0061')
+    void fc.assert(
+      fc.property(fc.array(scraps, { maxLength: 60 }), (parts) => {
+        expect(codeOf(parts.join(''))).toMatch(/^(accepted|InvalidInput \w+)$/)
+      }),
+    )
+  })
+
+  it('takes time in proportion to the length of hostile text', () => {
+    const time = (text: string) => {
+      const start = performance.now()
+      codeOf(text)
+      return performance.now() - start
+    }
+    for (const unit of ['"\\\\', '\\"', '"a":', '[{"a":', '"']) {
+      time(unit.repeat(1_000))
+      expect(time(`{"${unit.repeat(150_000)}`)).toBeLessThan(500)
+    }
+  })
+})
