@@ -15,6 +15,8 @@ export interface CheckResult {
   readonly passed: boolean
   readonly reason: string
   readonly facts?: Readonly<Record<string, Json>>
+  /** The check could not be carried out (out of time, not available here): recorded as `error`, never as passed. */
+  readonly error?: true
 }
 
 /**
@@ -29,6 +31,8 @@ export interface Gate<Params> {
   readonly params: z.ZodType<Params>
   /** Ports this check reads: they must exist on the block. */
   reads(params: Params): readonly string[]
+  /** What decides the verdict besides those ports (a measurement, say): it goes into the input hash. */
+  sees?(params: Params, facts: GateFacts): Json
   check(params: Params, facts: GateFacts, ports: { readonly isolate: Isolate }): CheckResult | Promise<CheckResult>
 }
 

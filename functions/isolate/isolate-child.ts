@@ -1,0 +1,135 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Isolated } from '../../shared/isolate.ts'
+import type { Job, JobKind, Reply } from './isolate-messages.ts'
+
+/** A child that says nothing for so long never will: a broken installation, not a program's doing. */
+const START_MS = 30_000
+
+/** One child process with its memory limit. It does one job at a time and dies of the first that runs over. */
+export interface IsolateChild {
+  readonly kind: JobKind
+  readonly mb: number
+  readonly alive: () => boolean
+  /** Resolves with undefined when it can take a job, else with the reason why it never will. */
+  readonly started: Promise<Isolated | undefined>
+  run(job: Job, ms: number): Promise<Isolated>
+  /** An idle child does not keep our process alive, a busy one does. */
+  hold(busy: boolean): void
+  end(): void
+}
+
+/**
+ * Starts a child for jobs of one kind with a heap of `mb` MB. A process and no worker thread: a thread's limit is
+ * checked between allocations, and one large enough (JSONata's `[1..9999999]`, measured on Node 24.21) aborts the
+ * whole process. It gets no environment and may neither write files nor start programs.
+ */
+export function startChild(kind: JobKind, mb: number): IsolateChild {
+  const child = fork(fileURLToPath(new URL('./isolate-main.ts', import.meta.url)), [kind], {
+    execArgv: [`--max-old-space-size=${mb}`, '--permission', '--allow-fs-read=*', '--allow-worker'],
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  })
+  const state: State = { child, alive: true, finish: undefined }
+  const die = (why: Failure): void => {
+    state.alive = false
+    state.finish?.(why)
+  }
+  child.on('message', (message: Message) => state.finish?.(message))
+  child.on('error', (cause) => die(failure('error', `the isolate broke off: ${cause.message}`)))
+  child.on('exit', (code, signal) => die(exitFailure(code, signal, mb)))
+  return {
+    kind,
+    mb,
+    alive: () => state.alive,
+    started: start(state),
+    run: (job, ms) => runJob(state, job, ms),
+    hold: (busy) => hold(child, busy),
+    end: () => end(state),
+  }
+}
+
+type Failure = Extract<Isolated, { readonly ok: false }>
+type Message = Reply | { readonly ready: true }
+
+interface State {
+  readonly child: ChildProcess
+  alive: boolean
+  /** Ends what is being waited for now: the start, or the one job. */
+  finish: ((outcome: Message | Failure) => void) | undefined
+}
+
+async function start(state: State): Promise<Failure | undefined> {
+  const slow = failure('error', `the isolate did not start within ${START_MS} ms`)
+  const outcome = await next(state, START_MS, slow)
+  if ('ready' in outcome) return undefined
+  end(state)
+  return 'because' in outcome ? outcome : slow
+}
+
+async function runJob(state: State, job: Job, ms: number): Promise<Isolated> {
+  const overrun = failure('time', `it ran longer than ${ms} ms`)
+  const pending = next(state, ms, overrun)
+  send(state, job)
+  const outcome = await pending
+  if (outcome === overrun) end(state)
+  if ('text' in outcome) return { ok: true, value: JSON.parse(outcome.text) }
+  if ('because' in outcome) return outcome
+  return failure('error', 'message' in outcome ? outcome.message : 'the isolate gave no answer')
+}
+
+function send(state: State, job: Job): void {
+  try {
+    // A write that fails means that the child is gone: its exit says why.
+    state.child.send(job, () => undefined)
+  } catch (cause) {
+    // What is no data (a function, say) cannot be sent: the contract is to answer, not to throw.
+    state.finish?.(failure('error', cause instanceof Error ? cause.message : String(cause)))
+  }
+}
+
+/** The child's next message, its death, or `overrun` after ms. */
+function next(state: State, ms: number, overrun: Failure): Promise<Message | Failure> {
+  return new Promise((resolve) => {
+    const finish = (outcome: Message | Failure): void => {
+      clearTimeout(timer)
+      // A late timer of this wait must not end the one that follows it.
+      if (state.finish === finish) state.finish = undefined
+      resolve(outcome)
+    }
+    // A blocked event loop sees the timer before a reply that has long been there: setImmediate lets the reply in first.
+    const timer = setTimeout(() => setImmediate(() => finish(overrun)), ms)
+    if (state.alive) state.finish = finish
+    else finish(failure('error', 'the isolate stopped'))
+  })
+}
+
+function hold(child: ChildProcess, busy: boolean): void {
+  const channel = child.channel
+  if (busy) {
+    child.ref()
+    channel?.ref()
+  } else {
+    child.unref()
+    channel?.unref()
+  }
+}
+
+function end(state: State): void {
+  state.alive = false
+  state.child.kill('SIGKILL')
+}
+
+/** V8 out of memory aborts; some of its checks trap instead. */
+const ABORTS: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL']
+const ABORT_CODE = 134
+
+function exitFailure(code: number | null, signal: NodeJS.Signals | null, mb: number): Failure {
+  if (ABORTS.includes(signal) || code === ABORT_CODE) return failure('memory', `it needed more than ${mb} MB`)
+  return failure('error', `the isolate stopped (${signal ?? code})`)
+}
+
+function failure(because: Failure['because'], message: string): Failure {
+  return { ok: false, because, message }
+}

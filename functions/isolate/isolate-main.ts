@@ -1,0 +1,68 @@
+import { Worker } from 'node:worker_threads'
+import { oneSentence } from '../../shared/gates/one-sentence.ts'
+import type { Job, JobKind, Reply } from './isolate-messages.ts'
+
+/**
+ * The child process of isolate-child.ts: loads the engine of its kind (argv), says it is ready, then answers one job
+ * after the other. Its heap is bounded by V8's flag and its time by being killed.
+ */
+ignoreTerminal()
+watchParent()
+const engine = await loadEngine(process.argv[2] as JobKind)
+closeEscapes()
+process.on('message', (job: Job) => {
+  void answer(job).then((reply) => process.send?.(reply))
+})
+process.send?.({ ready: true })
+
+/** Ctrl-C reaches every process of a terminal; this one ends with its parent, so that a job under way is not a failure. */
+function ignoreTerminal(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  process.on('disconnect', () => process.exit(0))
+}
+
+/** A program that never yields would not see its parent die; a thread of its own does, and leaves no process behind. */
+function watchParent(): void {
+  const watch =
+    "const parent = process.ppid; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 1000)"
+  new Worker(watch, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref()
+}
+
+async function loadEngine(kind: JobKind): Promise<(job: Job) => string | Promise<string>> {
+  // Only the engine of the kind: a transform that broke out of JSONata would still not stand beside a verdict.
+  if (kind === 'transform') return (await import('./transform-engine.ts')).transform
+  return (await import('./schema-engine.ts')).checkUnderSchema
+}
+
+/**
+ * JSONata reads inherited properties (`$.constructor`, `$.__proto__.__defineGetter__`) and calls what it finds there.
+ * Without these names it meets no way from a value to a function that changes the process or makes code
+ * (it does not look into functions themselves).
+ */
+function closeEscapes(): void {
+  const names = [
+    'constructor',
+    '__proto__',
+    '__defineGetter__',
+    '__defineSetter__',
+    '__lookupGetter__',
+    '__lookupSetter__',
+  ]
+  for (const name of names) Reflect.deleteProperty(Object.prototype, name)
+}
+
+async function answer(job: Job): Promise<Reply> {
+  try {
+    return { ok: true, text: await engine(job) }
+  } catch (cause) {
+    return { ok: false, message: messageOf(cause) }
+  }
+}
+
+/** JSONata throws plain objects {code, message, position}, everything else an Error. */
+function messageOf(cause: unknown): string {
+  if (typeof cause !== 'object' || cause === null || !('message' in cause)) return 'it failed without a message'
+  const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
+  const at = 'position' in cause && typeof cause.position === 'number' ? ` (at character ${cause.position})` : ''
+  return oneSentence(`${code}${String(cause.message)}${at}`)
+}

@@ -1,0 +1,72 @@
+import { availableParallelism } from 'node:os'
+import type { Isolate, Isolated } from '../../shared/isolate.ts'
+import { type IsolateChild, startChild } from './isolate-child.ts'
+import type { Job, JobKind } from './isolate-messages.ts'
+
+/** Limits of one job (decisions, "Provider `local` and deterministic handlers"). */
+const DEFAULT_LIMIT = { ms: 1_000, mb: 64 }
+
+/** Children at most: more than there are cores would only run each other out of time. */
+const MAX_CHILDREN = Math.max(1, Math.min(4, availableParallelism()))
+
+/**
+ * The Isolate port on child processes: `transform` (JSONata 2.0.6 without $eval, evaluated against `input`) and
+ * `json_schema` (answers a SchemaAnswer). Children stay warm and are reused; one that ran over is killed and the next
+ * job gets a new one. A job's time starts when its child is ready and free, so neither start-up nor a queue is
+ * charged. Idle children never keep the process alive.
+ */
+export function createIsolate(): Isolate & { close(): Promise<void> } {
+  const pool: Pool = { idle: [], busy: new Set(), turns: 0, waiting: [], closed: false }
+  return {
+    run: (kind, data, limit = DEFAULT_LIMIT) => runInPool(pool, kind, data, limit),
+    close: async () => close(pool),
+  }
+}
+
+interface Pool {
+  /** Longest idle first. */
+  readonly idle: IsolateChild[]
+  readonly busy: Set<IsolateChild>
+  /** Jobs that have a turn; at most MAX_CHILDREN. */
+  turns: number
+  readonly waiting: (() => void)[]
+  closed: boolean
+}
+
+async function runInPool(pool: Pool, kind: JobKind, job: Job, limit: typeof DEFAULT_LIMIT): Promise<Isolated> {
+  while (pool.turns >= MAX_CHILDREN) await new Promise<void>((resolve) => pool.waiting.push(resolve))
+  pool.turns += 1
+  try {
+    if (pool.closed) return { ok: false, because: 'error', message: 'the isolate is closed' }
+    const child = childFor(pool, kind, limit.mb)
+    const result = (await child.started) ?? (await child.run({ program: job.program, input: job.input }, limit.ms))
+    giveBack(pool, child)
+    return result
+  } finally {
+    pool.turns -= 1
+    pool.waiting.shift()?.()
+  }
+}
+
+/** A warm child of that kind and limit, else a new one in the place of the one idle longest. */
+function childFor(pool: Pool, kind: JobKind, mb: number): IsolateChild {
+  const warm = pool.idle.findIndex((child) => child.alive() && child.kind === kind && child.mb === mb)
+  const [known] = warm < 0 ? [] : pool.idle.splice(warm, 1)
+  const child = known ?? startChild(kind, mb)
+  pool.busy.add(child)
+  child.hold(true)
+  if (pool.idle.length + pool.busy.size > MAX_CHILDREN) pool.idle.shift()?.end()
+  return child
+}
+
+function giveBack(pool: Pool, child: IsolateChild): void {
+  pool.busy.delete(child)
+  if (!child.alive() || pool.closed) return
+  child.hold(false)
+  pool.idle.push(child)
+}
+
+function close(pool: Pool): void {
+  pool.closed = true
+  for (const child of [...pool.idle.splice(0), ...pool.busy]) child.end()
+}

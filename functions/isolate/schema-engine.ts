@@ -1,0 +1,17 @@
+import { answerSchema } from '../../shared/gates/compile-schema.ts'
+import { schemaProblem } from '../../shared/gates/schema-budget.ts'
+import type { Job } from './isolate-messages.ts'
+
+// The validator compiles the draft's own schema first, which takes longer than most checks: not on anybody's time.
+answerSchema({ type: 'null' }, null)
+
+/** Checks a value under a JSON Schema; JSON text of a SchemaAnswer. The budget is kept here too: nobody compiles past it. */
+export function checkUnderSchema({ program, input }: Job): string {
+  if (typeof program !== 'object' || program === null || Array.isArray(program)) {
+    throw new Error('a JSON Schema is an object')
+  }
+  const problem = schemaProblem(program)
+  if (problem !== undefined) throw new Error(problem)
+  // An object that is no list, and schemaProblem() saw only JSON in it.
+  return JSON.stringify(answerSchema(program as Exclude<typeof program, readonly unknown[]>, input))
+}

@@ -1,0 +1,114 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Json } from '../canonical.ts'
+import { linearPattern } from './linear-pattern.ts'
+import { oneSentence } from './one-sentence.ts'
+import type { SchemaAnswer } from './schema-answer.ts'
+
+/** Errors told of one value. */
+const MAX_ERRORS = 5
+/** Values whose every error is collected; a larger one stops at its first, since errors take far more room than data. */
+const ALL_ERRORS_UP_TO = 10_000
+
+type JsonObject = { readonly [key: string]: Json }
+
+/**
+ * Checks a value under a JSON Schema (draft 2020-12, strict about unknown keywords; `format` is an annotation, as the
+ * draft says). Costs what the schema asks for: callers outside an Isolate only compile. Throws when the schema is bad.
+ */
+export function answerSchema(schema: JsonObject, value: Json): SchemaAnswer {
+  const validate = compiled(schema, countUpTo(value, ALL_ERRORS_UP_TO) < ALL_ERRORS_UP_TO)
+  if (validate(value) === true) return { valid: true, errors: [] }
+  return { valid: false, errors: (validate.errors ?? []).slice(0, MAX_ERRORS).map(sentence) }
+}
+
+/** Why a schema (already inside its budget, see schema-budget.ts) does not compile; undefined when it does. */
+export function compileProblem(schema: JsonObject): string | undefined {
+  try {
+    compiled(schema, false)
+    return undefined
+  } catch (cause) {
+    return cause instanceof Error ? oneSentence(cause.message) : 'the schema cannot be compiled'
+  }
+}
+
+/** The last compiled schemas by their text: one block asks the same at every attempt and item. */
+const CACHE = new Map<string, ValidateFunction>()
+const CACHE_SIZE = 16
+
+function compiled(schema: JsonObject, allErrors: boolean): ValidateFunction {
+  const key = `${allErrors}${JSON.stringify(schema)}`
+  const known = CACHE.get(key)
+  if (known !== undefined) return known
+  const fresh = compile(schema, allErrors)
+  const oldest = CACHE.size >= CACHE_SIZE ? CACHE.keys().next().value : undefined
+  if (oldest !== undefined) CACHE.delete(oldest)
+  CACHE.set(key, fresh)
+  return fresh
+}
+
+function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
+  const ajv = ajvFor(allErrors)
+  // Without its $id, which could name (and on removal drop) the meta-schema; references are local anyway.
+  const { $id: _, ...body } = schema
+  if (ajv.validateSchema(body) !== true) {
+    const problems = new Set((ajv.errors ?? []).map(sentence))
+    throw new Error(`the schema is not valid draft 2020-12: ${[...problems].slice(0, 2).join('; ')}`)
+  }
+  try {
+    return ajv.compile(body)
+  } finally {
+    // ajv keeps every schema it ever saw.
+    ajv.removeSchema(body)
+  }
+}
+
+const INSTANCES = new Map<boolean, Ajv2020>()
+
+function ajvFor(allErrors: boolean): Ajv2020 {
+  const known = INSTANCES.get(allErrors)
+  if (known !== undefined) return known
+  const fresh = new Ajv2020({
+    allErrors,
+    // Unknown keywords and ignored ones are errors; missing `type` beside `properties` is ordinary JSON Schema.
+    strictSchema: true,
+    strictNumbers: true,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    validateFormats: false,
+    inlineRefs: false,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: linearRegExp },
+  })
+  INSTANCES.set(allErrors, fresh)
+  return fresh
+}
+
+/** ajv keeps patterns by their toString(): without one of their own all would become the first, and wrong data pass. */
+function linearRegExp(pattern: string, flags: string) {
+  const read = linearPattern(pattern, flags)
+  if (!read.ok) throw new Error(`pattern "${pattern.slice(0, 80)}": ${read.message}`)
+  return { test: read.pattern.test, toString: () => `linear:${flags}:${pattern}` }
+}
+// Only for code that ajv writes to a file, which we never ask for; the type wants it.
+linearRegExp.code = 'linearRegExp'
+
+function sentence(error: ErrorObject): string {
+  const { instancePath, keyword, message = 'is not valid', params } = error
+  const detail = keyword === 'enum' || keyword === 'const' ? JSON.stringify(Object.values(params)[0]) : undefined
+  const extra = params.additionalProperty ?? params.unevaluatedProperty ?? detail
+  const path = oneSentence(instancePath === '' ? '/' : instancePath, 80)
+  return `${path} ${oneSentence(message, 100)}${extra === undefined ? '' : ` (${oneSentence(String(extra), 60)})`}`
+}
+
+/** Counts the members of a value without recursion, no further than `limit`. */
+function countUpTo(value: Json, limit: number): number {
+  const open: Json[] = [value]
+  let count = 0
+  for (let next = open.pop(); next !== undefined && count < limit; next = open.pop()) {
+    count += 1
+    if (typeof next === 'object' && next !== null) for (const member of Object.values(next)) open.push(member)
+  }
+  return count
+}

@@ -1,0 +1,47 @@
+import * as z from 'zod'
+import type { Json } from '../canonical.ts'
+import type { Isolate } from '../isolate.ts'
+import { compileProblem } from './compile-schema.ts'
+import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import { PortNameSchema } from './port-name.ts'
+import { readPort, unusable } from './read-port.ts'
+import { readSchemaAnswer } from './schema-answer.ts'
+import { schemaProblem } from './schema-budget.ts'
+
+const SchemaSchema = z.record(z.string(), z.unknown()).superRefine((schema, context) => {
+  // Compiled here too, inside the budget: an unknown keyword or bad pattern is found when the DAG is parsed.
+  const problem = schemaProblem(schema) ?? compileProblem(schema as { readonly [key: string]: Json })
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+})
+
+const JsonSchemaSchema = z.strictObject({
+  port: PortNameSchema,
+  // schemaProblem() lets only JSON through.
+  schema: SchemaSchema as unknown as z.ZodType<{ readonly [key: string]: Json }>,
+})
+type JsonSchema = z.infer<typeof JsonSchemaSchema>
+
+/** Spec gates, `json_schema`. */
+export const jsonSchema: Gate<JsonSchema> = {
+  type: 'json_schema',
+  summary: 'Passes when the value of the port is valid under a JSON Schema (draft 2020-12; `format` is not asserted).',
+  params: JsonSchemaSchema,
+  reads: ({ port }) => [port],
+  check,
+}
+
+async function check(
+  { port, schema }: JsonSchema,
+  facts: GateFacts,
+  ports: { readonly isolate: Isolate },
+): Promise<CheckResult> {
+  const value = readPort(facts, port)
+  if (value === undefined || value === null) {
+    return { passed: false, reason: unusable(port, value) ?? `missing port ${port}`, facts: { port } }
+  }
+  const answer = readSchemaAnswer(await ports.isolate.run('json_schema', { program: schema, input: value }))
+  if (!answer.ok) return { passed: false, error: true, reason: `cannot check the schema: ${answer.message}` }
+  if (answer.valid) return { passed: true, reason: 'is valid under its schema', facts: { port } }
+  const reason = `must be valid under its schema: ${answer.errors.join('; ')}`
+  return { passed: false, reason, facts: { port, errors: answer.errors } }
+}

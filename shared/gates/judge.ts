@@ -1,0 +1,95 @@
+import { canonicalJson, type Json, sha256 } from '../canonical.ts'
+import type { GateUse } from '../dag/dag.ts'
+import type { Isolate } from '../isolate.ts'
+import type { CheckResult, Gate, GateFacts, Verdict } from './gate.ts'
+import { oneSentence } from './one-sentence.ts'
+import { readPort, unusable } from './read-port.ts'
+import { gateOf } from './registry.ts'
+import { smallFacts } from './small-facts.ts'
+
+/** Characters of a verdict's reason; an event has 1 KiB in all. */
+const MAX_REASON = 300
+
+type Check = GateUse['check']
+
+/**
+ * Evaluates one gate and fails closed: a port without a usable value (missing, null, NaN) is never shown to the check,
+ * and a check that crashes, answers nonsense or runs over is `error`. It never throws. `use.check` is as parseCheck()
+ * left it; `now` gives milliseconds (duration only). Same input hash, same verdict, duration apart (spec gates).
+ */
+export async function judgeGate(
+  use: GateUse,
+  facts: GateFacts,
+  ports: { readonly isolate: Isolate },
+  now: () => number,
+): Promise<Verdict> {
+  const start = now()
+  const gate = gateOf(use.check.type)
+  const hash = inputHash(gate, use.check, facts)
+  const result = await answer(gate, use.check, facts, ports, hash)
+  const passed = result.passed === true && result.error === undefined
+  const status = passed ? 'passed' : result.error === undefined ? 'failed' : 'error'
+  return {
+    name: use.name,
+    type: use.check.type,
+    passed,
+    status,
+    reason: passed ? oneSentence(result.reason, MAX_REASON) : reasonFor(use.error, result.reason),
+    facts: smallFacts(result.facts ?? {}),
+    duration_ms: Math.max(0, now() - start),
+    input_hash: hash ?? sha256(`unreadable ${use.check.type}`),
+  }
+}
+
+/** The parameters of a parsed check; the registry's schema produced them (parseCheck), so they are not parsed again. */
+function paramsOf({ type: _, ...params }: Check): unknown {
+  return params
+}
+
+/** undefined: what the check reads is not JSON (NaN, a lone surrogate), or the check itself is not a parsed one. */
+function inputHash(gate: Gate<unknown> | undefined, check: Check, facts: GateFacts): string | undefined {
+  try {
+    const params = paramsOf(check)
+    const values: Record<string, Json> = {}
+    for (const port of gate?.reads(params) ?? []) {
+      const value = readPort(facts, port)
+      if (value !== undefined) values[port] = value
+    }
+    return sha256(canonicalJson({ check, values, sees: gate?.sees?.(params, facts) }))
+  } catch {
+    return undefined
+  }
+}
+
+async function answer(
+  gate: Gate<unknown> | undefined,
+  check: Check,
+  facts: GateFacts,
+  ports: { readonly isolate: Isolate },
+  hash: string | undefined,
+): Promise<CheckResult> {
+  if (gate === undefined) return broken(`gate type "${check.type}" does not exist here`)
+  try {
+    const params = paramsOf(check)
+    for (const port of gate.reads(params)) {
+      const problem = unusable(port, readPort(facts, port))
+      if (problem !== undefined) return { passed: false, reason: problem, facts: { port } }
+    }
+    if (hash === undefined) return broken('what this gate reads is not JSON (NaN, or half of a character)')
+    return await gate.check(params, facts, ports)
+  } catch (cause) {
+    return broken(`the gate broke off: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}
+
+function broken(reason: string): CheckResult {
+  return { passed: false, error: true, reason }
+}
+
+/** The author's words first, then what was seen and wanted; the latter is never cut away, the next attempt obeys it. */
+function reasonFor(error: string | undefined, found: string): string {
+  const detail = oneSentence(found, MAX_REASON)
+  const room = MAX_REASON - [...detail].length - 2
+  const said = oneSentence(error ?? '', Math.max(room, 1)).replace(/[\s.:;,]+$/, '')
+  return said === '' || room < 20 ? detail : `${said}: ${detail}`
+}

@@ -1,0 +1,25 @@
+import * as z from 'zod'
+import type { CheckResult, Gate, GateFacts } from './gate.ts'
+
+const LatencySchema = z.strictObject({ max_ms: z.number().min(0) })
+type Latency = z.infer<typeof LatencySchema>
+
+/** Spec gates, `latency`. */
+export const latency: Gate<Latency> = {
+  type: 'latency',
+  summary: 'Passes when the measured wall time of this attempt is at most `max_ms` milliseconds.',
+  params: LatencySchema,
+  reads: () => [],
+  sees: (_, { measured }) => measured.latency_ms,
+  check,
+}
+
+function check({ max_ms }: Latency, { measured }: GateFacts): CheckResult {
+  const ms = measured.latency_ms
+  if (ms === null || !Number.isFinite(ms) || ms < 0) {
+    return { passed: false, reason: `the time of this attempt is not known, at most ${max_ms} ms wanted` }
+  }
+  const passed = ms <= max_ms
+  const reason = passed ? `took ${ms} ms, at most ${max_ms} wanted` : `must take at most ${max_ms} ms, took ${ms} ms`
+  return { passed, reason, facts: { latency_ms: ms, max_ms } }
+}

@@ -1,0 +1,66 @@
+import { RE2JS } from 're2js'
+
+/** Characters of one pattern (spec security, "Gates and templates"). */
+const MAX_CHARACTERS = 1_000
+/** Steps of the compiled program: `(?:x{1000}){..}` says little and expands to a lot. */
+const MAX_STEPS = 5_000
+
+/** A pattern of the RE2 family: searching takes time proportional to `steps` times the length of the text, never more. */
+export interface LinearPattern {
+  /** The pattern with its flags in front, as JSON Schema's `pattern` could carry it. */
+  readonly source: string
+  readonly steps: number
+  /** Whether it occurs anywhere in the text. */
+  test(text: string): boolean
+}
+
+/**
+ * Compiles a pattern on a linear-time engine. JavaScript's spelling is understood (`\u00e9`, `\/`, `(?<name>..)`);
+ * look-around and back-references do not exist there and are refused with the engine's reason. Flags: i, m, s
+ * (u is allowed and means nothing: patterns always see code points).
+ */
+export function linearPattern(
+  pattern: string,
+  flags = '',
+): { readonly ok: true; readonly pattern: LinearPattern } | { readonly ok: false; readonly message: string } {
+  if (pattern.length > MAX_CHARACTERS) {
+    return { ok: false, message: `the pattern has ${pattern.length} characters, at most ${MAX_CHARACTERS} are allowed` }
+  }
+  if (!/^[imsu]*$/.test(flags)) return { ok: false, message: `flags may be i, m, s and u, saw "${flags.slice(0, 20)}"` }
+  const inline = [...new Set(flags.replaceAll('u', ''))].join('')
+  const source = inline === '' ? pattern : `(?${inline})${pattern}`
+  return compiled(source)
+}
+
+type Compiled = ReturnType<typeof linearPattern>
+
+/** A pattern is compiled at parse and again for each verdict: the last few are kept. */
+const CACHE = new Map<string, Compiled>()
+const CACHE_SIZE = 64
+
+function compiled(source: string): Compiled {
+  const known = CACHE.get(source)
+  if (known !== undefined) return known
+  const fresh = compile(source)
+  const oldest = CACHE.size >= CACHE_SIZE ? CACHE.keys().next().value : undefined
+  if (oldest !== undefined) CACHE.delete(oldest)
+  CACHE.set(source, fresh)
+  return fresh
+}
+
+function compile(source: string): Compiled {
+  try {
+    const program = RE2JS.compile(RE2JS.translateRegExp(source))
+    const steps = program.programSize()
+    if (steps > MAX_STEPS) {
+      return {
+        ok: false,
+        message: `the pattern's repetitions expand to ${steps} steps, at most ${MAX_STEPS} are allowed`,
+      }
+    }
+    return { ok: true, pattern: { source, steps, test: (text) => program.test(text) } }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.replace(/^error parsing regexp: /, '') : 'it cannot be read'
+    return { ok: false, message: `the pattern is not supported (RE2 syntax): ${why}` }
+  }
+}

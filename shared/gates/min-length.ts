@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import { PortNameSchema } from './port-name.ts'
+import { readPort, wrongType } from './read-port.ts'
+
+const MinLengthSchema = z.strictObject({ port: PortNameSchema, min: z.int().min(0) })
+type MinLength = z.infer<typeof MinLengthSchema>
+
+/** Spec gates, `min_length`. */
+export const minLength: Gate<MinLength> = {
+  type: 'min_length',
+  summary: 'Passes when a text has at least `min` characters (code points), or a list at least `min` items.',
+  params: MinLengthSchema,
+  reads: ({ port }) => [port],
+  check,
+}
+
+function check({ port, min }: MinLength, facts: GateFacts): CheckResult {
+  const value = readPort(facts, port)
+  const isText = typeof value === 'string'
+  if (!isText && !Array.isArray(value)) return wrongType(port, 'text or a list', value)
+  const length = isText ? codePoints(value) : value.length
+  const unit = isText ? 'characters' : 'items'
+  const passed = length >= min
+  const reason = passed
+    ? `has ${length} ${unit}, at least ${min} wanted`
+    : `must be at least ${min} ${unit}, has ${length}`
+  return { passed, reason, facts: { port, length, min } }
+}
+
+/** Without building a list of a long text's characters. */
+function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}

@@ -1,0 +1,70 @@
+import * as z from 'zod'
+import type { GateUse } from '../dag/dag.ts'
+import { suggest } from '../dag/suggest.ts'
+import type { Gate } from './gate.ts'
+import { oneSentence } from './one-sentence.ts'
+import { gateOf, gateTypes } from './registry.ts'
+
+/** `path` is relative to the check, members joined by dots (`values.0`); empty = the check itself. */
+export interface CheckError {
+  readonly path: string
+  readonly message: string
+  readonly hint?: string
+}
+
+export type ParsedCheck =
+  | { readonly ok: true; readonly check: GateUse['check'] }
+  | { readonly ok: false; readonly errors: readonly CheckError[] }
+
+/** Errors told of one check: a list of thousands of bad members says nothing more. */
+const MAX_ERRORS = 10
+
+/**
+ * Reads a gate's `check` as a document carries it: the type must exist, its parameters must fit exactly, defaults are
+ * filled in. An alias keeps its own type name (spec gates: parameters are checked when the DAG is parsed).
+ */
+export function parseCheck(check: unknown): ParsedCheck {
+  if (typeof check !== 'object' || check === null || Array.isArray(check)) {
+    return failed({ path: '', message: `A check is a mapping with "type" and its parameters, saw ${nameOf(check)}.` })
+  }
+  const { type, ...params } = check as Readonly<Record<string, unknown>>
+  if (typeof type !== 'string') {
+    return failed({ path: 'type', message: `A check needs the "type" of gate as text, saw ${nameOf(type)}.` })
+  }
+  const gate = gateOf(type)
+  if (gate === undefined) return failed(unknownType(type))
+  const parsed = gate.params.safeParse(params)
+  if (parsed.success) return { ok: true, check: { ...(parsed.data as GateUse['check']), type } }
+  return failed(...parsed.error.issues.flatMap((issue) => errorsOf(issue, gate)))
+}
+
+function failed(...errors: readonly CheckError[]): ParsedCheck {
+  return { ok: false, errors: errors.slice(0, MAX_ERRORS) }
+}
+
+function nameOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+}
+
+function unknownType(type: string): CheckError {
+  const near = suggest(type, gateTypes())
+  const hint = near === undefined ? `Known types: ${gateTypes().join(', ')}.` : `Did you mean "${near}"?`
+  return { path: 'type', message: `Unknown gate type "${oneSentence(type, 64)}".`, hint }
+}
+
+function errorsOf(issue: z.core.$ZodIssue, gate: Gate<unknown>): readonly CheckError[] {
+  const path = issue.path.map(String).join('.')
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownParameter(key, gate))
+  const where = path === '' ? `Gate type "${gate.type}"` : `Parameter "${path}" of gate type "${gate.type}"`
+  return [{ path, message: `${where}: ${oneSentence(issue.message, 240)}` }]
+}
+
+function unknownParameter(key: string, gate: Gate<unknown>): CheckError {
+  // Every params schema is a strict object (conformance: the registry test), so its shape has the names.
+  const known = gate.params instanceof z.ZodObject ? Object.keys(gate.params.shape) : []
+  const near = suggest(key, known)
+  const hint = near === undefined ? `Allowed: ${known.join(', ')}.` : `Did you mean "${near}"?`
+  return { path: key, message: `Unknown parameter "${oneSentence(key, 64)}" of gate type "${gate.type}".`, hint }
+}

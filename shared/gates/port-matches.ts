@@ -1,0 +1,4 @@
+import { matches } from './matches.ts'
+
+/** The name existing DAG files use for matches. */
+export const portMatches: typeof matches = { ...matches, type: 'port_matches' }

@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import type { Json } from '../canonical.ts'
+import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import { PortNameSchema } from './port-name.ts'
+import { readPort, unusable, wrongType } from './read-port.ts'
+
+const OBJECT_REF = /^objstore:\/\/[^/\s]+\/[0-9a-f]{64}$/
+const isObjectRef = (value: Json): boolean => typeof value === 'string' && OBJECT_REF.test(value)
+
+/** The port types, and the two shapes a json port can have. */
+const TYPES = {
+  string: (value: Json) => typeof value === 'string',
+  number: (value: Json) => typeof value === 'number',
+  boolean: (value: Json) => typeof value === 'boolean',
+  json: () => true,
+  object: (value: Json) => typeof value === 'object' && !Array.isArray(value),
+  array: (value: Json) => Array.isArray(value),
+  file: isObjectRef,
+  artifact: isObjectRef,
+} as const satisfies Record<string, (value: Json) => boolean>
+
+const PortTypeSchema = z.strictObject({
+  port: PortNameSchema,
+  expected: z.enum(Object.keys(TYPES) as [keyof typeof TYPES, ...(keyof typeof TYPES)[]]),
+})
+type PortType = z.infer<typeof PortTypeSchema>
+
+/** A name existing DAG files use (spec gates, aliases). */
+export const portType: Gate<PortType> = {
+  type: 'port_type',
+  summary: 'Passes when the value of the port has the expected type (file and artifact: an object ref).',
+  params: PortTypeSchema,
+  reads: ({ port }) => [port],
+  check,
+}
+
+function check({ port, expected }: PortType, facts: GateFacts): CheckResult {
+  const value = readPort(facts, port)
+  if (value === undefined || unusable(port, value) !== undefined) return wrongType(port, expected, value)
+  if (TYPES[expected](value)) return { passed: true, reason: `port ${port} is ${expected}`, facts: { port, expected } }
+  return wrongType(port, `of type ${expected}`, value)
+}

@@ -1,0 +1,55 @@
+import { contains } from './contains.ts'
+import { cost } from './cost.ts'
+import { diff } from './diff.ts'
+import { expr } from './expr.ts'
+import type { Gate } from './gate.ts'
+import { http } from './http.ts'
+import { jsonSchema } from './json-schema.ts'
+import { latency } from './latency.ts'
+import { matches } from './matches.ts'
+import { maxValue } from './max-value.ts'
+import { minLength } from './min-length.ts'
+import { notEmpty } from './not-empty.ts'
+import { portMatches } from './port-matches.ts'
+import { portMinLength } from './port-min-length.ts'
+import { portNotEmpty } from './port-not-empty.ts'
+import { portType } from './port-type.ts'
+import { semanticReview } from './semantic-review.ts'
+import { shell } from './shell.ts'
+import { validJson } from './valid-json.ts'
+import { validUrl } from './valid-url.ts'
+
+/** Every gate kind, in the order of the generated reference: the thirteen of spec gates, then ours, then the aliases. */
+const GATES: readonly Gate<unknown>[] = [
+  contains,
+  matches,
+  minLength,
+  maxValue,
+  validJson,
+  validUrl,
+  jsonSchema,
+  http,
+  diff,
+  cost,
+  latency,
+  shell,
+  semanticReview,
+  notEmpty,
+  portNotEmpty,
+  portMatches,
+  portMinLength,
+  portType,
+  expr,
+]
+
+const BY_TYPE: ReadonlyMap<string, Gate<unknown>> = new Map(GATES.map((gate) => [gate.type, gate]))
+
+/** The gate of that type name; undefined = there is none. */
+export function gateOf(type: string): Gate<unknown> | undefined {
+  return BY_TYPE.get(type)
+}
+
+/** Every type name a check may have. */
+export function gateTypes(): readonly string[] {
+  return [...BY_TYPE.keys()]
+}
