@@ -1,0 +1,50 @@
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { parseDag } from '../../shared/dag/parse.ts'
+import type { DagError } from '../../shared/dag/report.ts'
+import { checkSettings } from './check-settings.ts'
+import { readFile, readFileIfAny } from './read-file.ts'
+
+export interface CheckedFile {
+  readonly file: string
+  readonly valid: boolean
+  readonly errors: readonly DagError[]
+  /** Block ids in an order that respects every edge; empty for sluice.yaml and for documents with errors. */
+  readonly order: readonly string[]
+}
+
+const SETTINGS = 'sluice.yaml'
+
+/** What `sluice validate` checks when no file is named: the settings and every document of their folders. */
+export function filesToCheck(): readonly string[] {
+  const text = readFileIfAny(SETTINGS, 'settings')
+  const { dags } = text === undefined ? { dags: ['dags'] } : checkSettings(text)
+  return [...(text === undefined ? [] : [SETTINGS]), ...dags.flatMap(documentsIn)]
+}
+
+/** A file called sluice.yaml is settings, every other one a DAG document, whose providers sluice.yaml here names. */
+export function checkFile(file: string): CheckedFile {
+  const text = readFile(file, 'file')
+  if (basename(file) === SETTINGS) {
+    const { errors } = checkSettings(text)
+    return { file, valid: errors.length === 0, errors, order: [] }
+  }
+  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), providers: knownProviders() })
+  if (parsed.ok) return { file, valid: true, errors: [], order: parsed.order }
+  return { file, valid: false, errors: parsed.errors, order: [] }
+}
+
+/** Names that `agent.provider` may have here: sluice.yaml's, and `local`, which always exists. */
+export function knownProviders(): readonly string[] {
+  const text = readFileIfAny(SETTINGS, 'settings')
+  return text === undefined ? ['local'] : checkSettings(text).providers
+}
+
+function documentsIn(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name))
+    return names.sort().map((name) => join(folder, name))
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,76 @@
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { oneLine } from './plain-text.ts'
+import { durationWords, sizeWords } from './words.ts'
+
+/**
+ * One event as one line for logs and pipes: `   1.24 s  draft: gate long-enough failed: ..`. `start` is the time of
+ * run:started in milliseconds since 1970. Undefined = not worth a line (what the next event says anyway).
+ */
+export function eventLine(event: RunEvent, start: number): string | undefined {
+  const words = eventWords(event)
+  if (words === undefined) return undefined
+  const at = durationWords(Date.parse(event.at) - start).padStart(9)
+  const block = event.block_id === undefined ? '' : `${event.block_id}: `
+  return oneLine(`${block}${words}`).replace(/^/, `${at}  `)
+}
+
+function eventWords(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'block:ready':
+      return undefined
+    case 'run:started':
+      return `run of ${event.data.dag_name} started`
+    case 'run:completed':
+    case 'run:failed':
+    case 'run:cancelled':
+      return `run ${event.type.slice('run:'.length)}: ${event.data.reason}`
+    case 'context:patched':
+      return `context changed: ${event.data.keys.join(', ')}`
+    case 'approval:requested':
+      return `waits for approval until ${event.data.expires_at}`
+    case 'approval:decided':
+      return decisionWords(event.data)
+    case 'approval:expired':
+      return `approval expired: ${event.data.on_timeout}`
+    default:
+      return blockWords(event)
+  }
+}
+
+type DecisionData = Extract<RunEvent, { type: 'approval:decided' }>['data']
+
+function decisionWords({ decision, by, via, waited_ms, have, need }: DecisionData): string {
+  const votes = need > 1 ? ` (${have} of ${need})` : ''
+  const what = decision === 'approve' ? 'approved' : 'rejected'
+  return `${what}${votes} by ${by.kind}:${by.id} via ${via} after ${durationWords(waited_ms)}`
+}
+
+function blockWords(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'block:started':
+      return event.attempt === undefined || event.attempt === 1 ? 'started' : `attempt ${event.attempt} started`
+    case 'block:output':
+      return outputWords(event.data)
+    case 'block:gate':
+      return `gate ${event.data.gate} ${event.data.status}: ${event.data.reason}`
+    case 'block:retrying':
+      return `tries again at ${event.data.due_at}: ${event.data.reason}`
+    case 'block:completed':
+      return 'completed'
+    case 'block:failed':
+      return `failed: ${event.data.reason}`
+    case 'block:skipped':
+      return `skipped because of ${event.data.because.join(', ')}`
+    default:
+      // A newer server's event: its type says more than silence.
+      return (event as { readonly type: string }).type
+  }
+}
+
+type OutputData = Extract<RunEvent, { type: 'block:output' }>['data']
+
+function outputWords({ outputs, provider, model, latency_ms, note }: OutputData): string {
+  const ports = Object.entries(outputs).map(([port, { bytes }]) => `${port} (${sizeWords(bytes)})`)
+  const said = note === undefined ? '' : `; ${note}`
+  return `${provider} ${model} gave ${ports.join(', ')} in ${durationWords(latency_ms)}${said}`
+}

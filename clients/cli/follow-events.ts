@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import * as z from 'zod'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { openApi, type Target } from './api.ts'
+import { Refused } from './refused.ts'
+import { readServerSentEvents } from './server-sent-events.ts'
+
+/** Types that end a run: exactly one of them is a run's last event. */
+const TERMINAL = /^run:(completed|partial|blocked|failed|cancelled|iterated)$/
+
+interface Follow {
+  readonly runId: string
+  /** The first event yielded is the one after this seq. */
+  readonly since?: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * The run's events in order, each once, until the one that ends it. A dropped connection, a server that is restarting
+ * and the server's own time limit are resumed with Last-Event-ID; after 30 s without any answer the error is thrown.
+ */
+export async function* followEvents(target: Target, follow: Follow): AsyncGenerator<RunEvent> {
+  const cursor: Cursor = { seq: follow.since ?? 0, failures: 0, ended: false }
+  while (!cursor.ended) {
+    yield* untilDropped(target, follow, cursor)
+    if (cursor.ended) return
+    cursor.failures += 1
+    const pause = Math.min(100 * 2 ** cursor.failures, 5_000)
+    // An aborted wait throws what the signal was aborted with, as fetch does.
+    await delay(pause, undefined, follow.signal && { signal: follow.signal }).catch(() =>
+      follow.signal?.throwIfAborted(),
+    )
+  }
+}
+
+/** Where the reader is: moved by each event that arrives. */
+interface Cursor {
+  seq: number
+  failures: number
+  ended: boolean
+}
+
+async function* untilDropped(target: Target, follow: Follow, cursor: Cursor): AsyncGenerator<RunEvent> {
+  try {
+    const response = await openStream(target, follow, cursor.seq)
+    // 204: the run has ended, and the reader has it all.
+    cursor.ended = response.status === 204
+    for await (const event of eventsOf(response)) {
+      cursor.failures = 0
+      if (event.seq <= cursor.seq) continue
+      cursor.seq = event.seq
+      cursor.ended = TERMINAL.test(event.type)
+      yield event
+      if (cursor.ended) return
+    }
+  } catch (error) {
+    if (follow.signal?.aborted === true || !mayPass(error) || cursor.failures >= GIVE_UP) throw error
+  }
+}
+
+/** 0.2 + 0.4 + .. + 3.2 + five times 5 s: a bit over 30 s. */
+const GIVE_UP = 10
+
+function openStream(target: Target, follow: Follow, seq: number): Promise<Response> {
+  return openApi(target, {
+    path: `/api/dag/runs/${encodeURIComponent(follow.runId)}/events`,
+    headers: { accept: 'text/event-stream', 'last-event-id': String(seq) },
+    ...(follow.signal && { signal: follow.signal }),
+  })
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<RunEvent> {
+  if (response.body === null) return
+  for await (const message of readServerSentEvents(response.body.pipeThrough(new TextDecoderStream()))) {
+    const parsed = AnyEventSchema.safeParse(readJson(message.data))
+    // The union's members differ in `data` only, and a newer server may send types this CLI does not know: what reads
+    // an event has a default for those.
+    if (parsed.success) yield parsed.data as unknown as RunEvent
+  }
+}
+
+const AnyEventSchema = z.looseObject({ seq: z.int().min(1), type: z.string(), at: z.string(), data: z.looseObject({}) })
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Refused by the server for good (unknown run, no right) is final; everything else may be a restart. */
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof Refused)) return true
+  return error.reason.code === 'no_server' || error.status === 429 || (error.status ?? 0) >= 500
+}

@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import * as z from 'zod'
+import { Refused } from './refused.ts'
+
+export interface PlaceOptions {
+  /** 0 = any free one; absent = as sluice.yaml says. */
+  readonly port?: number
+  readonly dataDir?: string
+  readonly inputsDir?: string
+  /** Documents from the package's own dags/ only. */
+  readonly example?: boolean
+  /** What the place logs goes to this process's stderr; otherwise only its last words are kept, for a failure. */
+  readonly logs?: boolean
+}
+
+/** The local place, running as a child process: it stops when this process ends, however that happens. */
+export interface LocalPlace {
+  readonly url: string
+  readonly pid: number
+  readonly dataDir: string
+  /** Resolves with its exit code when it has ended. */
+  readonly ended: Promise<number>
+  /** Asks for a clean stop and waits for it. */
+  stop(): Promise<void>
+}
+
+/** Starts `infra/local`; Refused (exit code 1) when it cannot: port taken, folder in use, bad sluice.yaml. */
+export async function startPlace(options: PlaceOptions): Promise<LocalPlace> {
+  const child = spawn(process.execPath, ['--import', fileOf('./end-with-parent.ts'), ...placeArguments(options)], {
+    stdio: ['ignore', 'pipe', options.logs === true ? 'inherit' : 'pipe', 'ipc'],
+  })
+  const ended = once(child, 'exit').then(([code, signal]) => (typeof code === 'number' ? code : signalCode(signal)))
+  const lastWords = keepLast(child)
+  const ready = await firstLine(child)
+  if (ready === undefined) throw diedSilently(await ended, lastWords())
+  if (!ready.ready) throw new Refused({ code: ready.error.code, detail: ready.error.message })
+  return {
+    url: ready.url,
+    pid: ready.pid,
+    dataDir: ready.data_dir,
+    ended,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+function fileOf(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url))
+}
+
+function placeArguments({ port, dataDir, inputsDir, example }: PlaceOptions): string[] {
+  return [
+    fileOf('../../infra/local/main.ts'),
+    ...(port === undefined ? [] : ['--port', String(port)]),
+    ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
+    ...(inputsDir === undefined ? [] : ['--inputs-dir', inputsDir]),
+    ...(example === true ? ['--example'] : []),
+  ]
+}
+
+function signalCode(signal: unknown): number {
+  return signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : 1
+}
+
+/** The end of stderr, where it is piped: at most 4,000 characters. */
+function keepLast(child: ChildProcess): () => string {
+  let kept = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    kept = (kept + text).slice(-4_000)
+  })
+  return () => kept
+}
+
+const ReadySchema = z.discriminatedUnion('ready', [
+  z.looseObject({ ready: z.literal(true), url: z.string(), pid: z.int(), data_dir: z.string() }),
+  z.looseObject({ ready: z.literal(false), error: z.looseObject({ code: z.string(), message: z.string() }) }),
+])
+
+/** The place's one line; undefined when it ended without a readable one. Later lines are read and dropped. */
+async function firstLine(child: ChildProcess): Promise<z.infer<typeof ReadySchema> | undefined> {
+  if (child.stdout === null) return undefined
+  const lines = createInterface({ input: child.stdout })
+  const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close')])
+  try {
+    return ReadySchema.parse(JSON.parse(line))
+  } catch {
+    return undefined
+  }
+}
+
+function diedSilently(code: number, lastWords: string): Refused {
+  const said = lastWords === '' ? 'It said nothing.' : `Its last words:\n${lastWords.trimEnd()}`
+  return new Refused({
+    code: 'place_died',
+    detail: `Cannot start the local place: it ended with code ${code}. ${said}`,
+  })
+}

@@ -1,0 +1,58 @@
+import { Command, CommanderError } from 'commander'
+import { addCompile } from './compile.ts'
+import { addGates } from './gates.ts'
+import { reasonLines } from './reason-lines.ts'
+import { Refused } from './refused.ts'
+import { addRun } from './run.ts'
+import { openSession, type Session } from './session.ts'
+import { addStart } from './start.ts'
+import { addValidate } from './validate.ts'
+
+// `sluice | head`: a reader that goes away ends the command, it is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+// Started by sluice.mjs on an older Node: when that is gone, however it ended, so is this (see end-with-parent.ts).
+process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+process.channel?.unref()
+
+process.exitCode = await main(process.argv)
+
+/** Runs one command line and answers the exit code of the process. */
+async function main(argv: readonly string[]): Promise<number> {
+  try {
+    const session = openSession()
+    await program(session).parseAsync([...argv])
+    return Number(process.exitCode ?? 0)
+  } catch (error) {
+    return exitCodeOf(error)
+  }
+}
+
+function program(session: Session): Command {
+  const sluice = new Command('sluice')
+    .description('Gated DAG runs of AI-agent work, here and on AWS.')
+    .showHelpAfterError('(--help shows what is allowed)')
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride()
+  addStart(sluice, session)
+  addRun(sluice, session)
+  addValidate(sluice, session)
+  addCompile(sluice, session)
+  addGates(sluice, session)
+  return sluice
+}
+
+const EXIT_CODES = `
+Target: --url, else SLUICE_URL, else http://127.0.0.1:4040. SLUICE_TOKEN is sent as bearer token.
+Exit codes: 0 ok, 1 failed run or refused, 2 usage, 3 run ended partial or blocked, 100 a check failed.`
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof Refused) {
+    for (const line of reasonLines(error.reason)) process.stderr.write(`${line}\n`)
+    return error.exitCode
+  }
+  process.stderr.write(
+    `error: the CLI itself failed, which is a bug: ${error instanceof Error ? error.stack : error}\n`,
+  )
+  return 1
+}

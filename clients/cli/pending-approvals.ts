@@ -1,0 +1,66 @@
+import type { Approval, RunAnswer } from './fetch-run.ts'
+import { oneLine, plainText } from './plain-text.ts'
+import { Refused } from './refused.ts'
+
+interface Choice {
+  readonly block?: string
+  readonly approval?: string
+}
+
+export function pendingApprovals(answer: RunAnswer): readonly Approval[] {
+  return answer.approvals.filter(({ status }) => status === 'pending')
+}
+
+/**
+ * The pending approval a person means: the only one, or the one named by block or approval id. Exit code 2 when
+ * several are pending and none is named, 1 when there is none.
+ */
+export function chooseApproval(answer: RunAnswer, { block, approval }: Choice): Approval {
+  const pending = pendingApprovals(answer)
+  const named = block !== undefined || approval !== undefined
+  const fitting = pending.filter(
+    (one) => (block ?? one.block_id) === one.block_id && (approval ?? one.approval_id) === one.approval_id,
+  )
+  const [first, second] = fitting
+  if (first !== undefined && second === undefined) return first
+  if (first !== undefined) throw severalPending(answer, fitting)
+  throw nothingPending(answer, named ? pending : [])
+}
+
+function severalPending(answer: RunAnswer, fitting: readonly Approval[]): Refused {
+  const errors = fitting.map((one) => ({
+    path: one.block_id,
+    message: oneLine(one.prompt),
+    hint: `--block ${one.block_id}, or --approval ${one.approval_id}`,
+  }))
+  const detail = `Cannot tell which approval of ${answer.run.run_id} is meant: ${fitting.length} are pending. Name one with --block or --approval.`
+  return new Refused({ code: 'several_pending', detail, errors }, { exitCode: 2 })
+}
+
+function nothingPending(answer: RunAnswer, others: readonly Approval[]): Refused {
+  const { run_id, state } = answer.run
+  const decided = answer.approvals.filter(({ status }) => status !== 'pending').map(decidedWords)
+  const known = others.length > 0 ? [`Pending: ${others.map(({ block_id }) => block_id).join(', ')}.`] : []
+  const what = others.length > 0 ? 'the approval named' : 'an approval'
+  const detail = [`Cannot decide ${what} of ${run_id}: none is pending, the run is ${state}.`, ...decided, ...known]
+  return new Refused({ code: 'nothing_pending', detail: detail.join(' ') })
+}
+
+function decidedWords({ block_id, status, decided_by, decided_at }: Approval): string {
+  const by = decided_by === undefined ? '' : ` by ${decided_by}`
+  return `Block ${block_id} was ${status}${by}${decided_at === undefined ? '' : ` at ${decided_at}`}.`
+}
+
+/** What a person is asked to approve: the prompt, then every shown value whole up to `most` characters. */
+export function shownLines(approval: Approval, most = 4_000): readonly string[] {
+  const values = Object.entries(approval.shown).flatMap(([port, value]) => [`--- ${port}`, ...valueLines(value, most)])
+  const head = [`Block ${approval.block_id} asks: ${oneLine(approval.prompt)}`, `Expires ${approval.expires_at}.`]
+  return [...head, ...values, '---'].map(plainText)
+}
+
+function valueLines(value: unknown, most: number): readonly string[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  if (text.length <= most) return text.split('\n')
+  const rest = `… ${text.length - most} more characters: sluice run status --json shows all of it`
+  return [...text.slice(0, most).split('\n'), rest]
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { Refused } from './refused.ts'
+
+/** Text of a file a person named; a missing or unreadable one ends the command with exit code 2. */
+export function readFile(path: string, what: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Refused({ code: 'unreadable_file', detail: unreadable(path, what, error) }, { exitCode: 2, cause: error })
+  }
+}
+
+/** The same, with undefined where there is no such file. */
+export function readFileIfAny(path: string, what: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new Refused({ code: 'unreadable_file', detail: unreadable(path, what, error) }, { exitCode: 2, cause: error })
+  }
+}
+
+const SEEN: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'no permission to read it',
+}
+
+function unreadable(path: string, what: string, error: unknown): string {
+  return `Cannot read ${what} "${path}": ${SEEN[codeOf(error)] ?? String(error)}. Paths are relative to ${process.cwd()}.`
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

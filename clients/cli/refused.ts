@@ -1,0 +1,27 @@
+import type { Problem } from '../../shared/api/problem.ts'
+
+/** The API's problem+json, or the CLI's own words in the same form. */
+export type Reason = Pick<Problem, 'code' | 'detail' | 'errors' | 'run_id'>
+
+/** 1 failed run or refused, 2 usage, 3 run ended partial or blocked, 100 a check failed (spec runs-and-api, "CLI"). */
+export type ExitCode = 0 | 1 | 2 | 3 | 100
+
+/** Ends a command with a message for people and an exit code. */
+export class Refused extends Error {
+  readonly reason: Reason
+  readonly exitCode: ExitCode
+  /** HTTP status, when a server refused. */
+  readonly status: number | undefined
+
+  constructor(reason: Reason, detail: { exitCode?: ExitCode; status?: number; cause?: unknown } = {}) {
+    super(reason.detail, detail.cause === undefined ? undefined : { cause: detail.cause })
+    this.reason = reason
+    this.exitCode = detail.exitCode ?? 1
+    this.status = detail.status
+  }
+}
+
+/** A wrong command line: exit code 2. */
+export function usage(detail: string): Refused {
+  return new Refused({ code: 'usage', detail }, { exitCode: 2 })
+}

@@ -1,0 +1,78 @@
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { cut } from './plain-text.ts'
+import { durationWords } from './words.ts'
+
+interface Span {
+  readonly label: string
+  readonly from: number
+  to: number
+  end: string
+}
+
+/**
+ * The attempts of a finished run as bars over its duration, in the order they started, waits for a person as `?`:
+ * what ran in parallel, what was tried again, where the time went. Lines fit `columns`.
+ */
+export function renderTimeline(events: readonly RunEvent[], columns: number): readonly string[] {
+  const from = Date.parse(events[0]?.at ?? '')
+  const to = Date.parse(events.at(-1)?.at ?? '')
+  const spans = spansOf(events)
+  if (spans.length === 0) return []
+  const label = Math.min(Math.max(...spans.map((span) => span.label.length)), 26)
+  const bar = Math.max(columns - label - 28, 10)
+  return spans.map((span) => {
+    const scale = (at: number) => Math.round(((at - from) / Math.max(to - from, 1)) * (bar - 1))
+    const start = scale(span.from)
+    const mark = span.end === 'decided' || span.end === 'expired' ? '?' : '━'
+    const drawn = `${' '.repeat(start)}${mark.repeat(Math.max(scale(span.to) - start, 0) + 1)}`.padEnd(bar)
+    const time = durationWords(span.to - span.from).padStart(9)
+    return cut(`  ${cut(span.label, label).padEnd(label)}  ${drawn}  ${time}  ${span.end}`, columns)
+  })
+}
+
+/** Every attempt has a row, and so has every wait for a person. */
+function spansOf(events: readonly RunEvent[]): readonly Span[] {
+  const spans: Span[] = []
+  const open = new Map<string, Span>()
+  for (const event of events) {
+    const label = beginning(event)
+    if (label !== undefined) {
+      const at = Date.parse(event.at)
+      const span = { label, from: at, to: at, end: '' }
+      spans.push(span)
+      open.set(keyOf(event), span)
+    }
+    close(open, event)
+  }
+  return spans
+}
+
+function keyOf(event: RunEvent): string {
+  return `${event.block_id ?? ''} ${event.type.startsWith('approval:') ? 'approval' : 'attempt'}`
+}
+
+/** What a terminal run event leaves open was cancelled by it. */
+function close(open: Map<string, Span>, event: RunEvent): void {
+  const runEnded = /^run:(?!started)/.test(event.type)
+  const end = runEnded ? 'cancelled' : ENDS[event.type]
+  if (end === undefined) return
+  for (const key of runEnded ? [...open.keys()] : [keyOf(event)]) {
+    const span = open.get(key)
+    if (span !== undefined) Object.assign(span, { to: Date.parse(event.at), end })
+    open.delete(key)
+  }
+}
+
+function beginning(event: RunEvent): string | undefined {
+  if (event.type === 'approval:requested') return `${event.block_id} waits`
+  if (event.type !== 'block:started') return undefined
+  return event.attempt === undefined || event.attempt === 1 ? event.block_id : `${event.block_id} try ${event.attempt}`
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  'block:completed': 'completed',
+  'block:failed': 'failed',
+  'block:retrying': 'retried',
+  'approval:decided': 'decided',
+  'approval:expired': 'expired',
+}

@@ -1,0 +1,68 @@
+import type { Json } from '../../shared/canonical.ts'
+import type { Dag, PortType } from '../../shared/dag/dag.ts'
+import { usage } from './refused.ts'
+
+interface Given {
+  /** `k=v`, as typed. */
+  readonly pairs: readonly string[]
+  /** Free values of --context-json. */
+  readonly context: Readonly<Record<string, Json>>
+  /** Run inputs of the document; undefined where only the server has it. */
+  readonly declared?: Dag['inputs']
+}
+
+/**
+ * Sorts what a person gave: a value of a declared run input becomes an input of its type, everything else is free
+ * context (decisions, "sluice.yaml, folders, CLI target"). Exit code 2 for pairs that cannot be meant.
+ */
+export function runInputs({ pairs, context, declared = {} }: Given) {
+  const inputs: Record<string, Json> = {}
+  const free: Record<string, Json> = { ...context }
+  for (const [key, value] of readPairs(pairs)) {
+    const input = Object.hasOwn(declared, key) ? declared[key] : undefined
+    if (input?.declared === true) inputs[key] = typed(key, value, input.type ?? 'string')
+    else free[key] = value
+  }
+  return {
+    ...(Object.keys(inputs).length > 0 && { inputs }),
+    ...(Object.keys(free).length > 0 && { context: free }),
+  }
+}
+
+function readPairs(pairs: readonly string[]): ReadonlyMap<string, string> {
+  const read = new Map<string, string>()
+  for (const pair of pairs) {
+    const equals = pair.indexOf('=')
+    const key = pair.slice(0, equals)
+    if (equals < 1) throw usage(`Cannot read --input "${pair}": key=value is needed.`)
+    if (/^_|\s/.test(key)) throw usage(`Cannot use --input "${key}": a key has no spaces and no leading "_".`)
+    if (read.has(key)) throw usage(`Cannot use --input "${key}" twice: give it once.`)
+    read.set(key, pair.slice(equals + 1))
+  }
+  return read
+}
+
+function typed(key: string, value: string, type: PortType): Json {
+  if (type === 'number') return numberOf(key, value)
+  if (type === 'boolean') return booleanOf(key, value)
+  return type === 'json' ? jsonOf(key, value) : value
+}
+
+function numberOf(key: string, value: string): number {
+  const read = /^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(value) ? Number(value) : Number.NaN
+  if (Number.isFinite(read)) return read
+  throw usage(`Cannot use --input ${key}=${value}: the document declares "${key}" as a number.`)
+}
+
+function booleanOf(key: string, value: string): boolean {
+  if (value === 'true' || value === 'false') return value === 'true'
+  throw usage(`Cannot use --input ${key}=${value}: the document declares "${key}" as a boolean, true or false.`)
+}
+
+function jsonOf(key: string, value: string): Json {
+  try {
+    return JSON.parse(value)
+  } catch (error) {
+    throw usage(`Cannot use --input ${key}: the document declares it as json, and this is none (${String(error)}).`)
+  }
+}

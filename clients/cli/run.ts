@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { addApprove } from './run-approve.ts'
+import { addEvents } from './run-events.ts'
+import { addList } from './run-list.ts'
+import { addReject } from './run-reject.ts'
+import { addRunStart } from './run-start.ts'
+import { addStatus } from './run-status.ts'
+import { addStop } from './run-stop.ts'
+import { addWatch } from './run-watch.ts'
+import type { Session } from './session.ts'
+
+/** `sluice run ..`; all but `start` are also there without `run`, which the help does not repeat. */
+export function addRun(parent: Command, session: Session): void {
+  const run = parent.command('run').description('start, watch, decide and stop runs')
+  addRunStart(run, session)
+  for (const add of [addList, addStatus, addWatch, addEvents, addApprove, addReject, addStop]) {
+    add(run, session)
+    add(parent, session, { hidden: true })
+  }
+}

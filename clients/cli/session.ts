@@ -1,0 +1,33 @@
+import { readSettings, type Settings } from './settings.ts'
+
+/** What a command talks to: the terminal (or pipe) it was started on, and its settings. */
+export interface Session {
+  readonly settings: Settings
+  /** One line, or several, to stdout. */
+  say(text: string): void
+  /** To stderr. */
+  warn(text: string): void
+  /** Unended text to stdout: parts of a live view, NDJSON. Resolves when the reader keeps up. */
+  write(text: string): Promise<void>
+  /** stdout is a terminal whose cursor can be moved. */
+  readonly live: boolean
+  /** A person can be asked: stdin and stdout are terminals. */
+  readonly asks: boolean
+  size(): { readonly columns: number; readonly rows: number }
+}
+
+export function openSession(): Session {
+  const settings = readSettings(process.env)
+  const { stdin, stdout, stderr } = process
+  const terminal = stdout.isTTY === true
+  return {
+    settings: { ...settings, color: settings.color && terminal },
+    say: (text) => void stdout.write(`${text}\n`),
+    warn: (text) => void stderr.write(`${text}\n`),
+    write: (text) =>
+      stdout.write(text) ? Promise.resolve() : new Promise((resolve) => stdout.once('drain', () => resolve())),
+    live: terminal && settings.cursor,
+    asks: terminal && stdin.isTTY === true,
+    size: () => ({ columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }),
+  }
+}

@@ -1,0 +1,31 @@
+import * as z from 'zod'
+
+/** The only place the CLI reads the environment (decisions, "sluice.yaml, folders, CLI target"). */
+const EnvironmentSchema = z.object({
+  SLUICE_URL: z.url({ protocol: /^https?$/, error: 'SLUICE_URL must be an http or https URL' }).optional(),
+  SLUICE_TOKEN: z.string().min(1).optional(),
+  NO_COLOR: z.string().optional(),
+  TERM: z.string().optional(),
+})
+
+export interface Settings {
+  /** SLUICE_URL, where set. */
+  readonly url?: string
+  readonly token?: string
+  readonly color: boolean
+  /** The terminal can move its cursor. */
+  readonly cursor: boolean
+}
+
+/** Empty variables count as not set; NO_COLOR by its own rule: set and not empty (no-color.org). */
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const present = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
+  const read = EnvironmentSchema.parse(Object.fromEntries(present))
+  const dumb = read.TERM === 'dumb'
+  return {
+    ...(read.SLUICE_URL !== undefined && { url: read.SLUICE_URL }),
+    ...(read.SLUICE_TOKEN !== undefined && { token: read.SLUICE_TOKEN }),
+    color: read.NO_COLOR === undefined && !dumb,
+    cursor: !dumb,
+  }
+}

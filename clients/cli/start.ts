@@ -1,0 +1,45 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { startPlace } from './local-place.ts'
+import type { Session } from './session.ts'
+
+interface StartOptions {
+  readonly port?: number
+  readonly dataDir?: string
+  readonly inputsDir?: string
+  readonly example?: true
+  readonly json?: true
+}
+
+/** `sluice start`: the local place in the foreground, until it is told to stop. */
+export function addStart(parent: Command, session: Session): void {
+  parent
+    .command('start')
+    .description('start the local place: API on 127.0.0.1, runs of the data folder go on')
+    .option('--port <n>', 'port to listen on (default: sluice.yaml, else 4040; 0 = any free one)', readPort)
+    .option('--data-dir <dir>', 'folder of runs and objects (default: sluice.yaml, else .sluice)')
+    .option('--inputs-dir <dir>', 'folder runs may read files from (default: sluice.yaml, else inputs)')
+    .option('--example', 'serve the documents shipped with the package instead of ./dags')
+    .option('--json', 'print one JSON line when it is ready')
+    .action((options: StartOptions) => start(session, options))
+}
+
+async function start(session: Session, options: StartOptions): Promise<void> {
+  const place = await startPlace({ ...options, logs: true })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void place.stop())
+  const { url, pid, dataDir } = place
+  if (options.json === true) {
+    session.say(JSON.stringify({ ready: true, url, pid, data_dir: dataDir }))
+  } else {
+    session.say(
+      `Sluice answers at ${url} (process ${pid}, data in ${dataDir}). Ctrl-C stops it; runs go on at the next start.`,
+    )
+    if (!url.endsWith(':4040')) session.say(`Other commands find it with --url ${url}, or SLUICE_URL=${url}.`)
+  }
+  process.exitCode = await place.ended
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port <= 65_535) return port
+  throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
+}

@@ -1,0 +1,28 @@
+import type { Target } from './api.ts'
+import { type PlaceOptions, startPlace } from './local-place.ts'
+import { Refused } from './refused.ts'
+
+interface OpenPlace {
+  readonly target: Target
+  readonly dataDir: string
+  /** Aborted by Ctrl-C, and when the place ends by itself. */
+  readonly signal: AbortSignal
+}
+
+/** Runs the local place as long as `use` takes, then stops it cleanly. What runs have done stays in the data folder. */
+export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace) => Promise<T>): Promise<T> {
+  const place = await startPlace(options)
+  const { url, dataDir } = place
+  const stopped = new AbortController()
+  const detail = `Stopped here. What the run has done is kept in ${dataDir}: \`sluice start\` with that data folder goes on with it.`
+  const interrupt = () => stopped.abort(new Refused({ code: 'interrupted', detail }))
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, interrupt)
+  void place.ended.then(interrupt)
+  try {
+    return await use({ target: { url, named: true }, dataDir, signal: stopped.signal })
+  } finally {
+    await place.stop()
+    for (const signal of signals) process.off(signal, interrupt)
+  }
+}

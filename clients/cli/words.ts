@@ -1,0 +1,25 @@
+/** `0.31 s`, `12.4 s`, `3 min 05 s`, `2 h 04 min`. */
+export function durationWords(ms: number): string {
+  const seconds = Math.max(ms, 0) / 1_000
+  if (seconds < 9.995) return `${seconds.toFixed(2)} s`
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
+  const minutes = Math.floor(Math.round(seconds) / 60)
+  if (minutes < 60) return `${minutes} min ${two(Math.round(seconds) % 60)} s`
+  return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`
+}
+
+/** `812 bytes`, `12.3 KiB`, `4.0 MiB`. */
+export function sizeWords(bytes: number): string {
+  if (bytes < 1_024) return count(bytes, 'byte')
+  if (bytes < 1_048_576) return `${(bytes / 1_024).toFixed(1)} KiB`
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`
+}
+
+/** `1 block`, `2 blocks`. */
+export function count(n: number, thing: string): string {
+  return `${n} ${thing}${n === 1 ? '' : 's'}`
+}
+
+function two(n: number): string {
+  return String(n).padStart(2, '0')
+}

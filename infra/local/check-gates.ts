@@ -1,0 +1,86 @@
+import { createInterface } from 'node:readline'
+import * as z from 'zod'
+import { createIsolate } from '../../functions/isolate/run-isolate.ts'
+import type { Json } from '../../shared/canonical.ts'
+import { judgeGate } from '../../shared/gates/judge.ts'
+import { parseCheck } from '../../shared/gates/parse-check.ts'
+
+/**
+ * The program behind `sluice gates check --ndjson`: a line {"id","check","inputs","outputs","measured"} in, a line
+ * {"id","passed","status","reason"} out, in the same order. It is a program of its own because json_schema checks run
+ * in the isolate, which clients may not import. What cannot be checked is answered `error`, and the rest goes on.
+ */
+const isolate = createIsolate()
+
+/** Lines judged at once: enough to keep the isolate's workers busy. */
+const AT_ONCE = 8
+
+const json = z.custom<Json>(() => true)
+const values = z.record(z.string(), json)
+const measure = z.number().nullable().default(null)
+
+const LineSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]),
+  check: z.unknown(),
+  inputs: values.default({}),
+  outputs: values.default({}),
+  measured: z.looseObject({ cost_usd: measure, latency_ms: measure }).prefault({}),
+})
+
+await answerLines()
+await isolate.close()
+
+async function answerLines(): Promise<void> {
+  let written: Promise<void> = Promise.resolve()
+  let number = 0
+  for await (const line of createInterface({ input: process.stdin })) {
+    number += 1
+    if (line.trim() === '') continue
+    const answered = answer(line, number)
+    const before = written
+    written = answered.then(async (text) => {
+      await before
+      await write(`${JSON.stringify(text)}\n`)
+    })
+    if (number % AT_ONCE === 0) await written
+  }
+  await written
+}
+
+async function answer(line: string, number: number) {
+  const value = readJson(line)
+  const asked = LineSchema.safeParse(value)
+  if (!asked.success) return refused(idOf(value), `Cannot read line ${number} of stdin: ${NEEDED}`)
+  const { id, inputs, outputs, measured } = asked.data
+  const parsed = parseCheck(asked.data.check)
+  if (!parsed.ok)
+    return refused(id, parsed.errors.map(({ message, hint }) => [message, hint].join(' ').trim()).join(' '))
+  const use = { name: String(id), check: parsed.check, on_fail: 'fail' } as const
+  const verdict = await judgeGate(use, { inputs, outputs, measured }, { isolate }, () => performance.now())
+  return { id, passed: verdict.passed, status: verdict.status, reason: verdict.reason }
+}
+
+const NEEDED =
+  'one JSON object {"id": string or number, "check": {"type", ..}, "inputs"?, "outputs"?, "measured"?} is needed.'
+
+/** Fail closed: what cannot be checked has not passed. */
+function refused(id: string | number | null, reason: string) {
+  return { id, passed: false, status: 'error', reason: reason.replace(/\s+/g, ' ') }
+}
+
+function idOf(value: unknown): string | number | null {
+  const read = z.looseObject({ id: z.union([z.string(), z.number()]) }).safeParse(value)
+  return read.success ? read.data.id : null
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function write(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()))
+}

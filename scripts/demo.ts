@@ -1,0 +1,74 @@
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Target } from '../clients/cli/api.ts'
+import { fetchEvents } from '../clients/cli/fetch-run.ts'
+import { reasonLines } from '../clients/cli/reason-lines.ts'
+import { Refused } from '../clients/cli/refused.ts'
+import { renderTimeline } from '../clients/cli/render-timeline.ts'
+import { openSession } from '../clients/cli/session.ts'
+import { startAndWatch } from '../clients/cli/start-run.ts'
+import { verdictLines } from '../clients/cli/verdict-lines.ts'
+import { withPlace } from '../clients/cli/with-place.ts'
+
+/**
+ * `npm run demo`: dags/dataset-brief.yaml on the countries of the world, from data to an approved Markdown brief.
+ * It approves by itself (recorded as via `--yes`); with `--wait` a person decides from another terminal.
+ */
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const folder = join(root, '.sluice', 'demo')
+const session = openSession()
+const wait = process.argv.slice(2).includes('--wait')
+
+process.exitCode = await demo().catch((error: unknown) => {
+  if (!(error instanceof Refused)) throw error
+  for (const line of reasonLines(error.reason)) session.warn(line)
+  return error.exitCode
+})
+
+async function demo(): Promise<number> {
+  const inputsDir = join(folder, 'inputs')
+  mkdirSync(inputsDir, { recursive: true })
+  copyFileSync(countries(), join(inputsDir, 'countries.json'))
+  const options = { dataDir: folder, inputsDir }
+  if (!wait) return await withPlace({ ...options, port: 0 }, runBrief)
+  // A person's commands look for the default port; where that is taken the printed ones name another.
+  return await withPlace({ ...options, port: 4040 }, runBrief).catch((error: unknown) => {
+    if (!(error instanceof Refused) || error.reason.code !== 'port_taken') throw error
+    return withPlace({ ...options, port: 0 }, runBrief)
+  })
+}
+
+/** Open data nobody here wrote: docs/licences has its licence. */
+function countries(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('world-countries/package.json')), 'countries.json')
+}
+
+async function runBrief({ target, signal }: { target: Target; signal: AbortSignal }): Promise<number> {
+  const { runId, exitCode } = await startAndWatch(session, target, {
+    request: { dag: readFileSync(join(root, 'dags', 'dataset-brief.yaml'), 'utf8') },
+    json: false,
+    yes: !wait,
+    signal,
+    artifactsDir: join(relative(process.cwd(), folder), 'artifacts'),
+    asks: (id) => howToDecide(id, target),
+  })
+  const events = await fetchEvents(target, runId)
+  const { columns } = session.size()
+  for (const line of ['', 'Timeline', ...renderTimeline(events, columns)]) session.say(line)
+  for (const line of ['', 'Verdicts of every gate', ...verdictLines(events)]) session.say(line)
+  return exitCode
+}
+
+function howToDecide(runId: string, { url }: Target): string {
+  const sluice = 'npm run -s sluice --'
+  const server = url.endsWith(':4040') ? '' : ` --url ${url}`
+  return `
+The brief waits for a person. In another terminal, see what is asked and decide:
+  ${sluice} run approve ${runId}${server}
+  ${sluice} run reject ${runId}${server} --feedback "why"
+Nothing is lost if this process ends, even by kill -9. To go on then, and decide as above:
+  ${sluice} start --data-dir ${relative(process.cwd(), folder)}
+`
+}

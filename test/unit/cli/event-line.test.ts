@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { eventLine } from '../../../clients/cli/event-line.ts'
+import { verdictLines } from '../../../clients/cli/verdict-lines.ts'
+import type { RunEvent } from '../../../shared/runs/event.ts'
+import { EVENTS, START } from './run-events-sample.ts'
+
+describe('eventLine()', () => {
+  test('tells a run as lines with the time since its start', () => {
+    expect(EVENTS.map((event) => eventLine(event, START)).filter((line) => line !== undefined)).toEqual([
+      '   0.00 s  run of brief started',
+      '   0.01 s  load: started',
+      '   0.11 s  load: completed',
+      '   0.12 s  draft: started',
+      '   0.30 s  draft: local template gave text (2.0 KiB) in 0.15 s',
+      '   0.31 s  draft: gate long-enough failed: has 12 characters, at least 200 wanted',
+      '   0.32 s  draft: tries again at 2026-01-01T00:00:00.400Z: long-enough failed',
+      '   0.40 s  draft: attempt 2 started',
+      '   0.50 s  draft: gate long-enough passed: has 300 characters',
+      '   0.51 s  draft: completed',
+      '   0.52 s  publish: waits for approval until 2026-01-02T00:00:00.000Z',
+      '   0.90 s  publish: approved by user:ana via cli after 0.38 s',
+      '   0.91 s  publish: started',
+      '   0.99 s  publish: completed',
+      '   1.00 s  run completed: every block completed',
+    ])
+  })
+
+  test('names an event of a type it does not know', () => {
+    expect(eventLine({ ...EVENTS[3], type: 'block:rerouted' } as unknown as RunEvent, START)).toMatch(
+      /load: block:rerouted$/,
+    )
+  })
+})
+
+describe('verdictLines()', () => {
+  test('lists every verdict, those of failed attempts too', () => {
+    expect(verdictLines(EVENTS)).toEqual([
+      '  ✗ draft (attempt 1) long-enough failed: has 12 characters, at least 200 wanted',
+      '  ✓ draft (attempt 2) long-enough passed: has 300 characters',
+    ])
+  })
+})

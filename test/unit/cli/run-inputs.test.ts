@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { runInputs } from '../../../clients/cli/run-inputs.ts'
+
+const declared = {
+  goal: { type: 'string', required: true, declared: true },
+  n: { type: 'number', required: false, declared: true },
+  deep: { type: 'boolean', required: false, declared: true },
+  rows: { type: 'json', required: false, declared: true },
+  free: { required: true, declared: false },
+} as const
+
+const read = (...pairs: string[]) => runInputs({ pairs, context: { a: 1 }, declared })
+
+describe('runInputs()', () => {
+  test('gives declared inputs their type and everything else to the context', () => {
+    expect(read('goal=build=it', 'n=-1.5e3', 'deep=true', 'rows=[1,{"b":null}]', 'free=7', 'other=x')).toEqual({
+      inputs: { goal: 'build=it', n: -1500, deep: true, rows: [1, { b: null }] },
+      context: { a: 1, free: '7', other: 'x' },
+    })
+  })
+
+  test('leaves out what nobody gave', () => {
+    expect(runInputs({ pairs: [], context: {} })).toEqual({})
+    expect(runInputs({ pairs: ['goal=x'], context: {} })).toEqual({ context: { goal: 'x' } })
+  })
+
+  test.each([
+    ['no equals sign', ['goal']],
+    ['no key', ['=x']],
+    ['a reserved key', ['_x=1']],
+    ['a key given twice', ['goal=a', 'goal=b']],
+    ['text for a number', ['n=many']],
+    ['a number in another notation', ['n=0x10']],
+    ['no boolean', ['deep=yes']],
+    ['no JSON', ['rows={']],
+  ])('refuses %s with exit code 2', (_, pairs) => {
+    expect(() => read(...pairs)).toThrow(
+      expect.objectContaining({ exitCode: 2, message: expect.stringMatching(/--input/) }),
+    )
+  })
+})
