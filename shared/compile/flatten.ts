@@ -1,0 +1,60 @@
+import type { Expression, Join } from './expression.ts'
+
+/** A flat sequence of steps is what a machine or a branch of a Parallel is made of. */
+export type Step =
+  | { readonly kind: 'block'; readonly block: number }
+  | { readonly kind: 'wait'; readonly join: Join }
+  | { readonly kind: 'par'; readonly branches: readonly Steps[] }
+export type Steps = readonly Step[]
+
+/**
+ * The steps of an expression: nested sequences and nested Parallels are flattened, barriers vanish, a Parallel has two
+ * or more branches, ordered by their first block. A branch that only waits moves behind its Parallel, which costs no
+ * time since whatever follows needs both. Recursion is as deep as Parallels nest; chains of 10,000 are loops.
+ */
+export function flatten(expression: Expression): Steps {
+  return operands(expression, 'seq').flatMap((part): Steps => {
+    if (part.kind === 'block' || part.kind === 'wait') return [part]
+    return part.kind === 'par' ? flattenParallel(part) : []
+  })
+}
+
+function flattenParallel(expression: Expression): Steps {
+  const parts = operands(expression, 'par').map(flatten)
+  const waits = parts.filter(onlyWaits).flat()
+  const branches = parts.filter((steps) => !onlyWaits(steps)).flatMap(liftBranches)
+  if (branches.length < 2) return [...branches.flat(), ...waits]
+  return [{ kind: 'par', branches: byFirstBlock(branches) }, ...waits]
+}
+
+/** The operands of a chain of one operator, left to right. */
+function operands(expression: Expression, operator: 'seq' | 'par'): readonly Expression[] {
+  const parts: Expression[] = []
+  const open = [expression]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if ('left' in next && next.kind === operator) open.push(next.right, next.left)
+    else parts.push(next)
+  }
+  return parts
+}
+
+function onlyWaits(steps: Steps): boolean {
+  return steps.every((step) => step.kind === 'wait')
+}
+
+/** A branch that is one Parallel and nothing else becomes that Parallel's branches. */
+function liftBranches(steps: Steps): readonly Steps[] {
+  const only = steps.length === 1 ? steps[0] : undefined
+  return only?.kind === 'par' ? only.branches : [steps]
+}
+
+function byFirstBlock(branches: readonly Steps[]): readonly Steps[] {
+  const keyed = branches.map((steps) => ({ steps, key: firstBlock(steps) }))
+  return keyed.sort((a, b) => a.key - b.key).map(({ steps }) => steps)
+}
+
+/** Branches of a Parallel are sorted already: its first block is the first one's. */
+function firstBlock(steps: Steps): number {
+  const first = steps.find((step) => step.kind !== 'wait')
+  return first?.kind === 'par' ? firstBlock(first.branches[0] ?? []) : (first?.block ?? 0)
+}

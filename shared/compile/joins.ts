@@ -1,0 +1,91 @@
+import { waitInstead } from './wait-instead.ts'
+import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
+
+/** A signal's price beside a join's: one more set update in the store against a whole waiting state. */
+export const SIGNAL_COST = 0.02
+
+interface Cut {
+  readonly node: WorkNode
+  readonly keep: WorkNode
+  readonly score: number
+}
+
+/** The best cut of each node that has two or more predecessors. */
+export type Cuts = Map<WorkNode, Cut>
+
+/**
+ * Step 3 of design compile, for an order that holds an N: takes one node out of its knot by keeping one of its
+ * in-edges and replacing the others by a join right before the node. No deadlock is possible: what follows the wait
+ * in the structure follows the node in the DAG's own order, as structure and joins hold no other order, and a source
+ * comes before the node there.
+ */
+export function cutOneKnot(graph: WorkGraph, cuts: Cuts): void {
+  scoreAgain(graph, cuts)
+  const { node } = cheapestCut(cuts)
+  const keep = bestCutOf(graph, node)?.keep
+  waitInstead(
+    graph,
+    nodesAt(graph.byExit, node.before.members).filter((previous) => previous !== keep),
+    node,
+  )
+}
+
+function scoreAgain(graph: WorkGraph, cuts: Cuts): void {
+  const stale = new Set([...graph.toScore].flatMap((node) => [node, ...affected(graph, node)]))
+  graph.toScore.clear()
+  for (const node of stale) {
+    const cut = node.alive ? bestCutOf(graph, node) : undefined
+    if (cut === undefined) cuts.delete(node)
+    else cuts.set(node, cut)
+  }
+}
+
+/**
+ * Whose score a changed node is part of: a score looks at predecessors with one or two successors, and at the other of
+ * the two. (A predecessor that grows beyond two leaves an old score behind: the choice is then a bit worse, not wrong.)
+ */
+function affected(graph: WorkGraph, { before, after }: WorkNode): readonly WorkNode[] {
+  const narrow = nodesAt(graph.byExit, before.members).filter((previous) => previous.after.members.size === 2)
+  return [
+    ...(after.members.size <= 2 ? nodesAt(graph.byEntry, after.members) : []),
+    ...narrow.flatMap((previous) => nodesAt(graph.byEntry, previous.after.members)),
+  ]
+}
+
+/** Keeps a predecessor with fewest successors; of several the one whose siblings' freedom is worth least. */
+function bestCutOf(graph: WorkGraph, node: WorkNode): Cut | undefined {
+  const previous = nodesAt(graph.byExit, node.before.members)
+  if (previous.length < 2) return undefined
+  const fewest = Math.min(...previous.map((p) => p.after.members.size))
+  const freed = previous.map((p) => sequencesFreed(graph, p, node))
+  const lost = (p: WorkNode, i: number) =>
+    p.after.members.size === fewest ? (freed[i] ?? 0) : Number.POSITIVE_INFINITY
+  const least = Math.min(...previous.map(lost))
+  const keep = previous.find((p, i) => lost(p, i) === least)
+  const gain = freed.reduce((sum, part) => sum + part, (fewest === 1 ? 1 : 0) - least)
+  return keep && { node, keep, score: gain / (1 + SIGNAL_COST * (previous.length - 1)) }
+}
+
+/** What cutting p -> node frees: left with one successor, p can fuse with it now (1) or after another cut (half). */
+function sequencesFreed(graph: WorkGraph, p: WorkNode, node: WorkNode): number {
+  if (p.after.members.size !== 2) return 0
+  const other = nodesAt(graph.byEntry, p.after.members).find((next) => next !== node)
+  return other?.before.members.size === 1 ? 1 : 0.5
+}
+
+/** The cut that frees most sequences for its cost; of equals the one that comes first in the document. */
+function cheapestCut(cuts: Cuts): Cut {
+  let best: Cut | undefined
+  for (const cut of cuts.values()) {
+    if (
+      best === undefined ||
+      cut.score > best.score ||
+      (cut.score === best.score && cut.node.entry < best.node.entry)
+    ) {
+      best = cut
+    }
+  }
+  // A graph whose nodes have at most one predecessor is a forest, and forests reduce to one node.
+  if (best === undefined) throw new TypeError('cutOneKnot() needs a graph that reductions leave knotted')
+  return best
+}

@@ -1,0 +1,89 @@
+import { type Buckets, fileNode } from './buckets.ts'
+import { removeNode, toggleEdge } from './edit-graph.ts'
+import { pair } from './expression.ts'
+import { keyOf, sameMembers } from './port-set.ts'
+import { waitInstead } from './wait-instead.ts'
+import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
+
+/**
+ * How deep Parallels nest. A deeper piece becomes a branch of the outermost Parallel, with a join where it was cut off:
+ * whoever reads the machine as JSON (Step Functions, validators, our interpreter) does so recursively.
+ */
+const MAX_DEPTH = 64
+
+/** Nodes by both neighbour sets: two with the same are parallel. */
+export function twinBuckets(): Buckets {
+  return { keyOf: (node) => keyOf(node.before) + 3 * keyOf(node.after), nodes: new Map() }
+}
+
+/**
+ * Step 1 of design compile: u -> v with one successor and one predecessor become a sequence, nodes with the same
+ * predecessors and successors a Parallel, a barrier with one neighbour on a side becomes plain edges, until nothing
+ * changes. Every rule keeps the order of the blocks exactly. Only changed nodes are looked at.
+ */
+export function reduceSeriesParallel(graph: WorkGraph, twins: Buckets): void {
+  for (const node of graph.toReduce) {
+    graph.toReduce.delete(node)
+    graph.toScore.add(node)
+    if (!node.alive || fuseNeighbour(graph, node) || dissolveBarrier(graph, node) || mergeTwin(graph, twins, node)) {
+      continue
+    }
+    graph.toFactor.add(node)
+  }
+}
+
+function fuseNeighbour(graph: WorkGraph, node: WorkNode): boolean {
+  const next = only(graph.byEntry, node.after.members)
+  if (next !== undefined && next.before.members.size === 1) return fuse(graph, node, next)
+  const previous = only(graph.byExit, node.before.members)
+  return previous !== undefined && previous.after.members.size === 1 && fuse(graph, previous, node)
+}
+
+function only(table: readonly WorkNode[], ports: ReadonlySet<number>): WorkNode | undefined {
+  return ports.size === 1 ? nodesAt(table, ports)[0] : undefined
+}
+
+function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
+  if (Math.max(first.expression.depth, second.expression.depth) >= MAX_DEPTH) {
+    waitInstead(graph, [first], second)
+    return true
+  }
+  first.expression = pair('seq', first.expression, second.expression)
+  first.exit = second.exit
+  first.after = second.after
+  graph.byExit[second.exit] = first
+  second.alive = false
+  graph.size--
+  graph.toReduce.add(first)
+  return true
+}
+
+/**
+ * Cuts leave barriers behind that say no more than plain edges do (one neighbour on a side), and waits nobody comes
+ * after (whoever did has a join of its own now).
+ */
+function dissolveBarrier(graph: WorkGraph, node: WorkNode): boolean {
+  if (node.expression.holdsBlock || !isIdle(node)) return false
+  const before = nodesAt(graph.byExit, node.before.members)
+  const after = nodesAt(graph.byEntry, node.after.members)
+  removeNode(graph, node)
+  for (const p of before) for (const s of after) toggleEdge(graph, p, s)
+  return true
+}
+
+function isIdle({ expression, before, after }: WorkNode): boolean {
+  return (
+    after.members.size === 0 || (expression.kind === 'none' && Math.min(before.members.size, after.members.size) < 2)
+  )
+}
+
+function mergeTwin(graph: WorkGraph, twins: Buckets, node: WorkNode): boolean {
+  for (const twin of fileNode(twins, node)) {
+    if (twin === node || !sameMembers(twin.before, node.before) || !sameMembers(twin.after, node.after)) continue
+    removeNode(graph, node)
+    twin.expression = pair('par', twin.expression, node.expression)
+    graph.toReduce.add(twin)
+    return true
+  }
+  return false
+}

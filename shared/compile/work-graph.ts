@@ -1,0 +1,32 @@
+import type { Expression } from './expression.ts'
+import type { PortSet } from './port-set.ts'
+
+/**
+ * A node of the work graph. Neighbours do not name a node but its ports: `entry` stands in the `after` sets of its
+ * predecessors, `exit` in the `before` sets of its successors. So fusing two nodes in sequence touches no neighbour:
+ * the fused node has the entry of the first and the exit of the second.
+ */
+export interface WorkNode {
+  expression: Expression
+  readonly entry: number
+  exit: number
+  readonly before: PortSet
+  after: PortSet
+  alive: boolean
+}
+
+/** Mutable while it is reduced. Each step has its own list of the nodes that changed since it last looked. */
+export interface WorkGraph {
+  readonly byEntry: WorkNode[]
+  readonly byExit: WorkNode[]
+  readonly toReduce: Set<WorkNode>
+  readonly toFactor: Set<WorkNode>
+  readonly toScore: Set<WorkNode>
+  /** How many nodes are alive. */
+  size: number
+}
+
+/** The nodes behind ports: `nodesAt(graph.byEntry, node.after.members)` are the successors. */
+export function nodesAt(table: readonly WorkNode[], ports: Iterable<number>): readonly WorkNode[] {
+  return Array.from(ports, (port) => table[port]).filter((node) => node !== undefined)
+}
