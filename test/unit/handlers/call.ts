@@ -1,0 +1,47 @@
+import type { HandlerCall } from '../../../functions/blocks/handlers/handler.ts'
+import type { PortType } from '../../../shared/dag/dag.ts'
+import type { ArtifactItem, RunKey } from '../../../shared/runs/run-store.ts'
+
+/** What a handler put into the world of one test. */
+export interface Seen {
+  readonly objects: Map<string, Uint8Array>
+  readonly artifacts: ArtifactItem[]
+}
+
+type Given = Partial<Omit<HandlerCall, 'world' | 'outputs'>> & {
+  readonly ports?: Readonly<Record<string, PortType>>
+  readonly world?: Partial<HandlerCall['world']>
+}
+
+/** A call whose world keeps objects and artifacts in memory; ports it does not need are absent. */
+export function handlerCall({ ports = {}, world = {}, ...given }: Given): { call: HandlerCall; seen: Seen } {
+  const seen: Seen = { objects: new Map(), artifacts: [] }
+  const objects: HandlerCall['world']['objects'] = {
+    async put(tenant, body) {
+      const sha256 = String(seen.objects.size + 1).padStart(64, '0')
+      const ref = `objstore://${tenant}/${sha256}`
+      seen.objects.set(ref, body)
+      return { ref, sha256, bytes: body.byteLength }
+    },
+    async get(_tenant, ref) {
+      const body = seen.objects.get(ref)
+      if (body === undefined) throw new Error(`no object ${ref}`)
+      return body
+    },
+  }
+  const runs = { putArtifact: async (_run: RunKey, item: ArtifactItem) => void seen.artifacts.push(item) }
+  const outputs = Object.fromEntries(Object.entries(ports).map(([port, type]) => [port, { type, required: true }]))
+  const call: HandlerCall = {
+    inputs: {},
+    outputs,
+    config: {},
+    // Only the members a handler uses: a call of any other one is a test failure.
+    world: { objects, runs, ...world } as HandlerCall['world'],
+    run: { tenant: 'main', run_id: 'run_1' },
+    block_id: 'work',
+    attempt: 2,
+    signal: new AbortController().signal,
+    ...given,
+  }
+  return { call, seen }
+}

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import { handlerOf } from '../../../functions/blocks/handlers/registry.ts'
+import type { Json } from '../../../shared/canonical.ts'
+import { Fault } from '../../../shared/errors.ts'
+import { HANDLERS } from '../../../shared/handlers.ts'
+import type { Isolated } from '../../../shared/isolate.ts'
+import { handlerCall } from './call.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const isolate = (answer: Isolated) => ({ isolate: { run: async () => answer } })
+const file = (content: string | Uint8Array) => ({
+  inputs: { read: async () => (typeof content === 'string' ? bytes(content) : content) },
+})
+
+test('every handler a document may name has code, and no other name has', () => {
+  for (const name of Object.keys(HANDLERS)) expect(handlerOf(name).run).toBeTypeOf('function')
+  expect(() => handlerOf('toString')).toThrow(/Cannot run handler "toString".*There are pass, transform/)
+})
+
+test.each(Object.keys(HANDLERS))(
+  '%s stops when the attempt was aborted, and refuses a config it does not know',
+  async (name) => {
+    if (name === 'pass') return
+    const aborted = handlerCall({ signal: AbortSignal.abort(new Error('stopped')) })
+    await expect(handlerOf(name).run(aborted.call)).rejects.toThrow('stopped')
+    const wrong = handlerCall({ config: { nonsense: true }, inputs: { a: 1 }, ports: { x: 'json' } })
+    await expect(handlerOf(name).run(wrong.call)).rejects.toMatchObject({
+      name: 'InvalidInput',
+      code: 'handler_config',
+      message: expect.stringMatching(/^Cannot run block "work" \(.*Mend deterministic\.config\.$/),
+    })
+  },
+)
+
+test('pass answers the inputs its outputs name and leaves out the others', async () => {
+  const { call } = handlerCall({
+    inputs: { a: 1, b: null, c: 'x' },
+    ports: { a: 'number', b: 'json', toString: 'json' as const },
+  })
+  expect(await handlerOf('pass').run(call)).toEqual({ a: 1, b: null })
+})
+
+describe('transform', () => {
+  const run = (answer: Isolated, ports: Record<string, 'json'>) =>
+    handlerOf('transform').run(handlerCall({ config: { expression: 'x' }, ports, world: isolate(answer) }).call)
+
+  test('gives a single output the whole answer and several their members', async () => {
+    expect(await run({ ok: true, value: { a: 1 } }, { only: 'json' })).toEqual({ only: { a: 1 } })
+    expect(await run({ ok: true, value: { a: 1, c: 3 } }, { a: 'json', b: 'json' })).toEqual({ a: 1 })
+  })
+
+  test('hands the program exactly {inputs}', async () => {
+    const asked: unknown[] = []
+    const world = {
+      isolate: {
+        run: async (...all: unknown[]) => {
+          asked.push(...all)
+          return { ok: true, value: 1 } as const
+        },
+      },
+    }
+    const { call } = handlerCall({ config: { expression: 'inputs.a' }, inputs: { a: 1 }, ports: { x: 'json' }, world })
+    await handlerOf('transform').run(call)
+    expect(asked).toEqual(['transform', { program: 'inputs.a', input: { inputs: { a: 1 } } }])
+  })
+
+  test.each<[string, Isolated, Json]>([
+    [
+      'the program fails',
+      { ok: false, because: 'error', message: 'no such function' },
+      'stopped (error): no such function',
+    ],
+    ['it runs over time', { ok: false, because: 'time', message: 'over 1000 ms' }, 'stopped (time): over 1000 ms'],
+    ['several outputs get a list', { ok: true, value: [1] }, 'answers a list, but it has outputs a, b'],
+    ['several outputs get nothing', { ok: true, value: null }, 'answers nothing, but it has outputs a, b'],
+  ])('is a fault of the document when %s', async (_, answer, said) => {
+    const fault = await run(answer, { a: 'json', b: 'json' }).catch((error: unknown) => error)
+    expect(fault).toBeInstanceOf(Fault)
+    expect(fault).toMatchObject({
+      name: 'InvalidInput',
+      code: 'transform_failed',
+      message: expect.stringContaining(String(said)),
+    })
+  })
+})
+
+describe('read-input', () => {
+  const read = (given: Parameters<typeof handlerCall>[0]) => handlerOf('read-input').run(handlerCall(given).call)
+  const config = { path: 'a.json' }
+
+  test('reads text, JSON or a stored file, as its output asks', async () => {
+    expect(await read({ config, ports: { x: 'string' }, world: file('\uFEFF[1]') })).toEqual({ x: '[1]' })
+    expect(await read({ config, ports: { x: 'json' }, world: file('[1]') })).toEqual({ x: [1] })
+    const { call, seen } = handlerCall({ config, ports: { x: 'file' }, world: file('[1]') })
+    const { x } = await handlerOf('read-input').run(call)
+    expect(seen.objects.get(String(x))).toEqual(bytes('[1]'))
+  })
+
+  test('reads the object ref in input "file"', async () => {
+    const { call, seen } = handlerCall({
+      inputs: { file: `objstore://main/${'a'.repeat(64)}` },
+      ports: { x: 'string' },
+    })
+    seen.objects.set(`objstore://main/${'a'.repeat(64)}`, bytes('hello'))
+    expect(await handlerOf('read-input').run(call)).toEqual({ x: 'hello' })
+  })
+
+  test.each([
+    ['neither path nor file', { ports: { x: 'json' } }, 'input_source'],
+    ['both', { config, inputs: { file: 'x' }, ports: { x: 'json' } }, 'input_source'],
+    ['a file that is no ref', { inputs: { file: '/etc/passwd' }, ports: { x: 'json' } }, 'input_source'],
+    ['no output', { config }, 'input_ports'],
+    ['two outputs', { config, ports: { x: 'json', y: 'json' } }, 'input_ports'],
+    ['a number to read into', { config, ports: { x: 'number' }, world: file('1') }, 'input_ports'],
+    ['bytes that are no text', { config, ports: { x: 'string' }, world: file(Uint8Array.of(0xff)) }, 'input_not_text'],
+    ['text that is no JSON', { config, ports: { x: 'json' }, world: file('{') }, 'input_not_json'],
+  ] as const)('refuses %s, naming the block', async (_, given, code) => {
+    const message = expect.stringMatching(/^Cannot run block "work" \(read-input\): /)
+    await expect(read(given)).rejects.toMatchObject({ name: 'InvalidInput', code, message })
+  })
+
+  test('keeps the name and code of the place’s own fault', async () => {
+    const inputs = {
+      read: () => Promise.reject(new Fault('NotFound', 'input_missing', 'Cannot read input "a.json": gone.')),
+    }
+    await expect(read({ config, ports: { x: 'json' }, world: { inputs } })).rejects.toMatchObject({
+      name: 'NotFound',
+      code: 'input_missing',
+      message: 'Cannot run block "work" (read-input): Cannot read input "a.json": gone.',
+    })
+  })
+})
+
+describe('write-artifact', () => {
+  const write = async (given: Parameters<typeof handlerCall>[0]) => {
+    const { call, seen } = handlerCall({ ports: { out: 'artifact' }, ...given })
+    const { out } = await handlerOf('write-artifact').run(call)
+    return { item: seen.artifacts[0], text: new TextDecoder().decode(seen.objects.get(String(out))), seen }
+  }
+
+  test('stores text as it is and records who made it', async () => {
+    const { item, text } = await write({ config: { name: 'out/brief.md' }, inputs: { body: '# Hi' } })
+    expect(text).toBe('# Hi')
+    expect(item).toMatchObject({
+      name: 'out/brief.md',
+      bytes: 4,
+      media_type: 'text/markdown; charset=utf-8',
+      block_id: 'work',
+      attempt: 2,
+    })
+  })
+
+  test('stores other values as indented JSON, and the one input when none is named body', async () => {
+    const { item, text } = await write({
+      config: { name: 'x', media_type: 'application/json' },
+      inputs: { table: [1] },
+    })
+    expect(text).toBe('[\n  1\n]\n')
+    expect(item).toMatchObject({ media_type: 'application/json' })
+  })
+
+  test('stores the bytes behind an object ref', async () => {
+    const ref = `objstore://main/${'b'.repeat(64)}`
+    const { call, seen } = handlerCall({ config: { name: 'x.bin' }, inputs: { body: ref }, ports: { out: 'artifact' } })
+    seen.objects.set(ref, Uint8Array.of(1, 2))
+    const { out } = await handlerOf('write-artifact').run(call)
+    expect(seen.objects.get(String(out))).toEqual(Uint8Array.of(1, 2))
+    expect(seen.artifacts[0]).toMatchObject({ media_type: 'application/octet-stream', bytes: 2 })
+  })
+
+  test('says which input it lacks', async () => {
+    await expect(write({ config: { name: 'x' }, inputs: { a: 1, b: 2 } })).rejects.toMatchObject({
+      code: 'input_missing',
+      message: expect.stringContaining('none of its inputs "a", "b" is "body"'),
+    })
+  })
+
+  test.each(['../x', 'a/../../x', '/x', '.x', ''])('refuses the name %j', async (name) => {
+    await expect(write({ config: { name }, inputs: { body: 'x' } })).rejects.toMatchObject({ code: 'handler_config' })
+  })
+})
+
+describe('table-stats', () => {
+  const stats = (given: Parameters<typeof handlerCall>[0]) => handlerOf('table-stats').run(handlerCall(given).call)
+  const ports = { stats: 'json', text: 'string' } as const
+
+  test('gives everything as JSON and the same in words', async () => {
+    const answer = await stats({
+      inputs: { table: 'a,g\n1,x\n2,x\n3,y\n' },
+      config: { group_by: 'g', confidence: 0.9 },
+      ports,
+    })
+    expect(answer.stats).toMatchObject({
+      rows: 3,
+      confidence: 0.9,
+      columns: { a: { mean: 2 } },
+      groups: [{ group: 'x' }, { group: 'y' }],
+    })
+    expect(answer.text).toMatch(/a: 3 values.*90 % confidence interval.*\n.*a in x: 2 values/s)
+  })
+
+  test('reads a stored file', async () => {
+    const ref = `objstore://main/${'c'.repeat(64)}`
+    const { call, seen } = handlerCall({ inputs: { table: ref }, ports: { stats: 'json' } })
+    seen.objects.set(ref, bytes('[{"a":1}]'))
+    expect(await handlerOf('table-stats').run(call)).toMatchObject({ stats: { rows: 1 } })
+  })
+
+  test.each([
+    ['no table', { inputs: { table: 7 }, ports }, 'its input is no table: it is number'],
+    [
+      'an unknown column',
+      { inputs: { table: 'a\n1' }, config: { columns: ['z'] }, ports },
+      'there is no column "z"; it has "a"',
+    ],
+    ['a number output', { inputs: { table: 'a\n1' }, ports: { n: 'number' } }, 'an output is number; allowed are json'],
+  ] as const)('refuses %s', async (_, given, said) => {
+    const message = expect.stringContaining(said)
+    await expect(stats(given)).rejects.toMatchObject({ name: 'InvalidInput', code: 'table_stats_failed', message })
+  })
+})
