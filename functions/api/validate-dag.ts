@@ -1,0 +1,37 @@
+import { VALIDATE_DAG } from '../../shared/api/validate-dag.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { parseDag } from '../../shared/dag/parse.ts'
+import { httpHandler } from '../http-handler.ts'
+
+/** The same check a start makes, with the providers of this place; a bad document is an answer here, not a problem. */
+export const handler = httpHandler({
+  name: 'validate-dag',
+  schema: VALIDATE_DAG,
+  run: ({ body }, world) => {
+    const parsed = parseDag(body.dag, { providers: world.providers.names() })
+    if (!parsed.ok) {
+      const errors = parsed.errors.map((error) => ({ ...error }))
+      return { json: { valid: false, errors, order: [], context_inputs: [] } }
+    }
+    const { dag, order, dag_hash } = parsed
+    return { json: { valid: true, errors: [], order: [...order], dag_hash, context_inputs: contextInputs(dag) } }
+  },
+})
+
+/** What a run reads from its inputs or context: the document's inputs, and ports nothing is wired to. */
+function contextInputs(dag: Dag) {
+  const inputs = new Map<string, { name: string; required: boolean; blocks: string[] }>()
+  for (const [name, { required, type, description, declared }] of Object.entries(dag.inputs)) {
+    const words = { ...(type && { type }), ...(description && { description }) }
+    inputs.set(name, { name, required, declared, ...words, blocks: [] })
+  }
+  for (const block of dag.blocks) {
+    for (const [name, port] of Object.entries(block.inputs)) {
+      if (port.from !== undefined) continue
+      const known = inputs.get(name) ?? { name, type: port.type, declared: false, required: false, blocks: [] }
+      const required = known.required || (port.required && port.default === undefined)
+      inputs.set(name, { ...known, required, blocks: [...known.blocks, block.id] })
+    }
+  }
+  return [...inputs.values()]
+}

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts')
+
+interface Ready {
+  readonly ready: boolean
+  readonly url?: string
+  readonly pid?: number
+  readonly data_dir?: string
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+let dir: string
+const started: ChildProcess[] = []
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'sluice-process-'))
+})
+
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL')
+  rmSync(dir, { recursive: true })
+})
+
+/** Starts the place in `cwd` and answers its one line. */
+async function start(args: readonly string[], cwd = dir, env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  const exit = once(child, 'exit').then(([code]) => code as number | null)
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  return { child, exit, answer: JSON.parse(String(line)) as Ready }
+}
+
+describe('the place as a process', () => {
+  it('says where it serves, and ends cleanly on SIGTERM and SIGINT', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const { child, exit, answer } = await start(['--port', '0', '--data-dir', 'clean'])
+      expect(answer).toMatchObject({ ready: true, pid: child.pid, data_dir: join(dir, 'clean') })
+      const stream = fetch(`${answer.url}/api/health`)
+      expect((await stream).status).toBe(200)
+      child.kill(signal)
+      expect(await exit).toBe(0)
+    }
+  })
+
+  it('refuses a folder that is in use, naming the process', async () => {
+    const first = await start(['--port', '0', '--data-dir', 'busy'])
+    const second = await start(['--port', '0', '--data-dir', 'busy'])
+    expect(second.answer.error?.code).toBe('folder_in_use')
+    expect(second.answer.error?.message).toContain(`process ${first.child.pid}`)
+    expect(await second.exit).toBe(1)
+    expect((await fetch(`${first.answer.url}/api/health`)).status).toBe(200)
+  })
+
+  it('takes the folder of a killed process at once, whatever its pid file says', async () => {
+    const first = await start(['--port', '0', '--data-dir', 'killed'])
+    first.child.kill('SIGKILL')
+    await first.exit
+    // The worst leftover: the pid now belongs to somebody who lives.
+    writeFileSync(join(dir, 'killed', 'lock.pid'), String(process.pid))
+    const second = await start(['--port', '0', '--data-dir', 'killed'])
+    expect(second.answer.ready).toBe(true)
+    expect(readFileSync(join(dir, 'killed', 'lock.pid'), 'utf8')).toBe(String(second.child.pid))
+  })
+
+  it('lets exactly one of several that start together have the folder', async () => {
+    const all = await Promise.all(Array.from({ length: 4 }, () => start(['--port', '0', '--data-dir', 'race'])))
+    expect(all.filter(({ answer }) => answer.ready)).toHaveLength(1)
+    expect(all.filter(({ answer }) => answer.error?.code === 'folder_in_use')).toHaveLength(3)
+  })
+
+  it('refuses a port that is taken, naming it, and leaves the folder free', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const address = taken.address()
+    const port = String(typeof address === 'object' && address !== null ? address.port : 0)
+    const refused = await start(['--port', port, '--data-dir', 'port'])
+    expect(refused.answer.error?.code).toBe('port_taken')
+    expect(refused.answer.error?.message).toContain(port)
+    expect(await refused.exit).toBe(1)
+    taken.close()
+    expect((await start(['--port', port, '--data-dir', 'port'])).answer.ready).toBe(true)
+  })
+
+  it('reads sluice.yaml of the working folder, and says where it is wrong', async () => {
+    const cwd = join(dir, 'configured')
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'sluice.yaml'), 'port: 0\nsafety:\n  max_attempts: 2\n')
+    const { answer } = await start([], cwd)
+    expect(answer.data_dir).toBe(join(cwd, '.sluice'))
+    const safety = (await (await fetch(`${answer.url}/api/dag/safety`)).json()) as { policy: Record<string, unknown> }
+    expect(safety.policy.max_attempts).toEqual({ value: 2, source: 'sluice.yaml' })
+    writeFileSync(join(cwd, 'sluice.yaml'), 'port: 0\nsafety:\n  max_attempts: none\n')
+    const wrong = await start(['--data-dir', 'elsewhere'], cwd)
+    expect(wrong.answer.error?.code).toBe('bad_settings')
+    expect(wrong.answer.error?.message).toContain('sluice.yaml:3:3: safety.max_attempts')
+    expect(await wrong.exit).toBe(1)
+  })
+
+  it('refuses unknown arguments, a port that is none, and an unknown log level', async () => {
+    for (const args of [['--nothing'], ['--port', '70000'], ['--port', 'x'], ['file.yaml']]) {
+      const { answer, exit } = await start(args)
+      expect([answer.error?.code, await exit]).toEqual(['bad_argument', 1])
+    }
+    const { answer } = await start(['--port', '0'], dir, { SLUICE_LOG: 'loud' })
+    expect(answer.error?.code).toBe('bad_settings')
+  })
+
+  it('serves the documents of the package with --example, without a sluice.yaml', async () => {
+    const cwd = join(dir, 'example')
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'sluice.yaml'), 'broken: [')
+    const { answer } = await start(['--example', '--port', '0'], cwd)
+    const config = (await (await fetch(`${answer.url}/api/config`)).json()) as { documents: string[] }
+    expect(config.documents).toContain('basic')
+  })
+})
