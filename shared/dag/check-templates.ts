@@ -1,0 +1,67 @@
+import type { BlockDraft } from './read-block.ts'
+import type { Ports } from './read-ports.ts'
+import type { Reading } from './read-section.ts'
+import type { Problem } from './report.ts'
+import type { InputTypes } from './settle-types.ts'
+import type { Path } from './source.ts'
+import { suggest } from './suggest.ts'
+import { type TemplateReference, templateReferences } from './template.ts'
+import { quoted } from './wording.ts'
+
+/**
+ * Templates of a block (prompt and system text of its agent, question of its approval): broken references are
+ * problems. Answers the names that are neither an input of the block nor a declared run input: they are run inputs,
+ * resolved from the context (spec dag, "Semantics").
+ */
+export function checkTemplates(reading: Reading, block: BlockDraft, types: InputTypes, declared: Ports): Set<string> {
+  const undeclared = new Set<string>()
+  const { work, settled, path } = block
+  const agent = work?.mode === 'ai' ? work.agent : undefined
+  const texts: readonly (readonly [string | undefined, Path])[] = [
+    [agent?.prompt, [...path, 'agent', 'prompt']],
+    [agent?.system, [...path, 'agent', 'system']],
+    [settled.approval?.prompt, [...path, 'approval', 'prompt']],
+  ]
+  for (const [text, at] of texts) {
+    for (const reference of templateReferences(text ?? '')) {
+      const name = checkReference(reading, block, types, reference, at)
+      if (name !== undefined && !declared.has(name)) undeclared.add(name)
+    }
+  }
+  return undeclared
+}
+
+/** The port or run input a sound reference reads, unless it is an input of the block. */
+function checkReference(
+  { problems }: Reading,
+  { inputs }: BlockDraft,
+  types: InputTypes,
+  reference: TemplateReference,
+  path: Path,
+): string | undefined {
+  if (reference.kind === 'malformed') {
+    problems.push({ code: 'malformed_template', path, say: sayMalformed(reference.text, inputs) })
+    return undefined
+  }
+  const [name, ...members] = reference.path
+  const port = inputs.get(name)
+  if (port === undefined) return name
+  const type = types.get(port)
+  if (members.length > 0 && type !== undefined && type !== 'json') {
+    const text = `reads "inputs.${reference.path.join('.')}", but input "${name}" is a ${type} and has no members`
+    problems.push({ code: 'type_mismatch', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
+  }
+  return undefined
+}
+
+function sayMalformed(text: string, inputs: Ports): Problem['say'] {
+  return ({ place }) => {
+    const word = text.slice(2, -2).trim()
+    const near =
+      suggest(word.split('.').at(-1) ?? '', inputs.keys()) ?? (/^[A-Za-z][\w-]*$/.test(word) ? word : undefined)
+    return {
+      text: `${place} has ${quoted(text)}; a template reads inputs as {{inputs.NAME}}`,
+      hint: near === undefined ? undefined : `Did you mean "{{inputs.${near}}}"?`,
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import type { Json } from '../canonical.ts'
+import { isName } from './name.ts'
+import type { BlockDraft } from './read-block.ts'
+import { type Reading, readList, readSection } from './read-section.ts'
+import type { Problem } from './report.ts'
+import { SECTIONS } from './sections.ts'
+import type { Path } from './source.ts'
+import { suggest } from './suggest.ts'
+import { listed, quoted, shown } from './wording.ts'
+
+/** One dependency: `from` is done before `to` starts. With `output` and `input` a value travels too. */
+export interface Wire {
+  readonly from: BlockDraft
+  readonly to: BlockDraft
+  readonly output?: string
+  readonly input?: string
+  /** Where it is written. */
+  readonly path: Path
+}
+
+/**
+ * All wires of a document, from `from` of inputs and from `edges`: both are the same graph. What they name and what
+ * does not exist, and a second source of an input, are problems; the wires answered are sound.
+ */
+export function connect(
+  reading: Reading,
+  blocks: readonly BlockDraft[],
+  byId: ReadonlyMap<string, BlockDraft>,
+  edges: Json | undefined,
+): readonly Wire[] {
+  const wires: Wire[] = []
+  for (const block of blocks) {
+    for (const [input, { from, path }] of block.inputs) {
+      if (from !== undefined)
+        wires.push(...readFrom(reading, byId, from, { to: block, input, path: [...path, 'from'] }))
+    }
+  }
+  const list = edges === undefined ? [] : (readList(reading, edges, ['edges']) ?? [])
+  for (const [index, edge] of list.entries()) wires.push(...readEdge(reading, byId, edge, ['edges', index]))
+  return oneSource(reading, wires)
+}
+
+function readFrom(
+  reading: Reading,
+  byId: ReadonlyMap<string, BlockDraft>,
+  from: Json,
+  end: Pick<Wire, 'to' | 'path'> & { readonly input: string },
+): readonly Wire[] {
+  const [id = '', output = '', ...more] = typeof from === 'string' ? from.split('.') : []
+  if (typeof from !== 'string' || more.length > 0 || !isName(id) || !isName(output)) {
+    return refuseFrom(reading, byId, from, end.path)
+  }
+  const block = byId.get(id)
+  if (block === undefined) return refuseBlock(reading, byId, from, end.path)
+  if (!block.outputs.has(output)) return refuseOutput(reading, block, from, end.path)
+  return [{ from: block, output, ...end }]
+}
+
+function refuseFrom(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, from: Json, path: Path): readonly Wire[] {
+  return refuse(reading, 'malformed_from', path, ({ place }) => {
+    const outputs = typeof from === 'string' ? [...(byId.get(from)?.outputs.keys() ?? [])] : []
+    const [only] = outputs
+    const hint = outputs.length === 1 ? `Did you mean ${quoted(`${String(from)}.${only}`)}?` : undefined
+    return { text: `${place} is ${shown(from)}; allowed is BLOCK.OUTPUT`, hint }
+  })
+}
+
+function refuseBlock(
+  reading: Reading,
+  byId: ReadonlyMap<string, BlockDraft>,
+  from: string,
+  path: Path,
+): readonly Wire[] {
+  const [id = '', output = ''] = from.split('.')
+  return refuse(reading, 'unknown_block', path, ({ who }) => {
+    const near = suggest(id, byId.keys())
+    const text = `${who} reads ${quoted(from)}, but there is no block ${quoted(id)}; blocks are ${listed(byId.keys())}`
+    if (near !== undefined) return { text, hint: `Did you mean ${quoted(`${near}.${output}`)}?` }
+    const isInput = id === 'inputs' || id === 'context'
+    const hint = `A run input needs no "from": call the input "${output}" and give its type.`
+    return { text, hint: isInput ? hint : undefined }
+  })
+}
+
+function refuseOutput(reading: Reading, { id = '', outputs }: BlockDraft, from: string, path: Path): readonly Wire[] {
+  return refuse(reading, 'unknown_output', path, ({ who }) => {
+    const names = [...outputs.keys()]
+    const near = suggest(from.slice(id.length + 1), names) ?? (names.length === 1 ? names[0] : undefined)
+    const text = `${who} reads ${quoted(from)}, but ${quoted(id)} has ${names.length === 0 ? 'no outputs' : `outputs ${listed(names)}`}`
+    return { text, hint: near === undefined ? undefined : `Did you mean ${quoted(`${id}.${near}`)}?` }
+  })
+}
+
+function readEdge(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, given: Json, path: Path): readonly Wire[] {
+  const edge = readSection(reading, SECTIONS.edge, given, path, 'edge')
+  if (edge === undefined) return []
+  const from = edgeEnd(reading, byId, edge.from, [...path, 'from'])
+  const to = edgeEnd(reading, byId, edge.to, [...path, 'to'])
+  const { output, input } = edge
+  if (output === undefined || input === undefined) {
+    if (output !== input) return refuseHalf(reading, [...path, output === undefined ? 'output' : 'input'])
+    return wireOf(path, from, to)
+  }
+  const source = withPort(reading, from, 'outputs', output, [...path, 'output'])
+  const target = withPort(reading, to, 'inputs', input, [...path, 'input'])
+  return wireOf(path, source, target, { output, input })
+}
+
+function wireOf(
+  path: Path,
+  from: BlockDraft | undefined,
+  to: BlockDraft | undefined,
+  value: Pick<Wire, 'output' | 'input'> = {},
+): readonly Wire[] {
+  return from === undefined || to === undefined ? [] : [{ from, to, ...value, path }]
+}
+
+function refuseHalf(reading: Reading, path: Path): readonly Wire[] {
+  const hint = `Add "${path.at(-1)}", or give neither output nor input for an order without a value.`
+  return refuse(reading, 'missing_key', path, ({ place }) => ({ text: `${place} is missing`, hint }))
+}
+
+function edgeEnd(
+  reading: Reading,
+  byId: ReadonlyMap<string, BlockDraft>,
+  id: string | undefined,
+  path: Path,
+): BlockDraft | undefined {
+  if (id === undefined) return undefined
+  const block = byId.get(id)
+  if (block === undefined) unknownBlock(reading, byId, id, path)
+  return block
+}
+
+/** A list or key that must name a block and does not. */
+export function unknownBlock(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, id: string, path: Path): void {
+  refuse(reading, 'unknown_block', path, ({ place }) => {
+    const near = suggest(id, byId.keys()) ?? suggest(id.split('.')[0] ?? '', byId.keys())
+    const text = `${place} is ${quoted(id)}, but there is no such block; blocks are ${listed(byId.keys())}`
+    return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+  })
+}
+
+/** The block, when it has the port. */
+function withPort(
+  reading: Reading,
+  block: BlockDraft | undefined,
+  side: 'inputs' | 'outputs',
+  port: string,
+  path: Path,
+): BlockDraft | undefined {
+  if (block === undefined) return undefined
+  const ports = block[side]
+  if (ports.has(port)) return block
+  refuse(reading, side === 'inputs' ? 'unknown_input' : 'unknown_output', path, ({ place }) => {
+    const names = [...ports.keys()]
+    const near = suggest(port, names) ?? (names.length === 1 ? names[0] : undefined)
+    const text = `${place} is ${quoted(port)}, but block ${quoted(block.id ?? '')} has ${names.length === 0 ? `no ${side}` : `${side} ${listed(names)}`}`
+    return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+  })
+  return undefined
+}
+
+/** An input has one source; the same wire written twice is one wire. */
+function oneSource(reading: Reading, wires: readonly Wire[]): readonly Wire[] {
+  const sources = new Map<string, Wire>()
+  return wires.filter((wire) => {
+    if (wire.input === undefined) return true
+    const key = `${wire.to.index}.${wire.input}`
+    const first = sources.get(key)
+    if (first === undefined) sources.set(key, wire)
+    else if (sourceOf(first) !== sourceOf(wire)) refuseSource(reading, first, wire)
+    return first === undefined
+  })
+}
+
+function refuseSource(reading: Reading, first: Wire, second: Wire): void {
+  const path = second.path[0] === 'edges' ? [...second.path, 'input'] : second.path
+  refuse(reading, 'two_sources', path, () => ({
+    text: `input "${second.input}" of block ${quoted(second.to.id ?? '')} has two sources, ${quoted(sourceOf(first))} and ${quoted(sourceOf(second))}`,
+    hint: 'Keep one of them, or give the second an input of its own.',
+  }))
+}
+
+function sourceOf({ from, output }: Wire): string {
+  return `${from.id ?? ''}.${output ?? ''}`
+}
+
+function refuse({ problems }: Reading, code: string, path: Path, say: Problem['say']): readonly [] {
+  problems.push({ code, path, say })
+  return []
+}

@@ -1,0 +1,12 @@
+/** Limits of a document; they bind every door (decisions, "Limits and figures"; spec dag, "Checks"). */
+export const LIMITS = {
+  document_bytes: 262_144,
+  depth: 64,
+  blocks: 1_000,
+  gates_per_block: 20,
+  timeout_ms: 840_000,
+  approval_timeout_sec: 604_800,
+  retry_delay_ms: 604_800_000,
+  /** Errors answered at once. */
+  errors: 100,
+} as const

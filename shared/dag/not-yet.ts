@@ -1,0 +1,46 @@
+import type { Json } from '../canonical.ts'
+
+/**
+ * What the language has and this version cannot run yet: refused by name instead of ignored, here and nowhere else.
+ * A key is listed by its section; `only` narrows it to some of its values, the others are read as usual.
+ */
+const LATER: Readonly<Record<string, Readonly<Record<string, readonly Json[] | 'any'>>>> = {
+  document: { budget: 'any', goal_contract: 'any', completion: 'any' },
+  block: {
+    mode: ['dag', 'research'],
+    dag: 'any',
+    research: 'any',
+    foreach: 'any',
+    when: 'any',
+    depends: 'any',
+    on_gate_fail: 'any',
+    budget: 'any',
+    cache: 'any',
+  },
+  gate: { on_fail: ['route', 'ask'] },
+  check: { not: [true], any_of: 'any', all_of: 'any', at_least: 'any' },
+  approval: {
+    remind_sec: 'any',
+    escalate: 'any',
+    edit: 'any',
+    max_iterations: 'any',
+    on_reject: ['iterate', 'route'],
+  },
+  edge: { transform: 'any' },
+}
+
+/** Whether `key` of a section, with this value, comes later. */
+export function isLater(section: string, key: string, value: Json): boolean {
+  if (section === 'approval' && key === 'quorum') return typeof value === 'number' && value > 1
+  const values = own(own(LATER, section) ?? {}, key)
+  return values === 'any' || values?.includes(value) === true
+}
+
+/** Keys of a section that come later, for suggestions. */
+export function laterKeys(section: string): readonly string[] {
+  return Object.keys(own(LATER, section) ?? {})
+}
+
+function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}

@@ -1,0 +1,72 @@
+import type { Json } from '../canonical.ts'
+import type { GateComposition } from './dag.ts'
+import type { PhaseGates } from './read-gates.ts'
+import { type Reading, readSection } from './read-section.ts'
+import type { Problem } from './report.ts'
+import { SECTIONS } from './sections.ts'
+import type { Path } from './source.ts'
+import { suggest } from './suggest.ts'
+import { listed, quoted, shown } from './wording.ts'
+
+/** How verdicts become one (spec gates, "Envelope"). What its gates can never reach is a problem here. */
+export function readComposition(
+  reading: Reading,
+  given: Json | undefined,
+  path: Path,
+  gates: Readonly<Record<'pre' | 'post', PhaseGates>>,
+): { readonly pre: GateComposition; readonly post: GateComposition } {
+  const section = given === undefined ? {} : readSection(reading, SECTIONS.gate_composition, given, path)
+  const read = (phase: 'pre' | 'post') => readPhase(reading, section?.[phase], [...path, phase], gates[phase])
+  return { pre: read('pre'), post: read('post') }
+}
+
+function readPhase(reading: Reading, given: Json | undefined, path: Path, gates: PhaseGates): GateComposition {
+  if (given === undefined || given === 'all') return 'all'
+  if (given === 'any') return 'any'
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const text = 'allowed are all, any, { at_least: k } and { weights: { gate: w }, threshold: t }'
+    refuse(reading, path, 'invalid_value', ({ place }) => ({ text: `${place} is ${shown(given)}; ${text}` }))
+    return 'all'
+  }
+  return Object.hasOwn(given, 'at_least')
+    ? readCount(reading, given, path, gates)
+    : readWeights(reading, given, path, gates)
+}
+
+function readCount(reading: Reading, given: Json, path: Path, gates: PhaseGates): GateComposition {
+  const k = readSection(reading, SECTIONS.at_least, given, path)?.at_least
+  if (k === undefined) return 'all'
+  if (k > gates.count) {
+    const say: Problem['say'] = ({ place }) => ({ text: `${place} is ${k}, but the phase has ${gates.count} gates` })
+    refuse(reading, [...path, 'at_least'], 'invalid_value', say)
+  }
+  return { at_least: k }
+}
+
+function readWeights(reading: Reading, given: Json, path: Path, gates: PhaseGates): GateComposition {
+  const section = readSection(reading, SECTIONS.weights, given, path)
+  if (section?.weights === undefined || section.threshold === undefined) return 'all'
+  const { weights, threshold } = section
+  const { names } = gates
+  for (const name of Object.keys(weights)) {
+    if (names.includes(name)) continue
+    refuse(reading, [...path, 'weights', name], 'unknown_gate_name', ({ who }) => {
+      const near = suggest(name, names)
+      const text = `${who} weighs gate ${quoted(name)}, but its gates of that phase are ${listed(names)}`
+      return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+    })
+  }
+  const sum = Object.values(weights).reduce((total, weight) => total + weight, 0)
+  // A little less, since 0.1 + 0.2 is not 0.3 either.
+  if (sum < threshold - 1e-9) {
+    const say: Problem['say'] = ({ place }) => ({
+      text: `${place} is ${threshold}, but all weights together are ${sum}`,
+    })
+    refuse(reading, [...path, 'threshold'], 'invalid_value', say)
+  }
+  return { weights, threshold }
+}
+
+function refuse({ problems }: Reading, path: Path, code: string, say: Problem['say']): void {
+  problems.push({ code, path, say })
+}

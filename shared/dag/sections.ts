@@ -1,0 +1,95 @@
+import * as z from 'zod'
+import type { Json } from '../canonical.ts'
+import { LIMITS } from './limits.ts'
+
+/**
+ * The document, one flat strict schema a section (spec dag, "Format"). `any` is read by a section or check of its own,
+ * so that each problem is found once and at its place. Defaults are in normalise.ts.
+ */
+const any = z.custom<Json>().optional()
+const text = z.string().max(100_000)
+const label = z.string().min(1).max(200)
+const names = z.array(label).max(100).optional()
+const flag = z.boolean().optional()
+
+export const SECTIONS = {
+  document: z.strictObject({
+    name: z.string().min(1).max(128).optional(),
+    version: z.union([z.string().max(64), z.number()], 'must be a text').optional(),
+    inputs: any,
+    blocks: any,
+    edges: any,
+    metadata: any,
+    entrypoints: z.array(z.string()).optional(),
+    terminals: z.array(z.string()).optional(),
+  }),
+  /** A run input, and an input port (which may also have `from`). */
+  run_input: z.strictObject({ type: any, required: flag, default: any, description: text.optional() }),
+  input: z.strictObject({ from: any, type: any, required: flag, default: any, description: text.optional() }),
+  output: z.strictObject({ type: any, required: flag, description: text.optional() }),
+  block: z.strictObject({
+    id: any,
+    name: label.optional(),
+    mode: any,
+    inputs: any,
+    outputs: any,
+    agent: any,
+    deterministic: any,
+    pre_gates: any,
+    post_gates: any,
+    gate_composition: any,
+    approval: any,
+    retry: any,
+    timeout_ms: z.int().min(1).max(LIMITS.timeout_ms).optional(),
+    strict_output: flag,
+    contract_repair_attempts: z.int().min(0).max(3).optional(),
+    metadata: any,
+  }),
+  agent: z.strictObject({
+    provider: label.optional(),
+    model: label.optional(),
+    prompt: text.optional(),
+    system: text.optional(),
+    model_params: z.record(z.string(), z.json()).optional(),
+    role: z.enum(['worker', 'reviewer', 'manager', 'specialist']).optional(),
+    capability: label.optional(),
+    specific: label.optional(),
+  }),
+  deterministic: z.strictObject({ handler: label, config: any }),
+  gate: z.strictObject({
+    name: label,
+    check: any,
+    error: text.optional(),
+    on_fail: z.enum(['retry', 'fail', 'warn']).optional(),
+  }),
+  gate_composition: z.strictObject({ pre: any, post: any }),
+  at_least: z.strictObject({ at_least: z.int().min(1) }),
+  weights: z.strictObject({ weights: z.record(z.string(), z.number().min(0)), threshold: z.number().gt(0) }),
+  approval: z.strictObject({
+    required: flag,
+    prompt: text.optional(),
+    show: names,
+    approvers: names,
+    approver: label.optional(),
+    quorum: z.int().min(1).optional(),
+    self_approval: flag,
+    timeout_sec: z.int().min(1).max(LIMITS.approval_timeout_sec).optional(),
+    on_timeout: z.enum(['reject', 'fail', 'approve']).optional(),
+    on_reject: z.enum(['fail']).optional(),
+  }),
+  retry: z.strictObject({
+    max_attempts: z.int().min(0),
+    backoff: z.enum(['none', 'linear', 'exponential']).optional(),
+    delay_ms: z.number().min(0).max(LIMITS.retry_delay_ms).optional(),
+    max_delay_ms: z.number().min(0).max(LIMITS.retry_delay_ms).optional(),
+    jitter: z.enum(['full', 'none']).optional(),
+  }),
+  edge: z.strictObject({
+    from: z.string(),
+    output: z.string().optional(),
+    to: z.string(),
+    input: z.string().optional(),
+  }),
+} as const
+
+export type SectionName = keyof typeof SECTIONS

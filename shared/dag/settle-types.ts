@@ -1,0 +1,79 @@
+import { fitsPort } from '../runs/resolve-inputs.ts'
+import type { Wire } from './connect.ts'
+import type { PortType } from './dag.ts'
+import type { BlockDraft } from './read-block.ts'
+import type { PortDraft, Ports } from './read-ports.ts'
+import type { Reading } from './read-section.ts'
+import type { Problem } from './report.ts'
+import type { Path } from './source.ts'
+import { shown } from './wording.ts'
+
+/** The type of every input; absent where a problem says why. */
+export type InputTypes = ReadonlyMap<PortDraft, PortType>
+
+/**
+ * Gives each input its type, written or of its source, and compares both where both are known: equal, or both of file
+ * and artifact (spec dag, "Checks").
+ */
+export function settleTypes(reading: Reading, blocks: readonly BlockDraft[], wires: readonly Wire[]): InputTypes {
+  const ports = blocks.flatMap(({ inputs }) => [...inputs.values()])
+  const types = new Map(ports.flatMap((port) => (port.type === undefined ? [] : [[port, port.type] as const])))
+  const wired = new Set<PortDraft>()
+  for (const wire of wires) {
+    const input = wire.to.inputs.get(wire.input ?? '')
+    if (input === undefined) continue
+    wired.add(input)
+    settleWire(reading, wire, input, types)
+  }
+  for (const port of ports) {
+    const hasSource = port.from !== undefined || wired.has(port)
+    if (!hasSource && port.type === undefined && !port.broken) untyped(reading, port.path)
+  }
+  for (const { inputs } of blocks) checkDefaults(reading, inputs, (port) => types.get(port))
+  return types
+}
+
+function settleWire(reading: Reading, wire: Wire, input: PortDraft, types: Map<PortDraft, PortType>): void {
+  const source = wire.from.outputs.get(wire.output ?? '')?.type
+  if (source === undefined || input.broken) return
+  if (input.type === undefined) types.set(input, source)
+  else if (!fits(source, input.type)) refuseMismatch(reading, wire, source, input.type)
+}
+
+/** A default must be a value of its port's type. */
+export function checkDefaults(
+  { problems }: Reading,
+  ports: Ports,
+  typeOf: (port: PortDraft) => PortType | undefined,
+): void {
+  for (const port of ports.values()) {
+    const type = typeOf(port)
+    const value = port.default
+    if (value === undefined || type === undefined || fitsPort(type, value)) continue
+    const say: Problem['say'] = ({ place }) => ({ text: `${place} is ${shown(value)}, which is no ${type}` })
+    problems.push({ code: 'type_mismatch', path: [...port.path, 'default'], say })
+  }
+}
+
+function fits(source: PortType, target: PortType): boolean {
+  const isFile = (type: PortType) => type === 'file' || type === 'artifact'
+  return source === target || (isFile(source) && isFile(target))
+}
+
+function refuseMismatch({ problems }: Reading, wire: Wire, source: PortType, target: PortType): void {
+  const path = wire.path[0] === 'edges' ? [...wire.path, 'input'] : wire.path
+  const from = `"${wire.from.id}.${wire.output}"`
+  const say: Problem['say'] = () => ({
+    text: `block "${wire.to.id}" reads ${from}, a ${source}, into its input "${wire.input}", a ${target}`,
+    hint: `Give both the same type, or leave the type of "${wire.input}" out.`,
+  })
+  problems.push({ code: 'type_mismatch', path, say })
+}
+
+function untyped({ problems }: Reading, path: Path): void {
+  const say: Problem['say'] = ({ place }) => ({
+    text: `${place} has neither a type nor a source`,
+    hint: 'Add a type, such as string, or from: BLOCK.OUTPUT.',
+  })
+  problems.push({ code: 'untyped_input', path, say })
+}
