@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openDatabase } from '../../../infra/local/database.ts'
+import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
+import { commitTogether, transaction } from '../../../infra/local/transaction.ts'
+import { Fault } from '../../../shared/errors.ts'
+import { keyOf, newRun, pending, question, step } from '../../conformance/run-store-fixture.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-database-'))
+  file = join(folder, 'sluice.db')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function counting(): { readonly db: DatabaseSync; readonly add: (n: number) => void; readonly all: () => number[] } {
+  const db = openDatabase(folder)
+  db.exec('CREATE TABLE numbers (n INTEGER PRIMARY KEY)')
+  const insert = db.prepare('INSERT INTO numbers VALUES (?)')
+  return {
+    db,
+    add: (n) => void insert.run(n),
+    all: () =>
+      db
+        .prepare('SELECT n FROM numbers ORDER BY n')
+        .all()
+        .map(({ n }) => Number(n)),
+  }
+}
+
+test('openDatabase() makes folder and file, and opens them again', () => {
+  const deep = join(folder, 'a', 'b')
+  openDatabase(deep).close()
+  const db = openDatabase(deep)
+  expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+  expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 1 })
+  db.close()
+})
+
+test('openDatabase() refuses a file of another program and leaves it as it was', () => {
+  const foreign = new DatabaseSync(file)
+  foreign.exec('CREATE TABLE theirs (x)')
+  foreign.close()
+  const before = readFileSync(file)
+  expect(() => openDatabase(folder)).toThrow(
+    expect.objectContaining({ name: 'InvalidInput', code: 'not_our_database' }),
+  )
+  expect(readFileSync(file).equals(before)).toBe(true)
+})
+
+test('openDatabase() refuses a file that is no database', () => {
+  writeFileSync(file, 'dear diary, '.repeat(200))
+  expect(() => openDatabase(folder)).toThrow(
+    expect.objectContaining({ name: 'InvalidInput', code: 'not_our_database' }),
+  )
+})
+
+test('openDatabase() refuses a file of a newer version, naming both', () => {
+  const db = openDatabase(folder)
+  db.exec('PRAGMA user_version = 99')
+  db.close()
+  expect(() => openDatabase(folder)).toThrow(/schema 99, this version of Sluice knows up to 1/)
+})
+
+test('openDatabase() names a damaged file', () => {
+  const db = openDatabase(folder)
+  openRunStore(db)
+  db.close()
+  const bytes = readFileSync(file)
+  bytes.fill(0xff, 100, 4_096)
+  writeFileSync(file, bytes)
+  expect(() => openDatabase(folder)).toThrow(expect.objectContaining({ name: 'Bug', code: 'database_corrupt' }))
+})
+
+test('openDatabase() says so when the folder cannot be made', () => {
+  writeFileSync(join(folder, 'taken'), '')
+  expect(() => openDatabase(join(folder, 'taken'))).toThrow(expect.objectContaining({ name: 'Unavailable' }))
+})
+
+test('transaction() keeps all or nothing, and joins the one around it', () => {
+  const { db, add, all } = counting()
+  transaction(db, () => add(1))
+  const failing = () =>
+    transaction(db, () => {
+      add(2)
+      transaction(db, () => add(3))
+      throw new Fault('Conflict', 'no', 'no')
+    })
+  expect(failing).toThrow(expect.objectContaining({ code: 'no' }))
+  expect(all()).toEqual([1])
+  expect(() => transaction(db, () => add(1))).toThrow(expect.objectContaining({ name: 'Bug', code: 'store_error' }))
+  expect(db.isTransaction).toBe(false)
+  db.close()
+})
+
+test('commitTogether() answers after the commit, in order, and one failure spoils no neighbour', async () => {
+  const { db, add, all } = counting()
+  const seen: string[] = []
+  const works = [1, 2, 2, 3].map((n, i) =>
+    commitTogether(db, () => {
+      add(n)
+      return n
+    }).then(
+      () => void seen.push(`${i} written${db.isTransaction ? ' too early' : ''}`),
+      (fault) => void seen.push(`${i} ${fault.code}`),
+    ),
+  )
+  expect(all()).toEqual([])
+  await Promise.all(works)
+  expect(seen).toEqual(['0 written', '1 written', '2 store_error', '3 written'])
+  expect(all()).toEqual([1, 2, 3])
+  db.close()
+})
+
+test('commitTogether() shares one commit among the works of one turn', async () => {
+  const { db, add } = counting()
+  const reader = new DatabaseSync(file, { readOnly: true })
+  const count = reader.prepare('SELECT count(*) AS n FROM numbers')
+  const counts = await Promise.all([1, 2, 3].map((n) => commitTogether(db, () => add(n)).then(() => count.get())))
+  expect(counts.map((row) => row?.n)).toEqual([3, 3, 3])
+  reader.close()
+  db.close()
+})
+
+test('the file has the read-only views dag_runs, dag_events and dag_approvals, without any token', async () => {
+  const db = openDatabase(folder)
+  const store = openRunStore(db)
+  await store.create(newRun(1))
+  await store.create(newRun(2))
+  const run = keyOf(newRun(2).meta)
+  await store.putApproval(run, question('apr_1', 0, 'secret-token'))
+  await store.append(step(run, 'a0', 10, { approval: { id: 'apr_1', was: null, set: pending(0) } }))
+  const reader = new DatabaseSync(file, { readOnly: true })
+  const rows = (sql: string) => reader.prepare(sql).all()
+  expect(rows('SELECT run_id, state, last_seq, dag_name FROM dag_runs ORDER BY run_id')).toMatchObject([
+    { run_id: newRun(1).meta.run_id, state: 'running', last_seq: 1, dag_name: 'brief' },
+    { run_id: run.run_id, state: 'running', last_seq: 2 },
+  ])
+  expect(rows(`SELECT seq, id, type, block_id, attempt FROM dag_events WHERE run_id = '${run.run_id}'`)).toMatchObject([
+    { seq: 1, id: 'run/10/0', type: 'run:started', block_id: null },
+    { seq: 2, id: 'a0/10/0', type: 'block:ready', block_id: 'ba0', attempt: null },
+  ])
+  expect(rows('SELECT * FROM dag_approvals')).toMatchObject([
+    { run_id: run.run_id, approval_id: 'apr_1', status: 'pending', prompt: 'Deploy this build?', decided_by: null },
+  ])
+  const views = ['dag_runs', 'dag_events', 'dag_approvals'].map((view) => JSON.stringify(rows(`SELECT * FROM ${view}`)))
+  expect(views.join()).not.toContain('secret-token')
+  expect(() => db.exec("UPDATE dag_runs SET state = 'completed'")).toThrow(/view/)
+  reader.close()
+  db.close()
+})
