@@ -1,5 +1,5 @@
 import { VALIDATE_DAG } from '../../shared/api/validate-dag.ts'
-import type { Dag } from '../../shared/dag/dag.ts'
+import type { Dag, RunInput } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import { httpHandler } from '../http-handler.ts'
 
@@ -18,9 +18,15 @@ export const handler = httpHandler({
   },
 })
 
+type ContextInput = Pick<RunInput, 'required' | 'declared' | 'type' | 'description'> & {
+  readonly name: string
+  /** Blocks with a port of that name. */
+  readonly blocks: string[]
+}
+
 /** What a run reads from its inputs or context: the document's inputs, and ports nothing is wired to. */
-function contextInputs(dag: Dag) {
-  const inputs = new Map<string, { name: string; required: boolean; blocks: string[] }>()
+function contextInputs(dag: Dag): ContextInput[] {
+  const inputs = new Map<string, ContextInput>()
   for (const [name, { required, type, description, declared }] of Object.entries(dag.inputs)) {
     const words = { ...(type && { type }), ...(description && { description }) }
     inputs.set(name, { name, required, declared, ...words, blocks: [] })
