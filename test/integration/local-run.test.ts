@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPlace, type Place } from '../../infra/local/place.ts'
+import { ROUTE_SCHEMAS } from '../../shared/api/route-schemas.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { SettingsSchema } from '../../shared/settings.ts'
+import { readEvents } from './sse-client.ts'
+
+const ASKING = `
+name: asking
+inputs:
+  text: { type: string }
+blocks:
+  - id: first
+    mode: deterministic
+    deterministic: { handler: pass, config: {} }
+    inputs: { text: string }
+    outputs: { text: { type: string } }
+  - id: publish
+    mode: deterministic
+    deterministic: { handler: pass, config: {} }
+    inputs: { text: { from: first.text } }
+    outputs: { text: { type: string } }
+    approval: { required: true, prompt: "Publish it?" }
+`
+
+let dir: string
+let place: Place
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'sluice-run-'))
+  mkdirSync(join(dir, 'dags'))
+  writeFileSync(join(dir, 'dags', 'asking.yaml'), ASKING)
+  place = await open()
+})
+
+afterAll(async () => {
+  await place.close()
+  rmSync(dir, { recursive: true })
+})
+
+function open(): Promise<Place> {
+  const settings = SettingsSchema.parse({ port: 0, data_dir: join(dir, 'data'), dags: [join(dir, 'dags')] })
+  return openPlace(settings, { listen: true })
+}
+
+async function post(path: string, body: unknown, headers: Record<string, string> = {}) {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
+  const response = await fetch(`${place.url}${path}`, { ...init, body: JSON.stringify(body) })
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> }
+}
+
+async function start(body: unknown, headers?: Record<string, string>): Promise<string> {
+  const { status, json } = await post('/api/dag/run', body, headers)
+  expect([status, json.detail]).toEqual([201, undefined])
+  expect(ROUTE_SCHEMAS['start-run']?.answer.safeParse(json).error?.issues).toBeUndefined()
+  return String(json.run_id)
+}
+
+async function eventsUntil(runId: string, type: RunEvent['type']): Promise<RunEvent[]> {
+  const url = `${place.url}/api/dag/runs/${runId}/events`
+  const messages = await readEvents(url, {}, (seen) => seen.some(({ event }) => event === type))
+  return messages.map(({ data }) => data)
+}
+
+function digestOf(events: readonly RunEvent[]): string | undefined {
+  const asked = events.find(({ type }) => type === 'approval:requested')
+  return asked?.type === 'approval:requested' ? asked.data.digest : undefined
+}
+
+describe('a run of the local place', () => {
+  it('goes from a name to its last event', async () => {
+    const runId = await start({ example: 'basic', inputs: { goal: 'Write release notes' } })
+    const events = await eventsUntil(runId, 'run:completed')
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, n) => n + 1))
+    expect(events.filter(({ type }) => type === 'block:completed').map(({ block_id }) => block_id)).toEqual([
+      'plan',
+      'implement',
+    ])
+  })
+
+  it('is started once by one Idempotency-Key; another body is refused', async () => {
+    const headers = { 'idempotency-key': 'once' }
+    const body = { example: 'basic', inputs: { goal: 'a' } }
+    const runId = await start(body, headers)
+    const again = await post('/api/dag/run', body, headers)
+    expect([again.status, again.json.run_id]).toEqual([200, runId])
+    const other = await post('/api/dag/run', { ...body, inputs: { goal: 'b' } }, headers)
+    expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused'])
+  })
+
+  it('waits for a person, takes exactly one of ten decisions, and says how it was decided', async () => {
+    const runId = await start({ name: 'asking', inputs: { text: 'hello' } })
+    const digest = digestOf(await eventsUntil(runId, 'approval:requested'))
+    await expect.poll(async () => stateOf(runId)).toBe('paused_approval')
+    const path = `/api/dag/runs/${runId}/approvals`
+    expect((await post(path, { decision: 'approve' })).status).toBe(400)
+    expect((await post(path, { decision: 'approve', digest: '0'.repeat(64) })).json.code).toBe('digest_changed')
+    const body = { decision: 'approve', digest }
+    const all = await Promise.all(Array.from({ length: 10 }, () => post(path, body, { 'x-sluice-via': 'cli --yes' })))
+    expect(all.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)])
+    const events = await eventsUntil(runId, 'run:completed')
+    const decided = events.filter(({ type }) => type === 'approval:decided')
+    expect(decided).toMatchObject([{ data: { decision: 'approve', via: 'cli --yes', by: { kind: 'user' } } }])
+  })
+
+  it('goes on where it was when the place is opened again', async () => {
+    const runId = await start({ name: 'asking', inputs: { text: 'hello' } })
+    const digest = digestOf(await eventsUntil(runId, 'approval:requested'))
+    await place.close()
+    place = await open()
+    await post(`/api/dag/runs/${runId}/approvals`, { block_id: 'publish', decision: 'approve', digest })
+    const events = await eventsUntil(runId, 'run:completed')
+    expect(events.filter(({ type }) => type === 'block:started').map(({ block_id }) => block_id)).toEqual([
+      'first',
+      'publish',
+    ])
+  })
+
+  it('is refused with every mistake of its document, and nothing is stored', async () => {
+    const before = await runCount()
+    const { status, json } = await post('/api/dag/run', { dag: 'blocks:\n  - id: a\n    mode: magic\n  - id: a\n' })
+    expect([status, json.code]).toEqual([400, 'invalid_dag'])
+    expect(json.errors).toEqual(expect.arrayContaining([expect.objectContaining({ line: 3 })]))
+    expect((await post('/api/dag/run', { name: 'asking' })).json.code).toBe('invalid_inputs')
+    expect(await runCount()).toBe(before)
+  })
+
+  it('is validated without being started', async () => {
+    const good = await post('/api/dag/validate', { dag: ASKING })
+    expect(ROUTE_SCHEMAS['validate-dag']?.answer.safeParse(good.json).error?.issues).toBeUndefined()
+    expect(good.json).toMatchObject({
+      valid: true,
+      order: ['first', 'publish'],
+      context_inputs: [{ name: 'text', required: true, declared: true, blocks: ['first'] }],
+    })
+    const bad = await post('/api/dag/validate', { dag: 'blocks: 3' })
+    expect(bad).toMatchObject({ status: 200, json: { valid: false, errors: [{ line: 1 }] } })
+  })
+})
+
+async function stateOf(runId: string): Promise<string> {
+  const response = await fetch(`${place.url}/api/dag/runs/${runId}/replay?limit=1`)
+  return ((await response.json()) as { status: string }).status
+}
+
+async function runCount(): Promise<number> {
+  const response = await fetch(`${place.url}/api/dag/runs?limit=500`)
+  return ((await response.json()) as { runs: unknown[] }).runs.length
+}
