@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readEvents, type SseMessage } from './sse-client.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts')
 
@@ -125,4 +126,53 @@ describe('the place as a process', () => {
     const config = (await (await fetch(`${answer.url}/api/config`)).json()) as { documents: string[] }
     expect(config.documents).toContain('basic')
   })
+
+  it('loses nothing to kill -9: the run waits on, and completed blocks are not run again', async () => {
+    const args = ['--port', '0', '--data-dir', 'survives']
+    const first = await start(args)
+    const { run_id } = await post<{ run_id: string }>(`${first.answer.url}/api/dag/run`, { dag: ASKING })
+    const path = `/api/dag/runs/${run_id}`
+    const asked = (await readEvents(`${first.answer.url}${path}/events`, {}, hasAsked)).find(
+      ({ event }) => event === ASKED,
+    )
+    first.child.kill('SIGKILL')
+    await first.exit
+    const second = await start(args)
+    const { digest } = (asked?.data.data ?? {}) as { digest?: string }
+    await post(`${second.answer.url}${path}/approvals`, { decision: 'approve', digest })
+    const events = await readEvents(`${second.answer.url}${path}/events`)
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, n) => n + 1))
+    expect(events.at(-1)?.event).toBe('run:completed')
+    const started = events.filter(({ event }) => event === 'block:started').map(({ data }) => data.block_id)
+    expect(started).toEqual(['first', 'publish'])
+  })
 })
+
+const ASKED = 'approval:requested'
+const ASKING = {
+  blocks: [
+    {
+      id: 'first',
+      outputs: { text: 'string' },
+      agent: { provider: 'local', model: 'outline', prompt: 'Say something.' },
+    },
+    {
+      id: 'publish',
+      inputs: { text: { from: 'first.text' } },
+      outputs: { text: 'string' },
+      agent: { provider: 'local', model: 'outline', prompt: 'Publish {{inputs.text}}' },
+      approval: { required: true, prompt: 'Publish it?' },
+    },
+  ],
+}
+
+function hasAsked(seen: readonly SseMessage[]): boolean {
+  return seen.some(({ event }) => event === ASKED)
+}
+
+async function post<T>(url: string, body: unknown): Promise<T> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  expect(response.ok, url).toBe(true)
+  return (await response.json()) as T
+}
