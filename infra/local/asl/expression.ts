@@ -42,16 +42,24 @@ function compile(text: string): Evaluate {
 }
 
 async function evaluateFully(expression: jsonata.Expression, text: string, states: States): Promise<Json> {
-  let value: unknown
+  let json: string | undefined
   try {
-    value = await expression.evaluate(undefined, { states })
+    // Copied through JSON: jsonata marks its arrays, and the marks would change what the next expression sees.
+    json = JSON.stringify(await expression.evaluate(undefined, { states }), refuseFunctions)
   } catch (error) {
-    throw queryError(text, error instanceof Error ? error.message : messageOf(error))
+    throw queryError(text, messageOf(error))
   }
-  // jsonata marks its arrays; a copy through JSON also turns functions into nothing.
-  const json = JSON.stringify(value)
   if (json === undefined) throw queryError(text, 'returned nothing (undefined)')
   return JSON.parse(json)
+}
+
+/** jsonata's own functions are objects, native ones are not. */
+function refuseFunctions(_key: string, value: unknown): unknown {
+  const isObject = typeof value === 'object' && value !== null
+  if (typeof value === 'function' || (isObject && ('_jsonata_function' in value || '_jsonata_lambda' in value))) {
+    throw new TypeError('the result has a function in it')
+  }
+  return value
 }
 
 function parse(text: unknown): unknown {

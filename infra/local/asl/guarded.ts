@@ -1,9 +1,10 @@
 import type { Catcher, Retrier } from '../../../shared/compile/asl.ts'
+import { errorEquals } from './error-equals.ts'
 import { record } from './live-execution.ts'
 import { pause } from './pause.ts'
 import { withinLimit } from './payload.ts'
 import { retryDelayMs } from './retry-delay.ts'
-import { asStateError, errorEquals, errorOutput, type StateError } from './state-error.ts'
+import { asStateError, errorOutput, type StateError } from './state-error.ts'
 import { compileField } from './template.ts'
 import { type Outcome, placeOf, statesOf, type Visit } from './visit.ts'
 

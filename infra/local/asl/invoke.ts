@@ -1,6 +1,6 @@
 import type { Json } from '../../../shared/canonical.ts'
+import { functionError } from './function-error.ts'
 import type { Engine } from './live-execution.ts'
-import { functionError } from './state-error.ts'
 
 export interface Invocation {
   /** The function's answer; rejects with a StateError that has Lambda's Cause. Never left unhandled. */
