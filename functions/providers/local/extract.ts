@@ -56,12 +56,12 @@ function candidatesOf({ sources, prompt }: Task): readonly Candidate[] {
 
 /** The prompt's terms by rarity among the candidates: log(1 + all / those that have it). */
 function weightsOf(candidates: readonly Candidate[], terms: readonly string[]): ReadonlyMap<string, number> {
-  const weights = new Map<string, number>()
-  for (const term of new Set(terms)) {
-    const having = candidates.filter((candidate) => candidate.terms.has(term)).length
-    if (having > 0) weights.set(term, Math.log(1 + candidates.length / having))
+  const wanted = new Set(terms)
+  const having = new Map<string, number>()
+  for (const candidate of candidates) {
+    for (const term of candidate.terms) if (wanted.has(term)) having.set(term, (having.get(term) ?? 0) + 1)
   }
-  return weights
+  return new Map([...having].map(([term, count]) => [term, Math.log(1 + candidates.length / count)]))
 }
 
 function cover(candidates: readonly Candidate[], weights: ReadonlyMap<string, number>, count: number): Candidate[] {
@@ -94,6 +94,6 @@ function mostOf(candidates: Iterable<Candidate>, weights: ReadonlyMap<string, nu
 
 function score({ terms }: Candidate, weights: ReadonlyMap<string, number>): number {
   let sum = 0
-  for (const [term, weight] of weights) if (terms.has(term)) sum += weight
+  for (const term of terms) sum += weights.get(term) ?? 0
   return sum / Math.sqrt(terms.size + 4)
 }

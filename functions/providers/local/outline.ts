@@ -3,6 +3,8 @@ import type { Source } from './sources.ts'
 import type { Tool } from './tool.ts'
 
 const MAX_POINTS = 12
+/** Points looked at to find them: an input that says nothing new is given up here. */
+const MAX_LOOKED_AT = 200
 
 interface Item {
   readonly line: string
@@ -18,8 +20,7 @@ interface Item {
 export const outline: Tool = ({ prompt, sources }) => {
   const said = new Set(sources.flatMap(({ sentences }) => sentences))
   const asked = sentencesOf(prompt).filter((sentence) => !said.has(sentence))
-  const known = (point: string) => asked.some((sentence) => sentence.includes(point))
-  const seen = new Set([...said].filter(known))
+  const seen = [...asked]
   const fromInputs = sources.flatMap((source) => inputItem(source, seen))
   const items = [...asked.map((line) => ({ line, points: clausesOf(line) })), ...fromInputs]
   const lines = items.flatMap(({ line, points }, at) => [
@@ -31,12 +32,13 @@ export const outline: Tool = ({ prompt, sources }) => {
   return { text: lines.join('\n'), value: { items: items.map(({ line }) => line) }, bullet: '1.', reserve }
 }
 
-function inputItem({ name, headings, sentences }: Source, seen: Set<string>): readonly Item[] {
+function inputItem({ name, headings, sentences }: Source, seen: string[]): readonly Item[] {
   const numbered = sentences.filter((sentence) => /\d/.test(sentence))
   const telling = [...headings, ...numbered]
-  const fresh = (telling.length > 0 ? telling : sentences.slice(0, 3)).filter((point) => !seen.has(point))
+  const candidates = telling.length > 0 ? telling.slice(0, MAX_LOOKED_AT) : sentences.slice(0, 3)
+  const fresh = candidates.filter((point) => !seen.some((line) => line.includes(point)))
   const points = [...new Set(fresh)].slice(0, MAX_POINTS)
-  for (const point of points) seen.add(point)
+  seen.push(...points)
   const [only] = points
   if (only === undefined) return []
   return points.length === 1 ? [{ line: `${name}: ${only}`, points: [] }] : [{ line: `From ${name}:`, points }]

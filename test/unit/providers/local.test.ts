@@ -49,6 +49,19 @@ describe('provider local', () => {
   })
 })
 
+test.each(['outline', 'extract', 'template'])(
+  '%s answers the largest request it reads within seconds',
+  async (model) => {
+    const words = (seed: number) => Array.from({ length: 40_000 }, (_, at) => `w${(at * seed) % 9_973}.`).join(' ')
+    const inputs = { a: words(7), b: words(11).replaceAll('. ', '\n- ') }
+    const feedback = ['must be at least 200000 characters, has 9', 'must contain "absent"']
+    const start = performance.now()
+    const { text } = await ask({ model, prompt: words(13), inputs, params: { sentences: 50, template: 'x' }, feedback })
+    expect(text.length).toBeGreaterThanOrEqual(200_000)
+    expect(performance.now() - start).toBeLessThan(5_000)
+  },
+)
+
 describe('model outline', () => {
   test('numbers the sentences of the prompt, with the clauses of a long one', async () => {
     const goal = 'Add a flag to the list command, keep the text output and write tests for both'
