@@ -16,7 +16,7 @@ export function tableWords(stats: TableStats): string {
 }
 
 /** A number as the sentences write it. */
-export function numberWords(value: number): string {
+function numberWords(value: number): string {
   const size = Math.abs(value)
   if (size >= 1_000 || Number.isInteger(value)) return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
   if (size >= 1) return value.toLocaleString('en-US', { maximumFractionDigits: 2 })
