@@ -1,8 +1,11 @@
-// Makes one command enough on a bare clone: `npm run demo` and `npm test` call this first. It runs on the Node a
-// stranger has (>= 20) before any package is there, so it is plain JavaScript and imports Node only.
-import { spawnSync } from 'node:child_process'
+// `node scripts/install-if-needed.mjs [command ..]`: makes one command enough on a bare clone. It installs packages
+// when they are missing or older than the lockfile, then runs the command with node_modules/.bin first on PATH, where
+// the install put Node 24. Not a `pre` script: npm skips those under ignore-scripts. It runs on the Node a stranger
+// has (>= 20), before any package is there: plain JavaScript, Node's own modules only.
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync, utimesSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { constants } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -12,12 +15,12 @@ const installed = join(root, 'node_modules', '.package-lock.json')
 
 const why = reasonToInstall()
 if (why !== undefined) install(why)
+const [command, ...rest] = process.argv.slice(2)
+if (command !== undefined) run(command, rest)
 
 function reasonToInstall() {
   if (Number(process.versions.node.split('.')[0]) < 20) {
-    fail(
-      `Cannot install Sluice with Node ${process.versions.node}: Node 20 or later is needed. Install it from nodejs.org.`,
-    )
+    fail(`Cannot run Sluice with Node ${process.versions.node}: Node 20 or later is needed. Get it from nodejs.org.`)
   }
   if (!existsSync(installed)) return 'node_modules is missing or incomplete'
   if (statSync(installed).mtimeMs < statSync(lockfile).mtimeMs) return 'node_modules is older than package-lock.json'
@@ -27,14 +30,13 @@ function reasonToInstall() {
 function install(reason) {
   say(`Installing packages (${reason}): npm ci --ignore-scripts`)
   const started = Date.now()
-  const { command, first } = npm()
-  const args = [...first, 'ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
-  const done = spawnSync(command, [...args, '--loglevel=error'], {
+  const npm = npmProgram()
+  const done = spawnSync(npm.command, [...npm.first, 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: root,
-    env: environmentOutsideNpm(),
-    // npm's own words go to stderr: stdout belongs to the command this runs before.
+    env: { ...environmentOutsideNpm(), npm_config_loglevel: 'error', npm_config_include: 'dev' },
+    // npm's own words go to stderr: stdout belongs to the command that follows.
     stdio: ['ignore', 2, 2],
-    shell: first.length === 0 && process.platform === 'win32',
+    shell: npm.first.length === 0 && process.platform === 'win32',
   })
   if (done.error) fail(`Cannot run npm: ${done.error.message}. Install npm, or run "npm ci --ignore-scripts" by hand.`)
   if (done.status !== 0) fail('npm ci failed (its message is above). Nothing was started.', done.status ?? 1)
@@ -42,8 +44,8 @@ function install(reason) {
   say(`Installed in ${((Date.now() - started) / 1000).toFixed(1)} s.`)
 }
 
-/** Inside a lifecycle npm names its own script; by hand it is looked up on PATH. */
-function npm() {
+/** Inside a lifecycle npm names its own program; by hand it is looked up on PATH. */
+function npmProgram() {
   const script = process.env.npm_execpath
   if (script !== undefined && /npm-cli\.c?js$/.test(script)) return { command: process.execPath, first: [script] }
   return { command: 'npm', first: [] }
@@ -60,6 +62,23 @@ function environmentOutsideNpm() {
 function notOlderThanLockfile() {
   const { mtime } = statSync(lockfile)
   if (existsSync(installed) && statSync(installed).mtime < mtime) utimesSync(installed, mtime, mtime)
+}
+
+/** Passes signals and exit code through, and ends the command when npm, our parent, is gone. */
+function run(program, args) {
+  const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`
+  // Node programs of ours get a channel: they end when this process is gone (clients/cli/end-with-parent.ts).
+  const stdio = program === 'node' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit'
+  const child = spawn(program, args, {
+    stdio,
+    env: { ...process.env, PATH: path },
+    shell: process.platform === 'win32',
+  })
+  const parent = process.ppid
+  setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 500).unref()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => fail(`Cannot run ${program}: ${error.message}`))
+  child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]))
 }
 
 function say(text) {

@@ -21,7 +21,7 @@ function compile(session: Session, file: string, options: { readonly json?: true
   const parsed = parseDag(readFile(file, 'DAG file'), { name, providers: knownProviders() })
   if (!parsed.ok) {
     const detail = `Cannot compile "${file}": it has errors.`
-    throw new Refused({ code: 'invalid_dag', detail, errors: [...parsed.errors] }, { exitCode: 100 })
+    throw new Refused({ code: 'invalid_dag', detail, errors: parsed.errors }, { exitCode: 100 })
   }
   const { definition, text } = compileDag(parsed.dag)
   session.say(options.json === true ? text : JSON.stringify(definition, null, 2))

@@ -1,7 +1,7 @@
 /**
- * Loaded before the program of a child process that was given a channel (`node --import`): when its parent is gone,
- * however that ended, the child stops cleanly instead of holding port and folder for nobody.
+ * Imported (or preloaded with `node --import`) by a process that may be given a channel by the one that starts it: when
+ * that is gone, however it ended, this process stops as on SIGTERM instead of holding port and folder for nobody.
  */
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-// Listening alone must not keep a finished child alive.
+// Listening alone must not keep a finished process alive.
 process.channel?.unref()

@@ -1,4 +1,6 @@
 import { Command, CommanderError } from 'commander'
+import about from '../../package.json' with { type: 'json' }
+import './end-with-parent.ts'
 import { addCompile } from './compile.ts'
 import { addGates } from './gates.ts'
 import { reasonLines } from './reason-lines.ts'
@@ -10,11 +12,6 @@ import { addValidate } from './validate.ts'
 
 // `sluice | head`: a reader that goes away ends the command, it is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-// Started by sluice.mjs on an older Node: when that is gone, however it ended, so is this (see end-with-parent.ts).
-process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-process.channel?.unref()
-
-process.exitCode = await main(process.argv)
 
 /** Runs one command line and answers the exit code of the process. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -30,6 +27,7 @@ async function main(argv: readonly string[]): Promise<number> {
 function program(session: Session): Command {
   const sluice = new Command('sluice')
     .description('Gated DAG runs of AI-agent work, here and on AWS.')
+    .version(about.version)
     .showHelpAfterError('(--help shows what is allowed)')
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
@@ -56,3 +54,5 @@ function exitCodeOf(error: unknown): number {
   )
   return 1
 }
+
+process.exitCode = await main(process.argv)

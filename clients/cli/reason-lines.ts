@@ -1,5 +1,5 @@
 import { plainText } from './plain-text.ts'
-import type { Reason } from './refused.ts'
+import type { Place, Reason } from './refused.ts'
 
 /** An error as lines for stderr: what happened, then each place with its hint. */
 export function reasonLines(reason: Reason): readonly string[] {
@@ -14,12 +14,4 @@ export function placeLines(issue: Place): readonly string[] {
   // A document's errors carry their hint in the message too, for readers of JSON.
   const hint = issue.hint === undefined || issue.message.includes(issue.hint) ? [] : [`    ${issue.hint}`]
   return [`  ${at}${path}${issue.message}`, ...hint]
-}
-
-interface Place {
-  readonly path: string
-  readonly message: string
-  readonly hint?: string | undefined
-  readonly line?: unknown
-  readonly column?: unknown
 }

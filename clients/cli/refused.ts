@@ -1,7 +1,18 @@
-import type { Problem } from '../../shared/api/problem.ts'
-
 /** The API's problem+json, or the CLI's own words in the same form. */
-export type Reason = Pick<Problem, 'code' | 'detail' | 'errors' | 'run_id'>
+export interface Reason {
+  readonly code: string
+  readonly detail: string
+  readonly errors?: readonly Place[] | undefined
+}
+
+/** One place of a bad input. Line and column are numbers where there is a text they count in. */
+export interface Place {
+  readonly path: string
+  readonly message: string
+  readonly hint?: string | undefined
+  readonly line?: unknown
+  readonly column?: unknown
+}
 
 /** 1 failed run or refused, 2 usage, 3 run ended partial or blocked, 100 a check failed (spec runs-and-api, "CLI"). */
 export type ExitCode = 0 | 1 | 2 | 3 | 100

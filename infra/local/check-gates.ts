@@ -27,9 +27,6 @@ const LineSchema = z.looseObject({
   measured: z.looseObject({ cost_usd: measure, latency_ms: measure }).prefault({}),
 })
 
-await answerLines()
-await isolate.close()
-
 async function answerLines(): Promise<void> {
   let written: Promise<void> = Promise.resolve()
   let number = 0
@@ -84,3 +81,6 @@ function readJson(text: string): unknown {
 function write(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(text, () => resolve()))
 }
+
+await answerLines()
+await isolate.close()

@@ -1,0 +1,196 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { jsonLines, sluice } from './run-cli.ts'
+
+const GOOD = `
+blocks:
+  - id: plan
+    outputs: { plan: { type: string } }
+    agent: { provider: local, model: m, prompt: "Plan {{inputs.goal}}" }
+  - id: build
+    inputs: { plan: { from: plan.plan } }
+    outputs: { patch: { type: string } }
+    agent: { provider: local, model: m, prompt: "Build {{inputs.plan}}" }
+`
+const BAD = GOOD.replace('from: plan.plan', 'from: plan.pan')
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function project(files: Readonly<Record<string, string>>): string {
+  const cwd = mkdtempSync(join(folder, 'p-'))
+  mkdirSync(join(cwd, 'dags'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
+  return cwd
+}
+
+describe('sluice validate', () => {
+  test('names the order of a valid document', async () => {
+    const cwd = project({ 'good.yaml': GOOD })
+    expect(await sluice(['validate', 'good.yaml'], { cwd })).toEqual({
+      code: 0,
+      out: 'good.yaml is valid: plan, build\n',
+      err: '',
+    })
+  })
+
+  test('says place, what was seen and what is allowed, with exit code 100', async () => {
+    const cwd = project({ 'bad.yaml': BAD })
+    const { code, out } = await sluice(['validate', 'bad.yaml'], { cwd })
+    expect(code).toBe(100)
+    expect(out).toMatch(
+      /^bad\.yaml has errors:\n {2}7:\d+ blocks\[1\]\.inputs\.plan\.from: .*"plan\.pan".*Did you mean "plan\.plan"\?/,
+    )
+  })
+
+  test('without a file checks sluice.yaml and every document, and all are reported', async () => {
+    const cwd = project({ 'sluice.yaml': 'port: 5050\nprot: 1\n', 'dags/a.yaml': GOOD, 'dags/b.yaml': BAD })
+    const { code, out } = await sluice(['validate', '--json'], { cwd })
+    expect(code).toBe(100)
+    expect(JSON.parse(out)).toMatchObject([
+      { file: 'sluice.yaml', valid: false, errors: [{ path: 'prot', line: 2 }] },
+      { file: 'dags/a.yaml', valid: true, order: ['plan', 'build'] },
+      { file: 'dags/b.yaml', valid: false, errors: [{ line: 7 }] },
+    ])
+  })
+
+  test('knows the providers of sluice.yaml', async () => {
+    const elsewhere = GOOD.replaceAll('provider: local', 'provider: mine')
+    const settings = 'providers: { mine: { type: local } }\n'
+    const cwd = project({ 'sluice.yaml': settings, 'dags/a.yaml': elsewhere })
+    expect((await sluice(['validate'], { cwd })).code).toBe(0)
+    expect((await sluice(['validate'], { cwd: project({ 'dags/a.yaml': elsewhere }) })).code).toBe(100)
+  })
+
+  test('answers exit code 2 for a file that is not there, and where there is nothing to check', async () => {
+    const missing = await sluice(['validate', 'nope.yaml'], { cwd: folder })
+    expect(missing.code).toBe(2)
+    expect(missing.err).toMatch(/Cannot read file "nope\.yaml": there is no such file/)
+    expect(await sluice(['validate'], { cwd: folder })).toMatchObject({ code: 2, out: '' })
+  })
+
+  test('--ndjson answers a line each, in order, also for lines it cannot read', async () => {
+    const lines = [
+      JSON.stringify({ id: 'a', yaml: GOOD }),
+      'garbage',
+      JSON.stringify({ id: 7, yaml: BAD }),
+      '',
+      JSON.stringify({ id: 'no yaml' }),
+      JSON.stringify({ id: 'b', yaml: 'blocks: [' }),
+    ]
+    const { code, out } = await sluice(['validate', '--ndjson'], { stdin: `${lines.join('\n')}\n` })
+    expect(code).toBe(0)
+    const place = { line: 7, column: expect.any(Number), hint: expect.any(String) }
+    expect(jsonLines(out)).toEqual([
+      { id: 'a', valid: true, errors: [], order: ['plan', 'build'] },
+      { id: null, valid: false, order: [], errors: [expect.objectContaining({ code: 'malformed_line', line: null })] },
+      {
+        id: 7,
+        valid: false,
+        order: [],
+        errors: [expect.objectContaining({ path: 'blocks[1].inputs.plan.from', ...place })],
+      },
+      { id: 'no yaml', valid: false, order: [], errors: [expect.objectContaining({ code: 'malformed_line' })] },
+      { id: 'b', valid: false, order: [], errors: [expect.objectContaining({ code: 'yaml_syntax' })] },
+    ])
+  })
+})
+
+describe('sluice compile', () => {
+  test('prints the state machine', async () => {
+    const cwd = project({ 'good.yaml': GOOD })
+    const { code, out } = await sluice(['compile', 'good.yaml'], { cwd })
+    expect(code).toBe(0)
+    const machine = JSON.parse(out)
+    expect(machine).toMatchObject({ QueryLanguage: 'JSONata', StartAt: 'plan' })
+    expect(Object.keys(machine.States)).toEqual(
+      expect.arrayContaining(['plan', 'build', '_settle', '_done', '_failed']),
+    )
+    const { out: text } = await sluice(['compile', 'good.yaml', '--json'], { cwd })
+    expect(JSON.parse(text)).toEqual(machine)
+    expect(text.trimEnd()).not.toContain('\n')
+  })
+
+  test('refuses a document with errors, all of them on stderr', async () => {
+    const cwd = project({ 'bad.yaml': BAD })
+    const { code, out, err } = await sluice(['compile', 'bad.yaml'], { cwd })
+    expect({ code, out }).toEqual({ code: 100, out: '' })
+    expect(err).toMatch(/invalid_dag[\s\S]*plan\.pan/)
+  })
+})
+
+describe('sluice gates', () => {
+  test('list shows every type and what it takes', async () => {
+    const { code, out } = await sluice(['gates', 'list', '--json'])
+    expect(code).toBe(0)
+    const types = JSON.parse(out)
+    expect(types.map(({ type }: { type: string }) => type)).toEqual(
+      expect.arrayContaining(['contains', 'json_schema', 'http', 'shell', 'semantic_review', 'expr']),
+    )
+    expect(types[0]).toMatchObject({ type: 'contains', params: { required: ['port', 'values'] } })
+  })
+
+  test('check --ndjson judges a line each, json_schema in the isolate too, and fails closed', async () => {
+    const schema = { type: 'object', required: ['n'] }
+    const lines = [
+      { id: 'long', check: { type: 'min_length', port: 'text', min: 3 }, outputs: { text: 'abcd' } },
+      { id: 'short', check: { type: 'min_length', port: 'text', min: 9 }, outputs: { text: 'abcd' } },
+      { id: 'fits', check: { type: 'json_schema', port: 'data', schema }, inputs: { data: { n: 1 } } },
+      { id: 'misfits', check: { type: 'json_schema', port: 'data', schema }, outputs: { data: {} } },
+      { id: 'dear', check: { type: 'cost', max: 1 }, measured: { cost_usd: 2, latency_ms: 5 } },
+      { id: 'unknown', check: { type: 'min_lenght', port: 'text', min: 3 } },
+      { check: 'no id' },
+    ]
+    const stdin = lines.map((line) => JSON.stringify(line)).join('\n')
+    const { code, out } = await sluice(['gates', 'check', '--ndjson'], { stdin })
+    expect(code).toBe(0)
+    const reason = expect.any(String)
+    expect(jsonLines(out)).toEqual([
+      { id: 'long', passed: true, status: 'passed', reason },
+      { id: 'short', passed: false, status: 'failed', reason },
+      { id: 'fits', passed: true, status: 'passed', reason },
+      { id: 'misfits', passed: false, status: 'failed', reason },
+      { id: 'dear', passed: false, status: 'failed', reason },
+      { id: 'unknown', passed: false, status: 'error', reason: expect.stringMatching(/Did you mean "min_length"\?/) },
+      { id: null, passed: false, status: 'error', reason: expect.stringMatching(/Cannot read line 7/) },
+    ])
+  })
+})
+
+describe('sluice', () => {
+  test.each([
+    ['nothing', []],
+    ['an unknown command', ['fly']],
+    ['an unknown option', ['run', 'list', '--fly']],
+    ['no run id', ['run', 'status']],
+    ['a bad port', ['start', '--port', '70000']],
+    ['a bad URL', ['run', 'list', '--url', 'ftp://x']],
+    ['nothing to start', ['run', 'start']],
+    ['two things to start', ['run', 'start', 'a', '--example', 'b']],
+    ['a DAG file that is not there', ['run', 'start', './nope.yaml']],
+    ['a bad input', ['run', 'start', '--example', 'basic', '--input', 'goal']],
+  ])('answers exit code 2 for %s', async (_, args) => {
+    const { code, err } = await sluice(args)
+    expect(code).toBe(2)
+    expect(err).not.toBe('')
+  })
+
+  test('says `sluice start` where no server is, with exit code 1', async () => {
+    for (const command of ['list', 'status', 'watch', 'events', 'approve', 'reject', 'stop']) {
+      const args = command === 'list' ? [] : ['run_00000000000000000000000000']
+      const { code, err } = await sluice(['run', command, ...args, '--url', 'http://127.0.0.1:9'])
+      expect({ command, code }).toEqual({ command, code: 1 })
+      expect(err).toMatch(/no_server/)
+      expect(err).toMatch(/`sluice start`/)
+    }
+  })
+
+  test('prints help with exit code 0', async () => {
+    expect(await sluice(['--help'])).toMatchObject({ code: 0, err: '' })
+  })
+})

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** What one command line did. */
+export interface Done {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+interface Given {
+  readonly stdin?: string
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Default: the Node that runs the tests. */
+  readonly node?: string
+}
+
+const BIN = fileURLToPath(new URL('../../clients/cli/sluice.mjs', import.meta.url))
+
+/** Runs `sluice ..` as a stranger would: a process, its streams, its exit code. */
+export async function sluice(args: readonly string[], { stdin = '', cwd, env, node }: Given = {}): Promise<Done> {
+  const child = spawn(node ?? process.execPath, [BIN, ...args], {
+    stdio: 'pipe',
+    env: { ...process.env, SLUICE_URL: '', SLUICE_TOKEN: '', ...env },
+    ...(cwd !== undefined && { cwd }),
+  })
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text
+  })
+  child.stdin.end(stdin)
+  const [code] = await once(child, 'close')
+  return { code, out, err }
+}
+
+/** The lines of an NDJSON answer. */
+export function jsonLines(text: string): readonly unknown[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
