@@ -1,0 +1,19 @@
+import { describe, expect, test } from 'vitest'
+import { compileDag } from '../../../shared/compile/compile-dag.ts'
+import { aslErrorsOfAll } from '../../machines/asl-validator.ts'
+import { FAMILIES, randomDags } from '../../machines/random-dags.ts'
+
+/** The 2,000 DAGs of test/unit/compile, all of them. */
+describe('asl-validator accepts every machine', () => {
+  test.each(Object.keys(FAMILIES))('%s', (family) => {
+    const machines = randomDags(family).map(({ upstream }) => {
+      const blocks = upstream.map((sources, v) => ({
+        id: `b${v}`,
+        upstream: sources.map((source) => `b${source}`),
+        ...(v % 4 === 3 ? { approval: { timeout_sec: 1_800 } } : {}),
+      }))
+      return compileDag({ blocks }).definition
+    })
+    expect(aslErrorsOfAll(machines)).toBe('')
+  })
+})
