@@ -25,7 +25,7 @@ export interface IsolateChild {
  * whole process. It gets no environment and may neither write files nor start programs.
  */
 export function startChild(kind: JobKind, mb: number): IsolateChild {
-  const child = fork(fileURLToPath(new URL('./isolate-main.ts', import.meta.url)), [kind], {
+  const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [kind], {
     execArgv: [`--max-old-space-size=${mb}`, '--permission', '--allow-fs-read=*', '--allow-worker'],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

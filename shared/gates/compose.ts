@@ -24,7 +24,8 @@ export function composeVerdicts(
   composition: GateComposition,
 ): Composed {
   const counted = uses.filter((use) => use.on_fail !== 'warn')
-  const met = new Set(verdicts.filter(isMet).map((verdict) => verdict.name))
+  const met = new Set(verdicts.map((verdict) => verdict.name))
+  for (const verdict of verdicts) if (!isMet(verdict)) met.delete(verdict.name)
   const failed = counted.filter((use) => !met.has(use.name))
   const passed = holds(composition, counted, met)
   const refused = failed.some((use) => use.on_fail === 'fail')

@@ -23,8 +23,10 @@ export function linearPattern(
   pattern: string,
   flags = '',
 ): { readonly ok: true; readonly pattern: LinearPattern } | { readonly ok: false; readonly message: string } {
-  if (pattern.length > MAX_CHARACTERS) {
-    return { ok: false, message: `the pattern has ${pattern.length} characters, at most ${MAX_CHARACTERS} are allowed` }
+  // Flags in front do not count: a `source` of ours can be compiled again.
+  const characters = pattern.replace(/^\(\?[ims]{1,3}\)/, '').length
+  if (characters > MAX_CHARACTERS) {
+    return { ok: false, message: `the pattern has ${characters} characters, at most ${MAX_CHARACTERS} are allowed` }
   }
   if (!/^[imsu]*$/.test(flags)) return { ok: false, message: `flags may be i, m, s and u, saw "${flags.slice(0, 20)}"` }
   const inline = [...new Set(flags.replaceAll('u', ''))].join('')

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { compileProblem } from '../../../shared/gates/compile-schema.ts'
+import { describeGates } from '../../../shared/gates/describe-gates.ts'
+import { gateTypes } from '../../../shared/gates/registry.ts'
+
+test('describeGates() has every type with a summary and a JSON Schema of its parameters', () => {
+  const gates = describeGates()
+  expect(gates.map(({ type }) => type)).toEqual(gateTypes())
+  for (const { params } of gates) {
+    expect(params).toMatchObject({ type: 'object', additionalProperties: false })
+    expect(compileProblem(JSON.parse(JSON.stringify(params)))).toBeUndefined()
+  }
+})
+
+test('describeGates() shows parameters as a document writes them: defaults are not required', () => {
+  const contains = describeGates().find(({ type }) => type === 'contains')
+  expect(contains?.params).toMatchObject({
+    required: ['port', 'values'],
+    properties: { case_sensitive: { type: 'boolean', default: false }, values: { minItems: 1 } },
+  })
+})
