@@ -1,0 +1,15 @@
+import { canonicalJson, sha256 } from '../canonical.ts'
+import type { RunEvent } from './event.ts'
+
+/** hash(0): what the chain of every run starts from. */
+export const CHAIN_START = '0'.repeat(64)
+
+/** hash(i) = sha256(hash(i-1) + canonical JSON of event i), lower-case hex (decisions, "HEAD, exactly"). */
+export function chainHash(previous: string, event: RunEvent): string {
+  return sha256(previous + canonicalJson(event))
+}
+
+/** The hash after the last of these events; `previous` is the hash of the event before the first. */
+export function chainOf(events: readonly RunEvent[], previous = CHAIN_START): string {
+  return events.reduce(chainHash, previous)
+}

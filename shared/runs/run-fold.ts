@@ -1,0 +1,78 @@
+import type { EventData, StoredValue } from './event.ts'
+import type { BlockState, HeadApproval, RunState } from './run-store.ts'
+
+/** One attempt: an entry of run_steps (spec runs-and-api, "Durable state"). */
+export interface StepFold {
+  /** 1..n in the order of started_seq, without gap. */
+  readonly index: number
+  readonly block_id: string
+  readonly epoch: number
+  readonly attempt: number
+  /** An attempt after which another try was due has failed. */
+  readonly state: 'running' | 'completed' | 'failed' | 'cancelled'
+  readonly started_seq: number
+  readonly started_at: string
+  readonly ended_seq?: number
+  readonly ended_at?: string
+  /** Ref of the output, of the first port by name when there are several; all of them are in the block's `outputs`. */
+  readonly output_ref?: string
+}
+
+/** A block that appears in events. Gates, outputs and error are those of its newest attempt. */
+export interface BlockFold {
+  readonly state: BlockState
+  /** 0 before the first. */
+  readonly attempt: number
+  readonly epoch: number
+  /** Start of the epoch's first attempt. */
+  readonly started_at?: string
+  readonly ended_at?: string
+  readonly outputs?: Readonly<Record<string, StoredValue>>
+  readonly gates: readonly EventData<'block:gate'>[]
+  readonly error?: { readonly code: string; readonly reason: string }
+  /** While retrying: when the next attempt may start. */
+  readonly due_at?: string
+  /** While skipped: the upstream blocks that did not complete. */
+  readonly because?: readonly string[]
+  /** Of every attempt of every epoch together. */
+  readonly tokens_in: number
+  readonly tokens_out: number
+  /** Sum of the known prices; absent when none is known. */
+  readonly usd_micros?: number
+}
+
+/** An approval as its events tell it: `cancelled` when the run ended before anybody decided. */
+export interface ApprovalFold {
+  readonly approval_id: string
+  readonly block_id: string
+  readonly status: HeadApproval['status'] | 'cancelled'
+  readonly digest: string
+  readonly requested_at: string
+  readonly expires_at: string
+  readonly approvers: readonly string[]
+  readonly quorum: number
+  readonly decided_by?: string
+  readonly decided_at?: string
+  readonly via?: string
+  readonly feedback_ref?: string
+  readonly waited_ms?: number
+}
+
+/** A run as its events tell it; it knows only the blocks that appear in them. Plain data, equal for equal events. */
+export interface RunFold {
+  /** seq of the newest event folded; 0 before the first. */
+  readonly seq: number
+  readonly state: RunState
+  /** Why it ended. */
+  readonly code?: string
+  readonly reason?: string
+  readonly block_id?: string
+  readonly started_at?: string
+  readonly ended_at?: string
+  readonly blocks: Readonly<Record<string, BlockFold>>
+  readonly steps: readonly StepFold[]
+  readonly approvals: Readonly<Record<string, ApprovalFold>>
+  readonly tokens: number
+  /** Sum of the known prices; absent when none is known. */
+  readonly usd_micros?: number
+}

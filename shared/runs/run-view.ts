@@ -1,0 +1,148 @@
+import { runLinks } from '../api/links.ts'
+import type { Block, Dag } from '../dag/dag.ts'
+import type { EventData, RunEvent, StoredValue } from './event.ts'
+import { foldRun } from './fold.ts'
+import { firstRef } from './fold-block.ts'
+import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
+import type { ApprovalItem, BlockState, Head, Meta, RunState } from './run-store.ts'
+import { isWaitingForPeople, waitingWords } from './waiting-for.ts'
+
+/** What GET run is made of; `events` are all events of the run, `approvals` what people were shown, if it was read. */
+export interface RunParts {
+  readonly meta: Meta
+  readonly dag: Dag
+  readonly head: Pick<Head, 'deadline_at'>
+  readonly events: readonly RunEvent[]
+  readonly approvals?: readonly ApprovalItem[]
+  /** Milliseconds since 1970, for durations in words. */
+  readonly now: number
+}
+
+export interface BlockAnswer {
+  readonly state: BlockState
+  readonly attempt: number
+  /** As the document says; the safety policy may allow fewer. */
+  readonly max_attempts: number
+  readonly epoch: number
+  readonly started_at?: string
+  readonly ended_at?: string
+  readonly output_ref?: string
+  readonly outputs?: Readonly<Record<string, StoredValue>>
+  readonly gates: readonly EventData<'block:gate'>[]
+  readonly error?: { readonly code: string; readonly reason: string }
+  readonly due_at?: string
+  readonly because?: readonly string[]
+  readonly tokens: number
+  /** null = no price is known. */
+  readonly usd: number | null
+}
+
+export type ApprovalAnswer = ApprovalFold & {
+  readonly prompt: string
+  readonly shown: Readonly<Record<string, StoredValue>>
+}
+
+/** The body of GET /api/dag/runs/:id (spec runs-and-api, "HTTP API"). */
+export interface RunAnswer {
+  readonly run: {
+    readonly run_id: string
+    readonly dag_name: string
+    readonly dag_hash: string
+    /** Its place among linked runs: started by a caller, not by another run. */
+    readonly role: 'root'
+    readonly state: RunState | 'paused_approval'
+    readonly code?: string
+    readonly reason?: string
+    readonly waiting_for?: string
+    readonly starter: string
+    readonly created_at: string
+    readonly started_at?: string
+    readonly ended_at?: string
+    readonly deadline: string
+    readonly tokens: number
+    /** null = no price is known. */
+    readonly usd: number | null
+    readonly last_seq: number
+  }
+  readonly blocks: Readonly<Record<string, BlockAnswer>>
+  readonly steps: readonly StepFold[]
+  readonly dag: Dag
+  readonly approvals: readonly ApprovalAnswer[]
+  readonly links: Readonly<Record<string, string>>
+}
+
+/** Everything but the deadline is folded from the events, so that the answer equals a replay (spec reliability, 23). */
+export function viewRun({ meta, dag, head, events, approvals = [], now }: RunParts): RunAnswer {
+  const fold = foldRun(events)
+  const blocks = dag.blocks.map((block): [string, BlockAnswer] => [block.id, blockAnswer(block, fold)])
+  const shown = new Map(approvals.map((item) => [item.id, item]))
+  return {
+    run: runAnswer({ meta, dag, head, fold, now }),
+    blocks: Object.fromEntries(blocks),
+    steps: fold.steps,
+    dag,
+    approvals: Object.values(fold.approvals).map((approval) => approvalAnswer(approval, dag, shown)),
+    links: runLinks(meta.run_id),
+  }
+}
+
+interface Folded extends Pick<RunParts, 'meta' | 'dag' | 'head' | 'now'> {
+  readonly fold: RunFold
+}
+
+function runAnswer({ meta, dag, head, fold, now }: Folded): RunAnswer['run'] {
+  const { run_id, dag_name, dag_hash, starter, created_at } = meta
+  const { code, reason, started_at, ended_at } = fold
+  const waiting = waitingWords(dag, fold, now)
+  return {
+    run_id,
+    dag_name,
+    dag_hash,
+    role: 'root',
+    state: isWaitingForPeople(dag, fold) ? 'paused_approval' : fold.state,
+    ...(code === undefined ? {} : { code }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(waiting === undefined ? {} : { waiting_for: waiting }),
+    starter,
+    created_at,
+    ...(started_at === undefined ? {} : { started_at }),
+    ...(ended_at === undefined ? {} : { ended_at }),
+    deadline: head.deadline_at,
+    tokens: fold.tokens,
+    usd: usdOf(fold.usd_micros),
+    last_seq: fold.seq,
+  }
+}
+
+function blockAnswer({ id, retry }: Block, fold: RunFold): BlockAnswer {
+  const known = Object.hasOwn(fold.blocks, id) ? fold.blocks[id] : undefined
+  if (known === undefined) return { ...UNSEEN, state: unseenState(fold), max_attempts: retry.max_attempts }
+  const { tokens_in, tokens_out, usd_micros, outputs, ...block } = known
+  const output_ref = outputs === undefined ? undefined : firstRef(outputs)
+  return {
+    ...block,
+    max_attempts: retry.max_attempts,
+    ...(outputs === undefined ? {} : { outputs }),
+    ...(output_ref === undefined ? {} : { output_ref }),
+    tokens: tokens_in + tokens_out,
+    usd: usdOf(usd_micros),
+  }
+}
+
+const UNSEEN = { attempt: 0, epoch: 0, gates: [], tokens: 0, usd: null }
+
+/** The end of the run cancels also the blocks no event ever named. */
+function unseenState({ state }: RunFold): BlockFold['state'] {
+  return state === 'running' ? 'pending' : 'cancelled'
+}
+
+/** Member by member: the item in the store also holds the task token, which never leaves it. */
+function approvalAnswer(approval: ApprovalFold, dag: Dag, shown: ReadonlyMap<string, ApprovalItem>): ApprovalAnswer {
+  const item = shown.get(approval.approval_id)
+  const policy = dag.blocks.find(({ id }) => id === approval.block_id)?.approval
+  return { ...approval, prompt: item?.prompt ?? policy?.prompt ?? '', shown: item?.shown ?? {} }
+}
+
+function usdOf(micros: number | undefined): number | null {
+  return micros === undefined ? null : micros / 1_000_000
+}
