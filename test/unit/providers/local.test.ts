@@ -112,6 +112,12 @@ describe('model extract', () => {
     expect(text).toBe('The sea is blue. Dogs and cats live in houses.')
   })
 
+  test('prefers what is not yet covered to a second sentence on the same', async () => {
+    const text = 'Dogs and cats. Dogs and cats again. The sea.'
+    const request = { model: 'extract', prompt: 'dogs cats sea', params: { sentences: 2 }, inputs: { text } }
+    expect((await ask(request)).text).toBe('Dogs and cats. The sea.')
+  })
+
   test('writes a list when asked to', async () => {
     const params = { sentences: 1, format: 'list' }
     expect((await ask({ model: 'extract', prompt: 'sea', params, inputs })).text).toBe('- The sea is blue.')
@@ -194,7 +200,7 @@ describe('output ports', () => {
   })
 
   test('of a single string that reads as JSON survive the reader of answers', async () => {
-    const template = '{"other": 1} and ```json\n{"b": 2}\n```'
+    const template = 'It may answer\n```json\n{"text": "as this"}\n```'
     const { values, problems } = await answer({
       model: 'template',
       params: { template },
