@@ -9,8 +9,8 @@ const MAX_BYTES = 10 * 1024 * 1024
 /**
  * The Inputs port on a folder: regular files whose real path lies below `dir`, at most 10 MiB. A link is followed only
  * while it stays below. `dir` need not exist before the first read. Faults: InvalidInput input_path, Rejected
- * input_outside, NotFound input_missing, InvalidInput input_not_a_file (all name the path as it was asked for),
- * LimitExceeded input_too_large (413).
+ * input_outside, NotFound input_missing, InvalidInput input_not_a_file, input_unreadable, LimitExceeded input_too_large
+ * (413).
  */
 export function openInputs(dir: string): Inputs {
   return {

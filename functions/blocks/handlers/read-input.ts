@@ -50,7 +50,7 @@ async function readPath(call: HandlerCall, path: string): Promise<Uint8Array> {
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     const message = `Cannot run block "${call.block_id}" (read-input): ${error.message}`
-    throw new Fault(error.name, error.code, message, { facts: error.facts, cause: error })
+    throw new Fault(error.name, error.code, message, { facts: error.facts, status: error.status, cause: error })
   }
 }
 
