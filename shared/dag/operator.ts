@@ -28,7 +28,7 @@ export function applyUnary(operator: string, value: Json | undefined): Json | un
  */
 export function applyBinary(operator: string, left: Json | undefined, right: Json | undefined): Json | undefined {
   if (operator === '&&' || operator === '||') return right
-  if (left === undefined || right === undefined) return missing(operator, left ?? right)
+  if (left === undefined || right === undefined) return missing(operator, left === undefined ? right : left)
   const equality = EQUALITY.get(operator)
   if (equality !== undefined) return same(left, right) === equality
   return OPERATIONS.get(operator)?.(left, right)

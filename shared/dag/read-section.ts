@@ -55,7 +55,13 @@ export function readMember<S extends z.ZodType>(
 ): z.output<S> | undefined {
   const result = schema.safeParse(given)
   if (result.success) return result.data
-  for (const issue of result.error.issues) problems.push(...issueProblems(issue, path, given, schema))
+  // One problem a place: the first rule that is broken is enough to go on with.
+  const told = new Set<string>()
+  for (const issue of result.error.issues) {
+    const place = JSON.stringify(issue.path.map(String))
+    if (!told.has(place)) problems.push(...issueProblems(issue, path, given, schema))
+    told.add(place)
+  }
   return undefined
 }
 

@@ -1,0 +1,315 @@
+import fc from 'fast-check'
+import { dump } from 'js-yaml'
+import { describe, expect, test } from 'vitest'
+import { type ParseResult, parseDag } from '../../../shared/dag/parse.ts'
+
+/** Every section once: what is mutated below is near to what people write. */
+const FULL = {
+  name: 'full',
+  inputs: { goal: { type: 'string', default: 'x' }, n: 'number' },
+  blocks: [
+    {
+      id: 'plan',
+      outputs: { plan: { type: 'string' }, rows: 'json' },
+      agent: { provider: 'local', model: 'm', prompt: 'Plan {{inputs.goal}}', model_params: { temperature: 0 } },
+      post_gates: [
+        { name: 'long', check: { type: 'min_length', port: 'plan', min: 3 }, error: 'Longer', on_fail: 'retry' },
+      ],
+      gate_composition: { post: { at_least: 1 } },
+      retry: { max_attempts: 3, backoff: 'linear', delay_ms: 10 },
+    },
+    {
+      id: 'table',
+      mode: 'deterministic',
+      deterministic: { handler: 'transform', config: { expression: 'inputs.rows' } },
+      inputs: { rows: { from: 'plan.rows' } },
+      outputs: { out: 'json' },
+    },
+    {
+      id: 'ok',
+      mode: 'approval',
+      approval: { prompt: 'Go?', show: ['plan.plan'], approvers: ['user:a'] },
+      inputs: { plan: { from: 'plan.plan', type: 'string' } },
+    },
+  ],
+  edges: [{ from: 'table', to: 'ok' }],
+}
+
+const STRANGE = fc.constantFrom<unknown>(
+  null,
+  '',
+  'x',
+  'plan.plan',
+  'a.b.c',
+  '{{inputs.',
+  '{{x}}',
+  '__proto__',
+  -1,
+  0,
+  1.5,
+  1e300,
+  true,
+  [],
+  {},
+  [[]],
+  [null],
+  [{}],
+  { a: { b: {} } },
+  { from: 1 },
+  { type: [] },
+  { __proto__: null },
+  'é'.repeat(70),
+  ['x', 1],
+  { at_least: 'x' },
+)
+
+/** Replaces, removes or adds one thing somewhere in a value. */
+function mutate(value: unknown, path: readonly number[], strange: unknown, key: string): unknown {
+  const [first, ...rest] = path
+  if (first === undefined || typeof value !== 'object' || value === null) return strange
+  const entries = Object.entries(value)
+  if (entries.length === 0) return Array.isArray(value) ? [strange] : { [key]: strange }
+  const at = first % (entries.length + 1)
+  if (Array.isArray(value)) {
+    return at === entries.length
+      ? [...value, strange]
+      : value.map((item, i) => (i === at ? mutate(item, rest, strange, key) : item))
+  }
+  const kept = entries.map(([name, item], i) => [name, i === at ? mutate(item, rest, strange, key) : item])
+  return Object.fromEntries(at === entries.length ? [...kept, [key, strange]] : kept)
+}
+
+const MUTANT = fc
+  .array(
+    fc.tuple(fc.array(fc.nat(20), { maxLength: 6 }), STRANGE, fc.constantFrom('id', 'x', 'when', 'from', 'type', '')),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  )
+  .map((steps) => steps.reduce<unknown>((document, [path, strange, key]) => mutate(document, path, strange, key), FULL))
+
+function isAnswer(result: ParseResult): void {
+  if (result.ok) {
+    expect(JSON.parse(JSON.stringify(result.dag))).toEqual(result.dag)
+    expect(result.order.length).toBe(result.dag.blocks.length)
+    return
+  }
+  expect(result.errors.length).toBeGreaterThan(0)
+  expect(result.errors.length).toBeLessThanOrEqual(100)
+  const places = result.errors.map(({ line = 0, column = 0 }) => line * 1e6 + column)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+}
+
+describe('parseDag() never throws', () => {
+  test('on any text', () => {
+    const piece = fc.constantFrom(
+      'blocks:',
+      '\n',
+      '  ',
+      '- ',
+      'id: ',
+      'a',
+      ': ',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      '"',
+      "'",
+      '|',
+      '>',
+      '&x ',
+      '*x',
+      '!t ',
+      '---',
+      '?',
+      '#',
+      '\t',
+      '\r',
+      '\0',
+      '\uFEFF',
+      '%YAML 1.2',
+      '...',
+    )
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(piece, { maxLength: 40 }).map((p) => p.join('')),
+        ),
+        (text) => {
+          const result = parseDag(text)
+          isAnswer(result)
+          for (const error of result.ok ? [] : result.errors) expect(error.line).toBeGreaterThan(0)
+        },
+      ),
+      { numRuns: 3_000 },
+    )
+  })
+
+  test('on mutated documents, which have the same errors as text and as an object', () => {
+    fc.assert(
+      fc.property(MUTANT, (document) => {
+        fc.pre(typeof document === 'object' && document !== null)
+        const text = parseDag(dump(document, { noRefs: true }))
+        const object = parseDag(document as object)
+        isAnswer(text)
+        isAnswer(object)
+        // Sorted: a mapping and its first key stand at one place of a text, and at two of an object.
+        const said = (result: ParseResult) =>
+          result.ok ? result.dag_hash : result.errors.map((e) => `${e.path} ${e.message}`).toSorted()
+        expect(said(text)).toEqual(said(object))
+      }),
+      { numRuns: 1_500 },
+    )
+  })
+
+  test('on any JSON value or JavaScript object', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.object({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),
+          fc.array(fc.anything()),
+        ),
+        (given) => isAnswer(parseDag(given)),
+      ),
+    )
+  })
+
+  test.each<[string, () => object]>([
+    [
+      'a cycle',
+      () => {
+        const loop: { blocks?: unknown } = {}
+        loop.blocks = [loop]
+        return loop
+      },
+    ],
+    [
+      'a throwing getter',
+      () => ({
+        get blocks() {
+          throw new Error('no')
+        },
+      }),
+    ],
+    [
+      'a hostile proxy',
+      () =>
+        new Proxy(
+          {},
+          {
+            ownKeys: () => {
+              throw new Error('no')
+            },
+          },
+        ),
+    ],
+    ['a list of a billion holes', () => ({ blocks: new Array(1e9) })],
+    [
+      'shared parts that multiply',
+      () => Array.from({ length: 40 }).reduce<object>((part) => ({ a: part, b: part }), {}),
+    ],
+    ['a prototype key', () => JSON.parse('{"__proto__": {"x": 1}, "blocks": [{"id": "a", "constructor": 1}]}')],
+    ['functions, symbols, bigints and dates', () => ({ blocks: [() => 1, Symbol('x'), 1n, new Date(0), Number.NaN] })],
+    [
+      'revoked proxies',
+      () => {
+        const { proxy, revoke } = Proxy.revocable({}, {})
+        revoke()
+        return { blocks: proxy }
+      },
+    ],
+  ])('on %s', (_, make) => {
+    const result = parseDag(make())
+    isAnswer(result)
+    expect(result.ok).toBe(false)
+  })
+})
+
+/** Random graphs without cycles: block i reads some of the blocks before it. */
+const ACYCLIC = fc
+  .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 25 })
+  .map((reads) =>
+    reads.map((picks, i) => [...new Set(i === 0 ? [] : picks.map((pick) => pick % i))].sort((a, b) => a - b)),
+  )
+
+function document(reads: readonly (readonly number[])[], as: 'from' | 'edges' | 'mixed') {
+  const byEdge = (i: number) => as === 'edges' || (as === 'mixed' && i % 2 === 0)
+  const blocks = reads.map((sources, i) => ({
+    id: `b${i}`,
+    agent: { provider: 'local', model: 'm' },
+    inputs: Object.fromEntries(sources.map((s) => [`p${s}`, byEdge(i) ? { type: 'string' } : { from: `b${s}.o` }])),
+    outputs: { o: 'string' },
+  }))
+  const edges = reads.flatMap((sources, i) =>
+    byEdge(i) ? sources.map((s) => ({ from: `b${s}`, output: 'o', to: `b${i}`, input: `p${s}` })) : [],
+  )
+  return { blocks, edges }
+}
+
+describe('parseDag() laws', () => {
+  test('from and edges are one graph, and the hash does not see the order of keys', () => {
+    fc.assert(
+      fc.property(ACYCLIC, (reads) => {
+        const hashes = (['from', 'edges', 'mixed'] as const).map((as) => {
+          const result = parseDag(document(reads, as))
+          return result.ok ? result.dag_hash : result.errors
+        })
+        const turned = JSON.parse(JSON.stringify(document(reads, 'from')), (_, value) =>
+          typeof value === 'object' && !Array.isArray(value)
+            ? Object.fromEntries(Object.entries(value).reverse())
+            : value,
+        )
+        const last = parseDag(turned)
+        expect(new Set([...hashes, last.ok && last.dag_hash]).size).toBe(1)
+      }),
+    )
+  })
+
+  test('the order is the smallest one in which every block comes after what it reads', () => {
+    fc.assert(
+      fc.property(ACYCLIC, fc.infiniteStream(fc.nat()), (reads, seeds) => {
+        // Names are shuffled, so that the document order is not already an order of the graph.
+        const place = reads.map((_, i) => i)
+        for (let i = place.length - 1; i > 0; i -= 1) {
+          const j = Number(seeds.next().value) % (i + 1)
+          ;[place[i], place[j]] = [place[j] ?? 0, place[i] ?? 0]
+        }
+        const shuffled = reads.map((_, i) => (reads[place.indexOf(i)] ?? []).map((s) => place[s] ?? 0))
+        const result = parseDag(document(shuffled, 'from'))
+        const order = result.ok ? result.order.map((id) => Number(id.slice(1))) : []
+        const done = new Set<number>()
+        for (const next of order) {
+          const ready = shuffled.flatMap((sources, i) => (!done.has(i) && sources.every((s) => done.has(s)) ? [i] : []))
+          expect(next).toBe(Math.min(...ready))
+          done.add(next)
+        }
+        expect(order.length).toBe(reads.length)
+      }),
+    )
+  })
+
+  test('a wire back makes a cycle, and its message walks real wires from member to member', () => {
+    fc.assert(
+      fc.property(ACYCLIC, fc.nat(), fc.nat(), (reads, a, b) => {
+        const [low = 0, high = 0] = [a % reads.length, b % reads.length].sort((x, y) => x - y)
+        const wires = reads.map((sources, i) => (i === low ? [...new Set([...sources, high])] : sources))
+        const reaches = (from: number, to: number): boolean =>
+          from === to || wires.some((sources, i) => i > from && sources.includes(from) && reaches(i, to))
+        const result = parseDag(document(wires, 'from'))
+        expect(result.ok).toBe(!reaches(low, high))
+        if (result.ok) return
+        expect(result.errors.map(({ code }) => code)).toEqual(['cycle'])
+        const names = (/cycle: ([^.]+)/.exec(result.errors[0]?.message ?? '')?.[1] ?? '').split(' -> ')
+        const members = names.map((name) => Number(name.slice(1)))
+        expect(members[0]).toBe(members.at(-1))
+        expect(new Set(members).size).toBe(members.length - 1)
+        expect(members[0]).toBe(Math.min(...members))
+        for (const [i, member] of members.slice(1).entries()) expect(wires[member]).toContain(members[i])
+      }),
+    )
+  })
+})
