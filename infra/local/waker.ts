@@ -61,6 +61,9 @@ function wakeClaims(claims: Waiting, freed: Set<string>, { run, end, state }: Ap
   first?.()
 }
 
+/** A reason given is a DOMException not made. */
+const WOKEN = new Error('woken')
+
 async function waitIn(waiting: Waiting, key: string, clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   const timer = new AbortController()
@@ -74,7 +77,7 @@ async function waitIn(waiting: Waiting, key: string, clock: Clock, ms: number, s
   try {
     await woken.promise
   } finally {
-    timer.abort()
+    timer.abort(WOKEN)
     signal?.removeEventListener('abort', stop)
     mine.delete(woken.resolve)
     if (mine.size === 0 && waiting.get(key) === mine) waiting.delete(key)

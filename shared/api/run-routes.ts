@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { RunEventSchema } from '../runs/event.ts'
+import { GET_RUN } from './get-run.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -33,16 +34,7 @@ export const RUN_ROUTES = {
     }),
     answer: z.strictObject({ runs: z.array(RunSummarySchema), next_cursor: text.nullable() }),
   },
-  'get-run': {
-    summary: 'One run: its state, blocks, steps, document and approvals, folded from its events',
-    params: RunParamsSchema,
-    answer: z.looseObject({
-      run: z.looseObject({ run_id: text, state: text }),
-      blocks: z.record(text, z.looseObject({ state: text, attempt: count })),
-      steps: z.array(z.looseObject({ block_id: text })),
-      links: z.record(text, text),
-    }),
-  },
+  'get-run': GET_RUN,
   'replay-run': {
     summary: 'Events after a cursor, ascending',
     params: RunParamsSchema,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
 import { ROUTE_SCHEMAS } from '../../shared/api/route-schemas.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { newRunId } from '../../shared/runs/ids.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
 import { readEvents } from './sse-client.ts'
 
@@ -95,6 +96,13 @@ describe('a run of the local place', () => {
     const runId = await start({ name: 'asking', inputs: { text: 'hello' } })
     const digest = digestOf(await eventsUntil(runId, 'approval:requested'))
     await expect.poll(async () => stateOf(runId)).toBe('paused_approval')
+    const asked = await view(runId)
+    expect(asked).toMatchObject({
+      run: { state: 'paused_approval', waiting_for: expect.stringContaining('approval of publish') },
+      blocks: { first: { state: 'completed' }, publish: { state: 'paused_approval' } },
+      approvals: [{ block_id: 'publish', status: 'pending', prompt: 'Publish it?', shown: { text: 'hello' }, digest }],
+    })
+    expect(JSON.stringify(asked)).not.toContain('token"')
     const path = `/api/dag/runs/${runId}/approvals`
     expect((await post(path, { decision: 'approve' })).status).toBe(400)
     expect((await post(path, { decision: 'approve', digest: '0'.repeat(64) })).json.code).toBe('digest_changed')
@@ -104,6 +112,11 @@ describe('a run of the local place', () => {
     const events = await eventsUntil(runId, 'run:completed')
     const decided = events.filter(({ type }) => type === 'approval:decided')
     expect(decided).toMatchObject([{ data: { decision: 'approve', via: 'cli --yes', by: { kind: 'user' } } }])
+    expect(await view(runId)).toMatchObject({
+      run: { state: 'completed', last_seq: events.length },
+      steps: [{ block_id: 'first' }, { block_id: 'publish' }],
+      approvals: [{ status: 'approved', via: 'cli --yes' }],
+    })
   })
 
   it('goes on where it was when the place is opened again', async () => {
@@ -117,6 +130,30 @@ describe('a run of the local place', () => {
       'first',
       'publish',
     ])
+  })
+
+  it('is started by the sweep when its process died between its record and its start', async () => {
+    const { world } = place
+    const done = await start({ example: 'basic', inputs: { goal: 'a' } })
+    await eventsUntil(done, 'run:completed')
+    const meta = await world.runs.meta({ tenant: 'main', run_id: done })
+    const run_id = newRunId(world.ids.random(17))
+    const at = new Date(world.clock.now() - 120_000).toISOString()
+    const deadline_at = new Date(world.clock.now() + 60_000).toISOString()
+    const { dag_name = '', dag_hash = '', inputs_hash = '' } = meta ?? {}
+    const data = { dag_name, dag_hash, inputs_hash, starter: 'user:ana', deadline_at, caps: {} }
+    if (meta === undefined) throw new Error('no META')
+    await world.runs.create({
+      meta: { ...meta, run_id },
+      context: { goal: 'a' },
+      deadline_at,
+      check_at: at,
+      event: { type: 'run:started', data },
+      outbox: [{ id: 'start', at, kind: 'start_run' }],
+    })
+    const events = await eventsUntil(run_id, 'run:completed')
+    expect(events.at(-1)?.type).toBe('run:completed')
+    await expect.poll(async () => (await world.runs.head({ tenant: 'main', run_id }, []))?.outbox).toEqual([])
   })
 
   it('is refused with every mistake of its document, and nothing is stored', async () => {
@@ -140,6 +177,13 @@ describe('a run of the local place', () => {
     expect(bad).toMatchObject({ status: 200, json: { valid: false, errors: [{ line: 1 }] } })
   })
 })
+
+/** GET run, which must be exactly what its schema says. */
+async function view(runId: string): Promise<unknown> {
+  const json: unknown = await (await fetch(`${place.url}/api/dag/runs/${runId}`)).json()
+  expect(ROUTE_SCHEMAS['get-run']?.answer.safeParse(json).error?.issues).toBeUndefined()
+  return json
+}
 
 async function stateOf(runId: string): Promise<string> {
   const response = await fetch(`${place.url}/api/dag/runs/${runId}/replay?limit=1`)

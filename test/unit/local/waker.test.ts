@@ -87,6 +87,13 @@ describe('createWaker()', () => {
     expect(await resolvedWithin(20, promises)).toEqual(['a', 'b'])
   })
 
+  it('gives two places that become free at the same moment to two claims', async () => {
+    const { waker, append } = await open()
+    const promises = { a: waker.slot(run, 5_000), b: waker.slot(run, 5_000), c: waker.slot(run, 5_000) }
+    await Promise.all([append({ lane: '0', end: { block: 0 } }), append({ lane: '1', end: { block: 1 } })])
+    expect(await resolvedWithin(20, promises)).toEqual(['a', 'b'])
+  })
+
   it('does not let a claim sleep whose place became free just before it began to wait', async () => {
     const { waker, append } = await open()
     await append({ end: { block: 0 } })

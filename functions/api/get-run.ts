@@ -1,0 +1,44 @@
+import { GET_RUN } from '../../shared/api/get-run.ts'
+import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { viewRun } from '../../shared/runs/run-view.ts'
+import type { World } from '../../shared/world.ts'
+import { readValues } from '../blocks/read-outputs.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+import { readPinned } from '../runs/read-pinned.ts'
+
+/** A run as its events tell it, so that it always equals a replay; with the values that people are asked about. */
+export const handler = httpHandler({
+  name: 'get-run',
+  schema: GET_RUN,
+  run: async (call, world) => {
+    const { run, head } = await requireRun(world, call)
+    const { meta, dag } = await readPinned(world, run)
+    const asked = await world.runs.approvals(run)
+    const events = await allEvents(world, run)
+    const view = viewRun({ meta, dag, head, events, approvals: asked, now: world.clock.now() })
+    const approvals = view.approvals.map(async (approval) => {
+      const shown = await valuesOf(world, run.tenant, approval.shown)
+      return { ...approval, shown, shown_refs: approval.shown }
+    })
+    return { json: { ...view, dag: { ...view.dag }, approvals: await Promise.all(approvals) } }
+  },
+})
+
+const PAGE = 1_000
+const MAX_SHOWN_BYTES = 65_536
+
+async function allEvents(world: World, run: RunKey): Promise<readonly RunEvent[]> {
+  const all: RunEvent[] = []
+  for (;;) {
+    const page = await world.runs.events(run, all.at(-1)?.seq ?? 0, PAGE)
+    all.push(...page)
+    if (page.length < PAGE) return all
+  }
+}
+
+async function valuesOf(world: World, tenant: string, shown: Readonly<Record<string, StoredValue>>) {
+  const small = Object.entries(shown).filter(([, { bytes }]) => bytes <= MAX_SHOWN_BYTES)
+  return { ...shown, ...(await readValues(world, tenant, Object.fromEntries(small))) }
+}

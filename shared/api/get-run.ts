@@ -1,0 +1,90 @@
+import * as z from 'zod'
+import { StoredValueSchema } from '../runs/event.ts'
+import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
+
+const text = z.string()
+const count = z.int().min(0)
+const refs = z.record(text, StoredValueSchema).readonly()
+/** null = no price is known. */
+const usd = z.number().nullable()
+
+const RunSchema = z.strictObject({
+  run_id: text,
+  dag_name: text,
+  dag_hash: text,
+  role: text,
+  state: z.enum(['running', 'paused_approval', 'completed', 'failed', 'cancelled']),
+  code: text.optional(),
+  reason: text.optional(),
+  waiting_for: text.optional().describe('What a live run waits for, in words'),
+  starter: text,
+  created_at: text,
+  started_at: text.optional(),
+  ended_at: text.optional(),
+  deadline: text,
+  tokens: count,
+  usd,
+  last_seq: count,
+})
+
+const BlockSchema = z.strictObject({
+  state: text,
+  attempt: count,
+  max_attempts: count,
+  epoch: count,
+  started_at: text.optional(),
+  ended_at: text.optional(),
+  output_ref: text.optional(),
+  outputs: refs.optional(),
+  gates: z.array(z.looseObject({ gate: text, status: text, reason: text })).readonly(),
+  error: z.strictObject({ code: text, reason: text }).optional(),
+  due_at: text.optional(),
+  because: z.array(text).readonly().optional(),
+  tokens: count,
+  usd,
+})
+
+const StepSchema = z.strictObject({
+  index: z.int().min(1),
+  block_id: text,
+  epoch: count,
+  attempt: count,
+  state: text,
+  started_seq: count,
+  started_at: text,
+  ended_seq: count.optional(),
+  ended_at: text.optional(),
+  output_ref: text.optional(),
+})
+
+const ApprovalSchema = z.strictObject({
+  approval_id: text,
+  block_id: text,
+  status: text,
+  prompt: text,
+  shown: z.record(text, z.unknown()).describe('The values themselves; one above 64 KiB is its {ref, sha256, bytes}'),
+  shown_refs: refs,
+  digest: text.describe('Send it back to approve: it binds the decision to what was shown'),
+  requested_at: text,
+  expires_at: text,
+  approvers: z.array(text).readonly(),
+  quorum: count,
+  decided_by: text.optional(),
+  decided_at: text.optional(),
+  via: text.optional(),
+  feedback_ref: text.optional(),
+  waited_ms: z.number().optional(),
+})
+
+export const GET_RUN = {
+  summary: 'One run: its state, blocks, steps, document and approvals, folded from its events',
+  params: RunParamsSchema,
+  answer: z.strictObject({
+    run: RunSchema,
+    blocks: z.record(text, BlockSchema).readonly(),
+    steps: z.array(StepSchema).readonly(),
+    dag: z.looseObject({ name: text }),
+    approvals: z.array(ApprovalSchema).readonly(),
+    links: z.record(text, text).readonly(),
+  }),
+} as const satisfies RouteSchema
