@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import '../clients/cli/end-with-parent.ts'
 import type { Target } from '../clients/cli/api.ts'
+import { endWithParent } from '../clients/cli/end-with-parent.ts'
 import { fetchEvents } from '../clients/cli/fetch-run.ts'
 import { reasonLines } from '../clients/cli/reason-lines.ts'
 import { Refused } from '../clients/cli/refused.ts'
@@ -22,6 +22,7 @@ const folder = join(root, '.sluice', 'demo')
 const session = openSession()
 const wait = process.argv.slice(2).includes('--wait')
 
+endWithParent()
 process.exitCode = await demo().catch((error: unknown) => {
   if (!(error instanceof Refused)) throw error
   for (const line of reasonLines(error.reason)) session.warn(line)

@@ -1,7 +1,9 @@
 /**
- * Imported (or preloaded with `node --import`) by a process that may be given a channel by the one that starts it: when
- * that is gone, however it ended, this process stops as on SIGTERM instead of holding port and folder for nobody.
+ * A process started with a channel (by sluice.mjs on an older Node, by scripts/install-if-needed.mjs) stops as on
+ * SIGTERM when the one that started it is gone, however that ended. Without a channel nothing changes.
  */
-process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-// Listening alone must not keep a finished process alive.
-process.channel?.unref()
+export function endWithParent(): void {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  // Listening alone must not keep a finished process alive.
+  process.channel?.unref()
+}

@@ -29,7 +29,7 @@ export interface LocalPlace {
 
 /** Starts `infra/local`; Refused (exit code 1) when it cannot: port taken, folder in use, bad sluice.yaml. */
 export async function startPlace(options: PlaceOptions): Promise<LocalPlace> {
-  const child = spawn(process.execPath, ['--import', fileOf('./end-with-parent.ts'), ...placeArguments(options)], {
+  const child = spawn(process.execPath, placeArguments(options), {
     stdio: ['ignore', 'pipe', options.logs === true ? 'inherit' : 'pipe', 'ipc'],
   })
   const ended = once(child, 'exit').then(([code, signal]) => (typeof code === 'number' ? code : signalCode(signal)))

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import about from '../../package.json' with { type: 'json' }
-import './end-with-parent.ts'
 import { addCompile } from './compile.ts'
+import { endWithParent } from './end-with-parent.ts'
 import { addGates } from './gates.ts'
 import { reasonLines } from './reason-lines.ts'
 import { Refused } from './refused.ts'
@@ -55,4 +55,5 @@ function exitCodeOf(error: unknown): number {
   return 1
 }
 
+endWithParent()
 process.exitCode = await main(process.argv)

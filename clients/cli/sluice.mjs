@@ -3,7 +3,7 @@
 // the install brought Node 24 along. Plain JavaScript, so that any Node >= 20 can read this far.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import module, { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,6 +20,8 @@ async function runHere() {
   } catch {
     refuse('its packages are not installed')
   }
+  // Halves the start: the stripped and compiled modules are kept beside the packages (measured: 0.44 s to 0.20 s).
+  module.enableCompileCache(join(dirname(dirname(here)), 'node_modules', '.cache', 'sluice'))
   await import('./main.ts')
 }
 

@@ -7,7 +7,8 @@ import { readSettings } from './settings.ts'
 /**
  * The process `sluice start` runs: `node infra/local/main.ts [--port N] [--data-dir DIR] [--inputs-dir DIR]
  * [--example]`. It prints ONE JSON line when it serves: {"ready":true,"url","pid","data_dir"}; or, with exit code 1,
- * {"ready":false,"error":{"code","message"}}. SIGINT and SIGTERM end it cleanly, a second one at once.
+ * {"ready":false,"error":{"code","message"}}. SIGINT and SIGTERM end it cleanly, a second one at once;
+ * so does the end of a parent that gave it a channel, however that ended: no port and folder are held for nobody.
  */
 async function main(): Promise<void> {
   const { settings, verbose } = readSettings(process.argv.slice(2), process.env, process.cwd())
@@ -28,6 +29,9 @@ function stopOnSignal(place: Place): void {
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+  process.once('disconnect', stop)
+  // Listening alone must not keep a finished process alive.
+  process.channel?.unref()
 }
 
 function say(line: Readonly<Record<string, unknown>>, then = () => {}): void {
