@@ -1,6 +1,6 @@
 import middy from '@middy/core'
 import type * as z from 'zod'
-import { Fault } from '../shared/errors.ts'
+import { Fault, MachineSignal } from '../shared/errors.ts'
 import type { World } from '../shared/world.ts'
 
 /** What a host hands to a handler besides the event. On AWS the generated entry supplies `world`. */
@@ -30,6 +30,7 @@ export function functionHandler<Event, Answer>(spec: FunctionSpec<Event, Answer>
       request.event = parsed.data
     })
     .onError((request: { error: unknown; event: unknown; context: unknown }) => {
+      if (isExpected(request)) return
       ;(request.context as HostContext).world.log.error('function failed', {
         function: spec.name,
         error: String(request.error),
@@ -39,6 +40,11 @@ export function functionHandler<Event, Answer>(spec: FunctionSpec<Event, Answer>
     const host = context as HostContext
     return spec.run(event as Event, host.world, host)
   }) as unknown as Handler
+}
+
+/** The machine's own signals, and the host's own end: neither is an error. */
+function isExpected({ error, context }: { readonly error: unknown; readonly context: unknown }): boolean {
+  return error instanceof MachineSignal || (context as HostContext).signal?.aborted === true
 }
 
 function startThroughTheApi(name: string, seen: string | undefined): Fault {

@@ -1,7 +1,7 @@
 import { MachineSignal } from '../../shared/errors.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Append, BlockProjection } from '../../shared/runs/run-store.ts'
+import type { Append } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
 import type { Judged } from './judge-block.ts'
 import type { OpenAttempt } from './open-attempt.ts'
@@ -30,10 +30,8 @@ export async function claimAttempt(
   const { world, run } = call
   const holder = `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
   for (;;) {
-    const claim = claimAppend(call, open, prepared, holder)
-    const done = await world.runs.append(claim.append)
+    const done = await world.runs.append(claimAppend(call, open, prepared, holder))
     if (done.ok) {
-      await world.runs.putProjection(run, claim.projection)
       return { attempt: open.attempt, holder, seq: await recordPre(call, open.attempt, prepared.pre, done.seq) }
     }
     if (done.because === 'terminal') return 'ended'
@@ -42,7 +40,7 @@ export async function claimAttempt(
   }
 }
 
-function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string) {
+function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string): Append {
   const { world, run, block, meta } = call
   const { attempt, failure } = open
   const now = world.clock.now()
@@ -50,7 +48,8 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
   const at = ordinal({ epoch: 0, attempt, phase: PHASE.claimed })
   const data = { inputs_hash: prepared.hash, context_version: prepared.context_version, holder, lease_until }
   const started: NewEvent = { type: 'block:started', block_id: block.id, attempt, data }
-  const append: Append = {
+  const before = failure === undefined ? {} : { failure }
+  return {
     run,
     lane: String(block.index),
     ordinal: at,
@@ -58,18 +57,8 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
     at: new Date(now).toISOString(),
     events: needsReady(call) ? [{ type: 'block:ready', block_id: block.id, data: {} }, started] : [started],
     start: { block: block.index, limit: meta.options.max_parallel },
+    projection: { block: block.index, ordinal: at, attempt, state: 'running', holder, lease_until, ...before },
   }
-  const before = failure === undefined ? {} : { failure }
-  const running = {
-    block: block.index,
-    ordinal: at,
-    attempt,
-    state: 'running',
-    holder,
-    lease_until,
-    ...before,
-  } as const
-  return { append, projection: running satisfies BlockProjection }
 }
 
 /** block:ready comes once an epoch: with the approval's request if there is one, else with the first start. */

@@ -43,6 +43,7 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd): Promise<Reco
   const lane = ordinal({ epoch: 0, attempt, phase: PHASE[outcome.state] })
   const output: NewEvent[] =
     end.output === undefined ? [] : [{ type: 'block:output', block_id: block.id, attempt, data: end.output }]
+  const projection: BlockProjection = { block: block.index, ordinal: lane, attempt, ...outcome.projection }
   const done = await recordEvents(
     world,
     { attempt, phase: PHASE.output },
@@ -54,11 +55,10 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd): Promise<Reco
       guard: { below: ordinal({ epoch: 0, attempt, phase: PHASE.retrying }) },
       at: new Date(world.clock.now()).toISOString(),
       end: { block: block.index },
+      projection: end.output === undefined ? projection : { ...projection, outputs: end.output.outputs },
     },
   )
   if (!done.ok) return { state: 'cancelled', seq: call.head.seq }
-  const projection: BlockProjection = { block: block.index, ordinal: lane, attempt, ...outcome.projection }
-  await world.runs.putProjection(run, { ...projection, ...(end.output && { outputs: end.output.outputs }) })
   return { state: outcome.state, seq: done.seq, ...(outcome.due_at === undefined ? {} : { due_at: outcome.due_at }) }
 }
 

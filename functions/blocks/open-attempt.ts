@@ -65,6 +65,7 @@ async function recordLost(
   const code = 'ATTEMPT_LOST'
   const reason = `attempt ${attempt} was lost: its function ended without a result`
   const head = { block_id: block.id, attempt }
+  const failure = { code, reason, feedback: projection?.failure?.feedback ?? [] }
   const done = await world.runs.append({
     run,
     lane: String(block.index),
@@ -77,10 +78,9 @@ async function recordLost(
         : { ...head, type: 'block:failed', data: { code, reason } },
     ],
     end: { block: block.index },
+    projection: { block: block.index, ordinal: lane, state, attempt, due_at: at, failure },
   })
   if (!done.ok) throw new MachineSignal('RetryBlock', { s: 0 })
-  const failure = { code, reason, feedback: projection?.failure?.feedback ?? [] }
-  await world.runs.putProjection(run, { block: block.index, ordinal: lane, state, attempt, due_at: at, failure })
   return again ? { attempt: attempt + 1, lane, failure } : 'lost_for_good'
 }
 

@@ -22,22 +22,27 @@ export async function watchAttempt<T>(
   dispatch: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController()
-  const signal = attempt.signal === undefined ? over.signal : AbortSignal.any([over.signal, attempt.signal])
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
+  const giveUp = () => over.abort(attempt.signal?.reason)
+  if (attempt.signal?.aborted === true) giveUp()
+  attempt.signal?.addEventListener('abort', giveUp, { once: true })
+  const aborted = Promise.withResolvers<never>()
+  over.signal.addEventListener('abort', () => aborted.reject(over.signal.reason), { once: true })
   const done = new AbortController()
   const watching = watch(call, attempt, done.signal).then((why) => {
     if (why !== undefined) over.abort(why)
   })
   try {
-    return await Promise.race([dispatch(signal), aborted])
+    return await Promise.race([dispatch(over.signal), aborted.promise])
   } finally {
-    done.abort()
-    aborted.catch(() => undefined)
+    attempt.signal?.removeEventListener('abort', giveUp)
+    done.abort(DONE)
+    aborted.promise.catch(() => undefined)
     await watching
   }
 }
+
+/** A reason given is a DOMException not made: they are dear, and one is made for each attempt otherwise. */
+const DONE = new Error('the dispatch is done')
 
 /** Resolves with the reason to abort, or undefined once the dispatch is done. */
 async function watch(call: BlockCall, attempt: Attempt, done: AbortSignal): Promise<Fault | undefined> {

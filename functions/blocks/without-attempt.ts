@@ -41,6 +41,7 @@ async function endWithout(
   const { world, run, block, lane } = call
   const attempt = lane === undefined ? 0 : readOrdinal(lane).attempt
   const at = ordinal({ epoch: 0, attempt, phase: PHASE[state] })
+  const failure = event.type === 'block:failed' ? { failure: event.data } : {}
   const done = await world.runs.append({
     run,
     lane: String(block.index),
@@ -48,9 +49,8 @@ async function endWithout(
     guard: { is: lane ?? null },
     at: new Date(world.clock.now()).toISOString(),
     events: [event],
+    projection: { block: block.index, ordinal: at, state, attempt, ...failure },
   })
-  const failure = event.type === 'block:failed' ? { failure: event.data } : {}
-  if (done.ok) await world.runs.putProjection(run, { block: block.index, ordinal: at, state, attempt, ...failure })
   const seq = done.ok ? done.seq : call.head.seq
   return reportBlock(call, { state, attempt, seq, verdicts: [] })
 }

@@ -4,7 +4,7 @@ import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type Principal, principalName } from '../../shared/principal.ts'
-import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
+import { earlier, OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import { newRunId, runIdOfKey } from '../../shared/runs/ids.ts'
 import type { Meta, NewRun, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -93,7 +93,7 @@ function newRun(meta: Meta, context: NewRun['context'], now: number): NewRun {
     meta,
     context,
     deadline_at,
-    check_at: new Date(now + OUTBOX_GRACE_MS).toISOString(),
+    check_at: earlier(deadline_at, new Date(now + OUTBOX_GRACE_MS).toISOString()),
     event: { type: 'run:started', data: { dag_name, dag_hash, inputs_hash, starter, deadline_at, caps } },
     outbox: [{ id: 'start', at: created_at, kind: 'start_run' }],
   }

@@ -1,7 +1,8 @@
 import type { EventType, RunEvent } from './event.ts'
 import { answerApproval, openApproval } from './fold-approval.ts'
-import { changeBlock, endStep, enterAttempt, outputStep, startStep } from './fold-block.ts'
+import { changeBlock, enterAttempt } from './fold-block.ts'
 import type { Draft } from './fold-draft.ts'
+import { endStep, outputStep, startStep } from './fold-step.ts'
 import type { RunState } from './run-store.ts'
 
 type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>

@@ -97,6 +97,8 @@ export interface Append {
   readonly deadline_at?: string
   readonly check_at?: string
   readonly outbox?: readonly OutboxEntry[]
+  /** B#, written after HEAD (SQLite: in the same transaction) and before the append resolves; forward only. */
+  readonly projection?: BlockProjection
 }
 
 /**

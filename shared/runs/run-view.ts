@@ -2,7 +2,7 @@ import { runLinks } from '../api/links.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import type { EventData, RunEvent, StoredValue } from './event.ts'
 import { foldRun } from './fold.ts'
-import { firstRef } from './fold-block.ts'
+import { outputRef } from './output-ref.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { ApprovalItem, BlockState, Head, Meta, RunState } from './run-store.ts'
 import { isWaitingForPeople, waitingWords } from './waiting-for.ts'
@@ -118,7 +118,7 @@ function blockAnswer({ id, retry }: Block, fold: RunFold): BlockAnswer {
   const known = Object.hasOwn(fold.blocks, id) ? fold.blocks[id] : undefined
   if (known === undefined) return { ...UNSEEN, state: unseenState(fold), max_attempts: retry.max_attempts }
   const { tokens_in, tokens_out, usd_micros, outputs, ...block } = known
-  const output_ref = outputs === undefined ? undefined : firstRef(outputs)
+  const output_ref = outputs === undefined ? undefined : outputRef(outputs)
   return {
     ...block,
     max_attempts: retry.max_attempts,

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Append, HeadApproval, OutboxEntry } from '../../../shared/runs/run-store.ts'
+import { projectionWriter } from './projections.ts'
 import { SPAN } from './schema.ts'
 
 /** Writes one admitted append; the caller holds the transaction and has checked every guard. */
@@ -33,18 +34,25 @@ type Sql = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
 export function headWriter(db: DatabaseSync): HeadWriter {
   const entries = Object.entries(STATEMENTS).map(([name, source]) => [name, db.prepare(source)])
   const sql: Sql = Object.fromEntries(entries)
+  const project = projectionWriter(db)
   return {
     write(run, seq, append, bodies) {
       writeEvents(sql, run, seq, append, bodies)
       sql.lane.run(run, append.lane, append.ordinal)
       writeRunning(sql, run, seq + bodies.length, append)
-      if (append.approval !== undefined) writeApproval(sql, run, append.approval)
-      for (const entry of append.outbox ?? []) writeEntry(sql, run, entry)
-      if (append.deadline_at !== undefined) sql.deadline.run(append.deadline_at, run)
-      if (append.check_at !== undefined) sql.check.run(append.check_at, run)
-      if (append.state !== undefined) sql.state.run(append.state, run)
+      if (append.projection !== undefined) project(run, append.projection)
+      writeRest(sql, run, append)
     },
   }
+}
+
+/** What few appends carry: a decision, owed effects, times, the end of the run. */
+function writeRest(sql: Sql, run: number, append: HeadChange): void {
+  if (append.approval !== undefined) writeApproval(sql, run, append.approval)
+  for (const entry of append.outbox ?? []) writeEntry(sql, run, entry)
+  if (append.deadline_at !== undefined) sql.deadline.run(append.deadline_at, run)
+  if (append.check_at !== undefined) sql.check.run(append.check_at, run)
+  if (append.state !== undefined) sql.state.run(append.state, run)
 }
 
 function writeEvents(sql: Sql, run: number, seq: number, { lane, ordinal, at }: HeadChange, bodies: readonly string[]) {

@@ -12,11 +12,7 @@ interface Row {
 /** B#: the newest state of each block, and the lease of its attempt. */
 export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' | 'projections' | 'renewLease'> {
   const numberOf = runNumbers(db)
-  const put = db.prepare(
-    `INSERT INTO projections (run, block, ordinal, state, holder, lease_until, body) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal, state = excluded.state, holder = excluded.holder,
-       lease_until = excluded.lease_until, body = excluded.body WHERE excluded.ordinal > projections.ordinal`,
-  )
+  const write = projectionWriter(db)
   const renew = db.prepare(
     "UPDATE projections SET lease_until = ? WHERE run = ? AND block = ? AND holder = ? AND state = 'running'",
   )
@@ -29,9 +25,7 @@ export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' 
   return {
     putProjection: (key, projection) =>
       commitTogether(db, () => {
-        const { block, ordinal, state, holder, lease_until } = projection
-        const run = requireRun(numberOf(key), key)
-        put.run(run, block, ordinal, state, holder ?? null, lease_until ?? null, JSON.stringify(projection))
+        write(requireRun(numberOf(key), key), projection)
       }),
     projections: async (key, blocks) => {
       const run = numberOf(key)
@@ -44,6 +38,19 @@ export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' 
         const run = numberOf(key)
         return run !== undefined && renew.run(lease_until, run, block, holder).changes > 0
       }),
+  }
+}
+
+/** Writes B# forward only; the caller holds the transaction. */
+export function projectionWriter(db: DatabaseSync): (run: number, projection: BlockProjection) => void {
+  const put = db.prepare(
+    `INSERT INTO projections (run, block, ordinal, state, holder, lease_until, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal, state = excluded.state, holder = excluded.holder,
+       lease_until = excluded.lease_until, body = excluded.body WHERE excluded.ordinal > projections.ordinal`,
+  )
+  return (run, projection) => {
+    const { block, ordinal, state, holder, lease_until } = projection
+    put.run(run, block, ordinal, state, holder ?? null, lease_until ?? null, JSON.stringify(projection))
   }
 }
 

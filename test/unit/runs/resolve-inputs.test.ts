@@ -64,7 +64,7 @@ describe('resolveInputs()', () => {
   })
 
   test('reads no inherited key', () => {
-    const one = block({ constructor: { type: 'json', required: true } })
+    const one = block({ ['constructor' as string]: { type: 'json', required: true } })
     expect(resolveInputs(dag(one), one, sources({})).problems).toHaveLength(1)
   })
 })

@@ -1,0 +1,109 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { Shape } from './shapes.ts'
+
+/** Runs one graph of no-op blocks to its end; compiling or building is not part of `run`. */
+export interface Alternative {
+  readonly name: string
+  prepare(shape: Shape, folder: string): Promise<() => Promise<void>>
+}
+
+/** Packages of test/bench/package.json; they are absent until `npm ci --prefix test/bench`, so no static imports. */
+export const ALTERNATIVES: readonly Alternative[] = [
+  { name: 'langgraph', prepare: (shape) => langgraph(shape) },
+  {
+    name: 'langgraph + SQLite saver',
+    prepare: (shape, folder) => langgraph(shape, join(folder, `lg-${shape.name}.db`)),
+  },
+  { name: 'p-graph', prepare: pGraph },
+]
+
+interface LangGraph {
+  addNode(name: string, run: () => object): void
+  addEdge(from: string | readonly string[], to: string): void
+  compile(options: object): { invoke(input: object, options: object): Promise<unknown> }
+}
+
+async function langgraph(shape: Shape, file?: string): Promise<() => Promise<void>> {
+  const { StateGraph, Annotation } = await load<LangGraphModule>('@langchain/langgraph')
+  const State = Annotation.Root({ last: Annotation({ reducer: (_a: unknown, b: unknown) => b, default: () => '' }) })
+  const graph: LangGraph = new StateGraph(State)
+  for (let i = 0; i < shape.n; i += 1) graph.addNode(`b${i}`, () => ({}))
+  for (const [to, from] of sourcesOf(shape)) {
+    const [only] = from
+    if (only === undefined) graph.addEdge('__start__', `b${to}`)
+    else graph.addEdge(from.length === 1 ? `b${only}` : from.map((k) => `b${k}`), `b${to}`)
+  }
+  const saver = file === undefined ? {} : { checkpointer: await sqliteSaver(file) }
+  const compiled = graph.compile(saver)
+  let thread = 0
+  return async () => {
+    thread += 1
+    await compiled.invoke({}, { recursionLimit: shape.n * 2, configurable: { thread_id: String(thread) } })
+  }
+}
+
+function sourcesOf(shape: Shape): ReadonlyMap<number, readonly number[]> {
+  const sources = new Map(Array.from({ length: shape.n }, (_, i): [number, number[]] => [i, []]))
+  for (const [from, to] of shape.edges) sources.get(to)?.push(from)
+  return sources
+}
+
+/** LangGraph's own saver on Node's SQLite: its better-sqlite3 needs a build; the engine and the pragma are the same. */
+async function sqliteSaver(file: string) {
+  const { SqliteSaver } = await load<SaverModule>('@langchain/langgraph-checkpoint-sqlite')
+  rmSync(file, { force: true })
+  const db = new DatabaseSync(file)
+  return new SqliteSaver({
+    pragma: (text: string) => db.exec(`PRAGMA ${text}`),
+    exec: (text: string) => db.exec(text),
+    prepare: (text: string) => {
+      const statement = db.prepare(text)
+      return {
+        run: (...values: Bound[]) => statement.run(...values.map(bound)),
+        get: (...values: Bound[]) => statement.get(...values.map(bound)),
+        all: (...values: Bound[]) => statement.all(...values.map(bound)),
+      }
+    },
+    transaction:
+      (work: (...values: unknown[]) => unknown) =>
+      (...values: unknown[]) => {
+        db.exec('BEGIN')
+        const result = work(...values)
+        db.exec('COMMIT')
+        return result
+      },
+  })
+}
+
+type Bound = SQLInputValue | undefined
+
+function bound(value: Bound): SQLInputValue {
+  return value ?? null
+}
+
+async function pGraph(shape: Shape): Promise<() => Promise<void>> {
+  const { PGraph } = await load<PGraphModule>('p-graph')
+  const nodes = Object.fromEntries(Array.from({ length: shape.n }, (_, i) => [`b${i}`, { run: async () => undefined }]))
+  const edges = shape.edges.map(([from, to]) => [`b${from}`, `b${to}`])
+  return async () => {
+    await new PGraph(nodes, edges).run()
+  }
+}
+
+/** The packages' own types are not there when this file is type-checked on a fresh clone: these are the parts used. */
+interface LangGraphModule {
+  readonly StateGraph: new (state: unknown) => LangGraph
+  readonly Annotation: ((channel: object) => unknown) & { Root(channels: object): unknown }
+}
+interface SaverModule {
+  readonly SqliteSaver: new (db: object) => object
+}
+interface PGraphModule {
+  readonly PGraph: new (nodes: object, edges: readonly (readonly string[])[]) => { run(): Promise<unknown> }
+}
+
+async function load<T>(name: string): Promise<T> {
+  return (await import(name)) as T
+}

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPlace, type Place, type PlaceOptions } from '../../infra/local/place.ts'
+import type { Json } from '../../shared/canonical.ts'
+import type { Provider } from '../../shared/provider.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { SettingsSchema } from '../../shared/settings.ts'
+
+/** A real local place in a folder of its own, called in-process through the same routes as over HTTP. */
+export interface TestPlace {
+  readonly place: Place
+  readonly folder: string
+  /** Starts a run of YAML or an object; answers its id. */
+  start(
+    dag: Json,
+    more?: Readonly<Record<string, unknown>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<string>
+  /** Calls a route; the body of the answer is parsed. */
+  call(
+    name: string,
+    runId: string,
+    body?: unknown,
+  ): Promise<{ readonly status: number; readonly json: Record<string, never> }>
+  events(runId: string): Promise<readonly RunEvent[]>
+  /** All events once the run has ended. */
+  ended(runId: string): Promise<readonly RunEvent[]>
+  /** Resolves when the run's log holds an event that fits. */
+  until(runId: string, fits: (event: RunEvent) => boolean): Promise<RunEvent>
+  /** Closes the place and opens it again on the same folder. */
+  reopen(options?: PlaceOptions): Promise<void>
+  close(): Promise<void>
+}
+
+const PATIENCE_MS = 15_000
+
+/** Opens a place with `options`; the folder is removed at close. */
+export async function openTestPlace(options: PlaceOptions = {}, settings: object = {}): Promise<TestPlace> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-place-'))
+  const parsed = SettingsSchema.parse({
+    data_dir: join(folder, 'data'),
+    inputs_dir: folder,
+    dags: [folder],
+    ...settings,
+  })
+  const test = { place: await openPlace(parsed, { sweep_ms: 100, ...options }) }
+  const run = (runId: string) => ({ tenant: 'main', run_id: runId })
+  const events = (runId: string) => test.place.world.runs.events(run(runId), 0, 10_000)
+  const until: TestPlace['until'] = async (runId, fits) => {
+    const late = Date.now() + PATIENCE_MS
+    for (;;) {
+      const found = (await events(runId)).find(fits)
+      if (found !== undefined) return found
+      if (Date.now() > late)
+        throw new Error(`no such event: ${(await events(runId)).map(({ type }) => type).join(' ')}`)
+      await test.place.world.waker.changed(run(runId), 50)
+    }
+  }
+  const call: TestPlace['call'] = async (name, runId, body) => {
+    const answer = await test.place.invoke(name, proxyEvent(body, runId))
+    const { statusCode, body: text } = answer as { statusCode: number; body: string }
+    return { status: statusCode, json: JSON.parse(text) }
+  }
+  return {
+    get place() {
+      return test.place
+    },
+    folder,
+    call,
+    events,
+    until,
+    async start(dag, more = {}, headers = {}) {
+      const answer = await test.place.invoke('start-run', proxyEvent({ dag, ...more }, undefined, headers))
+      const { statusCode, body } = answer as { statusCode: number; body: string }
+      if (statusCode >= 300) throw new Error(body)
+      return JSON.parse(body).run_id
+    },
+    async ended(runId) {
+      await until(runId, ({ type }) => ['run:completed', 'run:failed', 'run:cancelled'].includes(type))
+      return events(runId)
+    },
+    async reopen(again = options) {
+      await test.place.close()
+      test.place = await openPlace(parsed, { sweep_ms: 100, ...again })
+    },
+    async close() {
+      await test.place.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A provider whose answers a test writes: called as any adapter, with prompt, inputs, feedback, signal. */
+export function provider(
+  dispatch: (request: Parameters<Provider['dispatch']>[0]) => Promise<string> | string,
+): Provider {
+  return {
+    async dispatch(request) {
+      const text = await dispatch(request)
+      return { text, tokens_in: 1, tokens_out: 1, usd: 0, model: request.model, finish_reason: 'stop' }
+    },
+  }
+}
+
+function proxyEvent(body: unknown, runId?: string, headers: Readonly<Record<string, string>> = {}) {
+  return {
+    httpMethod: body === undefined ? 'GET' : 'POST',
+    path: '/',
+    pathParameters: runId === undefined ? null : { run_id: runId },
+    queryStringParameters: null,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: body === undefined ? null : JSON.stringify(body),
+    isBase64Encoded: false,
+  }
+}
