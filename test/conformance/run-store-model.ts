@@ -25,14 +25,14 @@ export function modelTests(open: () => Promise<OpenedRunStore>): void {
         const opened = await open()
         try {
           const model = createModel()
-          for (const { say, real, modelled } of operations) {
+          for (const { say, real, modelled } of [...operations, ...keys.map((run) => readAll(run))]) {
             expect(await real(opened.store), say).toEqual(modelled(model))
           }
         } finally {
           await opened.close()
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 200 },
     )
   })
 }
@@ -183,18 +183,26 @@ const appends: fc.Arbitrary<Operation> = fc
 
 const reads: fc.Arbitrary<Operation> = fc
   .record({ run: someRun, lanes: fc.option(fc.array(someLane), { nil: undefined }), since: fc.nat(5) })
-  .map(({ run, lanes, since }) => ({
-    say: `read ${idOf(run.meta)} lanes ${lanes} since ${since}`,
-    real: async (store) => {
-      const key = keyOf(run.meta)
-      return [await store.head(key, lanes), await store.events(key, since, 4), await store.projections(key)]
-    },
+  .map(({ run, lanes, since }) => reading(run, lanes, since, 4))
+
+const readAll = (run: NewRun): Operation => reading(run, undefined, 0, 10_000)
+
+function reading(run: NewRun, lanes: readonly string[] | undefined, since: number, limit: number): Operation {
+  const key = keyOf(run.meta)
+  return {
+    say: `read ${idOf(key)} lanes ${lanes} since ${since}`,
+    real: async (store) => [
+      await store.head(key, lanes),
+      await store.events(key, since, limit),
+      await store.projections(key),
+    ],
     modelled: (model) => {
-      const there = model.get(idOf(run.meta))
+      const there = model.get(idOf(key))
       const projections = [...(there?.projections.values() ?? [])].sort((a, b) => a.block - b.block)
-      return [head(there, lanes), there?.events.slice(since, since + 4) ?? [], projections]
+      return [head(there, lanes), there?.events.slice(since, since + limit) ?? [], projections]
     },
-  }))
+  }
+}
 
 const lists: fc.Arbitrary<Operation> = fc
   .record({ tenant: fc.constantFrom('main', 'other'), state: fc.constantFrom('running', 'failed', undefined) })

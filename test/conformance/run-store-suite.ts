@@ -243,6 +243,8 @@ function refusalTests(store: Store): void {
     await store().append(step(run, '2', 1_090, { end: { block: 2 } }))
     expect((await store().head(run))?.running).toEqual([1])
     expect(await store().append(step(run, '3', 1_010, { start: { block: 3, limit: 2 } }))).toMatchObject({ ok: true })
+    const full = { ok: false, because: 'full' }
+    expect(await store().append(step(run, '4', 1_010, { start: { block: 4, limit: 2 } }))).toEqual(full)
     await store().append(step(run, '1', 2_090, { end: { block: 1 } }))
     expect((await store().head(run))?.running).toEqual([3])
   })
@@ -358,6 +360,13 @@ function headTests(store: Store): void {
     const head = await store().head(run)
     expect(head?.outbox).toEqual([outbox[0]])
     expect(head?.check_at).toBe(newRun(1).check_at)
+  })
+
+  test('an entry of an id that is there takes its place', async () => {
+    const run = await begun(store)
+    const entry = { id: 'start', at: time(2), kind: 'stop_execution', cause: 'stopped' } as const
+    await store().append(step(run, '0', 10, { outbox: [entry] }))
+    expect((await store().head(run))?.outbox).toEqual([entry])
   })
 
   test('check_at moves only from what was seen; undefined takes the run out of the due list', async () => {
