@@ -97,7 +97,7 @@ describe('compileExpression()', () => {
   })
   test('answers plain JSON: arrays without marks, and no functions', async () => {
     const value = await compileExpression('{"l": $states.input.list[$ > 0]}')(given)
-    expect(Object.getOwnPropertyNames((value as { l: unknown }).l)).toEqual(['0', 'length'])
+    expect(Object.getOwnPropertyNames((value as { l: unknown }).l)).toEqual(['0', '1', 'length'])
     for (const text of ['$sum', '{"f": $sum}', '[function($x) {$x}]']) {
       await expect(async () => compileExpression(text)(given)).rejects.toMatchObject({
         error: 'States.QueryEvaluationError',
