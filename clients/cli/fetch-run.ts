@@ -1,20 +1,18 @@
 import * as z from 'zod'
-import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { callApi, type Target } from './api.ts'
 
 const text = z.string()
 
-const VerdictSchema = z.looseObject({ gate: text, status: text, reason: text })
-
 const BlockSchema = z.looseObject({
   state: text,
   attempt: z.int(),
-  max_attempts: z.int().optional(),
+  max_attempts: z.int(),
   started_at: text.optional(),
   ended_at: text.optional(),
-  gates: z.array(VerdictSchema).default([]),
+  gates: z.array(z.looseObject({ gate: text, status: text, reason: text })).readonly(),
   error: z.looseObject({ code: text, reason: text }).optional(),
+  because: z.array(text).readonly().optional(),
 })
 
 const ApprovalSchema = z.looseObject({
@@ -24,15 +22,13 @@ const ApprovalSchema = z.looseObject({
   prompt: text,
   shown: z.record(text, z.unknown()),
   digest: text,
-  requested_at: text.optional(),
   expires_at: text,
   decided_by: text.optional(),
   decided_at: text.optional(),
-  via: text.optional(),
 })
 export type Approval = z.infer<typeof ApprovalSchema>
 
-/** The parts of GET run that the CLI shows; a newer server may say more. */
+/** What the CLI shows of GET run (shared/api/get-run.ts has all of it); a newer server may say more. */
 const RunAnswerSchema = z.looseObject({
   run: z.looseObject({
     run_id: text,
@@ -40,16 +36,18 @@ const RunAnswerSchema = z.looseObject({
     state: text,
     reason: text.optional(),
     waiting_for: text.optional(),
-    created_at: text,
     started_at: text.optional(),
     ended_at: text.optional(),
+    tokens: z.number(),
+    usd: z.number().nullable(),
   }),
   blocks: z.record(text, BlockSchema),
-  approvals: z.array(ApprovalSchema).default([]),
+  steps: z.array(z.looseObject({ block_id: text })).readonly(),
+  approvals: z.array(ApprovalSchema).readonly(),
 })
 export type RunAnswer = z.infer<typeof RunAnswerSchema>
 
-/** Path of a run's routes: ids go into it encoded, whatever a person typed. */
+/** Path of a run's routes: the id goes into it encoded, whatever a person typed. */
 export function runPath(runId: string, rest = ''): string {
   return `/api/dag/runs/${encodeURIComponent(runId)}${rest}`
 }
@@ -70,6 +68,7 @@ export async function fetchEvents(target: Target, runId: string, since = 0): Pro
   }
 }
 
-const PageSchema = RUN_ROUTES['replay-run'].answer
-  .extend({ events: z.array(z.looseObject({ seq: z.int(), type: text })) })
-  .loose()
+const PageSchema = z.looseObject({
+  events: z.array(z.looseObject({ seq: z.int(), type: text, at: text, data: z.looseObject({}) })),
+  next_since: z.int(),
+})

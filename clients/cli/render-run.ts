@@ -1,7 +1,6 @@
 import { styleText } from 'node:util'
-import type { BlockState } from '../../shared/runs/run-store.ts'
+import type { RunAnswer } from './fetch-run.ts'
 import { cut, oneLine } from './plain-text.ts'
-import type { BlockView, RunView } from './run-view.ts'
 import { count, durationWords } from './words.ts'
 
 /** How much room there is, and the time for what still runs (milliseconds since 1970). */
@@ -13,85 +12,83 @@ export interface Canvas {
   readonly now: number
 }
 
-/** Icon and word of each state; colour only repeats what they say. */
-export const STATES: Readonly<
-  Record<BlockState, { readonly icon: string; readonly word: string; readonly color: Color }>
-> = {
-  pending: { icon: '·', word: 'pending', color: 'gray' },
-  ready: { icon: '○', word: 'ready', color: 'gray' },
-  running: { icon: '●', word: 'running', color: 'cyan' },
-  retrying: { icon: '↻', word: 'retrying', color: 'yellow' },
-  paused_approval: { icon: '?', word: 'approval', color: 'magenta' },
-  completed: { icon: '✓', word: 'completed', color: 'green' },
-  failed: { icon: '✗', word: 'failed', color: 'red' },
-  skipped: { icon: '–', word: 'skipped', color: 'gray' },
-  cancelled: { icon: '■', word: 'cancelled', color: 'yellow' },
-}
-type Color = 'gray' | 'cyan' | 'yellow' | 'magenta' | 'green' | 'red'
+/** Icon and word of each block state; colour only repeats what they say. `order`: what to keep when room is short. */
+const STATES = {
+  paused_approval: { icon: '?', word: 'approval', color: 'magenta', order: 0 },
+  failed: { icon: '✗', word: 'failed', color: 'red', order: 1 },
+  running: { icon: '●', word: 'running', color: 'cyan', order: 2 },
+  retrying: { icon: '↻', word: 'retrying', color: 'yellow', order: 3 },
+  ready: { icon: '○', word: 'ready', color: 'gray', order: 4 },
+  completed: { icon: '✓', word: 'completed', color: 'green', order: 5 },
+  cancelled: { icon: '■', word: 'cancelled', color: 'yellow', order: 6 },
+  skipped: { icon: '–', word: 'skipped', color: 'gray', order: 7 },
+  pending: { icon: '·', word: 'pending', color: 'gray', order: 8 },
+} as const
 
-/** The run as lines that each fit the width: a head, then a line a block. */
-export function renderRun(view: RunView, canvas: Canvas): readonly string[] {
-  const blocks = [...view.blocks.values()]
+type Block = RunAnswer['blocks'][string] & { readonly id: string }
+
+/** The run as lines that each fit the width: a head, then a line a block, in document order. */
+export function renderRun(answer: RunAnswer, canvas: Canvas): readonly string[] {
+  const blocks = Object.entries(answer.blocks).map(([id, block]): Block => ({ ...block, id }))
   const { shown, hidden } = fitting(blocks, Math.max(canvas.rows - 2, 1))
   const width = Math.min(Math.max(...blocks.map(({ id }) => id.length), 5), 24)
   const more = hidden > 0 ? [cut(`  … and ${count(hidden, 'more block')}`, canvas.columns)] : []
-  return [headLine(view, canvas), ...shown.map((block) => blockLine(block, width, canvas)), ...more]
+  return [headLine(answer, canvas), ...shown.map((block) => blockLine(block, width, canvas)), ...more]
 }
 
-function headLine(view: RunView, { columns, now }: Canvas): string {
-  const done = [...view.blocks.values()].filter(({ state }) => state === 'completed').length
-  const elapsed = view.started_at === undefined ? 0 : (view.ended_at ?? now) - view.started_at
-  const cost = view.usd_micros > 0 ? [`$${(view.usd_micros / 1e6).toFixed(4)}`] : []
-  const tokens = view.tokens > 0 ? [count(view.tokens, 'token')] : []
-  const facts = [view.state, `${done}/${view.blocks.size} blocks`, ...tokens, ...cost, durationWords(elapsed)]
-  return cut(`${oneLine(view.dag_name)}  ${facts.join('  ')}`, columns)
+function headLine({ run, blocks }: RunAnswer, { columns, now }: Canvas): string {
+  const all = Object.values(blocks)
+  const done = all.filter(({ state }) => state === 'completed').length
+  const cost = run.usd === null || run.usd === 0 ? [] : [`$${run.usd.toFixed(4)}`]
+  const tokens = run.tokens > 0 ? [count(run.tokens, 'token')] : []
+  const facts = [run.state, `${done}/${all.length} blocks`, ...tokens, ...cost, timeWords(run, now)]
+  return cut(`${oneLine(run.dag_name)}  ${facts.join('  ')}`.trimEnd(), columns)
 }
 
-/** When there is no room for all: what moves or went wrong first, document order kept. */
-function fitting(blocks: readonly BlockView[], room: number) {
+/** When there is no room for all: what waits, failed or moves first. */
+function fitting(blocks: readonly Block[], room: number) {
   if (blocks.length <= room) return { shown: blocks, hidden: 0 }
-  const kept = new Set([...blocks].sort((a, b) => URGENCY[a.state] - URGENCY[b.state]).slice(0, room - 1))
+  const byUrgency = blocks.toSorted((a, b) => stateOf(a).order - stateOf(b).order)
+  const kept = new Set(byUrgency.slice(0, room - 1))
   return { shown: blocks.filter((block) => kept.has(block)), hidden: blocks.length - kept.size }
 }
 
-const URGENCY: Readonly<Record<BlockState, number>> = {
-  paused_approval: 0,
-  failed: 1,
-  running: 2,
-  retrying: 3,
-  ready: 4,
-  completed: 5,
-  cancelled: 6,
-  skipped: 7,
-  pending: 8,
+/** A newer server's state is shown by its own name. */
+function stateOf({ state }: Block) {
+  const known = Object.hasOwn(STATES, state) ? STATES[state as keyof typeof STATES] : undefined
+  return known ?? { icon: ' ', word: oneLine(state), color: 'gray' as const, order: 4 }
 }
 
-function blockLine(block: BlockView, width: number, { columns, color, now }: Canvas): string {
-  const { icon, word, color: name } = STATES[block.state]
+function blockLine(block: Block, width: number, { columns, color, now }: Canvas): string {
+  const { icon, word, color: name } = stateOf(block)
   const facts = [attemptWords(block), gateWords(block), timeWords(block, now), noteWords(block)]
   const left = `  ${icon} ${cut(block.id, width).padEnd(width)}  `
   const right = facts.filter((fact) => fact !== '').join('  ')
-  const line = cut(`${left}${word.padEnd(9)}  ${right}`, columns).trimEnd()
+  const line = cut(`${left}${word.padEnd(9)}  ${right}`.trimEnd(), columns)
   if (!color || !line.startsWith(left + word)) return line
   return `${left}${styleText(name, word, { validateStream: false })}${line.slice(left.length + word.length)}`
 }
 
 /** Said only where there was, or may be, more than one try. */
-function attemptWords({ attempt, max_attempts }: BlockView): string {
-  if (attempt === 0 || (attempt === 1 && (max_attempts ?? 1) === 1)) return ''
-  return max_attempts === undefined ? `try ${attempt}` : `try ${attempt}/${max_attempts}`
+function attemptWords({ attempt, max_attempts }: Block): string {
+  return attempt === 0 || max_attempts === 1 ? '' : `try ${attempt}/${max_attempts}`
 }
 
-function gateWords({ passed, failed }: BlockView): string {
-  if (passed + failed === 0) return ''
-  return failed === 0 ? count(passed, 'gate') : `${failed} of ${count(passed + failed, 'gate')} failed`
+function gateWords({ gates }: Block): string {
+  const bad = gates.filter(({ status }) => status !== 'passed').length
+  if (gates.length === 0) return ''
+  return bad === 0 ? count(gates.length, 'gate') : `${bad} of ${count(gates.length, 'gate')} failed`
 }
 
-function timeWords({ started_at, ended_at }: BlockView, now: number): string {
-  return started_at === undefined ? '' : durationWords((ended_at ?? now) - started_at)
+function timeWords(part: { started_at?: string | undefined; ended_at?: string | undefined }, now: number): string {
+  if (part.started_at === undefined) return ''
+  const end = part.ended_at === undefined ? now : Date.parse(part.ended_at)
+  return durationWords(end - Date.parse(part.started_at))
 }
 
-/** What went wrong once does not matter any more when the block completed. */
-function noteWords({ note, state }: BlockView): string {
-  return note === undefined || state === 'completed' ? '' : oneLine(note)
+/** Why it failed, waits or was left out; what went wrong on the way does not matter once it completed. */
+function noteWords({ state, error, because }: Block): string {
+  if (state === 'paused_approval') return 'waits for a person'
+  if (because !== undefined) return `because of ${because.join(', ')}`
+  return state === 'completed' || error === undefined ? '' : oneLine(error.reason)
 }

@@ -16,9 +16,9 @@ export function addWatch(parent: Command, session: Session, hidden?: CommandOpti
 async function watch(session: Session, runId: string, options: TargetOptions): Promise<void> {
   const target = chooseTarget(session, options.url)
   if (options.json !== true) {
-    const view = await watchRun(session, target, { runId })
-    for (const line of [endWords(view), ...(await artifactLines(target, runId))]) session.say(line)
-    process.exitCode = exitCodeOf(view.state)
+    const ended = await watchRun(session, target, { runId })
+    for (const line of [endWords(ended), ...(await artifactLines(target, runId))]) session.say(line)
+    process.exitCode = exitCodeOf(ended.run.state)
     return
   }
   let last = ''

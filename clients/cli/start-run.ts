@@ -46,16 +46,16 @@ interface Ended {
 export async function startAndWatch(session: Session, target: Target, how: StartHow): Promise<Ended> {
   const { run_id } = await postRun(target, how)
   if (!how.json) session.say(`Run ${run_id}`)
-  const view = await watchRun(session, target, {
+  const ended = await watchRun(session, target, {
     runId: run_id,
     quiet: how.json,
     ...(how.signal && { signal: how.signal }),
     onEvent: (event, note) => answerApproval(target, how, event, note),
   })
   const artifacts = await leftBehind(target, how, run_id)
-  if (how.json) session.say(JSON.stringify(await fetchRun(target, run_id), null, 2))
-  else for (const line of [endWords(view), ...artifacts]) session.say(line)
-  return { runId: run_id, exitCode: exitCodeOf(view.state) }
+  if (how.json) session.say(JSON.stringify(ended, null, 2))
+  else for (const line of [endWords(ended), ...artifacts]) session.say(line)
+  return { runId: run_id, exitCode: exitCodeOf(ended.run.state) }
 }
 
 function leftBehind(target: Target, { artifactsDir }: StartHow, runId: string): Promise<readonly string[]> {

@@ -1,11 +1,13 @@
 import { stripVTControlCharacters } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { liveRun } from '../../../clients/cli/live-run.ts'
 import { renderRun } from '../../../clients/cli/render-run.ts'
-import { applyEvent, newRunView } from '../../../clients/cli/run-view.ts'
+import type { RunEvent } from '../../../shared/runs/event.ts'
+import { foldRun } from '../../../shared/runs/fold.ts'
 import { ANSWER, EVENTS, START } from './run-events-sample.ts'
 
-const viewAfter = (n: number) => EVENTS.slice(0, n).reduce(applyEvent, newRunView(ANSWER))
+const viewAfter = (n: number) => liveRun(ANSWER, foldRun(EVENTS.slice(0, n)))
 const canvas = { columns: 80, rows: 20, color: false, now: START + 350 }
 
 describe('renderRun()', () => {
@@ -15,6 +17,22 @@ describe('renderRun()', () => {
       '  ✓ load     completed  0.10 s',
       '  ↻ draft    retrying   try 1/3  1 of 1 gate failed  0.23 s  long-enough failed',
       '  · publish  pending',
+    ])
+  })
+
+  test('cancels what no event named when the run ends', () => {
+    const stop = {
+      ...EVENTS[6],
+      type: 'run:cancelled',
+      block_id: undefined,
+      data: { code: 'stopped', reason: 'by hand' },
+    }
+    const lines = renderRun(liveRun(ANSWER, foldRun([...EVENTS.slice(0, 6), stop as unknown as RunEvent])), canvas)
+    expect(lines).toEqual([
+      'brief  cancelled  1/3 blocks  120 tokens  0.31 s',
+      '  ✓ load     completed  0.10 s',
+      '  ■ draft    cancelled  try 1/3  0.19 s',
+      '  ■ publish  cancelled',
     ])
   })
 
@@ -43,10 +61,15 @@ describe('renderRun()', () => {
   })
 
   test('prints nothing a model wrote as control characters', () => {
-    const view = viewAfter(8)
-    const draft = view.blocks.get('draft')
-    if (draft === undefined) throw new Error('the sample has a block draft')
-    const hostile = { ...view, blocks: new Map(view.blocks).set('draft', { ...draft, note: 'a\u001b[2Jb\nc' }) }
+    const { blocks, ...rest } = viewAfter(8)
+    const draft = {
+      state: 'failed',
+      attempt: 1,
+      max_attempts: 1,
+      gates: [],
+      error: { code: 'x', reason: 'a\u001b[2Jb\nc' },
+    }
+    const hostile = { ...rest, blocks: { ...blocks, draft } }
     expect(renderRun(hostile, canvas)[2]).toMatch(/ab c$/)
   })
 })

@@ -3,12 +3,13 @@ import type { NewEvent, RunEvent } from '../../../shared/runs/event.ts'
 
 /** GET run of three blocks, nothing started. */
 export const ANSWER: RunAnswer = {
-  run: { run_id: 'run_x', dag_name: 'brief', state: 'running', created_at: '2026-01-01T00:00:00.000Z' },
+  run: { run_id: 'run_x', dag_name: 'brief', state: 'running', tokens: 0, usd: null },
   blocks: {
     load: { state: 'pending', attempt: 0, max_attempts: 1, gates: [] },
     draft: { state: 'pending', attempt: 0, max_attempts: 3, gates: [] },
     publish: { state: 'pending', attempt: 0, max_attempts: 1, gates: [] },
   },
+  steps: [],
   approvals: [],
 }
 
@@ -124,7 +125,7 @@ function sequence(events: readonly (readonly [ms: number, event: NewEvent])[]): 
   return events.map(([ms, event], index) => ({
     ...event,
     seq: index + 1,
-    id: `l/${index}/0`,
+    id: `${event.block_id ?? 'run'}/${(event.attempt ?? 0) * 1_000 + 10}/0`,
     run_id: 'run_x',
     at: new Date(Date.parse('2026-01-01T00:00:00.000Z') + ms).toISOString(),
   }))
