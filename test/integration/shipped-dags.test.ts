@@ -72,6 +72,13 @@ describe('dataset-brief', () => {
     const [artifact] = await place.world.runs.artifacts(run)
     expect(artifact).toMatchObject({ name: 'dataset-brief.md', media_type: 'text/markdown; charset=utf-8' })
     const brief = Buffer.from(await place.world.objects.get('main', artifact?.ref ?? '')).toString('utf8')
+    for (const table of brief.matchAll(/(?:^\|.*\n)+/gm)) {
+      const cells = table[0]
+        .trim()
+        .split('\n')
+        .map((row) => row.split('|').length)
+      expect(new Set(cells).size, table[0]).toBe(1)
+    }
     expect(brief).not.toMatch(/undefined|null|NaN|\{\{|do not mention/)
     // Counted by hand from the package's file, not by our code.
     const countries: Country[] = JSON.parse(readFileSync(join(dir, 'inputs', 'countries.json'), 'utf8'))

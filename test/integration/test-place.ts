@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPlace, type Place, type PlaceOptions } from '../../infra/local/place.ts'
-import type { Json } from '../../shared/canonical.ts'
 import type { Provider } from '../../shared/provider.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
@@ -13,7 +12,7 @@ export interface TestPlace {
   readonly folder: string
   /** Starts a run of YAML or an object; answers its id. */
   start(
-    dag: Json,
+    dag: string | object,
     more?: Readonly<Record<string, unknown>>,
     headers?: Readonly<Record<string, string>>,
   ): Promise<string>
