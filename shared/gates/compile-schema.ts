@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json } from '../canonical.ts'
+import { keepLast } from './keep-last.ts'
 import { linearPattern } from './linear-pattern.ts'
 import { oneSentence } from './one-sentence.ts'
 import type { SchemaAnswer } from './schema-answer.ts'
@@ -16,7 +17,8 @@ type JsonObject = { readonly [key: string]: Json }
  * draft says). Costs what the schema asks for: callers outside an Isolate only compile. Throws when the schema is bad.
  */
 export function answerSchema(schema: JsonObject, value: Json): SchemaAnswer {
-  const validate = compiled(schema, countUpTo(value, ALL_ERRORS_UP_TO) < ALL_ERRORS_UP_TO)
+  const compiled = countUpTo(value, ALL_ERRORS_UP_TO) < ALL_ERRORS_UP_TO ? allErrors : firstError
+  const validate = compiled(JSON.stringify(schema))
   if (validate(value) === true) return { valid: true, errors: [] }
   return { valid: false, errors: (validate.errors ?? []).slice(0, MAX_ERRORS).map(sentence) }
 }
@@ -24,30 +26,19 @@ export function answerSchema(schema: JsonObject, value: Json): SchemaAnswer {
 /** Why a schema (already inside its budget, see schema-budget.ts) does not compile; undefined when it does. */
 export function compileProblem(schema: JsonObject): string | undefined {
   try {
-    compiled(schema, false)
+    firstError(JSON.stringify(schema))
     return undefined
   } catch (cause) {
     return cause instanceof Error ? oneSentence(cause.message) : 'the schema cannot be compiled'
   }
 }
 
-/** The last compiled schemas by their text: one block asks the same at every attempt and item. */
-const CACHE = new Map<string, ValidateFunction>()
-const CACHE_SIZE = 16
+/** One block asks the same at every attempt and item. */
+const firstError = keepLast(16, (text) => compile(JSON.parse(text), false))
+const allErrors = keepLast(16, (text) => compile(JSON.parse(text), true))
 
-function compiled(schema: JsonObject, allErrors: boolean): ValidateFunction {
-  const key = `${allErrors}${JSON.stringify(schema)}`
-  const known = CACHE.get(key)
-  if (known !== undefined) return known
-  const fresh = compile(schema, allErrors)
-  const oldest = CACHE.size >= CACHE_SIZE ? CACHE.keys().next().value : undefined
-  if (oldest !== undefined) CACHE.delete(oldest)
-  CACHE.set(key, fresh)
-  return fresh
-}
-
-function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
-  const ajv = ajvFor(allErrors)
+function compile(schema: JsonObject, all: boolean): ValidateFunction {
+  const ajv = ajvFor(all)
   // Without its $id, which could name (and on removal drop) the meta-schema; references are local anyway.
   const { $id: _, ...body } = schema
   if (ajv.validateSchema(body) !== true) {
@@ -64,11 +55,11 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
 
 const INSTANCES = new Map<boolean, Ajv2020>()
 
-function ajvFor(allErrors: boolean): Ajv2020 {
-  const known = INSTANCES.get(allErrors)
+function ajvFor(all: boolean): Ajv2020 {
+  const known = INSTANCES.get(all)
   if (known !== undefined) return known
   const fresh = new Ajv2020({
-    allErrors,
+    allErrors: all,
     // Unknown keywords and ignored ones are errors; missing `type` beside `properties` is ordinary JSON Schema.
     strictSchema: true,
     strictNumbers: true,
@@ -81,7 +72,7 @@ function ajvFor(allErrors: boolean): Ajv2020 {
     logger: false,
     code: { regExp: linearRegExp },
   })
-  INSTANCES.set(allErrors, fresh)
+  INSTANCES.set(all, fresh)
   return fresh
 }
 

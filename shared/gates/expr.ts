@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { canonicalJson, type Json } from '../canonical.ts'
 import { evaluateExpression, parseExpression } from '../dag/expression.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import { keepLast } from './keep-last.ts'
 import { oneSentence } from './one-sentence.ts'
 import { unusable } from './read-port.ts'
 
@@ -53,7 +54,7 @@ function placesOf(source: string): readonly Place[] {
   return read.ok ? read.places : []
 }
 
-function readSource(source: string) {
+const readSource = keepLast(64, (source: string) => {
   const parsed = parseExpression(source)
   if (!parsed.ok) return parsed
   const places: Place[] = []
@@ -67,7 +68,7 @@ function readSource(source: string) {
     places.push({ root, port })
   }
   return { ok: true as const, expression: parsed.expression, places }
-}
+})
 
 function ownValue(values: Readonly<Record<string, Json>>, port: string): Json | undefined {
   return Object.hasOwn(values, port) ? values[port] : undefined

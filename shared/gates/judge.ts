@@ -14,8 +14,8 @@ type Check = GateUse['check']
 
 /**
  * Evaluates one gate and fails closed: a port without a usable value (missing, null, NaN) is never shown to the check,
- * and a check that crashes, answers nonsense or runs over is `error`. It never throws. `use.check` is as parseCheck()
- * left it; `now` gives milliseconds (duration only). Same input hash, same verdict, duration apart (spec gates).
+ * and a check that crashes or runs over is `error`. It never throws. `use.check` is as parseCheck() left it; `now`
+ * gives milliseconds (duration only). Same input hash, same verdict, duration apart (spec gates).
  */
 export async function judgeGate(
   use: GateUse,
@@ -25,8 +25,9 @@ export async function judgeGate(
 ): Promise<Verdict> {
   const start = now()
   const gate = gateOf(use.check.type)
-  const hash = inputHash(gate, use.check, facts)
-  const result = await answer(gate, use.check, facts, ports, hash)
+  const reading = read(gate, use.check, facts)
+  const result =
+    gate === undefined ? broken('there is no gate of this type here') : await answer(gate, reading, facts, ports)
   const passed = result.passed === true && result.error === undefined
   const status = passed ? 'passed' : result.error === undefined ? 'failed' : 'error'
   return {
@@ -37,45 +38,44 @@ export async function judgeGate(
     reason: passed ? oneSentence(result.reason, MAX_REASON) : reasonFor(use.error, result.reason),
     facts: smallFacts(result.facts ?? {}),
     duration_ms: Math.max(0, now() - start),
-    input_hash: hash ?? sha256(`unreadable ${use.check.type}`),
+    input_hash: reading.hash ?? sha256(`unreadable ${use.check.type}`),
   }
 }
 
-/** The parameters of a parsed check; the registry's schema produced them (parseCheck), so they are not parsed again. */
-function paramsOf({ type: _, ...params }: Check): unknown {
-  return params
+interface Reading {
+  /** As parseCheck() left them: the registry's schema produced them, so they are not parsed again. */
+  readonly params: unknown
+  /** The ports the check reads with their values; undefined when the check is not a parsed one. */
+  readonly values: Readonly<Record<string, Json | undefined>> | undefined
+  /** undefined: what the check reads is not JSON (NaN, a lone surrogate). */
+  readonly hash: string | undefined
 }
 
-/** undefined: what the check reads is not JSON (NaN, a lone surrogate), or the check itself is not a parsed one. */
-function inputHash(gate: Gate<unknown> | undefined, check: Check, facts: GateFacts): string | undefined {
+function read(gate: Gate<unknown> | undefined, check: Check, facts: GateFacts): Reading {
+  const { type: _, ...params } = check
+  let values: Reading['values']
   try {
-    const params = paramsOf(check)
-    const values: Record<string, Json> = {}
-    for (const port of gate?.reads(params) ?? []) {
-      const value = readPort(facts, port)
-      if (value !== undefined) values[port] = value
-    }
-    return sha256(canonicalJson({ check, values, sees: gate?.sees?.(params, facts) }))
+    values = Object.fromEntries((gate?.reads(params) ?? []).map((port) => [port, readPort(facts, port)]))
+    const hash = sha256(canonicalJson({ check, values, sees: gate?.sees?.(params, facts) }))
+    return { params, values, hash }
   } catch {
-    return undefined
+    return { params, values, hash: undefined }
   }
 }
 
 async function answer(
-  gate: Gate<unknown> | undefined,
-  check: Check,
+  gate: Gate<unknown>,
+  { params, values, hash }: Reading,
   facts: GateFacts,
   ports: { readonly isolate: Isolate },
-  hash: string | undefined,
 ): Promise<CheckResult> {
-  if (gate === undefined) return broken(`gate type "${check.type}" does not exist here`)
+  if (values === undefined) return broken('its parameters are not those of a parsed check')
+  for (const [port, value] of Object.entries(values)) {
+    const problem = unusable(port, value)
+    if (problem !== undefined) return { passed: false, reason: problem, facts: { port } }
+  }
+  if (hash === undefined) return broken('what this gate reads is not JSON (NaN, or half of a character)')
   try {
-    const params = paramsOf(check)
-    for (const port of gate.reads(params)) {
-      const problem = unusable(port, readPort(facts, port))
-      if (problem !== undefined) return { passed: false, reason: problem, facts: { port } }
-    }
-    if (hash === undefined) return broken('what this gate reads is not JSON (NaN, or half of a character)')
     return await gate.check(params, facts, ports)
   } catch (cause) {
     return broken(`the gate broke off: ${cause instanceof Error ? cause.message : String(cause)}`)

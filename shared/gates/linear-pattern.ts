@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { keepLast } from './keep-last.ts'
 
 /** Characters of one pattern (spec security, "Gates and templates"). */
 const MAX_CHARACTERS = 1_000
@@ -36,19 +37,7 @@ export function linearPattern(
 
 type Compiled = ReturnType<typeof linearPattern>
 
-/** A pattern is compiled at parse and again for each verdict: the last few are kept. */
-const CACHE = new Map<string, Compiled>()
-const CACHE_SIZE = 64
-
-function compiled(source: string): Compiled {
-  const known = CACHE.get(source)
-  if (known !== undefined) return known
-  const fresh = compile(source)
-  const oldest = CACHE.size >= CACHE_SIZE ? CACHE.keys().next().value : undefined
-  if (oldest !== undefined) CACHE.delete(oldest)
-  CACHE.set(source, fresh)
-  return fresh
-}
+const compiled = keepLast(64, compile)
 
 function compile(source: string): Compiled {
   try {

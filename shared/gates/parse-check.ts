@@ -6,7 +6,7 @@ import { oneSentence } from './one-sentence.ts'
 import { gateOf, gateTypes } from './registry.ts'
 
 /** `path` is relative to the check, members joined by dots (`values.0`); empty = the check itself. */
-export interface CheckError {
+interface CheckError {
   readonly path: string
   readonly message: string
   readonly hint?: string

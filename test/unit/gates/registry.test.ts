@@ -63,7 +63,10 @@ const { value: anyValue } = fc.letrec<{ value: Json }>((tie) => ({
 
 const PORTS = ['a', 'b', '__proto__', 'length']
 const port = fc.constantFrom(...PORTS)
-const values = fc.dictionary(fc.constantFrom('a', 'b', 'length'), anyValue, { maxKeys: 3 })
+const values = fc.oneof(
+  fc.dictionary(fc.constantFrom('a', 'b', 'length'), anyValue, { maxKeys: 3 }),
+  fc.constantFrom<Readonly<Record<string, Json>>>({ a: 'a B 1 x', b: 'https://a.b/' }, { a: 1, b: true, length: [] }),
+)
 const measure = fc.option(fc.oneof(number, fc.constant(0.5)))
 const facts: fc.Arbitrary<GateFacts> = fc.record({
   inputs: values,
@@ -99,7 +102,7 @@ const PARAMS: Readonly<Record<string, fc.Arbitrary<object>>> = {
   min_length: fc.record({ port, min: fc.nat(3) }),
   max_value: fc.record({ port, max: fc.double({ noNaN: true, noDefaultInfinity: true }) }),
   valid_json: fc.record({ port }),
-  valid_url: fc.record({ port, schemes: fc.constantFrom(['https'], ['http', 'ftp']) }),
+  valid_url: fc.record({ port, schemes: fc.constantFrom(['https'], ['https', 'ftp']) }),
   json_schema: fc.record({ port, schema }),
   http: fc.oneof(fc.record({ port }), fc.constant({ url: 'https://example.com' })),
   diff: fc.record({ left: port, right: port, mode: fc.constantFrom('equal', 'not_equal') }),
