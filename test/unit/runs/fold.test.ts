@@ -142,6 +142,11 @@ describe('one block', () => {
     ])
   })
 
+  test('an attempt that is said to have started twice is one step', () => {
+    const { steps } = foldRun(logOf([runStarted, started('a', 1), started('a', 1), ended('a', 1, 'completed')]))
+    expect(steps).toMatchObject([{ index: 1, started_seq: 2, ended_seq: 4 }])
+  })
+
   test('a new epoch starts the block over; its cost stays', () => {
     const log = logOf([
       runStarted,
