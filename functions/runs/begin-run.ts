@@ -59,9 +59,14 @@ export async function beginRun(
   }
   const created = await world.runs.create(newRun(meta, context, now))
   if (!created.created && created.meta.body_hash !== body_hash) throw keyReused(run.run_id)
-  if (created.created) await launchRun(world, run)
+  if (created.created) await launchRun(world, run).catch((error: unknown) => startLater(world, run, error))
   const { dag_name, blocks } = created.meta
   return { run, created: created.created, dag_name, dag_hash: created.meta.dag_hash, blocks, edges: edgesOf(dag) }
+}
+
+/** The run exists and owes its start: the sweeper launches it. */
+function startLater({ log }: StartWorld, run: RunKey, error: unknown): void {
+  log.error('execution not started; the sweeper will', { run_id: run.run_id, error: String(error) })
 }
 
 function runIdFor({ ids }: Pick<World, 'ids'>, tenant: string, key: string | undefined): string {

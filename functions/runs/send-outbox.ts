@@ -6,7 +6,7 @@ import { functionHandler } from '../handler.ts'
 
 /**
  * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is
- * idempotent, an entry is removed only after its effect. What fails stays for the sweeper.
+ * idempotent, an entry is removed only after its effect (a start removes its own). What fails stays for the sweeper.
  */
 export const handler = functionHandler({
   name: 'send-outbox',
@@ -25,7 +25,7 @@ export const handler = functionHandler({
 async function performed(world: World, run: RunKey, entry: OutboxEntry): Promise<boolean> {
   try {
     await perform(world, run, entry)
-    return true
+    return entry.kind !== 'start_run'
   } catch (error) {
     world.log.error('outbox entry not performed', { run_id: run.run_id, entry: entry.id, error: String(error) })
     return false

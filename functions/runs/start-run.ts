@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { runLinks } from '../../shared/api/links.ts'
 import { START_RUN } from '../../shared/api/start-run.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { httpHandler } from '../http-handler.ts'
@@ -20,8 +21,7 @@ const route = httpHandler({
   async run({ principal, body, headers }, world) {
     const begun = await beginRun(world, principal, body, headers['idempotency-key'])
     const { run, created, dag_name, dag_hash, blocks, edges } = begun
-    const self = `/api/dag/runs/${run.run_id}`
-    const links = { self, events: `${self}/events`, replay: `${self}/replay` }
+    const links = runLinks(run.run_id)
     return { status: created ? 201 : 200, json: { run_id: run.run_id, dag_name, dag_hash, blocks, edges, links } }
   },
 })
