@@ -1,6 +1,6 @@
 import type { Wire } from './connect.ts'
 import type { BlockDraft } from './read-block.ts'
-import type { Reading } from './read-section.ts'
+import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import { listed, quoted } from './wording.ts'
 

@@ -1,6 +1,6 @@
 import type { BlockDraft } from './read-block.ts'
 import type { Ports } from './read-ports.ts'
-import type { Reading } from './read-section.ts'
+import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import type { InputTypes } from './settle-types.ts'
 import type { Path } from './source.ts'

@@ -1,11 +1,12 @@
 import type { Json } from '../canonical.ts'
 import { isName } from './name.ts'
 import type { BlockDraft } from './read-block.ts'
-import { type Reading, readList, readSection } from './read-section.ts'
+import { readSection } from './read-section.ts'
+import { type Reading, readList } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
-import { suggest } from './suggest.ts'
+import { didYouMean, suggest } from './suggest.ts'
 import { listed, quoted, shown } from './wording.ts'
 
 /** One dependency: `from` is done before `to` starts. With `output` and `input` a value travels too. */
@@ -38,6 +39,16 @@ export function connect(
   const list = edges === undefined ? [] : (readList(reading, edges, ['edges']) ?? [])
   for (const [index, edge] of list.entries()) wires.push(...readEdge(reading, byId, edge, ['edges', index]))
   return oneSource(reading, wires)
+}
+
+/** A list of the document that names blocks. */
+export function checkNamed(
+  reading: Reading,
+  byId: ReadonlyMap<string, BlockDraft>,
+  key: string,
+  ids: readonly string[],
+): void {
+  for (const [at, id] of ids.entries()) if (!byId.has(id)) unknownBlock(reading, byId, id, [key, at])
 }
 
 function readFrom(
@@ -132,12 +143,11 @@ function edgeEnd(
   return block
 }
 
-/** A list or key that must name a block and does not. */
-export function unknownBlock(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, id: string, path: Path): void {
+function unknownBlock(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, id: string, path: Path): void {
   refuse(reading, 'unknown_block', path, ({ place }) => {
     const near = suggest(id, byId.keys()) ?? suggest(id.split('.')[0] ?? '', byId.keys())
     const text = `${place} is ${quoted(id)}, but there is no such block; blocks are ${listed(byId.keys())}`
-    return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+    return { text, hint: didYouMean(near) }
   })
 }
 
@@ -156,7 +166,7 @@ function withPort(
     const names = [...ports.keys()]
     const near = suggest(port, names) ?? (names.length === 1 ? names[0] : undefined)
     const text = `${place} is ${quoted(port)}, but block ${quoted(block.id ?? '')} has ${names.length === 0 ? `no ${side}` : `${side} ${listed(names)}`}`
-    return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+    return { text, hint: didYouMean(near) }
   })
   return undefined
 }

@@ -1,6 +1,6 @@
 import jsep from 'jsep'
 import type { Json } from '../canonical.ts'
-import { applyBinary, applyUnary, isBinary, isUnary } from './operator.ts'
+import { applyBinary, applyUnary, isOperator } from './operator.ts'
 
 /** Limits of one expression (decisions, "Expressions"): characters, and nesting after parsing. */
 const MAX_CHARACTERS = 1_000
@@ -110,7 +110,7 @@ function readNode(from: jsep.Expression, depth: number, reader: Reader): Node {
       return { kind: 'path', path }
     }
     case 'UnaryExpression':
-      if (!isUnary(node.operator)) return refuse(reader, `operator "${node.operator}" is not allowed`)
+      if (!isOperator(node.operator, 1)) return refuse(reader, `operator "${node.operator}" is not allowed`)
       return { kind: 'unary', operator: node.operator, operand: readNode(node.argument, depth + 1, reader) }
     case 'BinaryExpression':
       return readBinary(node, depth, reader)
@@ -126,7 +126,7 @@ function readNode(from: jsep.Expression, depth: number, reader: Reader): Node {
 
 function readBinary(node: jsep.BinaryExpression, depth: number, reader: Reader): Node {
   const { operator } = node
-  if (!isBinary(operator)) return refuse(reader, `operator "${operator}" is not allowed`)
+  if (!isOperator(operator, 2)) return refuse(reader, `operator "${operator}" is not allowed`)
   // `a && b && c` is one level to its reader, though the tree leans to the left.
   const chained = node.left.type === 'BinaryExpression' && node.left.operator === operator
   const left = readNode(node.left, chained ? depth : depth + 1, reader)

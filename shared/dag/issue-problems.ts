@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import type { Problem, Subject } from './report.ts'
 import type { Path } from './source.ts'
-import { suggest } from './suggest.ts'
+import { didYouMean, suggest } from './suggest.ts'
 import { listed, shown } from './wording.ts'
 
 type Issue = z.core.$ZodIssue
@@ -31,7 +31,7 @@ export function unknownKey(path: Path, known: () => readonly string[]): Problem 
     const keys = known()
     const near = suggest(String(path.at(-1)), keys)
     const text = `${place} is an unknown key; allowed are ${listed(keys)}`
-    return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+    return { text, hint: didYouMean(near) }
   }
   return { code: 'unknown_key', path, on: 'key', say }
 }
@@ -55,7 +55,7 @@ function sayIssue(issue: Issue, seen: Json, { place }: Subject): Said {
       const allowed = issue.values.map(String)
       const near = typeof seen === 'string' ? suggest(seen, allowed) : undefined
       const text = `${place} is ${shown(seen)}; allowed are ${listed(allowed)}`
-      return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+      return { text, hint: didYouMean(near) }
     }
     default:
       return { text: `${place}${typeof seen === 'object' ? '' : ` (${shown(seen)})`} is not allowed: ${issue.message}` }

@@ -6,11 +6,9 @@ jsep.addBinaryOp('in', 7)
 
 type Operation = (left: Json, right: Json) => Json | undefined
 
-export function isUnary(operator: string): boolean {
-  return operator === '!' || operator === '-'
-}
-
-export function isBinary(operator: string): boolean {
+/** Whether an operator of so many operands is allowed. */
+export function isOperator(operator: string, operands: 1 | 2): boolean {
+  if (operands === 1) return operator === '!' || operator === '-'
   return operator === '&&' || operator === '||' || EQUALITY.has(operator) || OPERATIONS.has(operator)
 }
 

@@ -1,12 +1,19 @@
 import type { Json } from '../canonical.ts'
-import type { GateComposition } from './dag.ts'
-import type { PhaseGates } from './read-gates.ts'
-import { type Reading, readSection } from './read-section.ts'
+import type { GateComposition, GateUse } from './dag.ts'
+import { readSection } from './read-section.ts'
+import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
-import { suggest } from './suggest.ts'
+import { didYouMean, suggest } from './suggest.ts'
 import { listed, quoted, shown } from './wording.ts'
+
+/** The gates of one phase: those that are right, and the names and number of all that were written. */
+export interface PhaseGates {
+  readonly uses: readonly GateUse[]
+  readonly names: readonly string[]
+  readonly count: number
+}
 
 /** How verdicts become one (spec gates, "Envelope"). What its gates can never reach is a problem here. */
 export function readComposition(
@@ -53,7 +60,7 @@ function readWeights(reading: Reading, given: Json, path: Path, gates: PhaseGate
     refuse(reading, [...path, 'weights', name], 'unknown_gate_name', ({ who }) => {
       const near = suggest(name, names)
       const text = `${who} weighs gate ${quoted(name)}, but its gates of that phase are ${listed(names)}`
-      return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+      return { text, hint: didYouMean(near) }
     })
   }
   const sum = Object.values(weights).reduce((total, weight) => total + weight, 0)

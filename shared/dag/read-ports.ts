@@ -1,11 +1,12 @@
 import type { Json } from '../canonical.ts'
 import { PORT_TYPES, type PortType } from './dag.ts'
 import { isName, NAME_RULE } from './name.ts'
-import { type Reading, readMapping, readSection } from './read-section.ts'
+import { readSection } from './read-section.ts'
+import { type Reading, readMapping } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
-import { suggest } from './suggest.ts'
+import { didYouMean, suggest } from './suggest.ts'
 import { listed, shown } from './wording.ts'
 
 /** A port or run input as written: what is wrong with it is already a problem. */
@@ -60,7 +61,7 @@ function readType(
     const near = suggest(name, PORT_TYPES)
     const wire = name.includes('.') ? `To wire an output, write { from: ${name.slice(0, 150)} }.` : undefined
     const text = `${place} has the unknown type ${shown(given)}; allowed are ${listed(PORT_TYPES)}`
-    return { text, hint: near === undefined ? wire : `Did you mean "${near}"?` }
+    return { text, hint: didYouMean(near) ?? wire }
   }
   problems.push({ code: 'unknown_type', path, say })
   return { broken: true }

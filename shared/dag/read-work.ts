@@ -1,13 +1,13 @@
 import type { Json } from '../canonical.ts'
-import { HANDLERS } from '../handlers.ts'
 import type { Agent, ApprovalPolicy } from './dag.ts'
 import { isLater } from './not-yet.ts'
-import { type Mapping, type Reading, readSection } from './read-section.ts'
+import { readAgent } from './read-agent.ts'
+import { readHandler } from './read-handler.ts'
+import type { Mapping, Reading } from './reading.ts'
 import type { Problem } from './report.ts'
-import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
-import { suggest } from './suggest.ts'
-import { listed, quoted, shown } from './wording.ts'
+import { didYouMean, suggest } from './suggest.ts'
+import { listed, shown } from './wording.ts'
 
 /** What a block does: the part of it that depends on its mode. */
 export type Work =
@@ -29,9 +29,13 @@ export function readWork(
   if (mode !== 'deterministic') refuseSection(reading, block, path, mode)
   switch (mode) {
     case 'ai':
-      return readAgent(reading, block, [...path, 'agent'])
+      if (block.agent === undefined) missingSection(reading, path, mode, 'agent')
+      else return readAgent(reading, block.agent, [...path, 'agent'])
+      return undefined
     case 'deterministic':
-      return readDeterministic(reading, block, [...path, 'deterministic'])
+      if (block.deterministic === undefined) missingSection(reading, path, mode, 'deterministic')
+      else return readHandler(reading, block.deterministic, [...path, 'deterministic'])
+      return undefined
     case 'approval':
       if (approval !== undefined) return { mode, approval }
       // A section that is there but wrong is a problem already.
@@ -41,79 +45,6 @@ export function readWork(
       refuseMode(reading, mode, [...path, 'mode'])
       return undefined
   }
-}
-
-function readAgent(reading: Reading, block: Mapping, path: Path): Work | undefined {
-  if (block.agent === undefined) {
-    missingSection(reading, path.slice(0, -1), 'ai', 'agent')
-    return undefined
-  }
-  const section = readSection(reading, SECTIONS.agent, block.agent, path, 'agent')
-  if (section === undefined) return undefined
-  const { provider, model, prompt, system, model_params = {} } = section
-  if (refuseRouting(reading, block.agent, path)) return undefined
-  if (provider !== undefined) checkProvider(reading, provider, [...path, 'provider'])
-  if (provider === undefined || model === undefined) return undefined
-  const texts = { ...(prompt === undefined ? {} : { prompt }), ...(system === undefined ? {} : { system }) }
-  return { mode: 'ai', agent: { provider, model, ...texts, model_params: model_params as Mapping } }
-}
-
-/** Provider and model are named in this version: an agent that is only described is found in a later one. */
-function refuseRouting({ problems }: Reading, agent: Json, path: Path): boolean {
-  const given = (key: string) => typeof agent === 'object' && agent !== null && Object.hasOwn(agent, key)
-  const route = given('provider') ? undefined : ['role', 'capability', 'specific'].find(given)
-  if (route !== undefined) {
-    const say: Problem['say'] = ({ who }) => ({
-      text: `${who} finds its agent by "${route}", which is not supported yet`,
-      hint: 'Name "provider" and "model" for now.',
-    })
-    problems.push({ code: 'not_yet_supported', path: [...path, route], on: 'key', say })
-    return true
-  }
-  for (const key of ['provider', 'model'].filter((key) => !given(key))) {
-    const say: Problem['say'] = ({ place }) => ({ text: `${place} is missing`, hint: `Add "${key}".` })
-    problems.push({ code: 'missing_key', path: [...path, key], say })
-  }
-  return false
-}
-
-function checkProvider({ problems, providers }: Reading, provider: string, path: Path): void {
-  if (providers === undefined || provider === 'local' || providers.includes(provider)) return
-  const known = [...new Set([...providers, 'local'])]
-  const say: Problem['say'] = ({ who }) => {
-    const near = suggest(provider, known)
-    const text = `${who} uses provider ${quoted(provider)}, which is not configured; configured are ${listed(known)}`
-    return { text, hint: near === undefined ? 'Add it to sluice.yaml.' : `Did you mean "${near}"?` }
-  }
-  problems.push({ code: 'unknown_provider', path, say })
-}
-
-function readDeterministic(reading: Reading, block: Mapping, path: Path): Work | undefined {
-  if (block.deterministic === undefined) {
-    missingSection(reading, path.slice(0, -1), 'deterministic', 'deterministic')
-    return undefined
-  }
-  const section = readSection(reading, SECTIONS.deterministic, block.deterministic, path, 'deterministic')
-  if (section?.handler === undefined) return undefined
-  const known = Object.entries(HANDLERS).find(([name]) => name === section.handler)
-  if (known === undefined) {
-    refuseHandler(reading, section.handler, [...path, 'handler'])
-    return undefined
-  }
-  const [handler, schema] = known
-  const config = readSection(reading, schema, section.config ?? {}, [...path, 'config'])
-  // The schemas of handlers accept JSON only.
-  return config === undefined ? undefined : { mode: 'deterministic', handler, config: config as Mapping }
-}
-
-function refuseHandler({ problems }: Reading, handler: string, path: Path): void {
-  const say: Problem['say'] = ({ who }) => {
-    const names = Object.keys(HANDLERS)
-    const near = suggest(handler, names)
-    const text = `${who} uses the unknown handler ${quoted(handler)}; known are ${listed(names)}`
-    return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
-  }
-  problems.push({ code: 'unknown_handler', path, say })
 }
 
 /** A section that would be passed over in silence: its author meant the mode. */
@@ -144,7 +75,7 @@ function refuseMode({ problems }: Reading, mode: Json, path: Path): void {
   const say: Problem['say'] = ({ who }) => {
     const near = typeof mode === 'string' ? suggest(mode, MODES) : undefined
     const text = `${who} has the unknown mode ${shown(mode)}; allowed are ${listed(MODES)}`
-    return { text, hint: near === undefined ? undefined : `Did you mean "${near}"?` }
+    return { text, hint: didYouMean(near) }
   }
   problems.push({ code: 'unknown_mode', path, say })
 }

@@ -91,5 +91,3 @@ export const SECTIONS = {
     input: z.string().optional(),
   }),
 } as const
-
-export type SectionName = keyof typeof SECTIONS

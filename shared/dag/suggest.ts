@@ -1,3 +1,5 @@
+import { quoted } from './wording.ts'
+
 /** A word this long is nobody's typing error; longer ones are compared by their start. */
 const COMPARED = 64
 
@@ -20,6 +22,11 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
     limit = edits - 1
   }
   return best
+}
+
+/** The hint that goes with it. */
+export function didYouMean(near: string | undefined): string | undefined {
+  return near === undefined ? undefined : `Did you mean ${quoted(near)}?`
 }
 
 /** Optimal string alignment distance, three rows at a time. */

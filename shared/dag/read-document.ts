@@ -1,0 +1,70 @@
+import type { Json } from '../canonical.ts'
+import { LIMITS } from './limits.ts'
+import { type BlockDraft, readBlock } from './read-block.ts'
+import { type Ports, readPorts } from './read-ports.ts'
+import { readSection } from './read-section.ts'
+import { type Reading, readList } from './reading.ts'
+import type { Problem } from './report.ts'
+import { SECTIONS } from './sections.ts'
+import { checkDefaults } from './settle-types.ts'
+
+/** The parts of a document, each read on its own. */
+export interface DocumentDraft {
+  readonly name?: string
+  readonly version?: string
+  readonly inputs: Ports
+  readonly blocks: readonly BlockDraft[]
+  /** Of two blocks with one id the first. */
+  readonly byId: ReadonlyMap<string, BlockDraft>
+  readonly edges: Json | undefined
+  readonly entrypoints: readonly string[]
+  readonly terminals: readonly string[]
+}
+
+/** Reads a document; `undefined` when there is nothing to go on with: no mapping, or more blocks than are read at all. */
+export function readDocument(reading: Reading, given: Json): DocumentDraft | undefined {
+  const section = readSection(reading, SECTIONS.document, given, [], 'document')
+  if (section === undefined) return undefined
+  const inputs = readPorts(reading, 'run_input', section.inputs, ['inputs'])
+  checkDefaults(reading, inputs, (port) => port.type)
+  const blocks = readBlocks(reading, section.blocks)
+  if (blocks === undefined) return undefined
+  const { name, version, edges, entrypoints = [], terminals = [] } = section
+  const told = {
+    ...(name === undefined ? {} : { name }),
+    ...(version === undefined ? {} : { version: String(version) }),
+  }
+  return { ...told, inputs, blocks, byId: indexBlocks(reading, blocks), edges, entrypoints, terminals }
+}
+
+function readBlocks(reading: Reading, given: Json | undefined): readonly BlockDraft[] | undefined {
+  const blocks = given === undefined ? undefined : readList(reading, given, ['blocks'])
+  const hint = 'Give "blocks" a list with at least one block.'
+  if (given === undefined) refuse(reading, 'missing_blocks', 'the document has no blocks', hint)
+  if (blocks?.length === 0) refuse(reading, 'empty_blocks', 'the document has an empty list of blocks', hint)
+  if (blocks !== undefined && blocks.length > LIMITS.blocks) {
+    refuse(reading, 'limit_exceeded', `the document has ${blocks.length} blocks; the limit is ${LIMITS.blocks}`)
+    return undefined
+  }
+  return (blocks ?? []).flatMap((block, index) => readBlock(reading, block, index) ?? [])
+}
+
+function refuse({ problems }: Reading, code: string, text: string, hint?: string): void {
+  problems.push({ code, path: ['blocks'], on: 'key', say: () => ({ text, hint }) })
+}
+
+/** By id; of two blocks with one id the first is meant, and the second is a problem. */
+function indexBlocks({ problems }: Reading, blocks: readonly BlockDraft[]): ReadonlyMap<string, BlockDraft> {
+  const byId = new Map<string, BlockDraft>()
+  for (const block of blocks) {
+    if (block.id === undefined) continue
+    const first = byId.get(block.id)
+    if (first === undefined) byId.set(block.id, block)
+    else {
+      const text = `blocks[${block.index}] has the id "${block.id}", which blocks[${first.index}] has already`
+      const say: Problem['say'] = () => ({ text, hint: 'Give each block an id of its own.' })
+      problems.push({ code: 'duplicate_id', path: [...block.path, 'id'], say })
+    }
+  }
+  return byId
+}

@@ -1,0 +1,94 @@
+import type { Json } from '../canonical.ts'
+import type { Gate } from '../gates/gate.ts'
+import type { GateUse } from './dag.ts'
+import { readSection, refuseLater } from './read-section.ts'
+import { type Mapping, type Reading, readMapping, readMember } from './reading.ts'
+import type { Problem } from './report.ts'
+import { SECTIONS } from './sections.ts'
+import type { Path } from './source.ts'
+import { didYouMean, suggest } from './suggest.ts'
+import { listed, quoted, shown } from './wording.ts'
+
+/** Where a gate stands: its phase, what it may read, and the names its block has used. */
+export interface GatePlace {
+  readonly reading: Reading
+  readonly phase: 'pre' | 'post'
+  readonly names: string[]
+  /** Names of both phases so far: a verdict is known by its gate's name. */
+  readonly taken: Set<string>
+  readonly ports: ReadonlySet<string>
+}
+
+/** One gate, its parameters parsed by its kind; none when something is wrong with it. */
+export function readGate(place: GatePlace, given: Json, path: Path): readonly GateUse[] {
+  const { reading, phase, names, taken } = place
+  const section = readSection(reading, SECTIONS.gate, given, path, 'gate')
+  if (section === undefined) return []
+  const { name, error } = section
+  if (name !== undefined && taken.has(name)) {
+    const say: Problem['say'] = ({ who }) => ({
+      text: `${who} has two gates named ${quoted(name)}`,
+      hint: 'Rename one.',
+    })
+    reading.problems.push({ code: 'duplicate_gate', path: [...path, 'name'], say })
+  }
+  if (name !== undefined) {
+    names.push(name)
+    taken.add(name)
+  }
+  const check = readCheck(place, section.check, [...path, 'check'])
+  if (name === undefined || check === undefined) return []
+  const on_fail = section.on_fail ?? (phase === 'pre' ? 'fail' : 'retry')
+  return [{ name, check, ...(error === undefined ? {} : { error }), on_fail }]
+}
+
+function readCheck(place: GatePlace, given: Json | undefined, path: Path): GateUse['check'] | undefined {
+  const { reading } = place
+  if (given === undefined) {
+    const say: Problem['say'] = ({ place }) => ({ text: `${place} is missing`, hint: 'Add check: { type: .. }.' })
+    reading.problems.push({ code: 'missing_key', path, say })
+    return undefined
+  }
+  const mapping = readMapping(reading, given, path)
+  if (mapping === undefined) return undefined
+  if (refuseLater(reading, mapping, 'check', path).size > 0) return undefined
+  const { type, not: _harmless, ...params } = mapping
+  const gate = typeof type === 'string' ? reading.gates.gateOf(type) : undefined
+  if (gate === undefined) {
+    refuseType(reading, type, path)
+    return undefined
+  }
+  const parsed = readMember(reading, gate.params, params, path)
+  if (parsed === undefined) return undefined
+  for (const port of gate.reads(parsed)) if (!place.ports.has(port)) refusePort(place, mapping, port, path)
+  return normalCheck(gate, parsed)
+}
+
+function normalCheck(gate: Gate<unknown>, parsed: unknown): GateUse['check'] {
+  // Parameters are a strict schema's answer over JSON; members that are absent are left out, as in JSON.
+  const params = Object.entries(parsed as Mapping).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(params), type: gate.type }
+}
+
+function refuseType({ problems, gates }: Reading, type: Json | undefined, path: Path): void {
+  const say: Problem['say'] = ({ place }) => {
+    if (type === undefined)
+      return { text: `${place} has no "type"`, hint: `Known types are ${listed(gates.gateTypes())}.` }
+    const near = typeof type === 'string' ? suggest(type, gates.gateTypes()) : undefined
+    const text = `${place} has the unknown gate type ${shown(type)}; known are ${gates.gateTypes().join(', ')}`
+    return { text, hint: didYouMean(near) }
+  }
+  const code = type === undefined ? 'missing_key' : 'unknown_gate'
+  problems.push({ code, path: [...path, 'type'], say })
+}
+
+function refusePort({ reading, phase, ports }: GatePlace, check: Mapping, port: string, path: Path): void {
+  const key = Object.keys(check).find((name) => name !== 'type' && check[name] === port)
+  const say: Problem['say'] = ({ who }) => {
+    const where = phase === 'pre' ? 'inputs' : 'inputs and outputs'
+    const near = suggest(port, ports)
+    const text = `${who} has a ${phase}-gate that reads port ${quoted(port)}, but its ${where} are ${listed(ports)}`
+    return { text, hint: didYouMean(near) }
+  }
+  reading.problems.push({ code: 'unknown_gate_port', path: key === undefined ? path : [...path, key], say })
+}

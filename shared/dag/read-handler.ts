@@ -1,0 +1,38 @@
+import type { Json } from '../canonical.ts'
+import { HANDLERS } from '../handlers.ts'
+import { readSection } from './read-section.ts'
+import type { Mapping, Reading } from './reading.ts'
+import type { Problem } from './report.ts'
+import { SECTIONS } from './sections.ts'
+import type { Path } from './source.ts'
+import { didYouMean, suggest } from './suggest.ts'
+import { listed, quoted } from './wording.ts'
+
+/** The handler of a deterministic block and its config, as the handler's own schema has it. */
+export function readHandler(
+  reading: Reading,
+  given: Json,
+  path: Path,
+): { readonly mode: 'deterministic'; readonly handler: string; readonly config: Mapping } | undefined {
+  const section = readSection(reading, SECTIONS.deterministic, given, path, 'deterministic')
+  if (section?.handler === undefined) return undefined
+  const known = Object.entries(HANDLERS).find(([name]) => name === section.handler)
+  if (known === undefined) {
+    refuseHandler(reading, section.handler, [...path, 'handler'])
+    return undefined
+  }
+  const [handler, schema] = known
+  const config = readSection(reading, schema, section.config ?? {}, [...path, 'config'])
+  // The schemas of handlers accept JSON only.
+  return config === undefined ? undefined : { mode: 'deterministic', handler, config: config as Mapping }
+}
+
+function refuseHandler({ problems }: Reading, handler: string, path: Path): void {
+  const say: Problem['say'] = ({ who }) => {
+    const names = Object.keys(HANDLERS)
+    const near = suggest(handler, names)
+    const text = `${who} uses the unknown handler ${quoted(handler)}; known are ${listed(names)}`
+    return { text, hint: didYouMean(near) }
+  }
+  problems.push({ code: 'unknown_handler', path, say })
+}
