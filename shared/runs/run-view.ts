@@ -18,7 +18,7 @@ export interface RunParts {
   readonly now: number
 }
 
-export interface BlockAnswer {
+interface BlockAnswer {
   readonly state: BlockState
   readonly attempt: number
   /** As the document says; the safety policy may allow fewer. */
@@ -37,7 +37,7 @@ export interface BlockAnswer {
   readonly usd: number | null
 }
 
-export type ApprovalAnswer = ApprovalFold & {
+type ApprovalAnswer = ApprovalFold & {
   readonly prompt: string
   readonly shown: Readonly<Record<string, StoredValue>>
 }
