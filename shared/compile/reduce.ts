@@ -5,7 +5,7 @@ export type Upstream = readonly (readonly number[])[]
 
 /**
  * Transitive reduction: drops each edge another path implies (data flows through the store, so such an edge costs
- * nothing to leave out). Lists come back ascending, so equal orders give equal bytes whatever the edges' order was.
+ * nothing to leave out). Nothing in the answer depends on the order the edges came in.
  * Costs (kept edges * n / 32) word operations. The document check has refused cycles before: one here is a Bug.
  */
 export function reduceTransitively(upstream: Upstream): readonly (readonly number[])[] {
@@ -20,7 +20,6 @@ export function reduceTransitively(upstream: Upstream): readonly (readonly numbe
       kept[v]?.push(p)
       addRow(ancestors, v * words, p, words)
     }
-    kept[v]?.sort((a, b) => a - b)
   }
   return kept
 }
