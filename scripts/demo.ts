@@ -48,7 +48,7 @@ function countries(): string {
 }
 
 async function runBrief({ target, signal }: { target: Target; signal: AbortSignal }): Promise<number> {
-  const { runId, exitCode } = await startAndWatch(session, target, {
+  const { runId, exitCode, artifacts } = await startAndWatch(session, target, {
     request: { dag: readFileSync(join(root, 'dags', 'dataset-brief.yaml'), 'utf8') },
     json: false,
     yes: !wait,
@@ -60,6 +60,7 @@ async function runBrief({ target, signal }: { target: Target; signal: AbortSigna
   const { columns } = session.size()
   for (const line of ['', 'Timeline', ...renderTimeline(events, columns)]) session.say(line)
   for (const line of ['', 'Verdicts of every gate', ...verdictLines(events)]) session.say(line)
+  for (const line of ['', ...artifacts]) session.say(line)
   return exitCode
 }
 

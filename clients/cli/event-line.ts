@@ -54,7 +54,7 @@ function blockWords(event: RunEvent): string | undefined {
     case 'block:gate':
       return `gate ${event.data.gate} ${event.data.status}: ${event.data.reason}`
     case 'block:retrying':
-      return `tries again at ${event.data.due_at}: ${event.data.reason}`
+      return `tries again ${retryWords(event)}: ${event.data.reason}`
     case 'block:completed':
       return 'completed'
     case 'block:failed':
@@ -65,6 +65,11 @@ function blockWords(event: RunEvent): string | undefined {
       // A newer server's event: its type says more than silence.
       return (event as { readonly type: string }).type
   }
+}
+
+function retryWords({ at, data }: Extract<RunEvent, { type: 'block:retrying' }>): string {
+  const wait = Date.parse(data.due_at) - Date.parse(at)
+  return wait > 0 ? `in ${durationWords(wait)}` : 'at once'
 }
 
 type OutputData = Extract<RunEvent, { type: 'block:output' }>['data']

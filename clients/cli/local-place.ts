@@ -23,6 +23,8 @@ export interface LocalPlace {
   readonly dataDir: string
   /** Resolves with its exit code when it has ended. */
   readonly ended: Promise<number>
+  /** The end of what it logged, where that is not shown anyway; at most 4,000 characters. */
+  lastWords(): string
   /** Asks for a clean stop and waits for it. */
   stop(): Promise<void>
 }
@@ -42,6 +44,7 @@ export async function startPlace(options: PlaceOptions): Promise<LocalPlace> {
     pid: ready.pid,
     dataDir: ready.data_dir,
     ended,
+    lastWords,
     async stop() {
       child.kill('SIGTERM')
       await ended

@@ -40,6 +40,8 @@ export async function startOnly(session: Session, target: Target, how: StartHow)
 interface Ended {
   readonly runId: string
   readonly exitCode: ExitCode
+  /** A line an artifact: its name and where it is. */
+  readonly artifacts: readonly string[]
 }
 
 /** Starts a run and follows it to its end. */
@@ -55,7 +57,7 @@ export async function startAndWatch(session: Session, target: Target, how: Start
   const artifacts = await leftBehind(target, how, run_id)
   if (how.json) session.say(JSON.stringify(ended, null, 2))
   else for (const line of [endWords(ended), ...artifacts]) session.say(line)
-  return { runId: run_id, exitCode: exitCodeOf(ended.run.state) }
+  return { runId: run_id, exitCode: exitCodeOf(ended.run.state), artifacts }
 }
 
 function leftBehind(target: Target, { artifactsDir }: StartHow, runId: string): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import type { Target } from './api.ts'
-import { type PlaceOptions, startPlace } from './local-place.ts'
+import { type LocalPlace, type PlaceOptions, startPlace } from './local-place.ts'
 import { Refused } from './refused.ts'
 
 interface OpenPlace {
@@ -21,8 +21,20 @@ export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace
   void place.ended.then(interrupt)
   try {
     return await use({ target: { url, named: true }, dataDir, signal: stopped.signal })
+  } catch (error) {
+    throw withLog(error, place)
   } finally {
     await place.stop()
     for (const signal of signals) process.off(signal, interrupt)
   }
+}
+
+/** "The log has the details": nobody else can see the log of a place that ran inside a command. */
+function withLog(error: unknown, place: LocalPlace): unknown {
+  if (!(error instanceof Refused) || (error.status ?? 0) < 500) return error
+  const { code, detail } = error.reason
+  return new Refused(
+    { code, detail: `${detail}\nThe log of the place:\n${place.lastWords().trimEnd()}` },
+    { cause: error },
+  )
 }

@@ -13,7 +13,7 @@ describe('eventLine()', () => {
       '   0.12 s  draft: started',
       '   0.30 s  draft: local template gave text (2.0 KiB) in 0.15 s',
       '   0.31 s  draft: gate long-enough failed: has 12 characters, at least 200 wanted',
-      '   0.32 s  draft: tries again at 2026-01-01T00:00:00.400Z: long-enough failed',
+      '   0.32 s  draft: tries again in 0.08 s: long-enough failed',
       '   0.40 s  draft: attempt 2 started',
       '   0.50 s  draft: gate long-enough passed: has 300 characters',
       '   0.51 s  draft: completed',
