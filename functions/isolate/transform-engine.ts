@@ -4,19 +4,30 @@ import type { Job } from './isolate-messages.ts'
 /** Characters of JSON an answer may have; the caller has to parse it on its own event loop. */
 const MAX_ANSWER = 10_485_760
 
-/** Evaluates a JSONata expression against the bindings; JSON text of the answer. Level 2.0.6 without $eval, as on AWS. */
+/** Evaluates a JSONata expression against the bindings; JSON text of the answer. Level 2.0.6 without $eval, clock and chance. */
 export async function transform({ program, input }: Job): Promise<string> {
   if (typeof program !== 'string') throw new Error('a transform is the text of a JSONata expression')
   const expression = jsonata(program)
-  expression.registerFunction('eval', () => {
-    throw new Error('$eval is not available: it is not in Step Functions either')
-  })
+  for (const [name, why] of REFUSED) {
+    expression.registerFunction(name, () => {
+      throw new Error(`$${name} is not available: ${why}`)
+    })
+  }
   const value: unknown = await expression.evaluate(input)
   if (value === undefined) throw new Error('the expression has no value: nothing matched')
   const text = JSON.stringify(value, onlyJson)
   if (text.length <= MAX_ANSWER) return text
   throw new Error(`the answer has ${text.length} characters of JSON, at most ${MAX_ANSWER} are allowed`)
 }
+
+const ONCE = 'a transform answers the same for the same inputs; hand the value in as an input'
+const REFUSED: readonly (readonly [string, string])[] = [
+  ['eval', 'it is not in Step Functions either'],
+  ['now', ONCE],
+  ['millis', ONCE],
+  ['random', ONCE],
+  ['shuffle', ONCE],
+]
 
 /** JSON.stringify would drop functions, print JSONata's insides and turn Infinity into null. */
 function onlyJson(_key: string, value: unknown): unknown {
