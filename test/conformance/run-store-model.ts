@@ -111,6 +111,7 @@ function append(model: Model, append: Append): Appended {
   if (append.end !== undefined) run.running.delete(append.end.block)
   if (append.approval !== undefined) run.approvals.set(append.approval.id, append.approval.set)
   for (const entry of append.outbox ?? []) run.outbox.set(entry.id, entry)
+  if (append.projection !== undefined) put(run, append.projection)
   run.state = append.state ?? run.state
   run.check_at = append.check_at ?? run.check_at
   return { ok: true, seq: run.events.length }
@@ -155,6 +156,7 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
   fc.constant({}),
   fc.record({ block: someBlock, limit: fc.constantFrom(0, 1, 2) }).map((start) => ({ start })),
   someBlock.map((block) => ({ end: { block } })),
+  fc.record({ block: someBlock, n: fc.nat(4) }).map(({ block, n }) => ({ projection: projection(block, n) })),
   fc.record({ id: fc.constantFrom('p', 'q'), was: fc.constantFrom('pending' as const, null) }).map(({ id, was }) => ({
     approval: { id, was, set: was === null ? pending(1) : { ...pending(1), status: 'approved' as const } },
   })),

@@ -458,6 +458,18 @@ function projectionTests(store: Store): void {
     expect(await store().projections(run)).toEqual([completed])
   })
 
+  test('one that rides on an append is there when it answers, forward only; a refused append writes none', async () => {
+    const run = await begun(store)
+    const claim = step(run, '3', at(1, 10), { projection: running })
+    expect(await store().append(claim)).toMatchObject({ ok: true })
+    expect(await store().projections(run)).toEqual([running])
+    expect(await store().append({ ...claim, projection: { ...running, ordinal: at(9, 10) } })).toMatchObject({
+      ok: false,
+    })
+    await store().append(step(run, '4', at(1, 10), { projection: { ...running, attempt: 9 } }))
+    expect(await store().projections(run)).toEqual([running])
+  })
+
   test('answers all blocks or those named, by block; failure and due time are kept', async () => {
     const run = await begun(store)
     const failure = { code: 'gate_failed', reason: 'too short', feedback: ['at least 200 characters'] }
