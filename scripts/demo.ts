@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import type { Target } from '../clients/cli/api.ts'
 import { endWithParent } from '../clients/cli/end-with-parent.ts'
 import { fetchEvents } from '../clients/cli/fetch-run.ts'
@@ -18,9 +19,13 @@ import { withPlace } from '../clients/cli/with-place.ts'
  * It approves by itself (recorded as via `--yes`); with `--wait` a person decides from another terminal.
  */
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const folder = join(root, '.sluice', 'demo')
+const { wait, 'data-dir': folder } = parseArgs({
+  options: {
+    wait: { type: 'boolean', default: false },
+    'data-dir': { type: 'string', default: join(root, '.sluice', 'demo') },
+  },
+}).values
 const session = openSession()
-const wait = process.argv.slice(2).includes('--wait')
 
 endWithParent()
 process.exitCode = await demo().catch((error: unknown) => {

@@ -35,7 +35,10 @@ async function start(session: Session, options: StartOptions): Promise<void> {
     )
     if (!url.endsWith(':4040')) session.say(`Other commands find it with --url ${url}, or SLUICE_URL=${url}.`)
   }
-  process.exitCode = await place.ended
+  const code = await place.ended
+  if (code !== 0)
+    session.warn(`The place ended with code ${code}. Its data is kept in ${dataDir}: start it again to go on.`)
+  process.exitCode = code === 0 ? 0 : 1
 }
 
 function readPort(text: string): number {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 /** What one command line did. */
@@ -45,4 +46,28 @@ export function jsonLines(text: string): readonly unknown[] {
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
+}
+
+/** A command that goes on: its first line of stdout was one JSON object. */
+export interface Started {
+  readonly first: Readonly<Record<string, unknown>>
+  readonly ended: Promise<number | null>
+  /** Sends the signal, waits for the end and answers the exit code. */
+  stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+export async function startSluice(args: readonly string[], cwd: string): Promise<Started> {
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const lines = createInterface({ input: child.stdout })
+  const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close')])
+  if (line === undefined) throw new Error(`sluice ${args.join(' ')} ended with code ${await ended}`)
+  return {
+    first: JSON.parse(line),
+    ended,
+    stop(signal) {
+      child.kill(signal)
+      return ended
+    },
+  }
 }
