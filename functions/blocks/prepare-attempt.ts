@@ -1,8 +1,9 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
 import type { Failure } from './end-attempt.ts'
+import { failureOf } from './failure-of.ts'
 import { type Judged, judgeBlock } from './judge-block.ts'
-import { failureOf, gateFailure } from './run-attempt.ts'
+import { gateFailure } from './run-attempt.ts'
 
 /** What an attempt is claimed with. `failure`: it is over before its dispatch. */
 export interface PreparedAttempt extends BlockInputs {

@@ -1,10 +1,10 @@
 import { canonicalJson, type Json } from '../../shared/canonical.ts'
-import { Fault } from '../../shared/errors.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
 import type { Claimed } from './claim-attempt.ts'
 import { dispatchBlock, type Produced } from './dispatch-block.ts'
 import type { AttemptEnd, Failure } from './end-attempt.ts'
+import { failureOf } from './failure-of.ts'
 import { judgeBlock } from './judge-block.ts'
 import { watchAttempt } from './watch-attempt.ts'
 
@@ -60,18 +60,6 @@ export function gateFailure(
   const feedback = failed.map(({ name, reason }) => `${name}: ${reason}`)
   const reason = `${phase}-gate ${failed.map(({ name }) => `"${name}"`).join(', ')} failed: ${feedback.join('; ')}`
   return { code: `${phase}_gate_failed`, reason: reason.slice(0, 600), retry: composed.action === 'retry', feedback }
-}
-
-/** A fault as the failure it is recorded as; what we did not foresee is named without its internals. */
-export function failureOf({ world, block }: Pick<BlockCall, 'world' | 'block'>, error: unknown): Failure {
-  if (error instanceof Fault) {
-    const wait = error.facts.retry_after_ms
-    const after = typeof wait === 'number' ? { retry_after_ms: wait } : {}
-    const retry = error.name === 'Unavailable'
-    return { code: error.code, reason: error.message.slice(0, 600), retry, feedback: [], ...after }
-  }
-  world.log.error('block failed unexpectedly', { block_id: block.id, error: String(error) })
-  return { code: 'unexpected', reason: 'an unexpected error in the block; the log has it', retry: false, feedback: [] }
 }
 
 async function storeValues(

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { World } from '../../shared/world.ts'
 import { readDecision } from '../approvals/read-decision.ts'
@@ -9,7 +10,7 @@ import { type BlockCall, openBlockCall, unmetUpstream } from './block-call.ts'
 import { type BlockReport, reportRecorded } from './block-report.ts'
 import { signalJoins } from './signal-joins.ts'
 import { tryBlock } from './try-block.ts'
-import { refuseBlock, skipBlock } from './without-attempt.ts'
+import { failBlock, refuseBlock, skipBlock } from './without-attempt.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -26,9 +27,18 @@ export const handler = functionHandler({ name: 'run-block', input: InputSchema, 
 
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<BlockReport> {
   const call = await openBlockCall(world, runOf(event.in), event.block)
-  const report = await advanceBlock(call, host.signal)
+  const report = await advanceBlock(call, host.signal).catch((error: unknown) => {
+    if (leavesTheFunction(error, host)) throw error
+    return failBlock(call, error)
+  })
   await signalJoins(call, event.joins)
   return report
+}
+
+/** The machine's own signals, what native Retry is for, and the host's own end; all else is recorded and returned. */
+function leavesTheFunction(error: unknown, host: HostContext): boolean {
+  if (host.signal?.aborted === true || error instanceof MachineSignal) return true
+  return error instanceof Fault && error.name === 'Unavailable'
 }
 
 async function advanceBlock(call: BlockCall, signal: AbortSignal | undefined): Promise<BlockReport> {

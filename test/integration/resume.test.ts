@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
@@ -12,6 +14,8 @@ const text = { text: { type: 'string' } }
 const agent = (prompt: string) => ({ provider: 'probe', model: 'm', prompt })
 const starts = (events: readonly RunEvent[], block: string) =>
   events.filter(({ type, block_id }) => type === 'block:started' && block_id === block).length
+
+const silent = { info: () => undefined, error: () => undefined }
 
 /** Answers at once, but for prompts listed in `hang`: those wait until they are aborted. */
 function hanging(hang: Set<string>, calls: string[]) {
@@ -109,6 +113,32 @@ describe('a place opened again', () => {
     const events = await open.ended(id)
     expect(events.filter(({ type }) => type === 'block:completed')).toHaveLength(4)
     expect((await open.place.world.runs.head({ tenant: 'main', run_id: id }))?.running).toEqual([])
+  })
+})
+
+describe('a run whose execution dies', () => {
+  test('fails in words, at once, when its document is gone', async () => {
+    const hang = new Set(['a'])
+    const calls: string[] = []
+    open = await openTestPlace({ providers: { probe: hanging(hang, calls) }, log: silent })
+    const id = await open.start({ blocks: [{ id: 'a', outputs: text, agent: agent('a') }] })
+    await expect.poll(() => calls.length).toBe(1)
+    rmSync(join(open.folder, 'data', 'objects'), { recursive: true })
+    await open.reopen()
+    const events = await open.ended(id)
+    expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'execution_ended' } })
+  })
+
+  test('fails the block without showing internals when an adapter throws what nobody foresaw', async () => {
+    const probe = provider(({ prompt }) => {
+      if (prompt === 'a') return 'x'
+      throw new Error('secret internals')
+    })
+    open = await openTestPlace({ providers: { probe }, log: silent })
+    const id = await open.start({ blocks: ['a', 'b'].map((name) => ({ id: name, outputs: text, agent: agent(name) })) })
+    const events = await open.ended(id)
+    expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'unexpected', block_id: 'b' } })
+    expect(JSON.stringify(events)).not.toContain('secret internals')
   })
 })
 
