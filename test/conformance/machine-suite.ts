@@ -3,10 +3,10 @@ import type { Json } from '../../shared/canonical.ts'
 import type { Machine, MachineInput, TokenAnswer } from '../../shared/runs/machine.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-export type TestFunction = (payload: Json, signal: AbortSignal) => Json | Promise<Json>
+type TestFunction = (payload: Json, signal: AbortSignal) => Json | Promise<Json>
 
 /** A machine under test: its functions are the suite's, its time is virtual. */
-export interface MachinePlace {
+interface MachinePlace {
   readonly machine: Machine
   readonly clock: VirtualClock
   close(): Promise<void>

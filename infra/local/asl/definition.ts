@@ -6,7 +6,7 @@ import { compileField } from './template.ts'
 /**
  * Reads machine text and refuses what this interpreter would not run as Step Functions does, instead of ignoring it.
  *
- * Not done here, though Step Functions has it: JSONPath, variables (Assign), HeartbeatSeconds, expressions in
+ * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers, HeartbeatSeconds, expressions in
  * TimeoutSeconds, state-level Output of a Choice, other resources than the two lambda:invoke, further Arguments of
  * lambda:invoke, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
  * history API, versions and aliases, the 1 MB limit of a definition, unique names across branches, and of AWS's
@@ -43,6 +43,15 @@ const FIELDS: { readonly [T in State['Type']]: Fields } = {
   Fail: { needs: [], may: ['Error', 'Cause'] },
 }
 
+const RULES: Readonly<Record<string, Fields>> = {
+  Choices: { needs: ['Condition', 'Next'], may: ['Output', 'Comment'] },
+  Catch: { needs: ['ErrorEquals', 'Next'], may: ['Output', 'Comment'] },
+  Retry: {
+    needs: ['ErrorEquals', 'IntervalSeconds', 'BackoffRate', 'MaxAttempts'],
+    may: ['MaxDelaySeconds', 'JitterStrategy', 'Comment'],
+  },
+}
+
 const MACHINE = ['Comment', 'QueryLanguage', 'StartAt', 'TimeoutSeconds', 'States', 'ProcessorConfig']
 
 type Loose = Readonly<Record<string, unknown>>
@@ -57,21 +66,36 @@ function checkMachine(machine: Loose, where: string): void {
 
 function checkState(name: string, state: unknown, states: Loose): void {
   const where = `state "${name}"`
-  const fields = isRecord(state) ? FIELDS[state.Type as State['Type']] : undefined
-  if (!isRecord(state) || fields === undefined)
-    throw refused(where, `its Type must be ${Object.keys(FIELDS).join(', ')}`)
+  if (!isRecord(state) || !isType(state.Type)) {
+    throw refused(where, `its Type must be one of ${Object.keys(FIELDS).join(', ')}`)
+  }
+  const fields = FIELDS[state.Type]
   const missing = fields.needs.find((key) => !(key in state))
   if (missing !== undefined) throw refused(where, `it needs ${missing}`)
   const known = ['Type', 'Comment', ...fields.needs, ...fields.may]
   const unknown = Object.keys(state).find((key) => !known.includes(key))
   if (unknown !== undefined) throw refused(where, `field "${unknown}" is not supported`)
   if (fields.may.includes('Next') && state.End !== true) checkTarget(state.Next, states, `Next of ${where}`)
-  for (const rule of [...list(state.Choices), ...list(state.Catch)]) {
-    checkTarget(rule.Next, states, `Next of ${where}`)
-  }
+  for (const [key, shape] of Object.entries(RULES)) if (key in state) checkRules(state[key], shape, states, where)
   if ('Default' in state) checkTarget(state.Default, states, `Default of ${where}`)
   checkByType(state, where)
   checkExpressions(state, where)
+}
+
+function isType(type: unknown): type is State['Type'] {
+  return typeof type === 'string' && Object.hasOwn(FIELDS, type)
+}
+
+/** The rules of a Choice, Retry or Catch: their fields, and where they lead. */
+function checkRules(rules: unknown, shape: Fields, states: Loose, where: string): void {
+  if (!Array.isArray(rules) || rules.length === 0) throw refused(where, 'Choices, Retry and Catch are lists of rules')
+  for (const rule of rules) {
+    const missing = shape.needs.find((key) => !isRecord(rule) || !(key in rule))
+    if (missing !== undefined) throw refused(where, `each rule needs ${missing}`)
+    const unknown = Object.keys(rule).find((key) => !shape.needs.includes(key) && !shape.may.includes(key))
+    if (unknown !== undefined) throw refused(where, `field "${unknown}" of a rule is not supported`)
+    if (shape.needs.includes('Next')) checkTarget(rule.Next, states, `Next of ${where}`)
+  }
 }
 
 function checkByType(state: Loose, where: string): void {
@@ -79,6 +103,7 @@ function checkByType(state: Loose, where: string): void {
   if (state.Type === 'Wait' && 'Seconds' in state === 'Timestamp' in state) {
     throw refused(where, 'it needs either Seconds or Timestamp')
   }
+  if (state.Type === 'Parallel' && list(state.Branches).length === 0) throw refused(where, 'it needs Branches')
   for (const [index, branch] of list(state.Branches).entries()) checkMachine(branch, `branch ${index} of ${where}`)
   if (isRecord(state.ItemProcessor)) checkMachine(state.ItemProcessor, `ItemProcessor of ${where}`)
 }

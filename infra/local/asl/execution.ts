@@ -31,18 +31,15 @@ export async function drive(execution: LiveExecution): Promise<ExecutionEnd | un
       : engine.alarms.set(journalled.started_at + TimeoutSeconds * 1000, () => timeOut(execution))
   const reached = await endOf(execution)
   if (alarm !== undefined) engine.alarms.cancel(alarm)
-  // Also ends what a failed frame may have left behind.
-  endScope(execution.scope)
   const { ending = reached } = execution
   return ending === 'left' ? undefined : ending
 }
 
-/** Ends the execution from outside: its states stop and its invocations are aborted. False: it had ended already. */
-export function endExecution(execution: LiveExecution, ending: ExecutionEnd | 'left'): boolean {
-  if (execution.scope.ended) return false
+/** Ends the execution from outside: its states stop and its invocations are aborted. The first to end it decides. */
+export function endExecution(execution: LiveExecution, ending: ExecutionEnd | 'left'): void {
+  if (execution.scope.ended) return
   execution.ending = ending
   endScope(execution.scope)
-  return true
 }
 
 function timeOut(execution: LiveExecution): void {

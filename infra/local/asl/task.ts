@@ -15,7 +15,7 @@ import { type Outcome, statesOf, type Visit } from './visit.ts'
 export const INVOKE = 'arn:aws:states:::lambda:invoke'
 export const INVOKE_AND_WAIT = 'arn:aws:states:::lambda:invoke.waitForTaskToken'
 
-export interface Call {
+interface Call {
   readonly functionName: string
   readonly payload: Json
 }
