@@ -1,8 +1,6 @@
-import { issuesOf } from '../../shared/api/zod-issues.ts'
 import type { DagError } from '../../shared/dag/report.ts'
-import { lineFinder, locate, type Path, type Source } from '../../shared/dag/source.ts'
-import { readYaml } from '../../shared/dag/yaml.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { Fault } from '../../shared/errors.ts'
+import { parseSettings } from '../../shared/parse-settings.ts'
 
 interface CheckedSettings {
   readonly errors: readonly DagError[]
@@ -14,31 +12,13 @@ interface CheckedSettings {
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
 export function checkSettings(text: string): CheckedSettings {
-  const read = readYaml(text)
-  if (!read.ok) {
-    const place = lineFinder(text)
-    const who = { who: 'sluice.yaml', place: 'the file' }
-    const errors = read.problems.map(({ code, at, say }) => ({
-      code,
-      path: '',
-      ...place(at ?? 0),
-      message: say(who).text,
-    }))
-    return { errors, ...DEFAULTS }
+  try {
+    const { dags, providers } = parseSettings(text, 'sluice.yaml')
+    return { errors: [], dags, providers: ['local', ...Object.keys(providers)] }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    // Each issue stands in one file here: `file` says nothing new.
+    const errors = error.issues.map(({ file: _, ...issue }) => ({ ...issue, code: error.code }))
+    return { errors, dags: ['dags'], providers: ['local'] }
   }
-  const parsed = SettingsSchema.safeParse(read.source.value)
-  if (!parsed.success) {
-    return { errors: issuesOf(parsed.error, SettingsSchema).map((issue) => placed(issue, read.source)), ...DEFAULTS }
-  }
-  const { dags, providers } = parsed.data
-  return { errors: [], dags, providers: ['local', ...Object.keys(providers)] }
-}
-
-const DEFAULTS = { dags: ['dags'], providers: ['local'] } as const
-
-function placed(issue: { path: string; message: string; hint?: string }, { spot, text }: Source): DagError {
-  const path: Path =
-    issue.path === '' ? [] : issue.path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part))
-  const at = lineFinder(text ?? '')(locate(spot, path, 'key'))
-  return { code: 'bad_settings', ...issue, ...at }
 }

@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
+import { parseSettings } from '../../shared/parse-settings.ts'
 import { type Settings, SettingsSchema } from '../../shared/settings.ts'
-import { parseSettings } from './settings-file.ts'
 
 /** What a place is opened with. All folders are absolute. */
 export interface PlaceSettings {

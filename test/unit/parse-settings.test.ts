@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseSettings } from '../../../infra/local/settings-file.ts'
-import { Fault } from '../../../shared/errors.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { Fault } from '../../shared/errors.ts'
+import { parseSettings } from '../../shared/parse-settings.ts'
+import { SettingsSchema } from '../../shared/settings.ts'
 
 function faultOf(text: string): Fault {
   try {

@@ -1,8 +1,8 @@
-import { issuesOf } from '../../shared/api/zod-issues.ts'
-import { lineFinder, locate, type Source } from '../../shared/dag/source.ts'
-import { readYaml } from '../../shared/dag/yaml.ts'
-import { Fault, type Issue } from '../../shared/errors.ts'
-import { type Settings, SettingsSchema } from '../../shared/settings.ts'
+import { issuesOf } from './api/zod-issues.ts'
+import { lineFinder, locate, type Source } from './dag/source.ts'
+import { readYaml } from './dag/yaml.ts'
+import { Fault, type Issue } from './errors.ts'
+import { type Settings, SettingsSchema } from './settings.ts'
 
 /**
  * The settings a `sluice.yaml` holds, with the defaults filled in; a blank text is all defaults. Fault InvalidInput
