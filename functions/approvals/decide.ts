@@ -26,7 +26,7 @@ export async function decideApproval(
 ): Promise<HeadApproval & { readonly id: string }> {
   const { id, head, item, approval } = await pickApproval(world, run, decision)
   if (approval.status !== 'pending') throw alreadyDecided(id, approval)
-  if (Date.parse(approval.expires_at) <= world.clock.now()) await expire(world, run, id, item, approval)
+  if (Date.parse(approval.expires_at) <= world.clock.now()) await expire(world, run, item, approval)
   await requireAllowed(world, run, principal, item)
   requireDigest(item, decision)
   const set = await decided(world, run, principal, decision, via, approval)
@@ -36,11 +36,9 @@ export async function decideApproval(
   return { id, ...set }
 }
 
-async function expire(world: DecisionWorld, run: RunKey, id: string, item: ApprovalItem, approval: HeadApproval) {
-  const { dag } = await readPinned(world, run)
-  const block = dag.blocks[item.block]
-  if (block !== undefined) await expireApproval(world, run, id, block, approval)
-  const message = `Cannot decide approval "${id}": it expired at ${approval.expires_at} (on_timeout: ${item.on_timeout}).`
+async function expire(world: DecisionWorld, run: RunKey, item: ApprovalItem, approval: HeadApproval): Promise<never> {
+  await expireApproval(world, run, item, approval)
+  const message = `Cannot decide approval "${item.id}": it expired at ${approval.expires_at} (on_timeout: ${item.on_timeout}).`
   throw new Fault('Conflict', 'approval_expired', message)
 }
 

@@ -1,26 +1,23 @@
-import type { Block } from '../../shared/dag/dag.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
 /** Records that nobody decided in time, and owes the waiting machine its answer. Undefined: somebody decided first. */
 export async function expireApproval(
   world: Pick<World, 'runs' | 'clock' | 'outbox'>,
   run: RunKey,
-  id: string,
-  block: Pick<Block, 'id' | 'index' | 'approval'>,
+  { id, block, block_id, on_timeout }: Pick<ApprovalItem, 'id' | 'block' | 'block_id' | 'on_timeout'>,
   pending: HeadApproval,
 ): Promise<HeadApproval | undefined> {
   const now = world.clock.now()
   const at = new Date(now).toISOString()
-  const on_timeout = block.approval?.on_timeout ?? 'reject'
   const set: HeadApproval = { ...pending, status: 'expired', decided_at: at, via: 'timeout' }
-  const event: NewEvent = { type: 'approval:expired', block_id: block.id, data: { approval_id: id, on_timeout } }
+  const event: NewEvent = { type: 'approval:expired', block_id, data: { approval_id: id, on_timeout } }
   const done = await world.runs.append({
     run,
-    lane: `a${block.index.toString(36)}`,
+    lane: `a${block.toString(36)}`,
     ordinal: ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed }),
     guard: { below: ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed }) },
     at,

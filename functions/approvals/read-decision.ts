@@ -19,7 +19,13 @@ export async function readDecision(call: BlockCall): Promise<DecisionState> {
   if (approval === undefined) return { kind: 'undecided' }
   if (approval.status === 'pending') {
     if (Date.parse(approval.expires_at) > world.clock.now()) return { kind: 'undecided' }
-    const expired = await expireApproval(world, run, id, block, approval)
+    const { on_timeout } = block.approval
+    const expired = await expireApproval(
+      world,
+      run,
+      { id, block: block.index, block_id: block.id, on_timeout },
+      approval,
+    )
     return expired === undefined ? { kind: 'undecided' } : answerOf(call, expired)
   }
   return answerOf(call, approval)

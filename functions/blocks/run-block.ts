@@ -1,16 +1,13 @@
 import * as z from 'zod'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { World } from '../../shared/world.ts'
-import { readDecision } from '../approvals/read-decision.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
-import { endIfOverdue } from '../runs/end-if-overdue.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
-import { type BlockCall, openBlockCall, unmetUpstream } from './block-call.ts'
-import { type BlockReport, reportRecorded } from './block-report.ts'
+import { advanceBlock } from './advance-block.ts'
+import { openBlockCall } from './block-call.ts'
+import type { BlockReport } from './block-report.ts'
+import { failBlock } from './fail-block.ts'
 import { signalJoins } from './signal-joins.ts'
-import { tryBlock } from './try-block.ts'
-import { failBlock, refuseBlock, skipBlock } from './without-attempt.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -39,14 +36,4 @@ async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: 
 function leavesTheFunction(error: unknown, host: HostContext): boolean {
   if (host.signal?.aborted === true || error instanceof MachineSignal) return true
   return error instanceof Fault && error.name === 'Unavailable'
-}
-
-async function advanceBlock(call: BlockCall, signal: AbortSignal | undefined): Promise<BlockReport> {
-  if (call.head.state !== 'running' || readOrdinal(call.lane ?? 0).outcome !== undefined) return reportRecorded(call)
-  if (await endIfOverdue(call)) return reportRecorded(call)
-  const unmet = unmetUpstream(call)
-  if (unmet.length > 0) return skipBlock(call, unmet)
-  const decision = await readDecision(call)
-  if (decision.kind === 'refused') return refuseBlock(call, decision)
-  return tryBlock(call, decision.kind === 'undecided', signal)
 }

@@ -3,10 +3,10 @@ import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { claimAttempt } from './claim-attempt.ts'
 import { endAttempt, type Failure, type Recorded } from './end-attempt.ts'
+import { failFast } from './fail-fast.ts'
 import { openAttempt } from './open-attempt.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
 import { runAttempt } from './run-attempt.ts'
-import { failFast } from './without-attempt.ts'
 
 /**
  * The next attempt of a runnable block, from its claim to its record. `undecided`: a person still has to be asked, so

@@ -1,10 +1,9 @@
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockState } from '../../shared/runs/run-store.ts'
-import { endRun } from '../runs/end-run.ts'
 import type { BlockCall } from './block-call.ts'
-import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
-import { failureOf } from './failure-of.ts'
+import { type BlockReport, reportBlock } from './block-report.ts'
+import { failFast } from './fail-fast.ts'
 
 /** Records that an upstream did not complete, so this block never starts. */
 export function skipBlock(call: BlockCall, because: readonly string[]): Promise<BlockReport> {
@@ -21,26 +20,6 @@ export async function refuseBlock(
   const report = await endWithout(call, 'failed', event)
   await failFast(call, { code, reason })
   return report
-}
-
-/** Records what nobody foresaw: the block fails where its lane stands now, and its machine goes on. */
-export async function failBlock(call: BlockCall, error: unknown): Promise<BlockReport> {
-  const { code, reason } = failureOf(call, error)
-  const head = await call.world.runs.head(call.run, [String(call.block.index)])
-  const now: BlockCall = head === undefined ? call : { ...call, head, lane: head.lanes[String(call.block.index)] }
-  if (now.head.state !== 'running' || readOrdinal(now.lane ?? 0).outcome !== undefined) return reportRecorded(now)
-  return refuseBlock(now, { code, reason })
-}
-
-/** With the run option fail_fast, the first failed block ends the run and stops its siblings. */
-export async function failFast(
-  call: BlockCall,
-  why: { readonly code: string; readonly reason: string },
-): Promise<void> {
-  if (!call.meta.options.fail_fast) return
-  const { world, run, block } = call
-  const reason = `Block "${block.id}" failed: ${why.reason}`
-  await endRun(world, run, { state: 'failed', code: why.code, reason, block_id: block.id, stop: true })
 }
 
 async function endWithout(

@@ -6,7 +6,6 @@ import { expireApproval } from '../approvals/expire-approval.ts'
 import { functionHandler } from '../handler.ts'
 import { endIfOverdue } from './end-if-overdue.ts'
 import { endRun } from './end-run.ts'
-import { readPinned } from './read-pinned.ts'
 
 const PER_SWEEP = 100
 
@@ -43,11 +42,10 @@ async function look(world: World, run: RunKey): Promise<void> {
 }
 
 async function expireDue(world: World, run: RunKey, head: Head): Promise<void> {
-  const { dag } = await readPinned(world, run)
   for (const [id, approval] of Object.entries(head.approvals)) {
-    const block = dag.blocks[approval.block]
-    if (block === undefined || approval.status !== 'pending') continue
-    if (Date.parse(approval.expires_at) <= world.clock.now()) await expireApproval(world, run, id, block, approval)
+    if (approval.status !== 'pending' || Date.parse(approval.expires_at) > world.clock.now()) continue
+    const item = await world.runs.approval(run, id)
+    if (item !== undefined) await expireApproval(world, run, item, approval)
   }
 }
 
