@@ -616,6 +616,17 @@ edges:
     })
   })
 
+  test.each([
+    ['line feeds', '\n'],
+    ['carriage returns', '\r'],
+    ['both', '\r\n'],
+  ])('counts lines of texts broken by %s', (_, end) => {
+    const text = ['\uFEFFname: é', '', `blocks: [{ id: a, ${AGENT} }]`, '', 'x: 1', ''].join(end)
+    expect(parseDag(text)).toMatchObject({ ok: false, errors: [{ code: 'unknown_key', line: 5, column: 1 }] })
+    const syntax = ['\uFEFFname: a', '', 'blocks: [', ''].join(end)
+    expect(parseDag(syntax)).toMatchObject({ ok: false, errors: [{ code: 'yaml_syntax', line: 4, column: 1 }] })
+  })
+
   test('reports each of several cycles once, and no block that only touches one', () => {
     const wire = (from: string, to: string) => ({ from, to })
     const blocks = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => ({ id, agent: { provider: 'local', model: 'm' } }))

@@ -9,6 +9,7 @@ describe('suggest()', () => {
     ['Agent', ['agent', 'agents'], 'agent'],
     ['ab', ['ba'], 'ba'],
     ['spec', ['body', 'text'], undefined],
+    ['plam', ['plan', 'play', 'clam'], 'plan'],
     ['x', [], undefined],
     ['text', ['body'], undefined],
   ])('%s among %j is %s', (word, candidates, expected) => {
