@@ -82,5 +82,7 @@ function write(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(text, () => resolve()))
 }
 
+// A reader that goes away (`| head`) ends this, it is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 await answerLines()
 await isolate.close()
