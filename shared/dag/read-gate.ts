@@ -42,17 +42,19 @@ export function readGate(place: GatePlace, given: Json, path: Path): readonly Ga
   return [{ name, check, ...(error === undefined ? {} : { error }), on_fail }]
 }
 
-function readCheck(place: GatePlace, given: Json | undefined, path: Path): GateUse['check'] | undefined {
+function readCheck(place: GatePlace, check: Json | undefined, path: Path): GateUse['check'] | undefined {
   const { reading } = place
-  if (given === undefined) {
+  if (check === undefined) {
     const say: Problem['say'] = ({ place }) => ({ text: `${place} is missing`, hint: 'Add check: { type: .. }.' })
     reading.problems.push({ code: 'missing_key', path, say })
     return undefined
   }
-  const mapping = readMapping(reading, given, path)
+  const mapping = readMapping(reading, check, path)
   if (mapping === undefined) return undefined
   if (refuseLater(reading, mapping, 'check', path).size > 0) return undefined
-  const { type, not: _harmless, ...params } = mapping
+  const { type, ...given } = mapping
+  // `not: false` says what is so anyway.
+  const params = Object.fromEntries(Object.entries(given).filter(([key, value]) => key !== 'not' || value !== false))
   const gate = typeof type === 'string' ? reading.gates.gateOf(type) : undefined
   if (gate === undefined) {
     refuseType(reading, type, path)

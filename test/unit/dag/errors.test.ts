@@ -425,6 +425,12 @@ const GATES: readonly Row[] = [
     'Did you mean "min"?',
   ],
   [
+    'unknown_key',
+    'blocks[1].post_gates[0].check.not',
+    gate('{ ▶not: 1, type: not_empty, port: plan }'),
+    'is an unknown key',
+  ],
+  [
     'invalid_value',
     'blocks[1].post_gates[0].check.pattern',
     gate('{ type: matches, port: plan, pattern: ▶"(" }'),
