@@ -15,9 +15,7 @@ export type Cuts = Map<WorkNode, Cut>
 
 /**
  * Step 3 of design compile, for an order that holds an N: takes one node out of its knot by keeping one of its
- * in-edges and replacing the others by a join right before the node. No deadlock is possible: what follows the wait
- * in the structure follows the node in the DAG's own order, as structure and joins hold no other order, and a source
- * comes before the node there.
+ * in-edges and replacing the others by a join. Every cut removes edges, so this ends.
  */
 export function cutOneKnot(graph: WorkGraph, cuts: Cuts): void {
   scoreAgain(graph, cuts)

@@ -1,6 +1,6 @@
 import { type Buckets, fileNode } from './buckets.ts'
 import { removeNode, toggleEdge } from './edit-graph.ts'
-import { pair } from './expression.ts'
+import { type Expression, pair } from './expression.ts'
 import { keyOf, sameMembers } from './port-set.ts'
 import { waitInstead } from './wait-instead.ts'
 import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
@@ -19,7 +19,7 @@ export function twinBuckets(): Buckets {
 /**
  * Step 1 of design compile: u -> v with one successor and one predecessor become a sequence, nodes with the same
  * predecessors and successors a Parallel, a barrier with one neighbour on a side becomes plain edges, until nothing
- * changes. Every rule keeps the order of the blocks exactly. Only changed nodes are looked at.
+ * changes. Every rule keeps the order of the blocks exactly. Only changed nodes are looked at: near-linear.
  */
 export function reduceSeriesParallel(graph: WorkGraph, twins: Buckets): void {
   for (const node of graph.toReduce) {
@@ -44,7 +44,7 @@ function only(table: readonly WorkNode[], ports: ReadonlySet<number>): WorkNode 
 }
 
 function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
-  if (Math.max(first.expression.depth, second.expression.depth) >= MAX_DEPTH) {
+  if (isTooDeep(first.expression, second.expression)) {
     waitInstead(graph, [first], second)
     return true
   }
@@ -56,6 +56,11 @@ function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
   graph.size--
   graph.toReduce.add(first)
   return true
+}
+
+/** Pieces that only wait or order have no depth of their own: they may stay. */
+function isTooDeep(first: Expression, second: Expression): boolean {
+  return first.holdsBlock && second.holdsBlock && Math.max(first.depth, second.depth) >= MAX_DEPTH
 }
 
 /**

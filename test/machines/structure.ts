@@ -1,7 +1,7 @@
 import type { Machine, ParallelState, State } from '../../shared/compile/asl.ts'
 
 /** One occurrence of a block in a machine. */
-export interface Occurrence {
+interface Occurrence {
   readonly id: string
   /** Blocks that stand before it: earlier states of its row, and whatever stands before its Parallel. */
   readonly before: ReadonlySet<string>

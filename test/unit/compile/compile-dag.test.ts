@@ -29,6 +29,15 @@ describe('compileDag() of 2,000 random DAGs', () => {
   })
 })
 
+test('compileDag() is exact for every DAG of up to five blocks', () => {
+  const edges = [0, 1, 2, 3, 4].flatMap((v) => [0, 1, 2, 3].filter((u) => u < v).map((u) => [u, v] as const))
+  const dags = Array.from({ length: 2 ** edges.length }, (_, bits): RandomDag => {
+    const drawn = edges.filter((_edge, i) => ((bits >> i) & 1) === 1)
+    return { name: `#${bits}`, upstream: [0, 1, 2, 3, 4].map((v) => drawn.flatMap(([u, to]) => (to === v ? [u] : []))) }
+  })
+  expect(dags.flatMap((dag) => [...wrongStarts(dag), ...misplaced(dag)])).toEqual([])
+})
+
 describe('compileDag() of 1,000 blocks', () => {
   test.each(families)('%s: every block starts exactly when its own upstream has ended', (family) => {
     expect(wrongStarts(randomDag(family, 1_000, 1))).toEqual([])

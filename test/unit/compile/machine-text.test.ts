@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Machine, State } from '../../../shared/compile/asl.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
+import { aslErrors } from '../../machines/asl-validator.ts'
 import { FAMILIES, randomDags } from '../../machines/random-dags.ts'
 
 /** `c <- a b` is a block; `c? <- a` asks a person first. */
@@ -36,7 +37,9 @@ test('the whole machine of the canonical example', () => {
 })
 
 test('the whole machine of a block that is joined and approved', () => {
-  expect(compile('a', 'b', 'c <- a', 'd? <- a b').definition).toMatchSnapshot()
+  const { definition } = compile('a', 'b', 'c <- a', 'd? <- a b')
+  expect(definition).toMatchSnapshot()
+  expect(aslErrors(definition)).toBe('')
 })
 
 test('a retry of an approved block goes through its approval state, which knows the decision', () => {
