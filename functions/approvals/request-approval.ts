@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { sha256 } from '../../shared/canonical.ts'
+import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
+import { renderTemplate } from '../../shared/dag/template.ts'
 import { approvalDigest } from '../../shared/runs/approval-rules.ts'
 import { earlier } from '../../shared/runs/check-at.ts'
 import type { NewEvent, StoredValue } from '../../shared/runs/event.ts'
@@ -64,21 +66,24 @@ async function question(call: BlockCall, id: string): Promise<ApprovalItem | und
   const pre = await judgeBlock(call, 'pre', readOrdinal(call.lane ?? 0).attempt + 1, facts)
   if (!pre.composed.passed) return undefined
   const shown = await shownValues(call, policy.show, inputs.values)
-  return { id, block: block.index, block_id: block.id, ...words(world, call, policy, shown) }
+  // Every input it names is a required one of the run; an optional one without a value leaves its braces standing.
+  const rendered = renderTemplate(policy.prompt, inputs.values)
+  const prompt = rendered.ok ? rendered.text : policy.prompt
+  return { id, block: block.index, block_id: block.id, prompt, ...words(world, call, policy, prompt, shown) }
 }
 
 function words(
   world: World,
   { block }: BlockCall,
-  policy: NonNullable<BlockCall['block']['approval']>,
+  policy: ApprovalPolicy,
+  prompt: string,
   shown: Readonly<Record<string, StoredValue>>,
 ) {
   const now = world.clock.now()
-  const { prompt, approvers, self_approval, on_timeout } = policy
+  const { approvers, self_approval, on_timeout } = policy
   const digest = approvalDigest({ prompt, shown, block_hash: block.hash })
   const expires_at = new Date(now + policy.timeout_sec * 1_000).toISOString()
   return {
-    prompt,
     shown,
     digest,
     requested_at: new Date(now).toISOString(),

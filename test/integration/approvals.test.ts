@@ -30,13 +30,14 @@ const digestOf = (event: RunEvent) => (event.type === 'approval:requested' ? eve
 describe('an approval', () => {
   test('pauses its block, shows what it is about, and lets it run once approved', async () => {
     open = await openTestPlace({ providers: { probe } })
-    const id = await open.start(deploy({ prompt: 'Deploy this?' }))
+    const id = await open.start(deploy({ prompt: 'Deploy {{inputs.text}}?' }))
     const request = await open.until(id, asked)
     const view = await open.call('get-run', id)
     expect(view.json).toMatchObject({
       run: { state: 'paused_approval' },
       blocks: { deploy: { state: 'paused_approval' } },
     })
+    expect(view.json).toMatchObject({ approvals: [{ prompt: 'Deploy answer to build?' }] })
     expect(JSON.stringify(view.json)).not.toContain('token":')
     const decided = await open.call('decide-approval', id, { decision: 'approve', digest: digestOf(request) })
     expect(decided.status).toBe(200)
