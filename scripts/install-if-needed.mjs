@@ -3,7 +3,7 @@
 // the install put Node 24. Not a `pre` script: npm skips those under ignore-scripts. It runs on the Node a stranger
 // has (>= 20), before any package is there: plain JavaScript, Node's own modules only.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,7 +64,7 @@ function notOlderThanLockfile() {
   if (existsSync(installed) && statSync(installed).mtime < mtime) utimesSync(installed, mtime, mtime)
 }
 
-/** Passes signals and exit code through, and ends the command when npm, our parent, is gone. */
+/** Passes signals and exit code through, and ends the command when npm is gone, were it by kill -9. */
 function run(program, args) {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`
   // Node programs of ours get a channel: they end when this process is gone (clients/cli/end-with-parent.ts).
@@ -74,11 +74,24 @@ function run(program, args) {
     env: { ...process.env, PATH: path },
     shell: process.platform === 'win32',
   })
-  const parent = process.ppid
-  setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 500).unref()
+  const alive = startersWatch()
+  setInterval(() => alive() || child.kill('SIGTERM'), 200).unref()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(`Cannot run ${program}: ${error.message}`))
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]))
+}
+
+/** Between npm and this process stands npm's shell, which outlives it; where there is no /proc only the shell is seen. */
+function startersWatch() {
+  const parent = process.ppid
+  const npm = process.env.npm_execpath === undefined ? undefined : shellsParent(parent)
+  return () => process.ppid === parent && (npm === undefined || existsSync(`/proc/${npm}`))
+}
+
+function shellsParent(pid) {
+  const stat = `/proc/${pid}/stat`
+  const [, name, parent] = existsSync(stat) ? (/^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(stat, 'utf8')) ?? []) : []
+  return name !== undefined && /^(ba|da|z|a|k)?sh$/.test(name) ? parent : undefined
 }
 
 function say(text) {
