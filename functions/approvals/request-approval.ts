@@ -1,19 +1,14 @@
 import * as z from 'zod'
 import { sha256 } from '../../shared/canonical.ts'
-import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
-import { renderTemplate } from '../../shared/dag/template.ts'
-import { approvalDigest } from '../../shared/runs/approval-rules.ts'
 import { earlier } from '../../shared/runs/check-at.ts'
-import type { NewEvent, StoredValue } from '../../shared/runs/event.ts'
+import type { NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store.ts'
-import type { World } from '../../shared/world.ts'
-import { type BlockCall, openBlockCall, resolveBlockInputs, unmetUpstream } from '../blocks/block-call.ts'
-import { judgeBlock } from '../blocks/judge-block.ts'
+import { type BlockCall, openBlockCall, unmetUpstream } from '../blocks/block-call.ts'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
-import { shownValues } from './shown-values.ts'
+import { makeQuestion } from './make-question.ts'
 
 const InputSchema = z.strictObject({ in: MachineInputSchema, block: z.string().min(1), token: z.string().min(1) })
 
@@ -47,51 +42,13 @@ async function ask(call: BlockCall, token: string): Promise<boolean> {
   const { world, run, block, head } = call
   const id = approvalId(run.run_id, block.index, 0)
   const known = await world.runs.approval(run, id)
-  const item = head.approvals[id] === undefined ? await question(call, id) : known
+  const item = head.approvals[id] === undefined ? await makeQuestion(call, id) : known
   if (item === undefined) return false
   // Token first, then HEAD; a decider writes HEAD first, then reads the token: one of the two sees the other.
-  await world.runs.putApproval(run, { ...item, token })
+  await world.runs.putApproval(run, item, token)
   if (head.approvals[id] === undefined) await appendRequested(call, item)
   const now = await world.runs.head(run, [])
   return now?.state === 'running' && now.approvals[id]?.status === 'pending'
-}
-
-async function question(call: BlockCall, id: string): Promise<ApprovalItem | undefined> {
-  const { block, world } = call
-  const policy = block.approval
-  if (policy === undefined) return undefined
-  const inputs = await resolveBlockInputs(call).catch(() => undefined)
-  if (inputs === undefined || inputs.problems.length > 0) return undefined
-  const facts = { inputs: inputs.values, outputs: {}, measured: { cost_usd: null, latency_ms: null } }
-  const pre = await judgeBlock(call, 'pre', readOrdinal(call.lane ?? 0).attempt + 1, facts)
-  if (!pre.composed.passed) return undefined
-  const shown = await shownValues(call, policy.show, inputs.values)
-  // Every input it names is a required one of the run; an optional one without a value leaves its braces standing.
-  const rendered = renderTemplate(policy.prompt, inputs.values)
-  const prompt = rendered.ok ? rendered.text : policy.prompt
-  return { id, block: block.index, block_id: block.id, prompt, ...words(world, call, policy, prompt, shown) }
-}
-
-function words(
-  world: World,
-  { block }: BlockCall,
-  policy: ApprovalPolicy,
-  prompt: string,
-  shown: Readonly<Record<string, StoredValue>>,
-) {
-  const now = world.clock.now()
-  const { approvers, self_approval, on_timeout } = policy
-  const digest = approvalDigest({ prompt, shown, block_hash: block.hash })
-  const expires_at = new Date(now + policy.timeout_sec * 1_000).toISOString()
-  return {
-    shown,
-    digest,
-    requested_at: new Date(now).toISOString(),
-    expires_at,
-    on_timeout,
-    approvers,
-    self_approval,
-  }
 }
 
 async function appendRequested({ world, run, block, head, lane }: BlockCall, item: ApprovalItem): Promise<void> {

@@ -42,8 +42,8 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return world.machine.stop(meta.machine, run.run_id, entry.cause)
     }
     case 'send_token': {
-      const token = (await world.runs.approval(run, entry.approval_id))?.token
-      if (token !== undefined) await world.machine.answer(token, { ok: {} })
+      const tokens = await world.runs.approvalTokens(run, entry.approval_id)
+      for (const token of tokens) await world.machine.answer(token, { ok: {} })
     }
   }
 }

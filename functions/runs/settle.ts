@@ -22,7 +22,7 @@ export const handler = functionHandler({
     if (head === undefined || head.state !== 'running') return { end: head?.state ?? 'failed' }
     const verdict = await verdictOf(world, run, dag, head)
     const done = await endRun(world, run, { ...verdict, stop: false })
-    if (done.ok) return { end: verdict.state }
+    if (done.ok) return { end: verdict.state, code: verdict.code }
     return { end: (await world.runs.head(run, []))?.state ?? 'failed' }
   },
 })

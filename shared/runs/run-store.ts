@@ -136,7 +136,7 @@ export interface BlockProjection {
   readonly failure?: { readonly code: string; readonly reason: string; readonly feedback?: readonly string[] }
 }
 
-/** A#: what a person was shown, and the task token, which never leaves the store. */
+/** A#: what a person was shown. Task tokens lie beside it and never leave the store but to be answered. */
 export interface ApprovalItem {
   readonly id: string
   readonly block: number
@@ -149,13 +149,13 @@ export interface ApprovalItem {
   readonly on_timeout: 'reject' | 'fail' | 'approve'
   readonly approvers: readonly string[]
   readonly self_approval: boolean
-  readonly token?: string
 }
 
+/** J#: `tokens` are all that ever waited; the ones of superseded waiters are dead, and answering them does nothing. */
 export interface JoinItem {
   readonly done: readonly string[]
   readonly need?: number
-  readonly token?: string
+  readonly tokens: readonly string[]
 }
 
 /** CTX: the run's shared context. Version 0 is what the run was started with. */
@@ -210,12 +210,14 @@ export interface RunStore {
   /** Moves the lease of a running attempt; false when the block is no longer this holder's. */
   renewLease(run: RunKey, block: number, holder: string, lease_until: string): Promise<boolean>
 
-  putApproval(run: RunKey, item: ApprovalItem): Promise<void>
+  /** Writes the item and ADDs the token: a late write of an older token must not hide a newer one (docs/adr/0021). */
+  putApproval(run: RunKey, item: ApprovalItem, token: string): Promise<void>
+  approvalTokens(run: RunKey, id: string): Promise<readonly string[]>
   approval(run: RunKey, id: string): Promise<ApprovalItem | undefined>
   /** Every approval of the run, by id. */
   approvals(run: RunKey): Promise<readonly ApprovalItem[]>
 
-  /** ONE conditional write: token and need are kept unless `need` sources are done; then the answer is 'done'. */
+  /** ONE conditional write: token is ADDed, need set, unless `need` sources are done; then the answer is 'done'. */
   waitJoin(
     run: RunKey,
     join: string,

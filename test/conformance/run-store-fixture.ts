@@ -75,7 +75,7 @@ export function pending(block: number): HeadApproval {
   return { block, status: 'pending', expires_at: time(1_800_000), digest: 'e'.repeat(64) }
 }
 
-export function question(id: string, block: number, token?: string): ApprovalItem {
+export function question(id: string, block: number): ApprovalItem {
   return {
     id,
     block,
@@ -88,6 +88,5 @@ export function question(id: string, block: number, token?: string): ApprovalIte
     on_timeout: 'reject',
     approvers: ['user:ana'],
     self_approval: true,
-    ...(token === undefined ? {} : { token }),
   }
 }

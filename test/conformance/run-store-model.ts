@@ -46,7 +46,7 @@ interface ModelRun {
   readonly approvals: Map<string, HeadApproval>
   readonly outbox: Map<string, OutboxEntry>
   readonly projections: Map<number, BlockProjection>
-  readonly joins: Map<string, { readonly done: Set<string>; wait?: { need: number; token: string } }>
+  readonly joins: Map<string, { readonly done: Set<string>; tokens: Set<string>; need?: number }>
   check_at: string | undefined
   version: number
 }
@@ -319,7 +319,7 @@ function swap(run: ModelRun, if_version: number): boolean {
 }
 
 function joinOf(run: ModelRun, key: string) {
-  const join = run.joins.get(key) ?? { done: new Set<string>() }
+  const join = run.joins.get(key) ?? { done: new Set<string>(), tokens: new Set<string>() }
   run.joins.set(key, join)
   return join
 }
@@ -327,12 +327,17 @@ function joinOf(run: ModelRun, key: string) {
 function signal(run: ModelRun, key: string, source: string): unknown {
   const join = joinOf(run, key)
   join.done.add(source)
-  return { done: [...join.done].sort(), ...join.wait }
+  return {
+    done: [...join.done].sort(),
+    tokens: [...join.tokens].sort(),
+    ...(join.need === undefined ? {} : { need: join.need }),
+  }
 }
 
 function wait(run: ModelRun, key: string, need: number, token: string): string {
   const join = joinOf(run, key)
   if (join.done.size >= need) return 'done'
-  join.wait = { need, token }
+  join.tokens.add(token)
+  join.need = Math.max(need, join.need ?? 0)
   return 'waiting'
 }

@@ -506,18 +506,22 @@ function projectionTests(store: Store): void {
 }
 
 function approvalTests(store: Store): void {
-  test('keeps what was shown and the newest token; HEAD has its own part, without either', async () => {
+  test('keeps what was shown and every token; HEAD has its own part, without either', async () => {
     const run = await begun(store)
     expect(await store().approval(run, 'apr_1')).toBeUndefined()
-    await store().putApproval(run, question('apr_1', 0, 'token-1'))
-    expect(await store().approval(run, 'apr_1')).toEqual(question('apr_1', 0, 'token-1'))
+    await store().putApproval(run, question('apr_1', 0), 'token-1')
+    expect(await store().approval(run, 'apr_1')).toEqual(question('apr_1', 0))
     expect((await store().head(run))?.approvals).toEqual({})
     await store().append(step(run, 'a0', 10, { approval: { id: 'apr_1', was: null, set: pending(0) } }))
-    await store().putApproval(run, question('apr_1', 0, 'token-2'))
-    await store().putApproval(run, question('apr_0', 1))
-    expect(await store().approvals(run)).toEqual([question('apr_0', 1), question('apr_1', 0, 'token-2')])
+    await store().putApproval(run, question('apr_1', 0), 'token-2')
+    await store().putApproval(run, question('apr_1', 0), 'token-1')
+    await store().putApproval(run, question('apr_0', 1), 'token-3')
+    expect(await store().approvals(run)).toEqual([question('apr_0', 1), question('apr_1', 0)])
+    expect(await store().approvalTokens(run, 'apr_1')).toEqual(['token-1', 'token-2'])
+    expect(await store().approvalTokens(run, 'apr_9')).toEqual([])
     expect((await store().head(run))?.approvals).toEqual({ apr_1: pending(0) })
-    expect(JSON.stringify([await store().head(run), await store().events(run, 0, 10)])).not.toContain('token-')
+    const read = [await store().head(run), await store().events(run, 0, 10), await store().approvals(run)]
+    expect(JSON.stringify(read)).not.toContain('token-')
   })
 
   test('an approval HEAD knows but nobody described is not an item', async () => {
@@ -532,16 +536,16 @@ function joinTests(store: Store): void {
   test('wait then signals: the last signal sees the token and the need', async () => {
     const run = await begun(store)
     expect(await store().waitJoin(run, '4', { need: 2, token: 't1' })).toBe('waiting')
-    expect(await store().signalJoin(run, '4', 'b')).toEqual({ done: ['b'], need: 2, token: 't1' })
-    expect(await store().signalJoin(run, '4', 'a')).toEqual({ done: ['a', 'b'], need: 2, token: 't1' })
+    expect(await store().signalJoin(run, '4', 'b')).toEqual({ done: ['b'], need: 2, tokens: ['t1'] })
+    expect(await store().signalJoin(run, '4', 'a')).toEqual({ done: ['a', 'b'], need: 2, tokens: ['t1'] })
   })
 
   test('signals before the wait: the waiter is told done and leaves no token', async () => {
     const run = await begun(store)
-    expect(await store().signalJoin(run, '4', 'a')).toEqual({ done: ['a'] })
-    expect(await store().signalJoin(run, '4', 'b')).toEqual({ done: ['a', 'b'] })
+    expect(await store().signalJoin(run, '4', 'a')).toEqual({ done: ['a'], tokens: [] })
+    expect(await store().signalJoin(run, '4', 'b')).toEqual({ done: ['a', 'b'], tokens: [] })
     expect(await store().waitJoin(run, '4', { need: 2, token: 't1' })).toBe('done')
-    expect(await store().signalJoin(run, '4', 'a')).toEqual({ done: ['a', 'b'] })
+    expect(await store().signalJoin(run, '4', 'a')).toEqual({ done: ['a', 'b'], tokens: [] })
   })
 
   test('a source counts once however often it signals', async () => {
@@ -550,13 +554,14 @@ function joinTests(store: Store): void {
     expect(await store().waitJoin(run, '4', { need: 2, token: 't1' })).toBe('waiting')
   })
 
-  test("a repeated wait's new token takes the place of the old one while it waits", async () => {
+  test('every token that waited is kept: a late write of an old one hides no newer one', async () => {
     const run = await begun(store)
     await store().waitJoin(run, '4', { need: 1, token: 't1' })
     expect(await store().waitJoin(run, '4', { need: 1, token: 't2' })).toBe('waiting')
-    expect((await store().signalJoin(run, '4', 'a')).token).toBe('t2')
+    expect(await store().waitJoin(run, '4', { need: 1, token: 't1' })).toBe('waiting')
+    expect((await store().signalJoin(run, '4', 'a')).tokens).toEqual(['t1', 't2'])
     expect(await store().waitJoin(run, '4', { need: 1, token: 't3' })).toBe('done')
-    expect((await store().signalJoin(run, '4', 'a')).token).toBe('t2')
+    expect((await store().signalJoin(run, '4', 'a')).tokens).toEqual(['t1', 't2'])
   })
 
   test('joins of one run, and of two, do not mix', async () => {
@@ -570,7 +575,7 @@ function joinTests(store: Store): void {
     const run = await begun(store)
     const signals = upTo(40).map((n) => store().signalJoin(run, '4', String(n)))
     const [waited, ...items] = await Promise.all([store().waitJoin(run, '4', { need: 40, token: 't' }), ...signals])
-    const seen = items.filter(({ done, need, token }) => done.length === need && token !== undefined)
+    const seen = items.filter(({ done, need, tokens }) => done.length === need && tokens.length > 0)
     expect(seen.length > 0 || waited === 'done').toBe(true)
   })
 }
@@ -672,7 +677,7 @@ function tenantTests(store: Store): void {
   test("another tenant's run answers exactly like an unknown one, and cannot be written", async () => {
     const run = await begun(store)
     await store().putProjection(run, { block: 0, ordinal: 1, state: 'running', attempt: 1, holder: 'h' })
-    await store().putApproval(run, question('apr_1', 0, 'token-1'))
+    await store().putApproval(run, question('apr_1', 0), 'token-1')
     const before = await store().head(run)
     const foreign = { tenant: 'other', run_id: run.run_id }
     expect(await store().head(foreign)).toBeUndefined()
@@ -707,7 +712,7 @@ function reopenTests(opened: () => OpenedRunStore): void {
     await first.append(step(run, '0', 1_010, { start: { block: 0, limit: 0 }, events: [started('b0', 1)] }))
     await first.append(step(run, 'a1', 10, { approval: { id: 'apr_1', was: null, set: pending(1) } }))
     await first.putProjection(run, { block: 0, ordinal: 1_010, state: 'running', attempt: 1, holder: 'boot/1' })
-    await first.putApproval(run, question('apr_1', 1, 'token-1'))
+    await first.putApproval(run, question('apr_1', 1), 'token-1')
     await first.waitJoin(run, '4', { need: 2, token: 't1' })
     await first.signalJoin(run, '4', 'a')
     await first.putContext(run, { version: 1, values: { goal: 'kept' } }, 0)
@@ -726,7 +731,7 @@ function reopenTests(opened: () => OpenedRunStore): void {
     const before = await read(first)
     const second = await opened().reopen()
     expect(await read(second)).toEqual(before)
-    expect(await second.signalJoin(run, '4', 'b')).toEqual({ done: ['a', 'b'], need: 2, token: 't1' })
+    expect(await second.signalJoin(run, '4', 'b')).toEqual({ done: ['a', 'b'], need: 2, tokens: ['t1'] })
     expect(await second.append(step(run, '0', 1_010))).toEqual({ ok: false, because: 'already' })
     expect(await second.append(step(run, '0', 1_090, { end: { block: 0 } }))).toEqual({ ok: true, seq: 4 })
     const after = before.page.next ?? ''

@@ -6,22 +6,29 @@ import { requireRun } from './require-run.ts'
 
 interface Row {
   readonly item: string
-  readonly token: string | null
 }
 
-/** A#: what a person was shown, with the task token. A row may be there for HEAD's part alone. */
-export function approvalsOf(db: DatabaseSync): Pick<RunStore, 'putApproval' | 'approval' | 'approvals'> {
+/** A#: what a person was shown, with its task tokens. A row may be there for HEAD's part alone. */
+export function approvalsOf(
+  db: DatabaseSync,
+): Pick<RunStore, 'putApproval' | 'approval' | 'approvals' | 'approvalTokens'> {
   const numberOf = runNumbers(db)
   const put = db.prepare(
-    `INSERT INTO approvals (run, id, item, token) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET item = excluded.item, token = excluded.token`,
+    'INSERT INTO approvals (run, id, item) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET item = excluded.item',
   )
-  const one = query<Row>(db, 'SELECT item, token FROM approvals WHERE run = ? AND id = ? AND item IS NOT NULL')
-  const all = query<Row>(db, 'SELECT item, token FROM approvals WHERE run = ? AND item IS NOT NULL ORDER BY id')
+  const add = db.prepare('INSERT OR IGNORE INTO approval_tokens (run, id, token) VALUES (?, ?, ?)')
+  const one = query<Row>(db, 'SELECT item FROM approvals WHERE run = ? AND id = ? AND item IS NOT NULL')
+  const all = query<Row>(db, 'SELECT item FROM approvals WHERE run = ? AND item IS NOT NULL ORDER BY id')
+  const tokens = query<{ readonly token: string }>(
+    db,
+    'SELECT token FROM approval_tokens WHERE run = ? AND id = ? ORDER BY token',
+  )
   return {
-    putApproval: (key, { token, ...item }) =>
+    putApproval: (key, item, token) =>
       commitTogether(db, () => {
-        put.run(requireRun(numberOf(key), key), item.id, JSON.stringify(item), token ?? null)
+        const run = requireRun(numberOf(key), key)
+        put.run(run, item.id, JSON.stringify(item))
+        add.run(run, item.id, token)
       }),
     approval: async (key, id) => {
       const run = numberOf(key)
@@ -32,10 +39,14 @@ export function approvalsOf(db: DatabaseSync): Pick<RunStore, 'putApproval' | 'a
       const run = numberOf(key)
       return run === undefined ? [] : all.all(run).map(itemOf)
     },
+    approvalTokens: async (key, id) => {
+      const run = numberOf(key)
+      return run === undefined ? [] : tokens.all(run, id).map(({ token }) => token)
+    },
   }
 }
 
-function itemOf({ item, token }: Row): ApprovalItem {
-  const approval: ApprovalItem = JSON.parse(item)
-  return token === null ? approval : { ...approval, token }
+function itemOf({ item }: Row): ApprovalItem {
+  // Our own text, written above.
+  return JSON.parse(item)
 }

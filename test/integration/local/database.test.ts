@@ -132,7 +132,7 @@ test('the file has the read-only views dag_runs, dag_events and dag_approvals, w
   await store.create(newRun(1))
   await store.create(newRun(2))
   const run = keyOf(newRun(2).meta)
-  await store.putApproval(run, question('apr_1', 0, 'secret-token'))
+  await store.putApproval(run, question('apr_1', 0), 'secret-token')
   await store.append(step(run, 'a0', 10, { approval: { id: 'apr_1', was: null, set: pending(0) } }))
   const reader = new DatabaseSync(file, { readOnly: true })
   const rows = (sql: string) => reader.prepare(sql).all()

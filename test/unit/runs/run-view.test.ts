@@ -206,7 +206,6 @@ describe('approvals', () => {
     on_timeout: 'reject',
     approvers: [],
     self_approval: true,
-    token: 'secret-token',
   }
 
   test('tell what was shown, who decided and never the token', () => {
