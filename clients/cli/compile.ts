@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import { knownProviders } from './check-files.ts'
+import { jsonText } from './json-text.ts'
 import { readFile } from './read-file.ts'
 import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
@@ -24,5 +25,5 @@ function compile(session: Session, file: string, options: { readonly json?: true
     throw new Refused({ code: 'invalid_dag', detail, errors: parsed.errors }, { exitCode: 100 })
   }
   const { definition, text } = compileDag(parsed.dag)
-  session.say(options.json === true ? text : JSON.stringify(definition, null, 2))
+  session.say(options.json === true ? text : jsonText(definition, 2))
 }

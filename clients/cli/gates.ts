@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { describeGates } from '../../shared/gates/describe-gates.ts'
+import { jsonText } from './json-text.ts'
 import { usage } from './refused.ts'
 import type { Session } from './session.ts'
 
@@ -25,7 +26,7 @@ export function addGates(parent: Command, session: Session): void {
 
 function list(session: Session, options: { readonly json?: true }): void {
   const types = describeGates()
-  if (options.json === true) session.say(JSON.stringify(types, null, 2))
+  if (options.json === true) session.say(jsonText(types, 2))
   else for (const gate of types) session.say(`${gate.type}  ${parameterNames(gate.params)}\n    ${gate.summary}`)
 }
 

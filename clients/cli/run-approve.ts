@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Command, CommandOptions } from 'commander'
 import { chooseTarget } from './api.ts'
 import { fetchRun } from './fetch-run.ts'
+import { jsonText } from './json-text.ts'
 import { chooseApproval, shownLines } from './pending-approvals.ts'
 import { Refused } from './refused.ts'
 import { sendDecision } from './send-decision.ts'
@@ -41,9 +42,7 @@ async function approve(session: Session, runId: string, options: ApproveOptions)
     via: options.yes === true ? 'cli --yes' : 'cli',
     ...(options.feedback !== undefined && { feedback: options.feedback }),
   })
-  session.say(
-    options.json === true ? JSON.stringify(decided, null, 2) : `Approved block ${approval.block_id} of ${runId}.`,
-  )
+  session.say(options.json === true ? jsonText(decided, 2) : `Approved block ${approval.block_id} of ${runId}.`)
 }
 
 async function saysYes(): Promise<boolean> {

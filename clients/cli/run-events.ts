@@ -2,6 +2,7 @@ import { type Command, type CommandOptions, InvalidArgumentError } from 'command
 import { chooseTarget } from './api.ts'
 import { eventLine } from './event-line.ts'
 import { fetchEvents } from './fetch-run.ts'
+import { jsonText } from './json-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 
@@ -20,7 +21,7 @@ async function printEvents(session: Session, runId: string, { url, json, since }
   const events = await fetchEvents(chooseTarget(session, url), runId, since)
   const start = Date.parse(events[0]?.at ?? '')
   for (const event of events) {
-    const line = json === true ? JSON.stringify(event) : eventLine(event, start)
+    const line = json === true ? jsonText(event) : eventLine(event, start)
     if (line !== undefined) await session.write(`${json === true ? '' : `${String(event.seq).padStart(4)} `}${line}\n`)
   }
 }

@@ -2,6 +2,7 @@ import type { Command, CommandOptions } from 'commander'
 import * as z from 'zod'
 import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
 import { callApi, chooseTarget } from './api.ts'
+import { jsonText } from './json-text.ts'
 import { cut, oneLine } from './plain-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
@@ -26,7 +27,7 @@ async function list(session: Session, { url, json, ...filter }: ListOptions): Pr
   const query = new URLSearchParams(Object.entries(filter)).toString()
   const path = `/api/dag/runs${query === '' ? '' : `?${query}`}`
   const answer = await callApi(chooseTarget(session, url), ListSchema, { path })
-  if (json === true) return session.say(JSON.stringify(answer, null, 2))
+  if (json === true) return session.say(jsonText(answer, 2))
   if (answer.runs.length === 0) return session.say('No runs.')
   for (const run of answer.runs) {
     const state = run.state === 'paused_approval' ? 'approval' : run.state

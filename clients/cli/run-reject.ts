@@ -1,6 +1,7 @@
 import type { Command, CommandOptions } from 'commander'
 import { chooseTarget } from './api.ts'
 import { fetchRun } from './fetch-run.ts'
+import { jsonText } from './json-text.ts'
 import { chooseApproval } from './pending-approvals.ts'
 import { sendDecision } from './send-decision.ts'
 import type { Session } from './session.ts'
@@ -30,7 +31,5 @@ async function reject(session: Session, runId: string, options: RejectOptions): 
     via: 'cli',
     ...(options.feedback !== undefined && { feedback: options.feedback }),
   })
-  session.say(
-    options.json === true ? JSON.stringify(decided, null, 2) : `Rejected block ${approval.block_id} of ${runId}.`,
-  )
+  session.say(options.json === true ? jsonText(decided, 2) : `Rejected block ${approval.block_id} of ${runId}.`)
 }

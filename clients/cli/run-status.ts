@@ -2,6 +2,7 @@ import type { Command, CommandOptions } from 'commander'
 import { chooseTarget, type Target } from './api.ts'
 import { artifactLines } from './artifacts.ts'
 import { fetchEvents, fetchRun, type RunAnswer } from './fetch-run.ts'
+import { jsonText } from './json-text.ts'
 import { pendingApprovals } from './pending-approvals.ts'
 import { oneLine } from './plain-text.ts'
 import { renderRun } from './render-run.ts'
@@ -26,7 +27,7 @@ interface StatusOptions extends TargetOptions {
 async function status(session: Session, runId: string, options: StatusOptions): Promise<void> {
   const target = chooseTarget(session, options.url)
   const answer = await fetchRun(target, runId)
-  if (options.json === true) return session.say(JSON.stringify(answer, null, 2))
+  if (options.json === true) return session.say(jsonText(answer, 2))
   const history = await historyLines(session, target, runId, options)
   const lines = [...runLines(session, answer), ...history, ...(await artifactLines(target, runId))]
   for (const line of lines) session.say(line)

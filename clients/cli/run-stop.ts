@@ -2,6 +2,7 @@ import type { Command, CommandOptions } from 'commander'
 import * as z from 'zod'
 import { callApi, chooseTarget } from './api.ts'
 import { runPath } from './fetch-run.ts'
+import { jsonText } from './json-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { count } from './words.ts'
@@ -24,7 +25,7 @@ export function addStop(parent: Command, session: Session, hidden?: CommandOptio
 async function stop(session: Session, path: string, { url, json, reason }: StopOptions): Promise<void> {
   const body = reason === undefined ? {} : { reason }
   const answer = await callApi(chooseTarget(session, url), StoppedSchema, { method: 'POST', path, body })
-  session.say(json === true ? JSON.stringify(answer, null, 2) : `Cancelled ${count(answer.stopped, 'run')}.`)
+  session.say(json === true ? jsonText(answer, 2) : `Cancelled ${count(answer.stopped, 'run')}.`)
 }
 
 const StoppedSchema = z.looseObject({ status: z.string(), stopped: z.int() })

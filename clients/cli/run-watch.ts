@@ -2,6 +2,7 @@ import type { Command, CommandOptions } from 'commander'
 import { chooseTarget } from './api.ts'
 import { artifactLines } from './artifacts.ts'
 import { followEvents } from './follow-events.ts'
+import { jsonText } from './json-text.ts'
 import { endWords, exitCodeOf } from './run-end.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
@@ -24,7 +25,7 @@ async function watch(session: Session, runId: string, options: TargetOptions): P
   let last = ''
   for await (const event of followEvents(target, { runId })) {
     last = event.type
-    await session.write(`${JSON.stringify(event)}\n`)
+    await session.write(`${jsonText(event)}\n`)
   }
   process.exitCode = exitCodeOf(last.slice('run:'.length))
 }

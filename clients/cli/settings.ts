@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { usage } from './refused.ts'
 
 /** The only place the CLI reads the environment (decisions, "sluice.yaml, folders, CLI target"). */
 const EnvironmentSchema = z.object({
@@ -17,10 +18,12 @@ export interface Settings {
   readonly cursor: boolean
 }
 
-/** Empty variables count as not set; NO_COLOR by its own rule: set and not empty (no-color.org). */
+/** Empty variables count as not set, a bad one is exit code 2; NO_COLOR by its own rule: set and not empty (no-color.org). */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const present = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
-  const read = EnvironmentSchema.parse(Object.fromEntries(present))
+  const parsed = EnvironmentSchema.safeParse(Object.fromEntries(present))
+  if (!parsed.success) throw usage(`Cannot use the environment: ${parsed.error.issues[0]?.message}.`)
+  const read = parsed.data
   const dumb = read.TERM === 'dumb'
   return {
     ...(read.SLUICE_URL !== undefined && { url: read.SLUICE_URL }),

@@ -4,6 +4,7 @@ import type { RunEvent } from '../../shared/runs/event.ts'
 import { callApi, type Target } from './api.ts'
 import { artifactLines, saveArtifacts } from './artifacts.ts'
 import { fetchRun } from './fetch-run.ts'
+import { jsonText } from './json-text.ts'
 import { chooseApproval } from './pending-approvals.ts'
 import { oneLine } from './plain-text.ts'
 import { type ExitCode, Refused } from './refused.ts'
@@ -32,7 +33,7 @@ type Started = z.infer<typeof StartedSchema>
 /** Starts a run and says how to follow it. */
 export async function startOnly(session: Session, target: Target, how: StartHow): Promise<void> {
   const started = await postRun(target, how)
-  if (how.json) return session.say(JSON.stringify(started, null, 2))
+  if (how.json) return session.say(jsonText(started, 2))
   session.say(`Started run ${started.run_id} of ${oneLine(started.dag_name)}.`)
   session.say(`Follow it: sluice run watch ${started.run_id}`)
 }
@@ -55,7 +56,7 @@ export async function startAndWatch(session: Session, target: Target, how: Start
     onEvent: (event, note) => answerApproval(target, how, event, note),
   })
   const artifacts = await leftBehind(target, how, run_id)
-  if (how.json) session.say(JSON.stringify(ended, null, 2))
+  if (how.json) session.say(jsonText(ended, 2))
   else for (const line of [endWords(ended), ...artifacts]) session.say(line)
   return { runId: run_id, exitCode: exitCodeOf(ended.run.state), artifacts }
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { jsonText } from './json-text.ts'
 import { startPlace } from './local-place.ts'
 import type { Session } from './session.ts'
 
@@ -28,7 +29,7 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void place.stop())
   const { url, pid, dataDir } = place
   if (options.json === true) {
-    session.say(JSON.stringify({ ready: true, url, pid, data_dir: dataDir }))
+    session.say(jsonText({ ready: true, url, pid, data_dir: dataDir }))
   } else {
     session.say(
       `Sluice answers at ${url} (process ${pid}, data in ${dataDir}). Ctrl-C stops it; runs go on at the next start.`,

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
 import { knownProviders } from './check-files.ts'
+import { jsonText } from './json-text.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -16,7 +17,7 @@ export async function validateLines(session: Session): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
     number += 1
     if (line.trim() === '') continue
-    await session.write(`${JSON.stringify(answer(line, number, providers))}\n`)
+    await session.write(`${jsonText(answer(line, number, providers))}\n`)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { type CheckedFile, checkFile, filesToCheck } from './check-files.ts'
+import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
 import { placeLines } from './reason-lines.ts'
 import { usage } from './refused.ts'
@@ -30,7 +31,7 @@ async function validate(session: Session, files: readonly string[], options: Val
   if (found.length === 0)
     throw usage('Nothing to validate: there is no sluice.yaml and no dags/*.yaml here. Name a file.')
   const checked = found.map(checkFile)
-  if (options.json === true) session.say(JSON.stringify(checked, null, 2))
+  if (options.json === true) session.say(jsonText(checked, 2))
   else for (const file of checked) sayChecked(session, file)
   process.exitCode = checked.every(({ valid }) => valid) ? 0 : 100
 }

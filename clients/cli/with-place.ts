@@ -14,11 +14,12 @@ export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace
   const place = await startPlace(options)
   const { url, dataDir } = place
   const stopped = new AbortController()
-  const detail = `Stopped here. What the run has done is kept in ${dataDir}: \`sluice start\` with that data folder goes on with it.`
-  const interrupt = () => stopped.abort(new Refused({ code: 'interrupted', detail }))
+  const kept = `What the run has done is kept in ${dataDir}: \`sluice start\` with that data folder goes on with it.`
+  const stop = (code: string, why: string) => stopped.abort(new Refused({ code, detail: `${why} ${kept}` }))
+  const interrupt = () => stop('interrupted', 'Stopped here.')
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, interrupt)
-  void place.ended.then(interrupt)
+  void place.ended.then((code) => stop('place_died', `The local place ended by itself with code ${code}.`))
   try {
     return await use({ target: { url, named: true }, dataDir, signal: stopped.signal })
   } catch (error) {
