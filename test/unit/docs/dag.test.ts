@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { type Block, PORT_TYPES } from '../../../shared/dag/dag.ts'
+import { LIMITS } from '../../../shared/dag/limits.ts'
+import { isLater, laterKeys } from '../../../shared/dag/not-yet.ts'
+import { parseDag } from '../../../shared/dag/parse.ts'
+import { SECTIONS } from '../../../shared/dag/sections.ts'
+import { HANDLERS } from '../../../shared/handlers.ts'
+import { codesIn, readText, rowsBelow } from './markdown.ts'
+
+const TEXT = readText('docs/dag.md')
+const keysBelow = (heading: string) => rowsBelow(TEXT, heading).flatMap(([key = '']) => codesIn(key))
+
+describe('docs/dag.md', () => {
+  test.each<[string, keyof typeof SECTIONS]>([
+    ['Document', 'document'],
+    ['Run input', 'run_input'],
+    ['Block', 'block'],
+    ['Input', 'input'],
+    ['Output', 'output'],
+    ['Agent', 'agent'],
+    ['Deterministic', 'deterministic'],
+    ['Gate', 'gate'],
+    ['gate_composition', 'gate_composition'],
+    ['Approval', 'approval'],
+    ['Retry', 'retry'],
+    ['Edge', 'edge'],
+  ])('%s has exactly the keys this version reads', (heading, section) => {
+    expect(keysBelow(heading).toSorted()).toEqual(Object.keys(SECTIONS[section].shape).sort())
+  })
+
+  test('Handlers are exactly those there are', () => {
+    expect(rowsBelow(TEXT, 'Handlers').map(([handler = '']) => codesIn(handler)[0])).toEqual(Object.keys(HANDLERS))
+  })
+
+  test('Output names every port type', () => {
+    expect(PORT_TYPES.filter((type) => !TEXT.includes(`\`${type}\``))).toEqual([])
+  })
+
+  test('defaults are those of a document that says nothing', () => {
+    const block = silentBlock()
+    expect(shownDefaults('Block', ['timeout_ms', 'strict_output', 'contract_repair_attempts'])).toEqual([
+      block.timeout_ms,
+      block.strict_output,
+      block.contract_repair_attempts,
+    ])
+    const approval = ['self_approval', 'timeout_sec', 'on_timeout'] as const
+    expect(shownDefaults('Approval', approval)).toEqual(approval.map((key) => block.approval?.[key]))
+    const retry = ['backoff', 'delay_ms', 'max_delay_ms', 'jitter'] as const
+    expect(shownDefaults('Retry', retry)).toEqual(retry.map((key) => block.retry[key]))
+  })
+
+  test('Limits are those the checks hold', () => {
+    const numbers = rowsBelow(TEXT, 'Limits').map(([, value = '']) => Number(value.match(/^\d+(?= ?\w*$)/)?.[0]))
+    expect(numbers.filter((value) => !Number.isNaN(value))).toEqual(Object.values(LIMITS))
+  })
+
+  test('Not supported yet has exactly what is refused by name', () => {
+    const sections = ['document', 'block', 'gate', 'check', 'approval', 'edge']
+    const rows = new Map(
+      rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
+    )
+    expect([...rows.keys()]).toEqual(sections)
+    for (const [section, listed] of rows) {
+      const known = [...laterKeys(section), ...(section === 'approval' ? ['quorum'] : [])]
+      const keys = listed.map((key) => key.split(':')[0] ?? '')
+      expect([...new Set(keys)].sort()).toEqual(known.toSorted())
+      for (const key of listed) expect([key, isRefused(section, key)]).toEqual([key, true])
+    }
+  })
+})
+
+/** `mode: dag` is refused for that value, `foreach` for every one. */
+function isRefused(section: string, entry: string): boolean {
+  const [key = '', value] = entry.split(': ')
+  if (key === 'quorum') return isLater(section, key, 2) && !isLater(section, key, 1)
+  return isLater(section, key, value === 'true' ? true : (value ?? 'anything'))
+}
+
+function silentBlock(): Block {
+  const parsed = parseDag({
+    blocks: [{ id: 'a', agent: { provider: 'local', model: 'm' }, approval: true, retry: { max_attempts: 2 } }],
+  })
+  const block = parsed.ok ? parsed.dag.blocks[0] : undefined
+  if (block === undefined) throw new Error('the smallest document is refused')
+  return block
+}
+
+function shownDefaults(heading: string, keys: readonly string[]): readonly unknown[] {
+  const shown = new Map(rowsBelow(TEXT, heading).map(([key = '', , value = '']) => [codesIn(key)[0], value]))
+  return keys.map((key) => {
+    const value = (shown.get(key) ?? '').replaceAll('`', '')
+    return /^(?:\d+|true|false)$/.test(value) ? JSON.parse(value) : value
+  })
+}

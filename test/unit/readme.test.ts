@@ -1,0 +1,110 @@
+import { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { addCompile } from '../../clients/cli/compile.ts'
+import { addGates } from '../../clients/cli/gates.ts'
+import { addRun } from '../../clients/cli/run.ts'
+import { openSession } from '../../clients/cli/session.ts'
+import { addStart } from '../../clients/cli/start.ts'
+import { addValidate } from '../../clients/cli/validate.ts'
+import { ROUTES } from '../../shared/catalog.ts'
+import { parseDag } from '../../shared/dag/parse.ts'
+import { describeGates } from '../../shared/gates/describe-gates.ts'
+import { parseSettings } from '../../shared/parse-settings.ts'
+import { SafetySchema } from '../../shared/settings.ts'
+import { codesIn, fencedBlocks, filesBelow, readText, rowsBelow } from './docs/markdown.ts'
+
+const README = readText('README.md')
+const DOCUMENTS = ['README.md', ...filesBelow(['docs'], '.md')]
+
+describe('README.md', () => {
+  test('has at most 200 lines', () => {
+    expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(200)
+  })
+
+  test('lists every route of the catalog and no other', () => {
+    const listed = rowsBelow(README, 'API').map(([route = '']) => codesIn(route)[0])
+    expect(listed.toSorted()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort())
+  })
+
+  test('lists every command of the CLI and no other, with options the command has', () => {
+    const commands = cliCommands()
+    const rows = rowsBelow(README, 'CLI').map(([command = '', says = '']) => ({
+      words: codesIn(command)[0] ?? '',
+      says,
+    }))
+    expect(rows.map(({ words }) => nameOf(words)).sort()).toEqual([...commands.keys()].sort())
+    for (const { words, says } of rows) {
+      const named = `${words} ${codesIn(says).join(' ')}`.match(/--[a-z][a-z-]*/g) ?? []
+      const known = commands.get(nameOf(words)) ?? []
+      expect(named.filter((option) => !known.includes(option))).toEqual([])
+    }
+  })
+
+  test('describes every gate type with exactly its parameters', () => {
+    const rows = rowsBelow(README, 'Gates')
+    const listed = rows.flatMap(([types = '', params = '']) => codesIn(types).map((type) => [type, params] as const))
+    const known = describeGates().map(({ type, params }) => [type, parametersOf(params)] as const)
+    expect(new Map(listed)).toEqual(new Map(known))
+    expect(listed).toHaveLength(known.length)
+  })
+
+  test('states every cap of the safety policy with its default', () => {
+    const rows = rowsBelow(README, 'Safety caps').map(([key = '', value = '']) => [codesIn(key)[0], codesIn(value)[0]])
+    const defaults = Object.entries(SafetySchema.parse({})).map(([key, value]) => [key, String(value)])
+    expect(rows).toEqual(defaults)
+  })
+
+  test('lists the npm scripts there are', () => {
+    const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
+    const listed = rowsBelow(README, 'Commands').map(([command = '']) => codesIn(command)[0]?.split(' ').at(-1))
+    expect(listed.toSorted()).toEqual(Object.keys(scripts).sort())
+  })
+})
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  const text = readText(path)
+
+  test('has YAML that this version accepts', () => {
+    for (const block of fencedBlocks(text, 'yaml')) {
+      if (block.startsWith('# sluice.yaml')) expect(() => parseSettings(block, 'sluice.yaml')).not.toThrow()
+      else expect(parseDag(block)).toMatchObject({ ok: true })
+    }
+  })
+
+  test('links only to files there are', () => {
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) => link)
+    const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/') + 1) : ''
+    for (const link of links) expect(() => readText(`${folder}${link}`)).not.toThrow()
+  })
+})
+
+/** Leaves of the command tree, as a person types them, with their long options. */
+function cliCommands(): ReadonlyMap<string, readonly string[]> {
+  const session = openSession()
+  const adders = { addCompile, addGates, addRun, addStart, addValidate }
+  const used = [...readText('clients/cli/main.ts').matchAll(/import \{ (add\w+) \}/g)].map(([, name]) => name)
+  expect(used).toEqual(Object.keys(adders))
+  const sluice = new Command('sluice')
+  for (const add of Object.values(adders)) add(sluice, session)
+  return new Map(leaves(sluice, []))
+}
+
+function leaves(command: Command, words: readonly string[]): readonly (readonly [string, readonly string[]])[] {
+  // Commands that are there twice are hidden the second time; `help` is everywhere.
+  const shown = command.createHelp().visibleCommands(command)
+  const below = shown.filter((child) => child.name() !== 'help')
+  if (below.length > 0) return below.flatMap((child) => leaves(child, [...words, child.name()]))
+  return [[words.join(' '), command.options.flatMap(({ long }) => long ?? [])]]
+}
+
+/** `run start FILE --yes` -> `run start`. */
+function nameOf(words: string): string {
+  return words.replace(/ (?:--|[A-Z[(]).*$/, '')
+}
+
+/** As README writes them: every parameter in code, a question mark where it may be left out. */
+function parametersOf({ properties, required }: Readonly<Record<string, unknown>>): string {
+  const needed = new Set(required as readonly string[] | undefined)
+  const names = Object.keys(properties as object)
+  return names.map((name) => `\`${name}${needed.has(name) ? '' : '?'}\``).join(' ')
+}
