@@ -40,9 +40,11 @@ function severalPending(answer: RunAnswer, fitting: readonly Approval[]): Refuse
 function nothingPending(answer: RunAnswer, others: readonly Approval[]): Refused {
   const { run_id, state } = answer.run
   const decided = answer.approvals.filter(({ status }) => status !== 'pending').map(decidedWords)
-  const known = others.length > 0 ? [`Pending: ${others.map(({ block_id }) => block_id).join(', ')}.`] : []
-  const what = others.length > 0 ? 'the approval named' : 'an approval'
-  const detail = [`Cannot decide ${what} of ${run_id}: none is pending, the run is ${state}.`, ...decided, ...known]
+  const seen =
+    others.length > 0
+      ? `that approval of ${run_id} is not pending. Pending: ${others.map(({ block_id }) => block_id).join(', ')}.`
+      : `no approval of ${run_id} is pending, the run is ${state}.`
+  const detail = [`Cannot decide: ${seen}`, ...decided]
   return new Refused({ code: 'nothing_pending', detail: detail.join(' ') })
 }
 
