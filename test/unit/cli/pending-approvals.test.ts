@@ -40,7 +40,8 @@ describe('chooseApproval()', () => {
 
   test('says who decided already, with exit code 1', () => {
     const decided = { ...asked('a', 'approved'), decided_by: 'user:ana', decided_at: '2026-01-01T01:00:00.000Z' }
-    const words = /no approval of \S+ is pending, the run is running\. Block a was approved by user:ana at 2026-01-01T01/
+    const words =
+      /no approval of \S+ is pending, the run is running\. Block a was approved by user:ana at 2026-01-01T01/
     expect(() => chooseApproval(run(decided), {})).toThrow(
       expect.objectContaining({ exitCode: 1, message: expect.stringMatching(words) }),
     )
