@@ -50,5 +50,15 @@ export function createPorts(parts: Parts): { readonly ports: Omit<World, 'machin
 /** Random bytes, and the name of this boot: part of every lease's holder, so that a restart need not wait. */
 export function createIds(): Ids {
   const boot = randomBytes(8).toString('hex')
-  return { random: (bytes) => randomBytes(bytes), boot }
+  let pool = Buffer.alloc(0)
+  const random = (bytes: number): Uint8Array => {
+    // One call to the system's generator for many small asks: each costs as much as a thousand bytes.
+    if (pool.length < bytes) pool = randomBytes(Math.max(bytes, RANDOM_POOL))
+    const taken = pool.subarray(0, bytes)
+    pool = pool.subarray(bytes)
+    return taken
+  }
+  return { random, boot }
 }
+
+const RANDOM_POOL = 4_096

@@ -7,10 +7,12 @@ import { openSluice } from './sluice.ts'
 
 /**
  * Microseconds a no-op block: the local place with durable events against LangGraph.js (without and with its SQLite
- * saver) and p-graph (in memory, keeps nothing), all in one process and one run. Median of ROUNDS after one warm-up.
+ * saver) and p-graph (in memory, keeps nothing), all in one process and one run. Median of ROUNDS after WARM_UPS
+ * (the compiler of the engine needs them), the same for everybody.
  * `node test/bench/overhead.ts [blocks]`; goals: <= 0.35x LangGraph, <= 0.25x LangGraph with its saver.
  */
-const ROUNDS = 5
+const ROUNDS = 7
+const WARM_UPS = 5
 
 async function main(): Promise<void> {
   if (!existsSync(join(import.meta.dirname, 'node_modules'))) {
@@ -53,12 +55,12 @@ async function sluice(shape: Shape, folder: string): Promise<{ readonly run: num
     return measured.run_ms * 1_000
   }, shape.n)
   await place.close()
-  return { run, whole: middle(whole.slice(1)) }
+  return { run, whole: middle(whole.slice(WARM_UPS)) }
 }
 
-/** Median over ROUNDS of what `once` answers in microseconds, a block; the first, warming call is left out. */
+/** Median over ROUNDS of what `once` answers in microseconds, a block; warming calls are left out. */
 async function median(once: () => Promise<number>, blocks: number): Promise<number> {
-  await once()
+  for (let round = 0; round < WARM_UPS; round += 1) await once()
   const seen: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) seen.push((await once()) / blocks)
   return middle(seen)

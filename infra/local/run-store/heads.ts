@@ -45,12 +45,15 @@ interface HeadRow {
 
 /** Reads HEAD in one statement: every lane, or only those named. */
 export function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly string[]) => Head | undefined {
-  const all = query<HeadRow>(db, headSql('(SELECT json_group_object(lane, ordinal) FROM lanes WHERE run = r.run)'))
+  const all = query<HeadRow>(
+    db,
+    headSql('(SELECT json_group_object(lane, ordinal) FROM lanes WHERE run = r.run AND ordinal IS NOT NULL)'),
+  )
   const none = query<HeadRow>(db, headSql("'{}'"))
   const some = query<HeadRow>(
     db,
     headSql(`(SELECT json_group_object(l.lane, l.ordinal) FROM json_each(?3) wanted
-      CROSS JOIN lanes l ON l.run = r.run AND l.lane = wanted.value)`),
+      CROSS JOIN lanes l ON l.run = r.run AND l.lane = wanted.value AND l.ordinal IS NOT NULL)`),
   )
   return ({ tenant, run_id }, lanes) => {
     if (lanes === undefined) return headOf(all.one(tenant, run_id))

@@ -14,13 +14,16 @@ export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' 
   const numberOf = runNumbers(db)
   const write = projectionWriter(db)
   const renew = db.prepare(
-    "UPDATE projections SET lease_until = ? WHERE run = ? AND block = ? AND holder = ? AND state = 'running'",
+    "UPDATE lanes SET lease_until = ? WHERE run = ? AND lane = ? AND holder = ? AND state = 'running'",
   )
-  const all = query<Row>(db, 'SELECT lease_until, body FROM projections WHERE run = ? ORDER BY block')
+  const all = query<Row>(
+    db,
+    'SELECT lease_until, body FROM lanes WHERE run = ? AND body IS NOT NULL ORDER BY CAST(lane AS INTEGER)',
+  )
   const some = query<Row>(
     db,
-    `SELECT p.lease_until, p.body FROM json_each(?2) wanted CROSS JOIN projections p ON p.run = ?1 AND p.block = wanted.value
-     ORDER BY p.block`,
+    `SELECT p.lease_until, p.body FROM json_each(?2) wanted CROSS JOIN lanes p ON p.run = ?1 AND p.lane = wanted.value
+     WHERE p.body IS NOT NULL ORDER BY CAST(p.lane AS INTEGER)`,
   )
   return {
     putProjection: (key, projection) =>
@@ -30,13 +33,13 @@ export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' 
     projections: async (key, blocks) => {
       const run = numberOf(key)
       if (run === undefined) return []
-      const rows = blocks === undefined ? all.all(run) : some.all(run, JSON.stringify([...new Set(blocks)]))
+      const rows = blocks === undefined ? all.all(run) : some.all(run, JSON.stringify([...new Set(blocks)].map(String)))
       return rows.map(projectionOf)
     },
     renewLease: (key, block, holder, lease_until) =>
       commitTogether(db, () => {
         const run = numberOf(key)
-        return run !== undefined && renew.run(lease_until, run, block, holder).changes > 0
+        return run !== undefined && renew.run(lease_until, run, String(block), holder).changes > 0
       }),
   }
 }
@@ -44,13 +47,13 @@ export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' 
 /** Writes B# forward only; the caller holds the transaction. */
 export function projectionWriter(db: DatabaseSync): (run: number, projection: BlockProjection) => void {
   const put = db.prepare(
-    `INSERT INTO projections (run, block, ordinal, state, holder, lease_until, body) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal, state = excluded.state, holder = excluded.holder,
-       lease_until = excluded.lease_until, body = excluded.body WHERE excluded.ordinal > projections.ordinal`,
+    `INSERT INTO lanes (run, lane, projected, state, holder, lease_until, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET projected = excluded.projected, state = excluded.state, holder = excluded.holder,
+       lease_until = excluded.lease_until, body = excluded.body WHERE excluded.projected > coalesce(lanes.projected, -1)`,
   )
   return (run, projection) => {
     const { block, ordinal, state, holder, lease_until } = projection
-    put.run(run, block, ordinal, state, holder ?? null, lease_until ?? null, JSON.stringify(projection))
+    put.run(run, String(block), ordinal, state, holder ?? null, lease_until ?? null, JSON.stringify(projection))
   }
 }
 

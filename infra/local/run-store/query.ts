@@ -16,11 +16,22 @@ export function query<Row>(db: DatabaseSync, sql: string): Query<Row> {
   }
 }
 
-/** The integer a run has in this file; undefined when there is no such run. */
+/** The integer a run has in this file, for good; undefined when there is no such run. */
 export function runNumbers(db: DatabaseSync): (run: RunKey) => number | undefined {
   const find = query<{ readonly run: number }>(db, 'SELECT run FROM runs WHERE tenant = ? AND run_id = ?')
-  return ({ tenant, run_id }) => find.one(tenant, run_id)?.run
+  const known = new Map<string, number>()
+  return ({ tenant, run_id }) => {
+    const key = `${tenant}/${run_id}`
+    const run = known.get(key) ?? find.one(tenant, run_id)?.run
+    // A run found inside a transaction that is undone would stay known: its number would then be another run's.
+    if (run === undefined || db.isTransaction) return run
+    if (known.size >= KNOWN_RUNS) known.clear()
+    known.set(key, run)
+    return run
+  }
 }
+
+const KNOWN_RUNS = 1_000
 
 function reading<T>(read: () => T): T {
   try {
