@@ -26,7 +26,7 @@ export interface IsolateChild {
  */
 export function startChild(kind: JobKind, mb: number): IsolateChild {
   const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [kind], {
-    execArgv: [`--max-old-space-size=${mb}`, '--permission', '--allow-fs-read=*', '--allow-worker'],
+    execArgv: [`--max-old-space-size=${mb}`, '--permission', '--allow-fs-read=*', '--allow-worker', ...FLAGS[kind]],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
@@ -48,6 +48,12 @@ export function startChild(kind: JobKind, mb: number): IsolateChild {
     hold: (busy) => hold(child, busy),
     end: () => end(state),
   }
+}
+
+/** A transform makes no code from text, whatever constructor a program gets hold of; the schema validator has to. */
+const FLAGS: Readonly<Record<JobKind, readonly string[]>> = {
+  transform: ['--disallow-code-generation-from-strings'],
+  json_schema: [],
 }
 
 type Failure = Extract<Isolated, { readonly ok: false }>

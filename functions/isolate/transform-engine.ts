@@ -1,5 +1,9 @@
 import jsonata from 'jsonata'
+import { freezeBuiltins } from './freeze-builtins.ts'
 import type { Job } from './isolate-messages.ts'
+
+// Once, before the first program: children are reused.
+await freezeBuiltins()
 
 /** Characters of JSON an answer may have; the caller has to parse it on its own event loop. */
 const MAX_ANSWER = 10_485_760

@@ -1,8 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { BUILTINS } from '../../functions/isolate/freeze-builtins.ts'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
@@ -62,6 +64,28 @@ describe('a transform', () => {
     '$.__lookupGetter__("__proto__")',
   ])('finds no way out through inherited names: %s', async (program) => {
     expect(await transform(program, { a: {} })).toMatchObject({ ok: false, because: 'error' })
+  })
+
+  test.each([
+    ['a built-in function', '$ ~> |$sum|{"_jsonata_function": false}|', '$sum([1, 2])', 3],
+    ['what a built-in function does', '$ ~> |$sum|{"implementation": $count.implementation}|', '$sum([1, 2])', 3],
+    ['the signature of one', '($ ~> |$sum|{"signature": 1}|; 1)', '$sum([1, 2])', 3],
+    [
+      'the frame all expressions share',
+      '($f := function() { 1 }; $ ~> |$f|{"_jsonata_lambda": false}|; $ ~> |$f.environment.global|{"told": 7}|)',
+      '($f := function() { 1 }; $ ~> |$f|{"_jsonata_lambda": false}|; $exists($f.environment.global.told))',
+      false,
+    ],
+  ])('cannot change %s for the next one', async (_, attack, program, value) => {
+    for (let child = 0; child < 4; child += 1) await transform(attack)
+    expect(await transform(program)).toEqual({ ok: true, value })
+  })
+
+  test('every function of JSONata is among those that are frozen', () => {
+    const source = readFileSync(createRequire(import.meta.url).resolve('jsonata'), 'utf8')
+    const names = [...source.matchAll(/staticFrame\.bind\(["'](\w+)["']/g)].map(([, name]) => name)
+    expect(names.length).toBeGreaterThan(60)
+    expect(BUILTINS.split(' ')).toEqual(names)
   })
 
   test('that never ends is killed at its time, and the next one runs', async () => {
