@@ -45,6 +45,14 @@ export interface Log {
   error(message: string, facts?: Readonly<Record<string, unknown>>): void
 }
 
+/**
+ * Values that must not stand in settings or environment: read by adapters (a provider's key), never by handlers, so it
+ * is a port beside the World. `secret` is an ARN of Systems Manager or Secrets Manager.
+ */
+export interface Secrets {
+  read(ref: { readonly secret: string }): Promise<string>
+}
+
 /** Wakes SSE readers and blocked claims inside one process; on AWS it answers after the poll interval. */
 export interface Waker {
   /** Resolves when the run may have changed, or after ms at the latest. */

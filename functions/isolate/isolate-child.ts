@@ -6,6 +6,8 @@ import type { Job, JobKind, Reply } from './isolate-messages.ts'
 /** A child that says nothing for so long never will: a broken installation, not a program's doing. */
 const START_MS = 30_000
 
+const WORKER = new URL('./worker.ts', import.meta.url)
+
 /** One child process with its memory limit. It does one job at a time and dies of the first that runs over. */
 export interface IsolateChild {
   readonly kind: JobKind
@@ -24,8 +26,8 @@ export interface IsolateChild {
  * checked between allocations, and one large enough (JSONata's `[1..9999999]`, measured on Node 24.21) aborts the
  * whole process. It gets no environment and may neither write files nor start programs.
  */
-export function startChild(kind: JobKind, mb: number): IsolateChild {
-  const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [kind], {
+export function startChild(kind: JobKind, mb: number, worker = WORKER): IsolateChild {
+  const child = fork(fileURLToPath(worker), [kind], {
     execArgv: [`--max-old-space-size=${mb}`, '--permission', '--allow-fs-read=*', '--allow-worker', ...FLAGS[kind]],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

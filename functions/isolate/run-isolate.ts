@@ -13,10 +13,11 @@ const MAX_CHILDREN = Math.max(1, Math.min(4, availableParallelism()))
  * The Isolate port on child processes: `transform` (JSONata 2.0.6 without $eval, evaluated against `input`) and
  * `json_schema` (answers a SchemaAnswer). Children stay warm and are reused; one that ran over is killed and the next
  * job gets a new one. A job's time starts when its child is ready and free, so neither start-up nor a queue is
- * charged. Idle children never keep the process alive.
+ * charged. Idle children never keep the process alive. `worker` is their program where it is
+ * not the source beside this file (a bundle).
  */
-export function createIsolate(): Isolate & { close(): Promise<void> } {
-  const pool: Pool = { idle: [], busy: new Set(), turns: 0, waiting: [], closed: false }
+export function createIsolate(worker?: URL): Isolate & { close(): Promise<void> } {
+  const pool: Pool = { idle: [], busy: new Set(), turns: 0, waiting: [], closed: false, worker }
   return {
     run: (kind, data, limit = DEFAULT_LIMIT) => runInPool(pool, kind, data, limit),
     close: async () => close(pool),
@@ -31,6 +32,7 @@ interface Pool {
   turns: number
   readonly waiting: (() => void)[]
   closed: boolean
+  readonly worker: URL | undefined
 }
 
 async function runInPool(pool: Pool, kind: JobKind, job: Job, limit: typeof DEFAULT_LIMIT): Promise<Isolated> {
@@ -52,7 +54,7 @@ async function runInPool(pool: Pool, kind: JobKind, job: Job, limit: typeof DEFA
 function childFor(pool: Pool, kind: JobKind, mb: number): IsolateChild {
   const warm = pool.idle.findIndex((child) => child.alive() && child.kind === kind && child.mb === mb)
   const [known] = warm < 0 ? [] : pool.idle.splice(warm, 1)
-  const child = known ?? startChild(kind, mb)
+  const child = known ?? startChild(kind, mb, pool.worker)
   pool.busy.add(child)
   child.hold(true)
   if (pool.idle.length + pool.busy.size > MAX_CHILDREN) pool.idle.shift()?.end()

@@ -1,0 +1,67 @@
+import { MachineSignal } from '../../shared/errors.ts'
+import type { Principal } from '../../shared/principal.ts'
+import type { World } from '../../shared/world.ts'
+import type { HostContext } from '../handler.ts'
+import { isHttp, readLambdaEvent } from './lambda-event.ts'
+import { principalOf } from './principal.ts'
+import { redactText } from './redact.ts'
+
+/** The part of Lambda's context that is used. */
+export interface LambdaContext {
+  readonly awsRequestId: string
+  getRemainingTimeInMillis(): number
+}
+
+/** One call of a handler: what it is given, and the way to let go of it. */
+export interface Invocation {
+  readonly event: unknown
+  readonly context: HostContext & { readonly principal?: Principal; readonly signal: AbortSignal }
+  end(): void
+}
+
+/** Kept for recording the outcome before Lambda ends the function (traps: 1 to 2 s). */
+const GRACE_MS = 1_500
+
+/**
+ * Turns Lambda's (event, context) into ours: the World with a log that names the request, the caller, and a signal
+ * that aborts 1.5 s before the time is up.
+ */
+export function openInvocation(world: World, event: unknown, { awsRequestId, ...lambda }: Given): Invocation {
+  const control = new AbortController()
+  const left = lambda.remaining_ms - GRACE_MS
+  const timer = setTimeout(() => control.abort(OUT_OF_TIME), Math.max(0, left))
+  // The World's ports may be getters that refuse: it is inherited, not copied.
+  const own: World = Object.create(world, { log: { value: namedLog(world, awsRequestId), enumerable: true } })
+  const principal = isHttp(event) ? principalOf(event) : undefined
+  return {
+    event: readLambdaEvent(event),
+    context: { world: own, signal: control.signal, ...(principal === undefined ? {} : { principal }) },
+    end: () => clearTimeout(timer),
+  }
+}
+
+interface Given {
+  readonly awsRequestId: string
+  readonly remaining_ms: number
+}
+
+/**
+ * What leaves the function when a handler throws. ASL matches `name`, so it stays; the machine's signals have an empty
+ * stack because the machine parses Cause, everybody else because a stack would stand in the execution's history.
+ */
+export function leavingError(thrown: unknown): Error {
+  const { name, message } = thrown instanceof Error ? thrown : { name: 'Error', message: String(thrown) }
+  const leaving = new Error(thrown instanceof MachineSignal ? message : redactText(message))
+  leaving.name = name
+  leaving.stack = ''
+  return leaving
+}
+
+const OUT_OF_TIME = new Error('the time of this invocation is nearly over')
+
+function namedLog({ log }: World, request_id: string): World['log'] {
+  return {
+    info: (message, facts) => log.info(message, { request_id, ...facts }),
+    error: (message, facts) => log.error(message, { request_id, ...facts }),
+  }
+}

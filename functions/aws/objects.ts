@@ -1,0 +1,49 @@
+import { GetObjectCommand, PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import { sha256 } from '../../shared/canonical.ts'
+import { hashOfRef, objectFault, objectKey } from '../../shared/object-ref.ts'
+import type { ObjectStore } from '../../shared/world.ts'
+import { CLIENT_OPTIONS } from './client-options.ts'
+import { sdkFault } from './sdk-fault.ts'
+import { required } from './settings.ts'
+import type { Core } from './world.ts'
+
+/** Bodies may have megabytes: a slow but living connection gets more time than a table call. */
+const REQUEST_MS = 30_000
+
+/**
+ * The ObjectStore port on S3: one object a hash, always PUT, so that its age (and so its expiry) restarts and a damaged
+ * one is repaired. S3 checks the sha256 of what arrives, we check the one of what is read.
+ */
+export function openObjects({ env }: Pick<Core, 'env'>, config: S3ClientConfig = {}): ObjectStore {
+  const Bucket = required(env, 'BUCKET')
+  const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
+  const client = new S3Client({ ...CLIENT_OPTIONS, requestHandler, ...config })
+  return {
+    async put(tenant, body) {
+      const hash = sha256(body)
+      const Key = objectKey(tenant, hash)
+      const ChecksumSHA256 = Buffer.from(hash, 'hex').toString('base64')
+      await client.send(new PutObjectCommand({ Bucket, Key, Body: body, ChecksumSHA256 })).catch((error: unknown) => {
+        throw sdkFault(error, { doing: 'store an object', action: 's3:PutObject' })
+      })
+      return { ref: `objstore://${tenant}/${hash}`, sha256: hash, bytes: body.byteLength }
+    },
+    async get(tenant, ref) {
+      const hash = hashOfRef(tenant, ref)
+      const body = await read(client, Bucket, objectKey(tenant, hash), ref)
+      if (sha256(body) !== hash) throw objectFault('corrupt', ref)
+      return body
+    },
+  }
+}
+
+async function read(client: S3Client, Bucket: string, Key: string, ref: string): Promise<Uint8Array> {
+  try {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }))
+    return Body === undefined ? new Uint8Array() : await Body.transformToByteArray()
+  } catch (error) {
+    // Without s3:ListBucket a missing key is 403: the role has that action on the bucket for this reason.
+    if (error instanceof Error && error.name === 'NoSuchKey') throw objectFault('missing', ref)
+    throw sdkFault(error, { doing: `read object ${ref}`, action: 's3:GetObject' })
+  }
+}

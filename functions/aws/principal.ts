@@ -1,0 +1,33 @@
+import * as z from 'zod'
+import type { Principal } from '../../shared/principal.ts'
+
+/**
+ * Who calls, from what API Gateway's IAM authorizer found (never from headers or body): an assumed role is `iam:<role
+ * name>`, an IAM user `iam:user/<name>`, the account itself `iam:root`; callers of another account have its number in
+ * front, so that a role of the same name there is somebody else. Undefined = nobody was authenticated. IAM policies
+ * decide which routes a caller reaches, so every scope is given. Source: spec security, "API"; design decisions, "Ids".
+ */
+export function principalOf(event: unknown): Principal | undefined {
+  const parsed = CallerSchema.safeParse(event)
+  if (!parsed.success) return undefined
+  const { accountId, identity } = parsed.data.requestContext
+  const [, account, rest] = /^arn:aws[a-z-]*:(?:iam|sts)::(\d{12}):(.+)$/.exec(identity.userArn) ?? []
+  const name = rest === undefined ? undefined : nameOf(rest)
+  if (name === undefined) return undefined
+  return { kind: 'iam', id: account === accountId ? name : `${account}/${name}`, tenant: 'main', scopes: SCOPES }
+}
+
+const SCOPES = ['runs:read', 'runs:write', 'approvals:decide', 'safety:read', 'admin:stop']
+
+const CallerSchema = z.object({
+  requestContext: z.object({ accountId: z.string(), identity: z.object({ userArn: z.string() }) }),
+})
+
+/** The session's name is the caller's own choice, so it says nothing; a user's path is no part of its name. */
+function nameOf(rest: string): string | undefined {
+  const parts = rest.split('/')
+  const [kind] = parts
+  if (kind === 'assumed-role') return parts[1]
+  if (kind === 'user' || kind === 'federated-user') return `${kind}/${parts.at(-1)}`
+  return rest === 'root' ? rest : undefined
+}

@@ -1,0 +1,86 @@
+import * as z from 'zod'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
+
+/** What the deployment tells one function: plain values, and the ARNs of the functions it calls or binds by name. */
+export interface AwsSettings extends z.output<typeof EnvSchema> {
+  /** By catalog name, from `<NAME>_ARN`: `run-block` is RUN_BLOCK_ARN. */
+  readonly functions: Readonly<Record<string, string>>
+}
+
+/**
+ * The only reader of the environment in functions/aws. A value that is there must be well-formed; whether one has to be
+ * there depends on the function, so what a port needs is asked for by `required` and `functionArn`.
+ * Fault Bug bad_setting names the value, never its content.
+ */
+export function readAwsSettings(env: NodeJS.ProcessEnv = process.env): AwsSettings {
+  const parsed = EnvSchema.safeParse(env)
+  if (!parsed.success) throw badSetting(parsed.error.issues[0])
+  const named = FUNCTIONS.flatMap(({ name }) => {
+    const arn = env[envName(name)]
+    return arn === undefined ? [] : [[name, parseArn(envName(name), arn)] as const]
+  })
+  return { ...parsed.data, functions: Object.fromEntries(named) }
+}
+
+/** Fault Bug setting_missing, naming the value. */
+export function required(settings: AwsSettings, name: OptionalName): string {
+  return settings[name] ?? refuseMissing(name)
+}
+
+/** ARN of a function of the catalog. Fault Bug setting_missing, naming the value. */
+export function functionArn(settings: AwsSettings, name: string): string {
+  return settings.functions[name] ?? refuseMissing(envName(name))
+}
+
+type OptionalName = 'TABLE' | 'BUCKET' | 'STATE_MACHINE_ROLE_ARN'
+
+const ArnSchema = z
+  .string()
+  .regex(/^arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:\d{12}:[\w/:.@+=,*-]+$/, 'an ARN with a 12-digit account')
+
+const EnvSchema = z.object({
+  /** Part of every name of the deployment: `sluice-<stage>-..`. */
+  STAGE: z.string().regex(/^[a-z][a-z0-9-]{0,19}$/, '1 to 20 of a-z, 0-9 and dashes, a letter first'),
+  /** Set by Lambda itself. */
+  AWS_REGION: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region such as eu-central-1'),
+  TABLE: z.string().min(3).optional(),
+  BUCKET: z.string().min(3).optional(),
+  /** What inline machines run as. */
+  STATE_MACHINE_ROLE_ARN: ArnSchema.optional(),
+  /** Where inline machines log (level ALL, without execution data); its ARN ends in `:*`. */
+  MACHINE_LOG_GROUP_ARN: ArnSchema.optional(),
+  /** JSON {machine name: version ARN} of the deployed machines. */
+  MACHINE_ARNS: z.string().default('{}').transform(parseMachines).pipe(z.record(z.string(), ArnSchema)),
+  SLUICE_LOG: z.enum(['info', 'error']).default('info'),
+})
+
+function envName(functionName: string): string {
+  return `${functionName.toUpperCase().replaceAll('-', '_')}_ARN`
+}
+
+function parseMachines(text: string, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    context.addIssue('JSON {machine name: ARN}')
+    return z.NEVER
+  }
+}
+
+function parseArn(name: string, arn: string): string {
+  const parsed = ArnSchema.safeParse(arn)
+  if (parsed.success) return parsed.data
+  throw badSetting({ path: [name], message: parsed.error.issues[0]?.message ?? '' })
+}
+
+function badSetting(issue: { readonly path: readonly PropertyKey[]; readonly message: string } | undefined): Fault {
+  const name = String(issue?.path[0] ?? 'environment')
+  const message = `Cannot start this function: environment value ${name} must be ${issue?.message ?? 'well-formed'}. Deploy again; values are written by infra/aws.`
+  return new Fault('Bug', 'bad_setting', message, { facts: { setting: name } })
+}
+
+function refuseMissing(name: string): never {
+  const message = `Cannot go on: environment value ${name} is missing in this function. Deploy again; infra/aws must give it to every function whose catalog line lists a port that needs it.`
+  throw new Fault('Bug', 'setting_missing', message, { facts: { setting: name } })
+}

@@ -1,0 +1,43 @@
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { Waker } from '../../shared/world.ts'
+import type { Core } from './world.ts'
+
+/** Decisions, "AWS shape": each 500 ms for 10 s after an event, else each 2 s. */
+const QUICK_MS = 500
+const SLOW_MS = 2_000
+const QUICK_FOR_MS = 10_000
+/** Runs remembered at most: a sandbox serves one stream at a time, a test more. */
+const MOST_RUNS = 100
+
+/**
+ * The Waker port where nobody can be woken: `changed` answers after the poll delay, which is short while the run is
+ * lively. A wait that its reader gives up means that there was an event (or that the reader left, which does not
+ * matter). `slot` answers false at once, so that the machine's own Wait does the rest.
+ */
+export function openWaker({ clock }: Pick<Core, 'clock'>): Waker {
+  const quickUntil = new Map<string, number>()
+  const noteEvent = (key: string): void => {
+    quickUntil.delete(key)
+    quickUntil.set(key, clock.now() + QUICK_FOR_MS)
+    const [oldest] = quickUntil.keys()
+    if (quickUntil.size > MOST_RUNS && oldest !== undefined) quickUntil.delete(oldest)
+  }
+  return {
+    async changed(run, ms, signal) {
+      const key = keyOf(run)
+      if (!quickUntil.has(key)) noteEvent(key)
+      const pace = (quickUntil.get(key) ?? 0) > clock.now() ? QUICK_MS : SLOW_MS
+      try {
+        await clock.delay(Math.max(0, Math.min(ms, pace)), signal)
+      } catch (reason) {
+        noteEvent(key)
+        throw reason
+      }
+    },
+    slot: async () => false,
+  }
+}
+
+function keyOf({ tenant, run_id }: RunKey): string {
+  return `${tenant}/${run_id}`
+}

@@ -1,0 +1,37 @@
+import { Fault } from './errors.ts'
+
+const TENANT = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
+const TENANT_NAME = new RegExp(`^${TENANT}$`)
+const REF = new RegExp(`^objstore://(${TENANT})/([0-9a-f]{64})$`)
+
+/**
+ * Where the object of this hash lies, in S3 and below the local folder alike: `<tenant>/objects/<aa>/<sha256>`.
+ * Fault Bug bad_tenant: a tenant comes from our own credentials, never from a request.
+ */
+export function objectKey(tenant: string, hash: string): string {
+  if (TENANT_NAME.test(tenant)) return `${tenant}/objects/${hash.slice(0, 2)}/${hash}`
+  const message = `Cannot store an object for tenant ${JSON.stringify(tenant)}: a tenant has 1 to 64 letters, digits, dots, dashes or underscores and starts with a letter or digit.`
+  throw new Fault('Bug', 'bad_tenant', message)
+}
+
+/**
+ * The hash in `objstore://<tenant>/<sha256>`. Fault InvalidInput bad_object_ref; NotFound object_missing for a ref of
+ * another tenant, in the same words as for one that is not there: it must not tell whether that object exists.
+ */
+export function hashOfRef(tenant: string, ref: string): string {
+  const [, owner, hash] = REF.exec(ref) ?? []
+  if (owner === tenant && hash !== undefined) return hash
+  if (owner !== undefined) throw objectFault('missing', ref)
+  const message = `Cannot read object ${JSON.stringify(ref.slice(0, 120))}: a ref is objstore://<tenant>/<64 hex digits of sha256>.`
+  throw new Fault('InvalidInput', 'bad_object_ref', message)
+}
+
+/** What an object store answers when there is none of that ref, or not the bytes that were stored. */
+export function objectFault(seen: 'missing' | 'corrupt', ref: string): Fault {
+  if (seen === 'missing') {
+    const message = `Cannot read object ${ref}: there is none of that name. It may have expired, or the ref is mistyped.`
+    return new Fault('NotFound', 'object_missing', message, { facts: { ref } })
+  }
+  const message = `Cannot read object ${ref}: its content does not have that sha256, so it was damaged after it was stored. Store the content again.`
+  return new Fault('Bug', 'object_corrupt', message, { facts: { ref } })
+}
