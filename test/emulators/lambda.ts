@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import type { LambdaContext } from '../../functions/aws/invocation.ts'
+import type { Json } from '../../shared/canonical.ts'
+import { type HttpService, ServiceError, type ServiceRequest, serveAws } from './http-service.ts'
+
+/** A function as Lambda calls it. */
+export type EmulatedFunction = (event: unknown, context: LambdaContext & { readonly functionName: string }) => unknown
+
+export interface LambdaEmulator extends HttpService {
+  /**
+   * RequestResponse without the wire, as Step Functions and API Gateway call: answers JSON, throws an error with the
+   * function's own name and message.
+   */
+  invoke(name: string, event: unknown): Promise<Json>
+  /** Resolves when no asynchronous invoke is under way. */
+  settled(): Promise<void>
+}
+
+interface LambdaOptions {
+  /** By function name; read at each call. */
+  readonly functions: Readonly<Record<string, EmulatedFunction>>
+  /** What getRemainingTimeInMillis begins with. */
+  readonly timeoutMs?: number
+  /** Retries of an asynchronous invoke that failed. Lambda: 2, after 1 and 2 minutes; here at once. */
+  readonly asyncRetries?: number
+}
+
+/** Lambda's Invoke (RequestResponse and Event) over functions of this process. */
+export async function startLambda(options: LambdaOptions): Promise<LambdaEmulator> {
+  const underWay = new Set<Promise<unknown>>()
+  const invoke = (name: string, event: unknown) => call(options, name, event)
+  const later = async (name: string, event: unknown): Promise<void> => {
+    for (let tries = (options.asyncRetries ?? 0) + 1; tries > 0; tries -= 1) {
+      const failed = await invoke(name, event).then(
+        () => false,
+        () => true,
+      )
+      if (!failed) return
+    }
+  }
+  const service = await serveAws({
+    mediaType: 'application/json',
+    operationOf: () => 'Invoke',
+    async answer(request) {
+      const name = requireName(options, request)
+      const event = request.body.length === 0 ? {} : JSON.parse(request.body.toString())
+      if (request.headers['x-amz-invocation-type'] !== 'Event') return respond(invoke(name, event))
+      const call: Promise<void> = later(name, event).finally(() => underWay.delete(call))
+      underWay.add(call)
+      return { status: 202 }
+    },
+  })
+  return {
+    ...service,
+    invoke: (name, event) => invoke(nameOf(name), event),
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+  }
+}
+
+/** `arn:..:function:NAME[:qualifier]`, or the name itself. */
+function nameOf(arnOrName: string): string {
+  return arnOrName.startsWith('arn:') ? (arnOrName.split(':')[6] ?? '') : arnOrName
+}
+
+function requireName({ functions }: LambdaOptions, { path }: ServiceRequest): string {
+  const [, asked = ''] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(path) ?? []
+  const name = nameOf(decodeURIComponent(asked))
+  if (Object.hasOwn(functions, name)) return name
+  throw new ServiceError('ResourceNotFoundException', `Function not found: ${decodeURIComponent(asked)}`, 404)
+}
+
+async function call({ functions, timeoutMs = 900_000 }: LambdaOptions, name: string, event: unknown): Promise<Json> {
+  const run = Object.hasOwn(functions, name) ? functions[name] : undefined
+  if (run === undefined)
+    throw Object.assign(new Error('Function not found'), { name: 'Lambda.ResourceNotFoundException' })
+  const end = Date.now() + timeoutMs
+  const context = {
+    functionName: name,
+    awsRequestId: randomUUID(),
+    getRemainingTimeInMillis: () => Math.max(0, end - Date.now()),
+  }
+  // Over the wire: a copy both ways, nothing is null.
+  const answer = await run(JSON.parse(JSON.stringify(event)), context)
+  return JSON.parse(JSON.stringify(answer) ?? 'null')
+}
+
+/** A failed function is a 200 whose header says so. */
+async function respond(answer: Promise<Json>) {
+  try {
+    return { body: JSON.stringify(await answer), headers: { 'x-amz-executed-version': '$LATEST' } }
+  } catch (thrown) {
+    const { name, message, stack = '' } = thrown instanceof Error ? thrown : new Error(String(thrown))
+    const body = JSON.stringify({ errorType: name, errorMessage: message, trace: stack.split('\n') })
+    return { body, headers: { 'x-amz-function-error': 'Unhandled', 'x-amz-executed-version': '$LATEST' } }
+  }
+}
