@@ -26,7 +26,7 @@ export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: Lamb
         await invoke('send-outbox', run, AbortSignal.timeout(NUDGE_MS))
       } catch (error) {
         const { code, facts } = sdkFault(error, { doing: 'nudge send-outbox', action: 'lambda:InvokeFunction' })
-        log.info('nudge not delivered', { run_id: run.run_id, code, aws_error: facts.aws_error })
+        log.info('nudge not delivered', { run_id: run.run_id, code, ...facts })
       }
     },
     async startRun(run) {

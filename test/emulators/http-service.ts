@@ -29,14 +29,17 @@ export interface ServiceAnswer {
   readonly body?: string
 }
 
+/** 'drop' cuts the connection, 'hang' never answers. */
+type Failure = ServiceError | 'drop' | 'hang'
+
 /** A listening stand-in of one service. */
 export interface HttpService {
   /** What SDK clients are made with. */
   readonly aws: EmulatedAws
   /** Operations in the order they came, each try of a client counted. */
   readonly calls: readonly string[]
-  /** The next `times` calls of an operation fail this way before they reach the service; 'drop' cuts the connection. */
-  fail(operation: string, how: ServiceError | 'drop', times?: number): void
+  /** The next `times` calls of an operation fail this way before they reach the service. */
+  fail(operation: string, how: Failure, times?: number): void
   close(): Promise<void>
 }
 
@@ -50,11 +53,12 @@ interface ServiceParts {
 /** Serves on a free port of 127.0.0.1. Signatures are not checked: the stand-ins prove clients and protocol, not AWS. */
 export async function serveAws(parts: ServiceParts): Promise<HttpService> {
   const calls: string[] = []
-  const failures = new Map<string, (ServiceError | 'drop')[]>()
+  const failures = new Map<string, Failure[]>()
   const server = createServer((request, response) => {
     const operation = parts.operationOf(request)
     calls.push(operation)
     const planned = failures.get(operation)?.shift()
+    if (planned === 'hang') return void request.resume()
     if (planned === 'drop') return void request.socket.destroy()
     void serve(request, response, parts, operation, planned)
   })

@@ -1,0 +1,278 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { openMachine } from '../../../functions/aws/machine.ts'
+import type { AwsSettings } from '../../../functions/aws/settings.ts'
+import type { Json } from '../../../shared/canonical.ts'
+import { sha256 } from '../../../shared/canonical.ts'
+import { FUNCTIONS } from '../../../shared/catalog.ts'
+import type { Machine, MachineInput } from '../../../shared/runs/machine.ts'
+import { machineSuite } from '../../conformance/machine-suite.ts'
+import { createVirtualClock, type VirtualClock } from '../../conformance/virtual-clock.ts'
+import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
+import { ServiceError } from '../../emulators/http-service.ts'
+import { type StepFunctionsEmulator, startStepFunctions } from '../../emulators/step-functions.ts'
+import { awsSettings, lambdaArn } from './aws-settings.ts'
+
+const ROLE = `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines`
+
+/** The suite names functions as its placeholders; a deployment has one ARN for each. */
+machineSuite('Step Functions, over the wire', async (functions) => {
+  const clock = createVirtualClock()
+  const service = await startStepFunctions({
+    clock,
+    invoke: async (arn, payload, signal) => functions[arn.replace(/^.*:sluice-test-/, '')]?.(payload, signal) ?? null,
+  })
+  const wire = watchCalls(bound(openMachine({ env: settings(), deployed: {} }, service.aws), Object.keys(functions)))
+  return {
+    machine: wire.machine,
+    clock: patient(clock, wire.idle),
+    close: async () => {
+      const closing = service.close()
+      await clock.advance(2_000)
+      await closing
+    },
+  }
+})
+
+/** The suite's functions are not the catalog's, so their placeholders are bound here. */
+function bound(machine: Machine, names: readonly string[]): Machine {
+  return {
+    ...machine,
+    ensure: (text, hash) => {
+      const ready = names.reduce((left, name) => left.replaceAll(`\${${name}}`, lambdaArn(name)), text)
+      return machine.ensure(ready, sha256(ready + hash))
+    },
+  }
+}
+
+/** Calls on the wire take turns of the event loop that virtual time does not know of: time waits for them. */
+function watchCalls(machine: Machine) {
+  const underWay = new Set<Promise<unknown>>()
+  const watched =
+    <A extends unknown[], T>(call: (...given: A) => Promise<T>) =>
+    (...given: A): Promise<T> => {
+      const made = call(...given)
+      underWay.add(made)
+      const forget = () => void underWay.delete(made)
+      made.then(forget, forget)
+      return made
+    }
+  return {
+    machine: { ...machine, answer: watched(machine.answer) },
+    idle: async () => {
+      while (underWay.size > 0) await Promise.allSettled(underWay)
+    },
+  }
+}
+
+function patient(clock: VirtualClock, idle: () => Promise<void>): VirtualClock {
+  const settle = async () => {
+    await clock.settle()
+    await idle()
+    await clock.settle()
+  }
+  return {
+    ...clock,
+    settle,
+    async advance(ms) {
+      await settle()
+      await clock.advance(ms)
+      await settle()
+    },
+  }
+}
+
+function settings(more: Readonly<Record<string, string>> = {}): AwsSettings {
+  const arns = FUNCTIONS.map(({ name }) => [`${name.toUpperCase().replaceAll('-', '_')}_ARN`, lambdaArn(name)])
+  return awsSettings({ STATE_MACHINE_ROLE_ARN: ROLE, ...Object.fromEntries(arns), ...more })
+}
+
+const INPUT: MachineInput = { v: 1, tenant: 'main', run_id: 'run_a' }
+const TEXT = JSON.stringify({
+  QueryLanguage: 'JSONata',
+  StartAt: 'a',
+  States: {
+    a: {
+      Type: 'Task',
+      Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+      Arguments: { FunctionName: ['$', '{WaitJoin}'].join(''), Payload: { token: '{% $states.context.Task.Token %}' } },
+      End: true,
+    },
+  },
+})
+const HASH = sha256(TEXT)
+
+describe('the Step Functions adapter', () => {
+  const services: StepFunctionsEmulator[] = []
+  const called: [string, Json][] = []
+  afterEach(async () => {
+    called.length = 0
+    for (const service of services.splice(0)) await service.close()
+  })
+  const open = async (more: Readonly<Record<string, string>> = {}) => {
+    const service = await startStepFunctions({
+      invoke: async (arn, payload) => {
+        called.push([arn, payload])
+        return null
+      },
+    })
+    services.push(service)
+    const another = (env = settings(more), deployed = {}) => openMachine({ env, deployed }, service.aws)
+    return { service, another, machine: another() }
+  }
+  const token = async () => {
+    while (called.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    return (called.map(([, payload]) => payload)[0] as unknown as { token: string }).token
+  }
+
+  test('makes the machine of a document once, however many starts race, under its stage and hash', async () => {
+    const { service, another, machine } = await open()
+    const arns = await Promise.all([
+      ...Array.from({ length: 20 }, () => machine.ensure(TEXT, HASH)),
+      ...Array.from({ length: 5 }, () => another().ensure(TEXT, HASH)),
+    ])
+    expect(new Set(arns)).toEqual(
+      new Set([`arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:sluice-test-x-${HASH.slice(0, 20)}`]),
+    )
+    // One call a process: the first answer is kept.
+    expect(service.calls).toEqual(Array.from({ length: 6 }, () => 'CreateStateMachine'))
+  })
+
+  test('binds the functions of the deployment', async () => {
+    const { machine } = await open()
+    await machine.start({ machine: await machine.ensure(TEXT, HASH), name: 'run_a', input: INPUT })
+    await token()
+    expect(called[0]?.[0]).toBe(lambdaArn('wait-join'))
+  })
+
+  test('text of an older version under the same hash is replaced; what runs keeps its own', async () => {
+    const { service, another, machine } = await open()
+    const arn = await machine.ensure(TEXT, HASH)
+    await machine.start({ machine: arn, name: 'run_a', input: INPUT })
+    const newer = TEXT.replace('"a":{', '"a":{"Comment":"newer",')
+    expect(await another().ensure(newer, HASH)).toBe(arn)
+    expect(service.calls.slice(-2)).toEqual(['CreateStateMachine', 'UpdateStateMachine'])
+    expect(await machine.answer(await token(), { ok: 1 })).toBe('taken')
+  })
+
+  test('a deployed document has its machine already', async () => {
+    const { service, another } = await open()
+    const arn = `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:sluice-test-basic:3`
+    const env = settings({ MACHINE_ARNS: JSON.stringify({ 'sluice-test-basic': arn }) })
+    const deployed = { basic: { document: 'blocks: []', dag_hash: HASH, machine: 'sluice-test-basic' } }
+    expect(await another(env, deployed).ensure(TEXT, HASH)).toBe(arn)
+    await expect(another(settings(), deployed).ensure(TEXT, HASH)).rejects.toMatchObject({
+      name: 'Bug',
+      code: 'setting_missing',
+      message: expect.stringContaining('MACHINE_ARNS'),
+    })
+    expect(service.calls).toEqual([])
+  })
+
+  test('a version is started, described and stopped by the name of its machine', async () => {
+    const { machine } = await open()
+    const arn = `${await machine.ensure(TEXT, HASH)}:7`
+    expect(await machine.start({ machine: arn, name: 'run_a', input: INPUT })).toBe('started')
+    expect(await machine.describe(arn, 'run_a')).toEqual({ status: 'RUNNING' })
+    await machine.stop(arn, 'run_a', 'why'.repeat(20_000))
+    expect(await machine.describe(arn, 'run_a')).toMatchObject({ status: 'ABORTED' })
+    expect(await machine.describe(arn, 'run_b')).toBeUndefined()
+  })
+
+  test('another input under the same name exists', async () => {
+    const { machine } = await open()
+    const arn = await machine.ensure(TEXT, HASH)
+    const order = { machine: arn, name: 'run_a', input: INPUT }
+    expect(await Promise.all([machine.start(order), machine.start(order)])).toEqual(['started', 'started'])
+    expect(await machine.start({ ...order, input: { ...INPUT, tenant: 'other' } })).toBe('exists')
+  })
+
+  test('a machine that was deleted is NotFound once and made again by the next start', async () => {
+    const { service, machine } = await open()
+    const arn = await machine.ensure(TEXT, HASH)
+    service.fail('StartExecution', new ServiceError('StateMachineDoesNotExist', `Not there: '${arn}'`))
+    const seen = await machine.start({ machine: arn, name: 'run_a', input: INPUT }).catch((error) => error)
+    expect(seen).toMatchObject({ name: 'NotFound', code: 'machine_unknown' })
+    expect(seen.message).not.toContain('arn:')
+    expect(await machine.ensure(TEXT, HASH)).toBe(arn)
+    expect(service.calls.filter((name) => name === 'CreateStateMachine')).toHaveLength(2)
+  })
+
+  test.each([
+    ['TaskTimedOut', 'gone'],
+    ['TaskDoesNotExist', 'gone'],
+    ['InvalidToken', 'gone'],
+  ])('%s is %s, for success and failure', async (type, answer) => {
+    const { service, machine } = await open()
+    service.fail('SendTaskSuccess', new ServiceError(type, ''))
+    service.fail('SendTaskFailure', new ServiceError(type, ''))
+    expect(await machine.answer('t', { ok: 1 })).toBe(answer)
+    expect(await machine.answer('t', { error: 'E', cause: '' })).toBe(answer)
+  })
+
+  test('an answer that was lost on its way is repeated by the client and counts once', async () => {
+    const { service, machine } = await open()
+    await machine.start({ machine: await machine.ensure(TEXT, HASH), name: 'run_a', input: INPUT })
+    service.fail('SendTaskSuccess', 'drop')
+    expect(await machine.answer(await token(), { ok: 1 })).toBe('taken')
+  })
+
+  test.each([
+    ['ThrottlingException', 400, { name: 'Unavailable', code: 'aws_throttled' }],
+    ['ServiceUnavailable', 503, { name: 'Unavailable', code: 'aws_unavailable' }],
+    ['AccessDeniedException', 400, { name: 'Bug', code: 'aws_access_denied' }],
+    ['UnrecognizedClientException', 403, { name: 'Bug', code: 'aws_access_denied' }],
+    ['InvalidArn', 400, { name: 'Bug', code: 'aws_refused' }],
+  ])('%s (%i) in every call', async (type, status, fault) => {
+    const { service, machine } = await open()
+    const error = new ServiceError(
+      type,
+      `User: arn:aws:sts::${ACCOUNT}:assumed-role/x may not on arn:aws:states:x`,
+      status,
+    )
+    const calls: readonly (readonly [string, string, () => Promise<unknown>])[] = [
+      ['CreateStateMachine', 'states:CreateStateMachine', () => machine.ensure(TEXT, HASH)],
+      ['StartExecution', 'states:StartExecution', () => machine.start({ machine: ARN, name: 'run_a', input: INPUT })],
+      ['DescribeExecution', 'states:DescribeExecution', () => machine.describe(ARN, 'run_a')],
+      ['StopExecution', 'states:StopExecution', () => machine.stop(ARN, 'run_a', '')],
+      ['SendTaskSuccess', 'states:SendTaskSuccess', () => machine.answer('secret-token', { ok: 1 })],
+      ['SendTaskFailure', 'states:SendTaskFailure', () => machine.answer('secret-token', { error: 'E', cause: '' })],
+    ]
+    await Promise.all(
+      calls.map(async ([operation, action, call]) => {
+        service.fail(operation, error, 3)
+        const seen = (await call().catch((thrown: Error) => thrown as Error)) as Error
+        expect(seen).toMatchObject({ ...fault, facts: { action } })
+        expect(seen.message).toContain(action)
+        expect(seen.message).not.toMatch(/arn:|secret-token|0000/)
+      }),
+    )
+  })
+
+  test('the account has no room for another machine', async () => {
+    const { service, machine } = await open()
+    service.fail('CreateStateMachine', new ServiceError('StateMachineLimitExceeded', ''))
+    await expect(machine.ensure(TEXT, HASH)).rejects.toMatchObject({ name: 'LimitExceeded', code: 'machine_limit' })
+    // A failure is not remembered.
+    expect(await machine.ensure(TEXT, HASH)).toContain('stateMachine')
+  })
+
+  test('text that AWS refuses is a Bug of ours', async () => {
+    const { machine } = await open()
+    await expect(machine.ensure('{}', HASH)).rejects.toMatchObject({ name: 'Bug', code: 'aws_refused' })
+  })
+
+  test('a missing value is named', async () => {
+    const bare = openMachine({ env: awsSettings({}), deployed: {} }, { region: REGION })
+    await expect(bare.ensure(TEXT, HASH)).rejects.toMatchObject({
+      code: 'setting_missing',
+      message: expect.stringContaining('RUN_BLOCK_ARN'),
+    })
+  })
+
+  test('no holder is ever known to be gone', async () => {
+    const { machine } = await open()
+    expect(machine.holderGone('anybody')).toBe(false)
+  })
+})
+
+const ARN = `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:m`
