@@ -1,0 +1,80 @@
+import type { Append } from '../../../shared/runs/run-store.ts'
+import { as } from './attribute-values.ts'
+import type { Change } from './table-writes.ts'
+import type { Terms } from './terms.ts'
+import { keepHead } from './time-to-live.ts'
+
+/** An append is refused while so many events wait in HEAD to be spilled. */
+export const TAIL_LIMIT = 16
+
+/** The one update of an append, with every guard in its condition (spec reliability, "Write protocol" 1). */
+export function appendChange(append: Append, texts: readonly string[]): (terms: Terms) => Change {
+  return (terms) => {
+    const running = runningClause(terms, append)
+    return {
+      update: `SET ${assignments(terms, append, texts).join(', ')}${running}`,
+      condition: guards(terms, append).join(' AND '),
+    }
+  }
+}
+
+function assignments(terms: Terms, append: Append, texts: readonly string[]): readonly string[] {
+  const { path, value } = terms
+  const { lane, ordinal, approval, state } = append
+  const set = [
+    `${path('tail')} = list_append(${path('tail')}, ${value(as.list(texts))})`,
+    `${path('lanes', lane)} = ${value(as.number(ordinal))}`,
+  ]
+  if (approval !== undefined) {
+    const stored = as.map({ status: as.text(approval.set.status), body: as.json(approval.set) })
+    set.push(`${path('approvals', approval.id)} = ${value(stored)}`)
+  }
+  for (const entry of lastOfEachId(append.outbox ?? []))
+    set.push(`${path('outbox', entry.id)} = ${value(as.json(entry))}`)
+  if (state !== undefined) set.push(`${path('state')} = ${value(as.text(state))}`)
+  if (state !== undefined && state !== 'running') set.push(`${path('ttl')} = ${value(keepHead(append.at))}`)
+  if (append.deadline_at !== undefined) set.push(`${path('deadline_at')} = ${value(as.text(append.deadline_at))}`)
+  if (append.check_at !== undefined) set.push(`${path('check_at')} = ${value(as.text(append.check_at))}`)
+  return set
+}
+
+/** Two clauses of one update may not name one path. */
+function lastOfEachId<T extends { readonly id: string }>(entries: readonly T[]): Iterable<T> {
+  return new Map(entries.map((entry) => [entry.id, entry])).values()
+}
+
+function runningClause({ path, value }: Terms, { start, end }: Append): string {
+  if (start !== undefined) return ` ADD ${path('running')} ${value(as.member(String(start.block)))}`
+  if (end !== undefined) return ` DELETE ${path('running')} ${value(as.member(String(end.block)))}`
+  return ''
+}
+
+function guards(terms: Terms, append: Append): readonly string[] {
+  const { path, value } = terms
+  const { approval, start } = append
+  const all = [
+    `${path('state')} = ${value(as.text('running'))}`,
+    `size(${path('tail')}) < ${value(as.number(TAIL_LIMIT))}`,
+    laneGuard(terms, append),
+  ]
+  if (approval !== undefined) {
+    const { id, was } = approval
+    const now = path('approvals', id)
+    all.push(
+      was === null ? `attribute_not_exists(${now})` : `${path('approvals', id, 'status')} = ${value(as.text(was))}`,
+    )
+  }
+  if (start !== undefined && start.limit > 0) {
+    const running = path('running')
+    all.push(`(attribute_not_exists(${running}) OR size(${running}) < ${value(as.number(start.limit))})`)
+  }
+  return all
+}
+
+function laneGuard({ path, value }: Terms, { lane, guard }: Append): string {
+  const now = path('lanes', lane)
+  if ('below' in guard) {
+    return `(attribute_not_exists(${now}) OR ${now} < ${value(as.number(guard.below))})`
+  }
+  return guard.is === null ? `attribute_not_exists(${now})` : `${now} = ${value(as.number(guard.is))}`
+}

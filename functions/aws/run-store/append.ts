@@ -1,0 +1,68 @@
+import { Fault } from '../../../shared/errors.ts'
+import type { Append, Appended, RunStore } from '../../../shared/runs/run-store.ts'
+import { appendChange, TAIL_LIMIT } from './append-change.ts'
+import { eventTexts } from './event-texts.ts'
+import { finishAppend } from './finish-append.ts'
+import { headKey, readHead } from './head-item.ts'
+import { ownSeq } from './own-append.ts'
+import { refusalOf, requireForward } from './refusal.ts'
+import type { RunTable } from './run-table.ts'
+import { spill } from './spill.ts'
+import type { Change } from './table-writes.ts'
+import type { Terms } from './terms.ts'
+
+/**
+ * The one write that moves a run: one conditional update of HEAD (spec reliability, "Write protocol"). A failed
+ * condition is explained by HEAD as it is then. An append whose answer was lost on the way is found again by its nonce
+ * and answered `ok`; calling again with an append that was taken is `already`. Fault Unavailable store_busy when the
+ * tail stayed full for about ten seconds.
+ */
+export function appendTo(table: RunTable): Pick<RunStore, 'append'> {
+  return {
+    async append(append) {
+      requireForward(append)
+      const nonce = table.nonce()
+      const texts = eventTexts(append, nonce)
+      const writing: Writing = { append, nonce, change: appendChange(append, texts), resent: false }
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+        const done = await tryOnce(table, writing)
+        if (done !== undefined) return done
+        await table.pause(tries)
+      }
+      throw busy(append)
+    },
+  }
+}
+
+const MAX_TRIES = 50
+
+interface Writing {
+  readonly append: Append
+  readonly nonce: string
+  readonly change: (terms: Terms) => Change
+  /** The SDK sent one of the tries more than once. */
+  resent: boolean
+}
+
+/** undefined: HEAD would take the append, but its tail was full, or another writer was faster; try again. */
+async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | undefined> {
+  const { append, change, nonce } = writing
+  const { run, events } = append
+  const written = await table.update(headKey(run), change)
+  if (written.ok) return finishAppend(table, append, readHead(written.item))
+  writing.resent ||= written.sent > 1
+  const item = written.item ?? (await table.get(headKey(run)))
+  if (item === undefined) return { ok: false, because: 'unknown_run' }
+  const seen = readHead(item)
+  const before = await ownSeq(table, run, seen, { nonce, resent: writing.resent })
+  if (before !== undefined) return finishAppend(table, append, seen, before + events.length)
+  const because = refusalOf(seen.head, append)
+  if (because !== undefined) return { ok: false, because }
+  if (seen.tail.length >= TAIL_LIMIT) await spill(table, run, seen)
+  return undefined
+}
+
+function busy({ run, lane }: Append): Fault {
+  const message = `Cannot append to lane "${lane}" of run "${run.run_id}": ${MAX_TRIES} tries met a full tail or another writer. Try again.`
+  return new Fault('Unavailable', 'store_busy', message)
+}

@@ -1,0 +1,64 @@
+import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { as, from, type Item } from './attribute-values.ts'
+import { itemKey } from './item-keys.ts'
+import type { RunTable } from './run-table.ts'
+import { keepItem } from './time-to-live.ts'
+
+/** A#: what a person was shown, with its task tokens, which only `approvalTokens` reads. */
+export function approvalsOf(
+  table: RunTable,
+): Pick<RunStore, 'putApproval' | 'approval' | 'approvals' | 'approvalTokens'> {
+  return {
+    async putApproval(run, item, token) {
+      const asked = { inbox: as.text(`T#${run.tenant}`), asked_at: as.text(item.requested_at) }
+      const always = {
+        set: { item: as.json(item), ttl: keepItem(table.now()) },
+        token,
+      }
+      const open = await write(table, run, item.id, { ...always, set: { ...always.set, ...asked } }, true)
+      // Decided already: a repeat of the question must not bring it back into the inbox.
+      if (!open) await write(table, run, item.id, always, false)
+    },
+    async approval(run, id) {
+      const item = await table.get(approvalKey(run, id), { only: [['item']] })
+      return item?.item === undefined ? undefined : JSON.parse(from.text(item, 'item'))
+    },
+    async approvals(run) {
+      const items = await table.all(itemKey(run, 'A#'))
+      return items.map((item) => JSON.parse(from.text(item, 'item')))
+    },
+    async approvalTokens(run, id) {
+      const item = await table.get(approvalKey(run, id), { only: [['tokens']] })
+      return item === undefined ? [] : from.members(item, 'tokens')
+    },
+  }
+}
+
+/** Takes a question out of the inbox (index 3) for good. */
+export async function closeInbox(table: RunTable, run: RunKey, id: string): Promise<void> {
+  await table.update(approvalKey(run, id), ({ path, value }) => ({
+    update: `SET ${path('closed')} = ${value(as.number(1))} REMOVE ${path('inbox')}, ${path('asked_at')}`,
+    condition: `attribute_exists(${path('item')})`,
+  }))
+}
+
+function approvalKey(run: RunKey, id: string): Item {
+  return itemKey(run, `A#${id}`)
+}
+
+async function write(
+  table: RunTable,
+  run: RunKey,
+  id: string,
+  { set, token }: { readonly set: Item; readonly token: string },
+  if_open: boolean,
+): Promise<boolean> {
+  const written = await table.update(approvalKey(run, id), ({ path, value }) => {
+    const assignments = Object.entries(set).map(([name, to]) => `${path(name)} = ${value(to)}`)
+    return {
+      update: `SET ${assignments.join(', ')} ADD ${path('tokens')} ${value(as.member(token))}`,
+      ...(if_open ? { condition: `attribute_not_exists(${path('closed')})` } : {}),
+    }
+  })
+  return written.ok
+}

@@ -1,0 +1,49 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import type { Head, HeadApproval, OutboxEntry, RunKey, RunState } from '../../../shared/runs/run-store.ts'
+import { from, type Item } from './attribute-values.ts'
+import { itemKey } from './item-keys.ts'
+
+/** HEAD with what only the store sees of it: the events since `base`, and the hash of event `base`. */
+export interface StoredHead {
+  readonly head: Head
+  readonly base: number
+  readonly base_hash: string
+  /** JSON texts of the events base+1, base+2, .. */
+  readonly tail: readonly string[]
+}
+
+export function headKey(run: RunKey): Item {
+  return itemKey(run, 'HEAD')
+}
+
+/** Reads HEAD, or the part of it a projection left: lanes and such that were not asked for are empty. */
+export function readHead(item: Item): StoredHead {
+  const base = from.number(item, 'base')
+  const tail = from.list(item, 'tail')
+  const check_at = item.check_at?.S
+  const head: Head = {
+    // Our own word, written by `newHead` and the append.
+    state: from.text(item, 'state') as RunState,
+    seq: base + tail.length,
+    lanes: mapped(item, 'lanes', ({ N }) => Number(N)),
+    running: from
+      .members(item, 'running')
+      .map(Number)
+      .toSorted((a, b) => a - b),
+    approvals: mapped(item, 'approvals', ({ M }): HeadApproval => JSON.parse(M?.body?.S ?? 'null')),
+    deadline_at: from.text(item, 'deadline_at'),
+    ...(check_at === undefined ? {} : { check_at }),
+    outbox: entriesOf(item),
+  }
+  return { head, base, base_hash: from.text(item, 'base_hash'), tail }
+}
+
+function mapped<T>(item: Item, name: string, read: (value: AttributeValue) => T): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(from.map(item, name)).map(([key, value]) => [key, read(value)]))
+}
+
+/** Oldest first. */
+function entriesOf(item: Item): readonly OutboxEntry[] {
+  const entries = Object.values(from.map(item, 'outbox')).map(({ S = 'null' }): OutboxEntry => JSON.parse(S))
+  return entries.toSorted((a, b) => (`${a.at} ${a.id}` < `${b.at} ${b.id}` ? -1 : 1))
+}

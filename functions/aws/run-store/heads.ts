@@ -1,0 +1,60 @@
+import type { Head, RunStore } from '../../../shared/runs/run-store.ts'
+import { as } from './attribute-values.ts'
+import { headKey, readHead } from './head-item.ts'
+import { itemKey } from './item-keys.ts'
+import type { RunTable } from './run-table.ts'
+import { spill } from './spill.ts'
+import { keepItem } from './time-to-live.ts'
+
+/** HEAD as readers see it, the outbox's other end, and the STOP mark. */
+export function headsOf(
+  table: RunTable,
+): Pick<RunStore, 'head' | 'settleOutbox' | 'moveCheck' | 'putStop' | 'stopped'> {
+  return {
+    async head(run, lanes) {
+      const item = await table.get(headKey(run), { only: [...REST, ...lanePaths(lanes)] })
+      if (item === undefined) return undefined
+      const { head } = readHead(item)
+      return lanes === undefined ? head : { ...head, lanes: pick(head.lanes, lanes) }
+    },
+    async settleOutbox(run, ids) {
+      if (ids.length === 0) return
+      await table.update(headKey(run), ({ path }) => ({
+        update: `REMOVE ${[...new Set(ids)].map((id) => path('outbox', id)).join(', ')}`,
+        condition: `attribute_exists(${path('outbox')})`,
+      }))
+    },
+    async moveCheck(run, was, to) {
+      const moved = await table.update(headKey(run), ({ path, value }) => ({
+        update: to === undefined ? `REMOVE ${path('check_at')}` : `SET ${path('check_at')} = ${value(as.text(to))}`,
+        condition: `${path('check_at')} = ${value(as.text(was))}`,
+      }))
+      if (!moved.ok || to !== undefined) return
+      // The last look at a run: what the writer of its end had no time to spill is spilled now.
+      const stored = readHead(moved.item)
+      if (stored.head.state !== 'running') await spill(table, run, stored)
+    },
+    async putStop(run) {
+      await table.put({ ...itemKey(run, 'STOP'), ttl: keepItem(table.now()) })
+    },
+    // Asked each half second while a dispatch runs: the cheaper read, a moment behind, is what decisions ask for.
+    stopped: async (run) => (await table.get(itemKey(run, 'STOP'), { stale: true })) !== undefined,
+  }
+}
+
+const REST = ['state', 'base', 'base_hash', 'tail', 'running', 'approvals', 'deadline_at', 'check_at', 'outbox'].map(
+  (name) => [name],
+)
+
+/** An expression has at most 4 KB: who names more lanes reads them all. */
+const MAX_NAMED = 100
+
+function lanePaths(lanes: readonly string[] | undefined): readonly (readonly string[])[] {
+  if (lanes === undefined || lanes.length > MAX_NAMED) return [['lanes']]
+  return [...new Set(lanes)].map((lane) => ['lanes', lane])
+}
+
+function pick(lanes: Head['lanes'], names: readonly string[]): Head['lanes'] {
+  const named = new Set(names)
+  return Object.fromEntries(Object.entries(lanes).filter(([lane]) => named.has(lane)))
+}

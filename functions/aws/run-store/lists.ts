@@ -1,0 +1,119 @@
+import type { Meta, RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { RUN_INDEXES } from '../../../shared/runs/table.ts'
+import { as, from, type Item } from './attribute-values.ts'
+import type { Cursors, Position } from './cursors.ts'
+import { DUE_SHARDS } from './due-shards.ts'
+import { headKey, readHead } from './head-item.ts'
+import { itemKey, runOf } from './item-keys.ts'
+import type { RunTable } from './run-table.ts'
+
+/**
+ * Index 1, runs by tenant and time, and index 2, runs somebody must look at. Indexes follow the table within about a
+ * second; META and HEAD of what they name are read consistently.
+ */
+export function listsOf(
+  table: RunTable,
+  cursorsOf: (tenant: string) => Promise<Cursors>,
+): Pick<RunStore, 'list' | 'due'> {
+  return {
+    async list(tenant, filter) {
+      const cursors = await cursorsOf(tenant)
+      const after = filter.after === undefined ? undefined : cursors.open(tenant, filter.after)
+      const { found, next } = await findRuns(table, tenant, filter, after)
+      const runs = await summaries(table, found)
+      const shown = runs.filter(({ head }) => filter.state === undefined || head.state === filter.state)
+      return { runs: shown, ...(next === undefined ? {} : { next: cursors.seal(tenant, next) }) }
+    },
+    async due(at, limit) {
+      const shards = await Promise.all(DUE_SHARDS.map((shard) => dueIn(table, shard, at, limit)))
+      const items = shards.flat().toSorted((a, b) => (from.text(a, 'check_at') < from.text(b, 'check_at') ? -1 : 1))
+      return items.slice(0, limit).map((item) => runOf(from.text(item, 'pk')))
+    },
+  }
+}
+
+async function dueIn(table: RunTable, shard: string, at: string, limit: number): Promise<readonly Item[]> {
+  const { name, hash, range } = RUN_INDEXES.due
+  const { items } = await table.query({
+    index: name,
+    where: ({ path, value }) => ({
+      condition: `${path(hash)} = ${value(as.text(shard))} AND ${path(range)} <= ${value(as.text(at))}`,
+    }),
+    limit,
+  })
+  return items
+}
+
+interface Found {
+  readonly found: readonly RunKey[]
+  /** Where the next page goes on. */
+  readonly next: Position | undefined
+}
+
+/** A filter that fits few runs reads at most so many index pages; the answer then has fewer runs, and a cursor. */
+const MAX_QUERIES = 20
+const FILTERED_PAGE = 250
+
+async function findRuns(
+  table: RunTable,
+  tenant: string,
+  filter: RunFilter,
+  after: Position | undefined,
+): Promise<Found> {
+  const keys: Item[] = []
+  let from_key = after === undefined ? undefined : indexKey(tenant, after)
+  for (let queries = 0; queries < MAX_QUERIES; queries += 1) {
+    const { items, last } = await newest(table, tenant, filter, from_key)
+    keys.push(...items)
+    from_key = last
+    if (last === undefined || keys.length > filter.limit) break
+  }
+  const found = keys.slice(0, filter.limit)
+  const end = keys.length > filter.limit ? found.at(-1) : from_key
+  return { found: found.map((item) => runOf(from.text(item, 'pk'))), next: end && positionOf(end) }
+}
+
+function newest(table: RunTable, tenant: string, { state, dag_name, limit }: RunFilter, after: Item | undefined) {
+  const { name, hash } = RUN_INDEXES.runs
+  const wanted = Object.entries({ state, dag_name }).filter((entry) => entry[1] !== undefined)
+  return table.query({
+    index: name,
+    where: ({ path, value }) => ({
+      condition: `${path(hash)} = ${value(as.text(`T#${tenant}`))}`,
+      ...(wanted.length === 0
+        ? {}
+        : { filter: wanted.map(([field, is = '']) => `${path(field)} = ${value(as.text(is))}`).join(' AND ') }),
+    }),
+    backwards: true,
+    limit: wanted.length === 0 ? limit + 1 : FILTERED_PAGE,
+    ...(after === undefined ? {} : { after }),
+  })
+}
+
+function indexKey(tenant: string, { created_at, run_id }: Position): Item {
+  const { hash, range } = RUN_INDEXES.runs
+  return {
+    ...headKey({ tenant, run_id }),
+    [hash]: as.text(`T#${tenant}`),
+    [range]: as.text(`${created_at}#${run_id}`),
+  }
+}
+
+function positionOf(item: Item): Position {
+  const [created_at = '', run_id = ''] = from.text(item, RUN_INDEXES.runs.range).split('#')
+  return { created_at, run_id }
+}
+
+/** META and HEAD of each, in the order given; a run that expired meanwhile is left out. */
+async function summaries(table: RunTable, runs: readonly RunKey[]) {
+  const items = await table.getAll(runs.flatMap((run) => [headKey(run), itemKey(run, 'META')]))
+  const byKey = new Map(items.map((item) => [`${item.pk?.S} ${item.sk?.S}`, item]))
+  return runs.flatMap((run) => {
+    const { pk } = headKey(run)
+    const head = byKey.get(`${pk?.S} HEAD`)
+    const meta = byKey.get(`${pk?.S} META`)
+    if (head === undefined || meta === undefined) return []
+    const body: Meta = JSON.parse(from.text(meta, 'body'))
+    return [{ ...body, head: readHead(head).head }]
+  })
+}

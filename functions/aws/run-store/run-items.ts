@@ -1,0 +1,25 @@
+import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { approvalsOf } from './approvals.ts'
+import { artifactsOf } from './artifacts.ts'
+import { contextOf } from './context.ts'
+import { joinsOf } from './joins.ts'
+import { projectionsOf } from './projections.ts'
+import type { RunTable } from './run-table.ts'
+
+type Items =
+  | keyof ReturnType<typeof projectionsOf>
+  | keyof ReturnType<typeof approvalsOf>
+  | keyof ReturnType<typeof joinsOf>
+  | keyof ReturnType<typeof contextOf>
+  | keyof ReturnType<typeof artifactsOf>
+
+/** The items beside HEAD: each has its own condition, none moves the run. */
+export function itemsOf(table: RunTable): Pick<RunStore, Items> {
+  return {
+    ...projectionsOf(table),
+    ...approvalsOf(table),
+    ...joinsOf(table),
+    ...contextOf(table),
+    ...artifactsOf(table),
+  }
+}

@@ -1,0 +1,37 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+
+/** The names and values of one request's expressions. */
+export interface Terms {
+  /** Placeholder of an attribute, or of one inside maps: `#0`, `#0.#1`. Every name is aliased: many are reserved words. */
+  path(...attributes: readonly string[]): string
+  /** Placeholder of a value: `:0`. */
+  value(value: AttributeValue): string
+  readonly names: Record<string, string>
+  readonly values: Record<string, AttributeValue>
+}
+
+export function createTerms(): Terms {
+  const aliases = new Map<string, string>()
+  const names: Record<string, string> = {}
+  const values: Record<string, AttributeValue> = {}
+  let used = 0
+  const alias = (name: string): string => {
+    const known = aliases.get(name)
+    if (known !== undefined) return known
+    const made = `#${aliases.size}`
+    aliases.set(name, made)
+    names[made] = name
+    return made
+  }
+  return {
+    path: (...attributes) => attributes.map(alias).join('.'),
+    value: (value) => {
+      const made = `:${used}`
+      used += 1
+      values[made] = value
+      return made
+    },
+    names,
+    values,
+  }
+}
