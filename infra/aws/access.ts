@@ -1,0 +1,106 @@
+import { type ArnComponents, ArnFormat, type Stack } from 'aws-cdk-lib'
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import { RUN_INDEXES } from '../../shared/runs/table.ts'
+import type { Right } from './grants.ts'
+import type { Names } from './names.ts'
+
+/**
+ * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
+ * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version.
+ */
+export function statementsOf(right: Right, stack: Stack, names: Names): PolicyStatement[] {
+  return STATEMENTS[right].map(({ on, actions, conditions }) => {
+    const resources = [arnOf(stack, names, on)]
+    return new PolicyStatement({
+      actions: [...actions],
+      resources,
+      ...(conditions === undefined ? {} : { conditions }),
+    })
+  })
+}
+
+interface Allowed {
+  readonly on: ResourceName
+  readonly actions: readonly string[]
+  readonly conditions?: Record<string, Record<string, string>>
+}
+
+const STATEMENTS: Readonly<Record<Right, readonly Allowed[]>> = {
+  'runs.read': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'] }],
+  'runs.list': [
+    { on: 'runsByTime', actions: ['dynamodb:Query'] },
+    { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem'] },
+    // The key of the cursors, made at the first list: an item of the tenant, not of a run.
+    {
+      on: 'table',
+      actions: ['dynamodb:PutItem'],
+      conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main' } },
+    },
+  ],
+  'runs.due': [{ on: 'runsDue', actions: ['dynamodb:Query'] }],
+  'runs.write': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'] }],
+  // ListBucket makes a missing object 404; without it S3 says 403.
+  'objects.get': [
+    { on: 'objects', actions: ['s3:GetObject'] },
+    { on: 'bucket', actions: ['s3:ListBucket'] },
+  ],
+  'objects.put': [{ on: 'objects', actions: ['s3:PutObject'] }],
+  'machine.answer': [{ on: 'machines', actions: ['states:SendTaskSuccess', 'states:SendTaskFailure'] }],
+  'machine.ensure': [
+    { on: 'inlineMachines', actions: ['states:CreateStateMachine', 'states:UpdateStateMachine', 'states:TagResource'] },
+    {
+      on: 'machineRole',
+      actions: ['iam:PassRole'],
+      conditions: { StringEquals: { 'iam:PassedToService': 'states.amazonaws.com' } },
+    },
+  ],
+  'machine.start': [{ on: 'machines', actions: ['states:StartExecution'] }],
+  'machine.describe': [{ on: 'executions', actions: ['states:DescribeExecution'] }],
+  'machine.stop': [{ on: 'executions', actions: ['states:StopExecution'] }],
+  'outbox.nudge': [{ on: 'sendOutbox', actions: ['lambda:InvokeFunction'] }],
+  'outbox.start': [{ on: 'startRun', actions: ['lambda:InvokeFunction'] }],
+}
+
+type ResourceName = keyof typeof RESOURCES
+
+function arnOf(stack: Stack, names: Names, on: ResourceName): string {
+  return stack.formatArn(RESOURCES[on](names, stack))
+}
+
+const table = (resourceName: string): ArnComponents => ({ service: 'dynamodb', resource: 'table', resourceName })
+const s3 = ({ bucket }: Names, { account, region }: Stack): ArnComponents => ({
+  service: 's3',
+  region: '',
+  account: '',
+  resource: bucket(account, region),
+})
+const colons = (service: string, resource: string, resourceName: string): ArnComponents => ({
+  service,
+  resource,
+  resourceName,
+  arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+})
+
+const RESOURCES = {
+  table: (names: Names) => table(names.table),
+  runsByTime: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.runs.name}`),
+  runsDue: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.due.name}`),
+  bucket: s3,
+  objects: (names: Names, stack: Stack) => ({ ...s3(names, stack), resourceName: 'main/objects/*' }),
+  machines: (names: Names) => colons('states', 'stateMachine', names.machine('*')),
+  inlineMachines: (names: Names) => colons('states', 'stateMachine', `${names.inlineMachines}*`),
+  executions: (names: Names) => colons('states', 'execution', `${names.machine('*')}:*`),
+  machineRole: (names: Names, { region }: Stack) => ({
+    service: 'iam',
+    region: '',
+    resource: 'role',
+    resourceName: names.machineRole(region),
+  }),
+  sendOutbox: (names: Names) => colons('lambda', 'function', names.function('send-outbox')),
+  startRun: (names: Names) => colons('lambda', 'function', names.function('start-run')),
+} as const satisfies Readonly<Record<string, (names: Names, stack: Stack) => ArnComponents>>
+
+/** ARN of a function of the catalog, made of its name: any stack may say it. */
+export function functionArn(stack: Stack, names: Names, name: string): string {
+  return stack.formatArn(colons('lambda', 'function', names.function(name)))
+}

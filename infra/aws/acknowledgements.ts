@@ -1,0 +1,58 @@
+import { type Stack, Validations } from 'aws-cdk-lib'
+import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
+import type { Names } from './names.ts'
+
+/** Findings of cdk-nag that are one decision. A finding without an acknowledgement fails synthesis. */
+export interface Acknowledgement {
+  readonly rules: readonly string[]
+  readonly reason: string
+  /** Default: every resource of the stacks. */
+  readonly on?: (resource: unknown) => boolean
+}
+
+/** At most eight. What wildcards they let through is held by the access matrix (docs/access-matrix.md). */
+export function acknowledgementsFor(names: Names): readonly Acknowledgement[] {
+  const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
+  const objects = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}/main/objects/*`
+  const wildcards = [
+    objects,
+    `${states}:stateMachine:${names.machine('*')}`,
+    `${states}:stateMachine:${names.inlineMachines}*`,
+    `${states}:execution:${names.machine('*')}:*`,
+  ]
+  return [
+    {
+      rules: ['AwsSolutions-IAM5[Resource::*]', 'Serverless-LambdaStarPermissions'],
+      reason:
+        "X-Ray's writes, log delivery and API Gateway's log role have no resource level in AWS; the actions are spelled out.",
+    },
+    {
+      rules: wildcards.map((resource) => `AwsSolutions-IAM5[Resource::${resource}]`),
+      reason:
+        'Objects are named by their hash, executions by their run id, machines of inline documents by theirs, versions by number: made at run time, below a prefix that only this deployment uses.',
+    },
+    {
+      rules: ['AwsSolutions-COG4'],
+      reason: 'Callers are signed by IAM (SigV4): every method has AWS_IAM authorization, there is no user pool.',
+    },
+    {
+      rules: ['AwsSolutions-APIG3'],
+      reason:
+        'Unsigned requests end at API Gateway, the stage is throttled and bodies are guarded; a web ACL costs more each month than an idle deployment. An operator may attach one.',
+    },
+    {
+      rules: ['Serverless-LambdaDLQ'],
+      reason:
+        'Called synchronously, by a machine or API Gateway: the caller is told, and nothing is ever put into a dead-letter queue.',
+      on: (resource) => resource instanceof CfnFunction && resource.deadLetterConfig === undefined,
+    },
+    { rules: ['Serverless-SQSRedrivePolicy'], reason: 'It is the dead-letter queue.' },
+  ]
+}
+
+export function acknowledge(stacks: readonly Stack[], names: Names): void {
+  for (const { rules, reason, on } of acknowledgementsFor(names)) {
+    const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
+    for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
+  }
+}

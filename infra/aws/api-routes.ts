@@ -1,0 +1,36 @@
+import { Duration } from 'aws-cdk-lib'
+import { AuthorizationType, LambdaIntegration, ResponseTransferMode, type RestApi } from 'aws-cdk-lib/aws-apigateway'
+import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import { ROUTES, type RouteLine } from '../../shared/catalog.ts'
+
+/** Every route of the catalog as a method of the API, signed by IAM; routes that stream are passed on as they come. */
+export function addRoutes(api: RestApi, functionOf: (name: string) => IFunction): void {
+  const requestValidator = api.addRequestValidator('Parameters', {
+    validateRequestBody: true,
+    validateRequestParameters: true,
+  })
+  const integrations = new Map<string, LambdaIntegration>()
+  for (const route of ROUTES) {
+    const integration = integrations.get(route.name) ?? integrationOf(route, functionOf(route.name))
+    integrations.set(route.name, integration)
+    api.root.resourceForPath(route.path).addMethod(route.method, integration, {
+      authorizationType: AuthorizationType.IAM,
+      requestValidator,
+      requestParameters: parametersOf(route.path),
+    })
+  }
+}
+
+/** API Gateway's longest wait for a stream, and for a whole answer. */
+const STREAM = { responseTransferMode: ResponseTransferMode.STREAM, timeout: Duration.minutes(15) }
+const WHOLE = { timeout: Duration.seconds(29) }
+
+function integrationOf({ stream }: RouteLine, handler: IFunction): LambdaIntegration {
+  return new LambdaIntegration(handler, { ...(stream === true ? STREAM : WHOLE), allowTestInvoke: false })
+}
+
+/** Path parameters are required; everything else of a request is judged by the handler, in its own words. */
+function parametersOf(path: string): Record<string, boolean> {
+  const names = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => `method.request.path.${name}`)
+  return Object.fromEntries(names.map((name) => [name, true]))
+}

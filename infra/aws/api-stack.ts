@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import {
+  AccessLogFormat,
+  EndpointType,
+  LogGroupLogDestination,
+  MethodLoggingLevel,
+  RestApi,
+} from 'aws-cdk-lib/aws-apigateway'
+import { type IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import type { Construct } from 'constructs'
+import { functionArn } from './access.ts'
+import { addRoutes } from './api-routes.ts'
+import { CatalogFunction } from './catalog-function.ts'
+import { environmentOf } from './function-environment.ts'
+import { GatewayLogs } from './gateway-logs.ts'
+import type { Names } from './names.ts'
+import { functionsAt } from './placement.ts'
+
+export interface ApiStackProps extends StackProps {
+  readonly names: Names
+  /** Holds `functions/<name>/`. */
+  readonly built: string
+}
+
+/** Requests a second of the whole stage, and how many may come at once (best effort: caps are kept in the store). */
+const THROTTLE = { throttlingRateLimit: 50, throttlingBurstLimit: 100 }
+
+/** The door: one REST API (only REST APIs stream), a Lambda a route, callers signed by IAM. */
+export class ApiStack extends Stack {
+  readonly api: RestApi
+
+  constructor(scope: Construct, id: string, props: ApiStackProps) {
+    super(scope, id, props)
+    const { names, built } = props
+    this.api = this.addApi(names)
+    const functions = new Map<string, IFunction>()
+    for (const line of functionsAt('route')) {
+      const bundle = join(built, 'functions', line.name)
+      const environment = environmentOf(line, this, names)
+      functions.set(line.name, new CatalogFunction(this, { line, names, bundle, environment }).function)
+    }
+    addRoutes(this.api, (name) => functions.get(name) ?? this.functionElsewhere(names, name))
+    new CfnOutput(this, 'Url', { value: this.api.url, description: 'SLUICE_URL of this deployment' })
+  }
+
+  private addApi(names: Names): RestApi {
+    const accessLogs = new LogGroup(this, 'AccessLogs', {
+      logGroupName: `/aws/apigateway/${names.table}-access`,
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    const { account } = new GatewayLogs(this, 'GatewayLogs')
+    const api = new RestApi(this, 'Api', {
+      restApiName: names.table,
+      endpointTypes: [EndpointType.REGIONAL],
+      // Bodies reach the functions as they were sent, and bytes leave as bytes.
+      binaryMediaTypes: ['*/*'],
+      cloudWatchRole: false,
+      deployOptions: {
+        ...THROTTLE,
+        stageName: names.stage,
+        tracingEnabled: true,
+        metricsEnabled: true,
+        loggingLevel: MethodLoggingLevel.ERROR,
+        dataTraceEnabled: false,
+        accessLogDestination: new LogGroupLogDestination(accessLogs),
+        accessLogFormat: AccessLogFormat.jsonWithStandardFields(),
+      },
+    })
+    api.deploymentStage.node.addDependency(account)
+    return api
+  }
+
+  /** start-run stands beside the machines; its name is known. */
+  private functionElsewhere(names: Names, name: string): IFunction {
+    const arn = functionArn(this, names, name)
+    return LambdaFunction.fromFunctionAttributes(this, name, { functionArn: arn, sameEnvironment: true })
+  }
+}

@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type App, Validations } from 'aws-cdk-lib'
+import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import type { Settings } from '../../shared/settings.ts'
+import { acknowledge } from './acknowledgements.ts'
+import { Alarms } from './alarms.ts'
+import { ApiStack } from './api-stack.ts'
+import { bundleFunctions } from './bundle.ts'
+import { DataStack } from './data-stack.ts'
+import type { DeployedDag } from './deployed-dags.ts'
+import { MachinesStack } from './machines-stack.ts'
+import { namesOf } from './names.ts'
+import type { DeploySettings } from './settings.ts'
+
+export interface AppParts {
+  readonly app: App
+  readonly deploy: DeploySettings
+  /** sluice.yaml. */
+  readonly settings: Settings
+  readonly dags: readonly DeployedDag[]
+  /** Folder for bundles and definitions; the stacks copy from it. */
+  readonly built: string
+}
+
+/** The three stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
+export async function buildApp({ app, deploy, settings, dags, built }: AppParts): Promise<void> {
+  const names = namesOf(deploy.stage)
+  await bundleFunctions(join(built, 'functions'), { settings, dags, names })
+  writeDefinitions(join(built, 'definitions'), dags)
+  const stack = (name: string) => ({
+    stackName: `sluice-${deploy.stage}-${name}`,
+    description: `Sluice, stage ${deploy.stage}: ${name}`,
+  })
+  const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays: deploy.retention_days })
+  const machines = new MachinesStack(app, 'SluiceMachines', { ...stack('machines'), names, dags, built })
+  const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, built })
+  machines.addStackDependency(data, 'its functions name the table and the bucket')
+  api.addStackDependency(machines, 'a route names start-run')
+  const functions = FUNCTIONS.map(({ name }) => name).filter((name) => name !== 'run-block')
+  new Alarms(api, 'Alarms', { names, api: api.api, functions, dags, email: deploy.alarm_email })
+  acknowledge([data, machines, api], names)
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+}
+
+function writeDefinitions(dir: string, dags: readonly DeployedDag[]): void {
+  mkdirSync(dir, { recursive: true })
+  for (const { slug, definition } of dags) writeFileSync(join(dir, `${slug}.json`), definition)
+}

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { FUNCTIONS, ROUTES } from '../../shared/catalog.ts'
+import type { Settings } from '../../shared/settings.ts'
+import type { DeployedDag } from './deployed-dags.ts'
+import { entrySource, GENERATED } from './entry.ts'
+import type { Names } from './names.ts'
+
+/** What is written into bundles besides code. */
+export interface BundleParts {
+  readonly settings: Settings
+  readonly dags: readonly DeployedDag[]
+  readonly names: Names
+}
+
+/** The file beside `index.mjs` that holds the isolate's child program. */
+export const ISOLATE_WORKER = 'isolate-worker.mjs'
+
+/**
+ * Bundles every function of the catalog into `<out>/<name>/index.mjs`: one file each, minified, with the AWS SDK clients
+ * of its ports inside, so that a deployment never changes with the runtime's own SDK. Functions that use the isolate get
+ * its program as a second file.
+ */
+export async function bundleFunctions(out: string, parts: BundleParts): Promise<void> {
+  const isolated = FUNCTIONS.filter(({ ports }) => ports.includes('isolate'))
+  await build({
+    ...OPTIONS,
+    entryPoints: Object.fromEntries(FUNCTIONS.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
+    outdir: out,
+    plugins: [generated(parts)],
+  })
+  await build({
+    ...OPTIONS,
+    entryPoints: Object.fromEntries(
+      isolated.map(({ name }) => [`${name}/${ISOLATE_WORKER.replace(/\.mjs$/, '')}`, 'functions/isolate/worker.ts']),
+    ),
+    outdir: out,
+  })
+}
+
+const ROOT = join(import.meta.dirname, '../..')
+const ENTRY = 'sluice:entry/'
+
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  minify: true,
+  // The SDK's packages have ES modules, which shake; their `main` does not.
+  mainFields: ['module', 'main'],
+  outExtension: { '.js': '.mjs' },
+  // For CommonJS packages that ask for a Node module by `require`.
+  banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
+  legalComments: 'none',
+  logLevel: 'silent',
+} as const satisfies BuildOptions
+
+/** Answers the imports that no file has: entries, the deployed documents, the settings. */
+function generated(parts: BundleParts): Plugin {
+  const texts = new Map<string, string>([
+    ...FUNCTIONS.map((line) => [`${ENTRY}${line.name}`, entrySource(line, ROUTES)] as const),
+    [GENERATED.deployed, `export default ${literal(deployedDocuments(parts))}`],
+    [GENERATED.settings, `export default ${literal(parts.settings)}`],
+  ])
+  return {
+    name: 'sluice',
+    setup(built) {
+      built.onResolve({ filter: /^sluice:/ }, ({ path }) => ({ path, namespace: 'sluice' }))
+      built.onLoad({ filter: /.*/, namespace: 'sluice' }, ({ path }) => {
+        const contents = texts.get(path)
+        return contents === undefined ? null : { contents, loader: 'js', resolveDir: ROOT }
+      })
+    },
+  }
+}
+
+function deployedDocuments({ dags, names }: BundleParts) {
+  return Object.fromEntries(
+    dags.map(({ name, document, dag_hash, slug }) => [name, { document, dag_hash, machine: names.machine(slug) }]),
+  )
+}
+
+/** JSON.parse is the fastest way to a large value, and `__proto__` stays a plain key in it. */
+function literal(value: unknown): string {
+  return `JSON.parse(${JSON.stringify(JSON.stringify(value))})`
+}

@@ -1,0 +1,75 @@
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import type { IQueue } from 'aws-cdk-lib/aws-sqs'
+import { Construct } from 'constructs'
+import type { FunctionLine } from '../../shared/catalog.ts'
+import { statementsOf } from './access.ts'
+import { sizeOf } from './function-size.ts'
+import { type Right, rightsOf } from './grants.ts'
+import type { Names } from './names.ts'
+
+export interface CatalogFunctionProps {
+  readonly line: FunctionLine
+  readonly names: Names
+  /** Folder of the function's bundle: `index.mjs` and what lies beside it. */
+  readonly bundle: string
+  readonly environment: Readonly<Record<string, string>>
+  /** For functions that are invoked asynchronously: where an event goes that failed three times. */
+  readonly deadLetters?: IQueue
+}
+
+/**
+ * One line of the catalog as a Lambda: its own log group, and its own role with exactly what its rights are. The role is
+ * closed: no construct adds to it later.
+ */
+export class CatalogFunction extends Construct {
+  readonly function: LambdaFunction
+
+  constructor(scope: Construct, props: CatalogFunctionProps) {
+    super(scope, props.line.name)
+    const { line, names, bundle, environment, deadLetters } = props
+    const functionName = names.function(line.name)
+    const { timeoutSec, memoryMb } = sizeOf(line.name)
+    const logGroup = new LogGroup(this, 'Logs', {
+      logGroupName: `/aws/lambda/${functionName}`,
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: this.policies(rightsOf(line), logGroup, props),
+    })
+    this.function = new LambdaFunction(this, 'Function', {
+      functionName,
+      code: Code.fromAsset(bundle),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      timeout: Duration.seconds(timeoutSec),
+      memorySize: memoryMb,
+      role: role.withoutPolicyUpdates(),
+      logGroup,
+      tracing: Tracing.ACTIVE,
+      environment: { ...environment },
+      ...(deadLetters === undefined ? {} : { deadLetterQueue: deadLetters }),
+    })
+  }
+
+  private policies(rights: readonly Right[], logs: LogGroup, { names, deadLetters }: CatalogFunctionProps) {
+    const stack = Stack.of(this)
+    const documents = rights.map((right) => [
+      right,
+      new PolicyDocument({ statements: statementsOf(right, stack, names) }),
+    ])
+    const allow = (action: string[], resource: string) =>
+      new PolicyDocument({ statements: [new PolicyStatement({ actions: action, resources: [resource] })] })
+    return {
+      ...Object.fromEntries(documents),
+      logs: allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logs.logGroupArn),
+      traces: allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
+      ...(deadLetters === undefined ? {} : { 'dead-letters': allow(['sqs:SendMessage'], deadLetters.queueArn) }),
+    }
+  }
+}

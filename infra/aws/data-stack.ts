@@ -1,0 +1,72 @@
+import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb'
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
+import type { Construct } from 'constructs'
+import { RUN_TABLE } from '../../shared/runs/table.ts'
+import type { Names } from './names.ts'
+
+export interface DataStackProps extends StackProps {
+  readonly names: Names
+  readonly retentionDays: number
+}
+
+/** What outlives every deployment: the table of runs and the bucket of objects. Both stay when the stack is deleted. */
+export class DataStack extends Stack {
+  constructor(scope: Construct, id: string, props: DataStackProps) {
+    super(scope, id, { ...props, terminationProtection: true })
+    this.addTable(props.names)
+    this.addBuckets(props)
+  }
+
+  private addTable(names: Names): void {
+    const key = (name: string) => ({ name, type: AttributeType.STRING })
+    const table = new Table(this, 'Runs', {
+      tableName: names.table,
+      partitionKey: key(RUN_TABLE.hash),
+      sortKey: key(RUN_TABLE.range),
+      timeToLiveAttribute: RUN_TABLE.ttl,
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      encryption: TableEncryption.AWS_MANAGED,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    })
+    for (const { name, hash, range, include } of RUN_TABLE.indexes) {
+      table.addGlobalSecondaryIndex({
+        indexName: name,
+        partitionKey: key(hash),
+        sortKey: key(range),
+        ...(include.length === 0
+          ? { projectionType: ProjectionType.KEYS_ONLY }
+          : { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...include] }),
+      })
+    }
+  }
+
+  /** Objects are written again by each run that uses them: their age is counted from their last PUT. */
+  private addBuckets({ names, retentionDays }: DataStackProps): void {
+    const closed = {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      enforceSSL: true,
+      encryption: BucketEncryption.S3_MANAGED,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      removalPolicy: RemovalPolicy.RETAIN,
+    }
+    const broken = { abortIncompleteMultipartUploadAfter: Duration.days(1) }
+    // The class has an optional member where its interface requires one (exactOptionalPropertyTypes).
+    const logs = new Bucket(this, 'AccessLogs', {
+      ...closed,
+      versioned: true,
+      lifecycleRules: [{ ...broken, expiration: Duration.days(90), noncurrentVersionExpiration: Duration.days(1) }],
+    }) as IBucket
+    new Bucket(this, 'Objects', {
+      ...closed,
+      bucketName: names.bucket(this.account, this.region),
+      versioned: true,
+      serverAccessLogsBucket: logs,
+      lifecycleRules: [
+        { ...broken, expiration: Duration.days(retentionDays + 30), noncurrentVersionExpiration: Duration.days(30) },
+      ],
+    })
+  }
+}

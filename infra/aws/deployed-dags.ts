@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { compileDag } from '../../shared/compile/compile-dag.ts'
+import { parseDag } from '../../shared/dag/parse.ts'
+import { Fault } from '../../shared/errors.ts'
+import { slugOf } from './names.ts'
+
+/** A document of dags/ as it is deployed: a machine of its own, and its text inside start-run's bundle. */
+export interface DeployedDag {
+  /** What a run is started by: the file's name without its ending. */
+  readonly name: string
+  readonly file: string
+  readonly slug: string
+  readonly document: string
+  readonly dag_hash: string
+  /** Machine text with placeholders, exactly as compileDag wrote it. */
+  readonly definition: string
+}
+
+/** Step Functions takes 1 MB; the ARNs that replace the placeholders need room. */
+export const MAX_DEFINITION_BYTES = 700_000
+
+/**
+ * Reads, checks and compiles every `*.yaml` of a folder. Fault InvalidInput says everything that is wrong, each with
+ * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, definition_too_large.
+ */
+export function readDeployedDags(dir: string, cwd: string): readonly DeployedDag[] {
+  const files = readdirSync(dir)
+    .filter((file) => /\.ya?ml$/.test(file))
+    .sort()
+  const dags = files.map((file) => readDag(join(dir, file), relative(cwd, join(dir, file))))
+  refuseClashes(dags)
+  return dags
+}
+
+function readDag(path: string, file: string): DeployedDag {
+  const name = file.replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '')
+  const document = readFileSync(path, 'utf8')
+  // Only the provider every place has: a document that names another one would be refused at its first run.
+  const parsed = parseDag(document, { name, providers: ['local'] })
+  if (!parsed.ok) {
+    const lines = parsed.errors.map(({ line, column, message, hint }) => {
+      const place = line === undefined ? file : `${file}:${line}:${column}`
+      return `${place}: ${message}${hint === undefined ? '' : ` ${hint}`}`
+    })
+    throw new Fault('InvalidInput', 'invalid_dag', `Cannot deploy DAG "${name}". ${lines.join(' ')}`)
+  }
+  const { text: definition } = compileDag(parsed.dag)
+  refuseLarge(definition, parsed.dag.blocks.length, file)
+  return { name, file, slug: readSlug(parsed.dag.name, file), document, dag_hash: parsed.dag_hash, definition }
+}
+
+function refuseLarge(definition: string, blocks: number, file: string): void {
+  const bytes = Buffer.byteLength(definition)
+  if (bytes <= MAX_DEFINITION_BYTES) return
+  const message = `Cannot deploy ${file}: the machine of its ${blocks} blocks has ${bytes} bytes, at most ${MAX_DEFINITION_BYTES} are allowed. Split the DAG: run the second part as a DAG of its own, from the first one's artifacts.`
+  throw new Fault('InvalidInput', 'definition_too_large', message)
+}
+
+function readSlug(dagName: string, file: string): string {
+  const slug = slugOf(dagName)
+  if (slug !== '' && !slug.startsWith('x-')) return slug
+  const why =
+    slug === '' ? 'it has no letter a-z and no digit' : 'names that begin with "x-" are those of inline machines'
+  const message = `Cannot deploy ${file}: name ${JSON.stringify(dagName)} makes no machine name (${why}). Set another "name:" at the top of the file.`
+  throw new Fault('InvalidInput', 'bad_dag_name', message)
+}
+
+function refuseClashes(dags: readonly DeployedDag[]): void {
+  for (const [i, { name, file, slug }] of dags.entries()) {
+    const other = dags.slice(0, i).find((earlier) => earlier.slug === slug || earlier.name === name)
+    if (other === undefined) continue
+    const message = `Cannot deploy ${other.file} and ${file} together: both would be machine "${slug}". Give one another "name:" at its top, or another file name.`
+    throw new Fault('InvalidInput', 'dag_name_clash', message)
+  }
+}

@@ -1,0 +1,49 @@
+import type { FunctionLine, RouteLine } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
+
+/** Import paths of the generated modules a bundle may hold. */
+export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settings' } as const
+
+/**
+ * The source of a function's entry (decisions, "Functions"): its handler by path, the AWS ports of exactly its catalog
+ * line, and the wrapper that joins them. Paths are relative to the repository. Fault Bug unknown_port.
+ */
+export function entrySource({ name, file, ports }: FunctionLine, routes: readonly RouteLine[]): string {
+  const streams = routes.some((route) => route.name === name && route.stream === true)
+  const entry = streams ? (['stream-entry', 'streamEntry'] as const) : (['entry', 'lambdaEntry'] as const)
+  const openers = ports.map((port) => [port, OPENERS[port] ?? unknownPort(name, port)] as const)
+  // Only who lists or reads documents carries them.
+  const carried = ports.includes('documents') ? [imported('deployed')] : []
+  return [
+    `import { handler as run } from './functions/${file}'`,
+    `import { ${entry[1]} } from './functions/aws/${entry[0]}.ts'`,
+    ...openers.map(([, [from, opener]]) => `import { ${opener} } from './functions/aws/${from}.ts'`),
+    imported('settings'),
+    ...carried,
+    `const ports = { ${openers.map(([port, [, opener]]) => `${port}: ${opener}`).join(', ')} }`,
+    `export const handler = ${entry[1]}({ name: '${name}', handler: run, ports, settings${carried.length > 0 ? ', deployed' : ''} })`,
+    '',
+  ].join('\n')
+}
+
+/** Port -> file below functions/aws and the opener it exports. */
+const OPENERS: Readonly<Record<string, readonly [file: string, opener: string]>> = {
+  runs: ['run-store/open-run-store', 'openRunStore'],
+  objects: ['objects', 'openObjects'],
+  machine: ['machine', 'openMachine'],
+  outbox: ['outbox', 'openOutbox'],
+  providers: ['providers', 'openProviders'],
+  inputs: ['inputs', 'openInputs'],
+  isolate: ['isolate', 'openIsolate'],
+  waker: ['waker', 'openWaker'],
+  documents: ['documents', 'openDocuments'],
+}
+
+function imported(module: keyof typeof GENERATED): string {
+  return `import ${module} from '${GENERATED[module]}'`
+}
+
+function unknownPort(name: string, port: string): never {
+  const message = `Cannot bundle function "${name}": no file of functions/aws opens port "${port}". Add it to infra/aws/entry.ts.`
+  throw new Fault('Bug', 'unknown_port', message)
+}

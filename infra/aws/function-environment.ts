@@ -1,0 +1,48 @@
+import type { Stack } from 'aws-cdk-lib'
+import { FUNCTIONS, type FunctionLine } from '../../shared/catalog.ts'
+import { functionArn } from './access.ts'
+import { type Right, rightsOf } from './grants.ts'
+import type { Names } from './names.ts'
+
+/** What only the stack of the machines knows; start-run alone is told. */
+export interface MachineFacts {
+  readonly roleArn: string
+  readonly logGroupArn: string
+  /** JSON {machine name: version ARN}. */
+  readonly versionArns: string
+}
+
+/**
+ * The environment of one function, as functions/aws/settings.ts reads it: names and ARNs of what it has a right to,
+ * nothing else, never a secret.
+ */
+export function environmentOf(
+  line: FunctionLine,
+  stack: Stack,
+  names: Names,
+  facts?: MachineFacts,
+): Record<string, string> {
+  const rights = rightsOf(line)
+  const has = (start: string) => rights.some((right: Right) => right.startsWith(start))
+  const arns = (...functions: readonly string[]) =>
+    Object.fromEntries(functions.map((name) => [arnVariable(name), functionArn(stack, names, name)]))
+  const machineFunctions = FUNCTIONS.filter(({ placeholder }) => placeholder !== undefined).map(({ name }) => name)
+  return {
+    STAGE: names.stage,
+    ...(has('runs.') ? { TABLE: names.table } : {}),
+    ...(has('objects.') ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
+    ...(has('outbox.nudge') ? arns('send-outbox') : {}),
+    ...(has('outbox.start') ? arns('start-run') : {}),
+    ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
+  }
+}
+
+function machineVariables(facts: MachineFacts | undefined): Record<string, string> {
+  if (facts === undefined) return {}
+  const { roleArn, logGroupArn, versionArns } = facts
+  return { STATE_MACHINE_ROLE_ARN: roleArn, MACHINE_LOG_GROUP_ARN: logGroupArn, MACHINE_ARNS: versionArns }
+}
+
+function arnVariable(name: string): string {
+  return `${name.toUpperCase().replaceAll('-', '_')}_ARN`
+}

@@ -1,0 +1,62 @@
+import { Fault } from '../../shared/errors.ts'
+
+/**
+ * What a function may do: rights are named after a port and what is done with it; access.ts says which IAM actions on
+ * which resources each is. A test holds this table equal to what the handlers' code calls, method by method.
+ */
+export type Right =
+  | 'runs.read'
+  | 'runs.list'
+  | 'runs.due'
+  | 'runs.write'
+  | 'objects.get'
+  | 'objects.put'
+  | 'machine.answer'
+  | 'machine.ensure'
+  | 'machine.start'
+  | 'machine.describe'
+  | 'machine.stop'
+  | 'outbox.nudge'
+  | 'outbox.start'
+
+/** The rights of a function; Fault Bug no_grants when it uses a port that needs some and has no line here. */
+export function rightsOf({
+  name,
+  ports,
+}: {
+  readonly name: string
+  readonly ports: readonly string[]
+}): readonly Right[] {
+  const rights = GRANTS[name] ?? []
+  const needy = ports.filter((port) => PORTS_WITH_RIGHTS.has(port))
+  if (rights.length === 0 && needy.length > 0) {
+    const message = `Cannot deploy function "${name}": it uses ${needy.join(', ')} but has no line in infra/aws/grants.ts. Add the rights its code uses.`
+    throw new Fault('Bug', 'no_grants', message)
+  }
+  return rights
+}
+
+/** The other ports are computed inside the function, or read what its bundle holds. */
+const PORTS_WITH_RIGHTS = new Set(['runs', 'objects', 'machine', 'outbox'])
+
+const GRANTS: Readonly<Record<string, readonly Right[]>> = {
+  'run-block': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer', 'outbox.nudge'],
+  'wait-join': ['runs.write', 'machine.answer'],
+  'request-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer'],
+  settle: ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
+  'start-run': ['runs.read', 'runs.write', 'objects.put', 'machine.ensure', 'machine.start'],
+  'send-outbox': ['runs.read', 'runs.write', 'machine.answer', 'machine.stop', 'outbox.start'],
+  sweep: ['runs.read', 'runs.write', 'runs.due', 'machine.describe', 'outbox.nudge'],
+  'list-runs': ['runs.list'],
+  'get-run': ['runs.read', 'objects.get'],
+  'get-outputs': ['runs.read', 'objects.get'],
+  'replay-run': ['runs.read'],
+  'stream-events': ['runs.read'],
+  'get-context': ['runs.read'],
+  'patch-context': ['runs.read', 'runs.write'],
+  'list-artifacts': ['runs.read'],
+  'get-artifact': ['runs.read', 'objects.get'],
+  'decide-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge'],
+  'stop-run': ['runs.read', 'runs.write', 'outbox.nudge'],
+  'stop-all': ['runs.read', 'runs.list', 'runs.write', 'outbox.nudge'],
+}

@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
+import type { Construct } from 'constructs'
+import type { FunctionLine } from '../../shared/catalog.ts'
+import { CatalogFunction } from './catalog-function.ts'
+import { DagMachine, type DagMachineProps } from './dag-machine.ts'
+import type { DeployedDag } from './deployed-dags.ts'
+import { environmentOf, type MachineFacts } from './function-environment.ts'
+import { MachineRole } from './machine-role.ts'
+import type { Names } from './names.ts'
+import { functionsAt } from './placement.ts'
+import { SweepSchedule } from './sweep-schedule.ts'
+
+export interface MachinesStackProps extends StackProps {
+  readonly names: Names
+  readonly dags: readonly DeployedDag[]
+  /** Holds `functions/<name>/` and `definitions/<slug>.json`. */
+  readonly built: string
+}
+
+/**
+ * Everything that runs without a caller waiting: the machines, the functions they call, what starts and ends runs, and
+ * the sweep. start-run is here and not beside its route because it is told the machines' versions: an export that
+ * changes with each document could not be deployed.
+ */
+export class MachinesStack extends Stack {
+  readonly machines: readonly DagMachine[]
+  readonly deadLetters: Queue
+
+  constructor(scope: Construct, id: string, props: MachinesStackProps) {
+    super(scope, id, props)
+    const { names, dags } = props
+    this.deadLetters = this.addDeadLetters(names)
+    const called = functionsAt('machine').map((line) => [line, this.addFunction(line, props)] as const)
+    const arns = called.map(([{ placeholder = '' }, made]) => [placeholder, made.functionArn])
+    const { role } = new MachineRole(this, 'Machines', { names, functionArns: arns.map(([, arn = '']) => arn) })
+    const logs = new LogGroup(this, 'MachineLogs', {
+      logGroupName: names.machineLogs,
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    const common = {
+      names,
+      roleArn: role.roleArn,
+      logGroupArn: logs.logGroupArn,
+      functionArns: Object.fromEntries(arns),
+    }
+    this.machines = dags.map((dag) => this.addMachine(dag, common, props))
+    const versionArns = this.toJsonString(
+      Object.fromEntries(dags.map(({ slug }, i) => [names.machine(slug), this.machines[i]?.versionArn])),
+    )
+    const facts = { ...common, versionArns }
+    const unseen = functionsAt('unseen').map((line) => [line.name, this.addFunction(line, props, facts)] as const)
+    const sweep = unseen.find(([name]) => name === 'sweep')?.[1]
+    if (sweep !== undefined) new SweepSchedule(this, 'EachMinute', { sweep, deadLetters: this.deadLetters })
+  }
+
+  private addFunction(line: FunctionLine, { names, built }: MachinesStackProps, facts?: MachineFacts): IFunction {
+    const { function: made } = new CatalogFunction(this, {
+      line,
+      names,
+      bundle: join(built, 'functions', line.name),
+      environment: environmentOf(line, this, names, facts),
+      ...(facts === undefined ? {} : { deadLetters: this.deadLetters }),
+    })
+    return made
+  }
+
+  private addMachine(
+    dag: DeployedDag,
+    common: Omit<DagMachineProps, 'dag' | 'definitionFile'>,
+    { built }: MachinesStackProps,
+  ): DagMachine {
+    return new DagMachine(this, { ...common, dag, definitionFile: join(built, 'definitions', `${dag.slug}.json`) })
+  }
+
+  private addDeadLetters(names: Names): Queue {
+    return new Queue(this, 'DeadLetters', {
+      queueName: names.deadLetters,
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The physical names of one deployment. They are computed and not generated, so that the three stacks share no
+ * exports, a role can name a function of another stack, and a red box in the console is one file search away.
+ */
+export interface Names {
+  readonly stage: string
+  readonly table: string
+  readonly deadLetters: string
+  /** Role names are one space for all regions of an account. */
+  readonly machineRole: (region: string) => string
+  /** Bucket names are one space for everybody. */
+  readonly bucket: (account: string, region: string) => string
+  readonly machineLogs: string
+  /** Of a function of the catalog. */
+  readonly function: (name: string) => string
+  /** Of a DAG's machine; see slugOf. */
+  readonly machine: (slug: string) => string
+  /** What the names of inline machines begin with. */
+  readonly inlineMachines: string
+}
+
+export function namesOf(stage: string): Names {
+  const prefix = `sluice-${stage}`
+  return {
+    stage,
+    table: prefix,
+    deadLetters: `${prefix}-dead-letters`,
+    machineRole: (region) => `${prefix}-machines-${region}`,
+    bucket: (account, region) => `${prefix}-${account}-${region}`,
+    machineLogs: `/aws/vendedlogs/states/${prefix}`,
+    function: (name) => `${prefix}-${name}`,
+    machine: (slug) => `${prefix}-${slug}`,
+    inlineMachines: `${prefix}-x-`,
+  }
+}
+
+/** The part of a machine's name that comes from the DAG's: `[a-z0-9-]{1,40}`; empty when nothing is left of it. */
+export function slugOf(dagName: string): string {
+  const words =
+    dagName
+      .normalize('NFKD')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? []
+  return words.join('-').slice(0, 40).replace(/-+$/, '')
+}

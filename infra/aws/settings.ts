@@ -1,0 +1,47 @@
+import * as z from 'zod'
+import { Fault } from '../../shared/errors.ts'
+
+/** What a deployment may choose. Everything else is the same in each. */
+export interface DeploySettings {
+  /** Part of every name: two stages live side by side in one account. */
+  readonly stage: string
+  /** How callers of the API prove who they are: `iam` = SigV4. */
+  readonly auth: 'iam'
+  /** Who is told of an alarm; without it alarms are only shown. */
+  readonly alarm_email?: string | undefined
+  /** Objects end this long (and 30 days) after they were last written. Execution names need 91 days of records. */
+  readonly retention_days: number
+}
+
+/**
+ * The only reader of what a deployment is told: the `sluice:*` keys of the CDK context (`context` in cdk.json, or
+ * `cdk deploy -c sluice:stage=prod`). Fault InvalidInput bad_settings names the key, what was seen, what is allowed.
+ */
+export function readDeploySettings(context: (key: string) => unknown): DeploySettings {
+  const given = Object.entries(SettingsSchema.shape).map(([key]) => [key, context(`sluice:${key}`)] as const)
+  const parsed = SettingsSchema.safeParse(Object.fromEntries(given.filter(([, value]) => value !== undefined)))
+  if (parsed.success) return parsed.data
+  const lines = parsed.error.issues.map(({ path, message }) => {
+    const key = String(path[0])
+    const seen = context(`sluice:${key}`)
+    const what = seen === undefined ? 'is missing' : `is ${JSON.stringify(seen).slice(0, 100)}`
+    return `"sluice:${key}" ${what}; allowed: ${message}`
+  })
+  const fix = 'Set it under "context" in cdk.json, or pass -c sluice:KEY=VALUE.'
+  throw new Fault('InvalidInput', 'bad_settings', `cdk.json: context ${lines.join('. ')}. ${fix}`)
+}
+
+const STAGE = 'a letter, then small letters and digits, 12 at most'
+
+const SettingsSchema = z.object({
+  stage: z.string(STAGE).regex(/^[a-z][a-z0-9]{0,11}$/, STAGE),
+  auth: z.enum(['iam'], 'iam'),
+  alarm_email: z.email('an e-mail address').optional(),
+  // Command-line context is text.
+  retention_days: z.coerce
+    .number('91 to 3650')
+    .int('91 to 3650')
+    .min(91, '91 to 3650')
+    .max(3650, '91 to 3650')
+    .default(365),
+})
