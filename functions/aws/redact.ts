@@ -33,7 +33,7 @@ function isSecret(key: string, item: unknown): boolean {
 }
 
 const SECRET_KEY =
-  /(^|[_.-])(token|tokens|secret|secrets|password|passwd|authorization|cookie|credential|credentials|signature|api_?key|private_?key|access_?key(_?id)?)$/i
+  /(^|[_.-])(token|tokens|secret|secrets|password|passwd|authorization|cookie|credential|credentials|signature|api[_-]?key|private[_-]?key|access[_-]?key([_-]?id)?)$/i
 
 /** Each is linear: no two parts of a pattern can match the same characters in two ways. */
 const SHAPES: readonly RegExp[] = [

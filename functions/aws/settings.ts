@@ -11,7 +11,7 @@ export interface AwsSettings extends z.output<typeof EnvSchema> {
 /**
  * The only reader of the environment in functions/aws. A value that is there must be well-formed; whether one has to be
  * there depends on the function, so what a port needs is asked for by `required` and `functionArn`.
- * Fault Bug bad_setting names the value, never its content.
+ * Fault Bug bad_environment names the value, never its content.
  */
 export function readAwsSettings(env: NodeJS.ProcessEnv = process.env): AwsSettings {
   const parsed = EnvSchema.safeParse(env)
@@ -77,7 +77,7 @@ function parseArn(name: string, arn: string): string {
 function badSetting(issue: { readonly path: readonly PropertyKey[]; readonly message: string } | undefined): Fault {
   const name = String(issue?.path[0] ?? 'environment')
   const message = `Cannot start this function: environment value ${name} must be ${issue?.message ?? 'well-formed'}. Deploy again; values are written by infra/aws.`
-  return new Fault('Bug', 'bad_setting', message, { facts: { setting: name } })
+  return new Fault('Bug', 'bad_environment', message, { facts: { setting: name } })
 }
 
 function refuseMissing(name: string): never {

@@ -75,7 +75,7 @@ function parsePolicy(settings: unknown): Settings {
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   const message = `Cannot start this function: sluice.yaml in its bundle has "${issue?.path.join('.')}": ${issue?.message}. Mend it and deploy again.`
-  throw new Fault('Bug', 'bad_setting', message)
+  throw new Fault('Bug', 'bad_settings', message)
 }
 
 function refuse(name: string, port: Port): never {

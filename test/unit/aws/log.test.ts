@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createLog } from '../../../functions/aws/log.ts'
+import { redact, redactText } from '../../../functions/aws/redact.ts'
+
+const CANARIES = [
+  'Bearer abcdef.ghijkl-mnop',
+  'Basic dXNlcjpwYXNzd29yZA==',
+  'AKIAIOSFODNN7EXAMPLE',
+  'slu_01h8_c2VjcmV0',
+  'xoxb-1234-5678-abcdef',
+  'sk-proj-abcdefghijklmnopqrst',
+  'ghp_abcdefghijklmnopqrstuvwxyz0123456789',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+  `AQCEAAAAKgAAAAMAAAAA${'k9Xz+/'.repeat(60)}==`,
+  '-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----',
+]
+
+describe('redact()', () => {
+  test.each(CANARIES)('hides what looks like a secret anywhere in a text: %s', (canary) => {
+    const seen = JSON.stringify(redact({ error: `failed with ${canary} at last`, list: [{ deep: canary }] }))
+    expect(seen).toContain('[redacted]')
+    expect(seen).not.toContain(canary.slice(12, 30))
+    expect(seen).toContain('at last')
+  })
+
+  test('hides what is called a secret, in any case and inside anything', () => {
+    const secrets = {
+      taskToken: 'a',
+      'x-api-key': 'b',
+      Authorization: 'c',
+      client_secret: ['d'],
+      db: { password: 'e' },
+    }
+    expect(JSON.stringify(redact(secrets))).not.toMatch(/"[abcde]"/)
+  })
+
+  test('leaves what a reader needs', () => {
+    const facts = {
+      run_id: 'run_0123456789abcdefghjkmnpqrs',
+      tokens_in: 12,
+      tokens: 3,
+      ref: `objstore://main/${'0a'.repeat(32)}`,
+      url: 'https://example.com/a?b=c',
+      block_id: 'secretary',
+    }
+    expect(redact(facts)).toEqual(facts)
+  })
+
+  test('hides a password in a URL and a signature in a query', () => {
+    const text = redactText('https://ana:hunter22@example.com/x?X-Amz-Signature=abc123&X-Amz-Date=1')
+    expect(text).toBe('https://[redacted]@example.com/x?X-Amz-Signature=[redacted]&X-Amz-Date=1')
+  })
+
+  test('never fails and always ends, whatever it is given', () => {
+    const loop: Record<string, unknown> = { name: 'loop' }
+    loop.self = loop
+    expect(JSON.stringify(redact(loop))).toContain('[deeper]')
+    expect(redact(new Error('a', { cause: new Error('b') }))).toMatchObject({ message: 'a', cause: { message: 'b' } })
+    fc.assert(
+      fc.property(fc.anything({ withBigInt: true, withDate: true }), (value) => void JSON.stringify(redact(value))),
+    )
+  })
+
+  test('is linear: ten times the text takes no more than some ten times as long', () => {
+    for (const unit of ['a', 'Bearer ', 'eyJa.', '://a:', 'AKIA', '-----BEGIN ']) {
+      const started = performance.now()
+      redactText(unit.repeat(100_000))
+      expect(performance.now() - started, unit).toBeLessThan(500)
+    }
+  })
+})
+
+describe('createLog()', () => {
+  const open = (level: 'info' | 'error') => {
+    const lines: Record<string, unknown>[] = []
+    const log = createLog({
+      level,
+      facts: { stage: 'dev', function: 'run-block' },
+      write: (line) => lines.push(JSON.parse(line)),
+    })
+    return { log, lines }
+  }
+
+  test('writes one JSON line with time, level, stage and function', () => {
+    const { log, lines } = open('info')
+    log.info('hello', { run_id: 'run_a' })
+    expect(lines).toEqual([
+      {
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        level: 'info',
+        message: 'hello',
+        stage: 'dev',
+        function: 'run-block',
+        run_id: 'run_a',
+      },
+    ])
+  })
+
+  test('an error is also a metric of its function', () => {
+    const { log, lines } = open('error')
+    log.info('not said')
+    log.error('broken', { error: 'Bearer abcdefghijkl' })
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatchObject({
+      error: '[redacted]',
+      unexpected_errors: 1,
+      _aws: {
+        Timestamp: expect.any(Number),
+        CloudWatchMetrics: [
+          {
+            Namespace: 'Sluice',
+            Dimensions: [['stage', 'function']],
+            Metrics: [{ Name: 'unexpected_errors', Unit: 'Count' }],
+          },
+        ],
+      },
+    })
+  })
+})
