@@ -19,8 +19,7 @@ export type LambdaHandler = (event: unknown, context: LambdaContext) => Promise<
 export function lambdaEntry({ handler, ...parts }: EntryParts, env?: NodeJS.ProcessEnv): LambdaHandler {
   const world = openWorld(parts, env)
   return async (event, context) => {
-    const remaining_ms = context.getRemainingTimeInMillis()
-    const invocation = openInvocation(world, event, { awsRequestId: context.awsRequestId, remaining_ms })
+    const invocation = openInvocation(world, event, context)
     try {
       const answer = await handler(invocation.event, invocation.context)
       // Routes are made by functions/http-handler.ts, which answers this shape.

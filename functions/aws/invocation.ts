@@ -26,23 +26,18 @@ const GRACE_MS = 1_500
  * Turns Lambda's (event, context) into ours: the World with a log that names the request, the caller, and a signal
  * that aborts 1.5 s before the time is up.
  */
-export function openInvocation(world: World, event: unknown, { awsRequestId, ...lambda }: Given): Invocation {
+export function openInvocation(world: World, event: unknown, lambda: LambdaContext): Invocation {
   const control = new AbortController()
-  const left = lambda.remaining_ms - GRACE_MS
+  const left = lambda.getRemainingTimeInMillis() - GRACE_MS
   const timer = setTimeout(() => control.abort(OUT_OF_TIME), Math.max(0, left))
   // The World's ports may be getters that refuse: it is inherited, not copied.
-  const own: World = Object.create(world, { log: { value: namedLog(world, awsRequestId), enumerable: true } })
+  const own: World = Object.create(world, { log: { value: namedLog(world, lambda.awsRequestId), enumerable: true } })
   const principal = isHttp(event) ? principalOf(event) : undefined
   return {
     event: readLambdaEvent(event),
     context: { world: own, signal: control.signal, ...(principal === undefined ? {} : { principal }) },
     end: () => clearTimeout(timer),
   }
-}
-
-interface Given {
-  readonly awsRequestId: string
-  readonly remaining_ms: number
 }
 
 /**

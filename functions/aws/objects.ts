@@ -7,17 +7,13 @@ import { sdkFault } from './sdk-fault.ts'
 import { required } from './settings.ts'
 import type { Core } from './world.ts'
 
-/** Bodies may have megabytes: a slow but living connection gets more time than a table call. */
-const REQUEST_MS = 30_000
-
 /**
  * The ObjectStore port on S3: one object a hash, always PUT, so that its age (and so its expiry) restarts and a damaged
  * one is repaired. S3 checks the sha256 of what arrives, we check the one of what is read.
  */
 export function openObjects({ env }: Pick<Core, 'env'>, config: S3ClientConfig = {}): ObjectStore {
   const Bucket = required(env, 'BUCKET')
-  const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
-  const client = new S3Client({ ...CLIENT_OPTIONS, requestHandler, ...config })
+  const client = new S3Client({ ...CLIENT_OPTIONS, ...config })
   return {
     async put(tenant, body) {
       const hash = sha256(body)

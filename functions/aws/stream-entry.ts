@@ -27,8 +27,7 @@ export function streamEntry({ handler, ...parts }: EntryParts, env?: NodeJS.Proc
   const world = openWorld(parts, env)
   const runtime = requireRuntime()
   return runtime.streamifyResponse(async (event, response, context) => {
-    const remaining_ms = context.getRemainingTimeInMillis()
-    const invocation = openInvocation(world, event, { awsRequestId: context.awsRequestId, remaining_ms })
+    const invocation = openInvocation(world, event, context)
     try {
       // Routes are made by functions/http-handler.ts, which answers this shape and never throws.
       const { statusCode, headers, body } = (await handler(invocation.event, invocation.context)) as RouteAnswer
