@@ -3,7 +3,7 @@ import type { Documents } from '../../shared/world.ts'
 import type { Core } from './world.ts'
 
 /** What the deployment knows of one document: its text, its hash, and its machine's name. */
-export interface DeployedDocument {
+interface DeployedDocument {
   readonly document: string
   readonly dag_hash: string
   /** `sluice-<stage>-<slug>`, a key of MACHINE_ARNS; or an ARN. */

@@ -23,7 +23,7 @@ export interface ServiceRequest {
   readonly body: Buffer
 }
 
-export interface ServiceAnswer {
+interface ServiceAnswer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
