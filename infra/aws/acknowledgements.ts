@@ -47,6 +47,10 @@ export function acknowledgementsFor(names: Names): readonly Acknowledgement[] {
       on: (resource) => resource instanceof CfnFunction && resource.deadLetterConfig === undefined,
     },
     { rules: ['Serverless-SQSRedrivePolicy'], reason: 'It is the dead-letter queue.' },
+    {
+      rules: ['Serverless-SNSRedrivePolicy'],
+      reason: 'The mail of an alarm: one that cannot be delivered is still an alarm in CloudWatch.',
+    },
   ]
 }
 

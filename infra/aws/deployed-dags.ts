@@ -39,16 +39,19 @@ function readDag(path: string, file: string): DeployedDag {
   // Only the provider every place has: a document that names another one would be refused at its first run.
   const parsed = parseDag(document, { name, providers: ['local'] })
   if (!parsed.ok) {
-    const lines = parsed.errors.map(({ line, column, message, hint }) => {
-      const place = line === undefined ? file : `${file}:${line}:${column}`
-      return `${place}: ${message}${hint === undefined ? '' : ` ${hint}`}`
-    })
-    throw new Fault('InvalidInput', 'invalid_dag', `Cannot deploy DAG "${name}". ${lines.join(' ')}`)
+    const lines = parsed.errors.map(({ line, column, message }) =>
+      line === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`,
+    )
+    const more = lines.length > SHOWN_ERRORS ? [`and ${lines.length - SHOWN_ERRORS} more`] : []
+    const told = [...lines.slice(0, SHOWN_ERRORS), ...more].join('\n')
+    throw new Fault('InvalidInput', 'invalid_dag', `Cannot deploy DAG "${name}".\n${told}`)
   }
   const { text: definition } = compileDag(parsed.dag)
   refuseLarge(definition, parsed.dag.blocks.length, file)
   return { name, file, slug: readSlug(parsed.dag.name, file), document, dag_hash: parsed.dag_hash, definition }
 }
+
+const SHOWN_ERRORS = 20
 
 function refuseLarge(definition: string, blocks: number, file: string): void {
   const bytes = Buffer.byteLength(definition)

@@ -49,7 +49,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   sweep: ['runs.read', 'runs.write', 'runs.due', 'machine.describe', 'outbox.nudge'],
   'list-runs': ['runs.list'],
   'get-run': ['runs.read', 'objects.get'],
-  'get-outputs': ['runs.read', 'objects.get'],
+  'get-outputs': ['runs.read', 'runs.write', 'objects.get'],
   'replay-run': ['runs.read'],
   'stream-events': ['runs.read'],
   'get-context': ['runs.read'],

@@ -5,6 +5,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import type { FunctionLine } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
 import { CatalogFunction } from './catalog-function.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
 import type { DeployedDag } from './deployed-dags.ts'
@@ -49,9 +50,9 @@ export class MachinesStack extends Stack {
       functionArns: Object.fromEntries(arns),
     }
     this.machines = dags.map((dag) => this.addMachine(dag, common, props))
-    const versionArns = this.toJsonString(
-      Object.fromEntries(dags.map(({ slug }, i) => [names.machine(slug), this.machines[i]?.versionArn])),
-    )
+    const versions = dags.map(({ slug }, i) => [names.machine(slug), this.machines[i]?.versionArn ?? ''] as const)
+    refuseTooMany(versions.map(([name]) => name))
+    const versionArns = this.toJsonString(Object.fromEntries(versions))
     const facts = { ...common, versionArns }
     const unseen = functionsAt('unseen').map((line) => [line.name, this.addFunction(line, props, facts)] as const)
     const sweep = unseen.find(([name]) => name === 'sweep')?.[1]
@@ -86,4 +87,15 @@ export class MachinesStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     })
   }
+}
+
+/** A function's environment has 4 KB, of which start-run needs a quarter for other things. */
+const MAX_VERSIONS_BYTES = 3_000
+const ARN_BYTES = '"":"arn:aws-us-gov:states:ap-southeast-1:123456789012:stateMachine::9999",'.length
+
+function refuseTooMany(machines: readonly string[]): void {
+  const bytes = machines.reduce((sum, name) => sum + 2 * name.length + ARN_BYTES, 0)
+  if (bytes <= MAX_VERSIONS_BYTES) return
+  const message = `Cannot deploy ${machines.length} DAGs: the list of their machines has about ${bytes} bytes, at most ${MAX_VERSIONS_BYTES} fit into start-run's environment. Give them shorter names, or keep some out of dags/ and start them inline.`
+  throw new Fault('InvalidInput', 'too_many_dags', message)
 }

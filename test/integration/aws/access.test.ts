@@ -1,0 +1,214 @@
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Right, rightsOf } from '../../../infra/aws/grants.ts'
+import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { ROOT, STACKS, type Synthesized, synthesize, textOf } from './synthesized.ts'
+
+let made: Synthesized
+
+beforeAll(async () => {
+  made = await synthesize()
+})
+afterAll(() => made.remove())
+
+interface Statement {
+  readonly Effect: string
+  readonly Action: string | readonly string[]
+  readonly Resource: unknown
+  readonly Condition?: unknown
+}
+
+interface Access {
+  readonly who: string
+  readonly policy: string
+  readonly actions: readonly string[]
+  readonly resources: readonly string[]
+  readonly condition: string
+}
+
+/** Every statement of every role, as the templates have them. */
+function accesses(): readonly Access[] {
+  const owners = new Map(
+    made
+      .all('AWS::Lambda::Function')
+      .map(({ Properties }) => [
+        /^<(\w+)\.Arn>$/.exec(textOf(Properties.Role))?.[1] ?? '',
+        textOf(Properties.FunctionName).replace('sluice-dev-', ''),
+      ]),
+  )
+  return made.all('AWS::IAM::Role').flatMap(({ id, Properties }) => {
+    // The shape CloudFormation documents for inline policies.
+    const policies = (Properties.Policies ?? []) as readonly {
+      readonly PolicyName: string
+      readonly PolicyDocument: { readonly Statement: readonly Statement[] }
+    }[]
+    return policies.flatMap(({ PolicyName, PolicyDocument }) =>
+      PolicyDocument.Statement.map((statement) => ({
+        who: owners.get(id) ?? SERVICES.find(([part]) => id.startsWith(part))?.[1] ?? id,
+        policy: PolicyName,
+        actions: [statement.Action].flat(),
+        resources: [statement.Resource].flat().map(readable),
+        condition: statement.Condition === undefined ? '' : JSON.stringify(statement.Condition),
+      })),
+    )
+  })
+}
+
+const SERVICES = [
+  ['Machines', '(every state machine)'],
+  ['GatewayLogs', '(API Gateway)'],
+] as const
+
+function readable(resource: unknown): string {
+  const [, id] = /^<(\w+)\.Arn>$/.exec(textOf(resource)) ?? []
+  const named = id === undefined ? undefined : arnOf(id)
+  return named ?? textOf(resource).replace('arn:<Partition>:', '').replace('<Region>:<AccountId>:', '')
+}
+
+function arnOf(id: string): string | undefined {
+  const { LogGroupName, FunctionName, QueueName } =
+    STACKS.map((stack) => made.template(stack)[id]).find((found) => found !== undefined)?.Properties ?? {}
+  if (LogGroupName !== undefined) return `logs:log-group:${textOf(LogGroupName)}`
+  if (FunctionName !== undefined) return `lambda:function:${textOf(FunctionName)}`
+  return QueueName === undefined ? undefined : `sqs:${textOf(QueueName)}`
+}
+
+test('the access matrix is the committed one', async () => {
+  const rows = accesses()
+    .filter((access) => !isOwnLog(access) && !isTrace(access))
+    .flatMap(({ who, policy, actions, resources, condition }) =>
+      resources.map((resource) => {
+        const limit = condition === '' ? '' : ` if \`${condition}\``
+        return [who, policy, actions.join(', '), `\`${resource}\`${limit}`]
+      }),
+    )
+  const text = ['# Who may do what on AWS', '', INTRO, '', ...table([['role of', 'for', 'actions', 'on'], ...rows]), '']
+  await expect(text.join('\n')).toMatchFileSnapshot(join(ROOT, 'docs/access-matrix.md'))
+})
+
+const INTRO = `Generated from the synthesized templates (stage \`dev\`) by \`npx vitest run test/integration/aws/access.test.ts -u\`; the test fails when it differs.
+ARNs are without partition, region and account. Every role has inline policies only, and nothing adds to it later.
+Not in the table, since each function has just these: \`logs:CreateLogStream, logs:PutLogEvents\` on its own log group, \`xray:PutTraceSegments, xray:PutTelemetryRecords\` on \`*\` (X-Ray has no resource level).`
+
+const isOwnLog = ({ who, policy, resources }: Access) =>
+  policy === 'logs' && resources.join() === `logs:log-group:/aws/lambda/sluice-dev-${who}`
+const isTrace = ({ who, policy }: Access) => policy === 'traces' && !who.startsWith('(')
+
+/** A Markdown table as the formatter writes it: columns as wide as their widest cell. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`
+  const [head = [], ...body] = rows
+  return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body.map(line)]
+}
+
+test('each function writes its own log and its traces, and that is left out of the table', () => {
+  const names = FUNCTIONS.map(({ name }) => name).sort()
+  expect(
+    accesses()
+      .filter(isOwnLog)
+      .map(({ who }) => who)
+      .sort(),
+  ).toEqual(names)
+  expect(
+    accesses()
+      .filter(isTrace)
+      .map(({ who }) => who)
+      .sort(),
+  ).toEqual(names)
+})
+
+test('no action has a wildcard, and whole-account resources belong to actions without a resource level', () => {
+  expect(accesses().filter(({ actions }) => actions.some((action) => action.includes('*')))).toEqual([])
+  const everywhere = accesses().filter(({ resources }) => resources.includes('*'))
+  expect(new Set(everywhere.flatMap(({ policy }) => policy))).toEqual(new Set(['traces', 'logs']))
+  const functions = everywhere.filter(({ who }) => !who.startsWith('('))
+  expect(new Set(functions.flatMap(({ actions }) => actions))).toEqual(
+    new Set(['xray:PutTraceSegments', 'xray:PutTelemetryRecords']),
+  )
+})
+
+test('only start-run starts executions and makes machines, of inline documents alone', () => {
+  const who = (action: string) => accesses().filter(({ actions }) => actions.includes(action))
+  expect(who('states:StartExecution').map(({ who: name }) => name)).toEqual(['start-run'])
+  expect(who('states:CreateStateMachine')).toMatchObject([
+    { who: 'start-run', resources: ['states:stateMachine:sluice-dev-x-*'] },
+  ])
+  expect(who('iam:PassRole').map(({ who: name, resources }) => [name, resources])).toEqual([
+    ['start-run', ['iam::<AccountId>:role/sluice-dev-machines-<Region>']],
+  ])
+  expect(who('dynamodb:DeleteItem').concat(who('dynamodb:Scan'), who('s3:DeleteObject'))).toEqual([])
+})
+
+/** The right a call of a port's method needs. What is not here needs none. */
+const METHODS: Readonly<Record<string, readonly Right[]>> = {
+  ...methods(
+    'runs',
+    'head meta events projections approvals approval approvalTokens stopped context artifacts',
+    'runs.read',
+  ),
+  ...methods('runs', 'create append putProjection renewLease putApproval waitJoin signalJoin', 'runs.write'),
+  ...methods('runs', 'settleOutbox moveCheck putStop putContext putArtifact', 'runs.write'),
+  ...methods('runs', 'list', 'runs.list'),
+  ...methods('runs', 'due', 'runs.due'),
+  ...methods('objects', 'get', 'objects.get'),
+  ...methods('objects', 'put', 'objects.put'),
+  ...methods('machine', 'answer', 'machine.answer'),
+  ...methods('machine', 'ensure', 'machine.ensure'),
+  ...methods('machine', 'start', 'machine.start'),
+  ...methods('machine', 'describe', 'machine.describe'),
+  ...methods('machine', 'stop', 'machine.stop'),
+  ...methods('outbox', 'nudge', 'outbox.nudge'),
+  ...methods('outbox', 'startRun', 'outbox.start'),
+}
+
+function methods(port: string, names: string, right: Right): Readonly<Record<string, readonly Right[]>> {
+  return Object.fromEntries(names.split(' ').map((name) => [`${port}.${name}(`, [right]]))
+}
+
+/** What is left of a handler when everything unused is shaken out: the code the Lambda runs, without adapters. */
+async function shaken(file: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(ROOT, 'functions', file)],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    write: false,
+    logLevel: 'silent',
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+test.each(FUNCTIONS.map((line) => [line.name, line] as const))(
+  '%s has exactly the rights its code uses',
+  async (_name, line) => {
+    const code = await shaken(line.file)
+    const used = Object.entries(METHODS).flatMap(([call, rights]) =>
+      new RegExp(`\\b${call.replace('(', '\\(').replace('.', '\\.')}`).test(code) ? rights : [],
+    )
+    expect([...rightsOf(line)].sort(), 'infra/aws/grants.ts').toEqual([...new Set(used)].sort())
+  },
+)
+
+test.each(FUNCTIONS.map((line) => [line.name, line] as const))(
+  '%s lists every port its code uses',
+  async (_name, line) => {
+    const code = await shaken(line.file)
+    const calls = [
+      ...code.matchAll(/\bworld\.(\w+)\b|\b(runs|objects|machine|outbox|waker|documents|providers)\.[a-z]\w*\(/g),
+    ]
+    const ports = new Set(calls.map(([, ofWorld, bare]) => ofWorld ?? bare ?? ''))
+    const everywhere = ['clock', 'ids', 'log', 'settings']
+    const missing = [...ports].filter((port) => PORTS.has(port) && ![...line.ports, ...everywhere].includes(port))
+    expect(
+      missing.filter((port) => !PARSING_ONLY.some(([name, other]) => name === line.name && other === port)),
+    ).toEqual([])
+  },
+)
+
+const PORTS = new Set(['runs', 'objects', 'machine', 'outbox', 'providers', 'inputs', 'isolate', 'waker', 'documents'])
+
+/** Code that comes with a check and is never run there: gates are described or checked, not judged. */
+const PARSING_ONLY = ['start-run', 'validate-dag', 'get-gates'].map((name) => [name, 'isolate'] as const)

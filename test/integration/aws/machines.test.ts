@@ -1,0 +1,134 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
+import { FUNCTIONS } from '../../../shared/catalog.ts'
+import type { Machine } from '../../../shared/compile/asl.ts'
+import { bindPlaceholders } from '../../../shared/compile/bind.ts'
+import { compileDag } from '../../../shared/compile/compile-dag.ts'
+import { parseDag } from '../../../shared/dag/parse.ts'
+import { aslErrors } from '../../machines/asl-validator.ts'
+import { ROOT, type Synthesized, synthesize, textOf } from './synthesized.ts'
+
+let made: Synthesized
+
+beforeAll(async () => {
+  made = await synthesize()
+})
+afterAll(() => made.remove())
+
+interface MachineProperties {
+  readonly StateMachineName: string
+  readonly DefinitionS3Location: { readonly Key: unknown }
+  readonly DefinitionSubstitutions: Readonly<Record<string, unknown>>
+  readonly LoggingConfiguration: unknown
+  readonly TracingConfiguration: unknown
+  readonly RoleArn: unknown
+}
+
+const machines = () =>
+  made.all('AWS::StepFunctions::StateMachine').map(({ id, Properties }) => {
+    // The shape CloudFormation documents for this type.
+    const properties = Properties as unknown as MachineProperties
+    const file = join(made.out, `asset.${textOf(properties.DefinitionS3Location.Key)}`)
+    return { id, ...properties, text: readFileSync(file, 'utf8') }
+  })
+
+/** What CloudFormation does with DefinitionSubstitutions. */
+function substituted(text: string, values: Readonly<Record<string, unknown>>): string {
+  return Object.entries(values).reduce((left, [name, value]) => left.split(`\${${name}}`).join(textOf(value)), text)
+}
+
+const DAGS = readdirSync(join(ROOT, 'dags')).map((file) => file.replace('.yaml', ''))
+
+test('each document of dags/ has its machine', () => {
+  expect(machines().map(({ StateMachineName }) => StateMachineName)).toEqual(DAGS.map((name) => `sluice-dev-${name}`))
+})
+
+test.each(DAGS)('the deployed machine of %s is byte for byte what compileDag wrote', (name) => {
+  const parsed = parseDag(readFileSync(join(ROOT, 'dags', `${name}.yaml`), 'utf8'), { name })
+  if (!parsed.ok) throw new Error('a shipped DAG does not parse')
+  const { text } = compileDag(parsed.dag)
+  const found = machines().find(({ StateMachineName }) => StateMachineName === `sluice-dev-${name}`)
+  expect(found?.text).toBe(text)
+  const arns = Object.fromEntries(
+    FUNCTIONS.flatMap(({ name: called, placeholder }) =>
+      placeholder === undefined ? [] : [[placeholder, textOf({ 'Fn::GetAtt': [logicalId(called), 'Arn'] })]],
+    ),
+  )
+  const deployed = substituted(found?.text ?? '', found?.DefinitionSubstitutions ?? {})
+  expect(deployed).toBe(bindPlaceholders(text, arns))
+  // Biome forbids the look of a placeholder in a plain text.
+  expect(deployed).not.toContain(['$', '{'].join(''))
+})
+
+test.each(DAGS)('the deployed machine of %s is valid ASL', (name) => {
+  const found = machines().find(({ StateMachineName }) => StateMachineName === `sluice-dev-${name}`)
+  const definition: Machine = JSON.parse(substituted(found?.text ?? '', found?.DefinitionSubstitutions ?? {}))
+  expect(aslErrors(definition)).toBe('')
+})
+
+test('each logs ALL without data, is traced, has a version and the alias live', () => {
+  for (const machine of machines()) {
+    expect(machine.LoggingConfiguration).toMatchObject({ Level: 'ALL', IncludeExecutionData: false })
+    expect(machine.TracingConfiguration).toEqual({ Enabled: true })
+    const versions = made.all('AWS::StepFunctions::StateMachineVersion')
+    const version = versions.find(({ Properties }) => textOf(Properties.StateMachineArn) === `<${machine.id}>`)
+    expect(version).toMatchObject({ DeletionPolicy: 'Retain' })
+    const aliases = made
+      .all('AWS::StepFunctions::StateMachineAlias')
+      .map(({ Properties }) => JSON.stringify(Properties))
+    expect(aliases.filter((alias) => alias.includes(version?.id ?? '-') && alias.includes('"live"'))).toHaveLength(1)
+  }
+})
+
+test('start-run is told the version of each, and no other function is', () => {
+  const told = made
+    .all('AWS::Lambda::Function')
+    .map(({ id, Properties }) => ({ id, text: JSON.stringify(Properties.Environment) }))
+    .filter(({ text }) => text.includes('MACHINE_ARNS'))
+  expect(told).toHaveLength(1)
+  for (const { id } of made.all('AWS::StepFunctions::StateMachineVersion')) expect(told[0]?.text).toContain(id)
+})
+
+describe('what a user wrote', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-canary-'))
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  test('is in no machine: only block ids are', () => {
+    const canary = (n: number) => `canary${n}x7`
+    writeFileSync(join(dir, 'plan.yaml'), document(canary))
+    const [dag] = readDeployedDags(dir, dir)
+    expect(dag?.document.match(/canary\d+x7/g)).toHaveLength(14)
+    expect(dag?.definition).not.toContain('canary')
+    expect(dag?.definition).toContain('"draft"')
+  })
+})
+
+function document(canary: (n: number) => string): string {
+  return `
+name: plan ${canary(1)}
+metadata: { about: ${canary(2)} }
+inputs:
+  ${canary(3)}: { type: string, description: "${canary(4)}" }
+blocks:
+  - id: draft
+    name: ${canary(5)}
+    inputs:
+      goal: { type: string, default: "${canary(6)}" }
+    outputs:
+      ${canary(7)}: { type: string }
+    agent: { provider: local, model: ${canary(8)}, prompt: "${canary(9)} {{inputs.goal}}" }
+    post_gates:
+      - { name: ${canary(10)}, check: { type: contains, port: ${canary(7)}, values: ["${canary(11)}"] } }
+    approval: { required: true, prompt: "${canary(12)}", approvers: ["user:${canary(13)}"] }
+`
+}
+
+function logicalId(name: string): string {
+  const found = made
+    .all('AWS::Lambda::Function')
+    .find(({ Properties }) => Properties.FunctionName === `sluice-dev-${name}`)
+  return found?.id ?? ''
+}
