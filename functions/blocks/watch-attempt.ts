@@ -21,9 +21,9 @@ export async function watchAttempt<T>(
   attempt: Attempt,
   dispatch: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  attempt.signal?.throwIfAborted()
   const over = new AbortController()
   const giveUp = () => over.abort(attempt.signal?.reason)
-  if (attempt.signal?.aborted === true) giveUp()
   attempt.signal?.addEventListener('abort', giveUp, { once: true })
   const aborted = Promise.withResolvers<never>()
   over.signal.addEventListener('abort', () => aborted.reject(over.signal.reason), { once: true })
@@ -46,7 +46,7 @@ const DONE = new Error('the dispatch is done')
 
 /** Resolves with the reason to abort, or undefined once the dispatch is done. */
 async function watch(call: BlockCall, attempt: Attempt, done: AbortSignal): Promise<Fault | undefined> {
-  const { clock, runs } = call.world
+  const { clock } = call.world
   const started = clock.now()
   let renewed = started
   while (!done.aborted) {
@@ -54,13 +54,25 @@ async function watch(call: BlockCall, attempt: Attempt, done: AbortSignal): Prom
     if (left <= 0) return timedOut(call, attempt.timeout_ms)
     await clock.delay(Math.min(LOOK_MS, left), done).catch(() => undefined)
     if (done.aborted) return undefined
-    if (await runs.stopped(call.run)) return stoppedRun(call)
-    if (clock.now() - renewed < RENEW_MS) continue
-    renewed = clock.now()
-    const until = new Date(renewed + LEASE_MS).toISOString()
-    if (!(await runs.renewLease(call.run, call.block.index, attempt.holder, until))) return stoppedRun(call)
+    const renew = clock.now() - renewed >= RENEW_MS
+    const mine = await stillMine(call, attempt.holder, renew).catch((error: unknown) => lookAgain(call, error))
+    if (mine === false) return stoppedRun(call)
+    if (mine === true && renew) renewed = clock.now()
   }
   return undefined
+}
+
+/** Whether the run goes on and, when the lease is to be renewed, the attempt is still this holder's. */
+async function stillMine({ world, run, block }: BlockCall, holder: string, renew: boolean): Promise<boolean> {
+  if (await world.runs.stopped(run)) return false
+  if (!renew) return true
+  const until = new Date(world.clock.now() + LEASE_MS).toISOString()
+  return world.runs.renewLease(run, block.index, holder, until)
+}
+
+/** A store that cannot be read for a moment is no reason to throw an answer away: the record at the end is fenced. */
+function lookAgain({ world, run, block }: BlockCall, error: unknown): undefined {
+  world.log.error('a dispatch could not be watched', { ...run, block_id: block.id, error: String(error) })
 }
 
 function timedOut({ block }: BlockCall, timeoutMs: number): Fault {

@@ -23,7 +23,8 @@ const STATEMENTS = {
     running = replace(running, ',' || ?3 || ',', ',') WHERE run = ?2`,
   state: 'UPDATE runs SET state = ? WHERE run = ?',
   deadline: 'UPDATE runs SET deadline_at = ? WHERE run = ?',
-  check: 'UPDATE runs SET check_at = ? WHERE run = ?',
+  // Two writers who each know a reason to look must not undo one another: the earlier time stays.
+  check: 'UPDATE runs SET check_at = min(coalesce(check_at, ?1), ?1) WHERE run = ?2',
   approval: `INSERT INTO approvals (run, id, status, head) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET status = excluded.status, head = excluded.head`,
   outbox: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
