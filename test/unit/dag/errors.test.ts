@@ -540,6 +540,8 @@ const LATER: readonly Row[] = [
   ),
   later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: dag, dag: { name: b } }]'),
   later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: research, research: { topic: b } }]'),
+  later('blocks[1].approval.approvers[1]', block('approval: { approvers: [user:ana, ▶group:ops] }')),
+  later('blocks[1].approval.approver', block('approval: { approver: ▶group:ops }')),
   later('edges[0].transform', `${block('')}\nedges: [{ from: spec, to: plan, ▶transform: x }]`),
   later(
     'blocks[0].outputs.x',
