@@ -42,8 +42,9 @@ export async function endRun(
     ...(stop ? { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() } : {}),
   })
   if (done.ok && stop) {
-    await world.runs.putStop(run)
+    // The nudge first: should the mark not be written, the stopped execution still aborts what is in flight.
     await world.outbox.nudge(run)
+    await world.runs.putStop(run)
   }
   return done
 }
