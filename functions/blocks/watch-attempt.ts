@@ -1,7 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import type { BlockCall } from './block-call.ts'
+import { keepWatch, type Watcher } from './keep-watch.ts'
 
-const LOOK_MS = 500
 const RENEW_MS = 10_000
 export const LEASE_MS = 30_000
 
@@ -23,43 +23,37 @@ export async function watchAttempt<T>(
 ): Promise<T> {
   attempt.signal?.throwIfAborted()
   const over = new AbortController()
-  const giveUp = () => over.abort(attempt.signal?.reason)
-  attempt.signal?.addEventListener('abort', giveUp, { once: true })
   const aborted = Promise.withResolvers<never>()
-  over.signal.addEventListener('abort', () => aborted.reject(over.signal.reason), { once: true })
-  const done = new AbortController()
-  const watching = watch(call, attempt, done.signal).then((why) => {
-    if (why !== undefined) over.abort(why)
-  })
+  const giveUp = (why: unknown) => {
+    over.abort(why)
+    aborted.reject(why)
+  }
+  const hostGivesUp = () => giveUp(attempt.signal?.reason)
+  attempt.signal?.addEventListener('abort', hostGivesUp, { once: true })
+  const leave = keepWatch(call.world.clock, watcherOf(call, attempt, giveUp))
   try {
     return await Promise.race([dispatch(over.signal), aborted.promise])
   } finally {
-    attempt.signal?.removeEventListener('abort', giveUp)
-    done.abort(DONE)
+    attempt.signal?.removeEventListener('abort', hostGivesUp)
+    leave()
     aborted.promise.catch(() => undefined)
-    await watching
   }
 }
 
-/** A reason given is a DOMException not made: they are dear, and one is made for each attempt otherwise. */
-const DONE = new Error('the dispatch is done')
-
-/** Resolves with the reason to abort, or undefined once the dispatch is done. */
-async function watch(call: BlockCall, attempt: Attempt, done: AbortSignal): Promise<Fault | undefined> {
+function watcherOf(call: BlockCall, attempt: Attempt, giveUp: (why: Fault) => void): Watcher {
   const { clock } = call.world
   const started = clock.now()
   let renewed = started
-  while (!done.aborted) {
-    const left = started + attempt.timeout_ms - clock.now()
-    if (left <= 0) return timedOut(call, attempt.timeout_ms)
-    await clock.delay(Math.min(LOOK_MS, left), done).catch(() => undefined)
-    if (done.aborted) return undefined
-    const renew = clock.now() - renewed >= RENEW_MS
-    const mine = await stillMine(call, attempt.holder, renew).catch((error: unknown) => lookAgain(call, error))
-    if (mine === false) return stoppedRun(call)
-    if (mine === true && renew) renewed = clock.now()
+  return {
+    due: started + attempt.timeout_ms,
+    async look(now) {
+      if (now >= started + attempt.timeout_ms) return giveUp(timedOut(call, attempt.timeout_ms))
+      const renew = now - renewed >= RENEW_MS
+      const mine = await stillMine(call, attempt.holder, renew).catch((error: unknown) => lookAgain(call, error))
+      if (mine === false) giveUp(stoppedRun(call))
+      if (mine === true && renew) renewed = now
+    },
   }
-  return undefined
 }
 
 /** Whether the run goes on and, when the lease is to be renewed, the attempt is still this holder's. */
