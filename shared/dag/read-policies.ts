@@ -44,6 +44,9 @@ export function readRetry(reading: Reading, given: Json | undefined, path: Path)
 }
 
 const KINDS = ['user', 'group', 'slack', 'iam', 'token']
+const ALLOWED = KINDS.filter((kind) => !isLater('approver', kind, ''))
+  .map((kind) => `${kind}:NAME`)
+  .join(', ')
 
 /** The compatibility key names a person without saying how they sign in. */
 function withKind(approver: string): string {
@@ -63,11 +66,7 @@ function readApprover({ problems }: Reading, approver: string, path: Path): stri
   }
   if (KINDS.includes(kind) && approver.trim().length > colon + 1) return approver
   const say: Problem['say'] = ({ place }) => ({
-    text: `${place} is ${quoted(approver)}, which names nobody; allowed are ${KINDS.filter(
-      (one) => !isLater('approver', one, ''),
-    )
-      .map((kind) => `${kind}:NAME`)
-      .join(', ')}`,
+    text: `${place} is ${quoted(approver)}, which names nobody; allowed are ${ALLOWED}`,
     hint: colon < 0 ? `Did you mean ${quoted(`user:${approver}`)}?` : undefined,
   })
   problems.push({ code: 'invalid_value', path, say })
