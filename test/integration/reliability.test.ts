@@ -177,26 +177,27 @@ test('a block with an approval whose pre-gate fails is ready before it starts', 
 })
 
 describe('events stay within the limits of an append', () => {
-  const ports = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`port_number_${i}`, 'string']))
+  const ports = (n: number) =>
+    Object.fromEntries(Array.from({ length: n }, (_, i) => [`port_${'n'.repeat(50)}_${i}`, 'string']))
   test('many outputs and failing gates', async () => {
-    const values = JSON.stringify(Object.fromEntries(Object.keys(ports(34)).map((name) => [name, 'x'.repeat(600)])))
+    const values = JSON.stringify(Object.fromEntries(Object.keys(ports(24)).map((name) => [name, 'x'.repeat(600)])))
     open = await openTestPlace({ providers: { probe: provider(() => values) }, log: silent })
     const gates = ['one', 'two'].map((name) => ({
       name,
       check: {
         type: 'contains',
-        port: 'port_number_0',
+        port: `port_${'n'.repeat(50)}_0`,
         values: Array.from({ length: 40 }, (_, i) => `${i}${'z'.repeat(30)}`),
       },
-      error: 'e'.repeat(400),
+      error: '🌊'.repeat(400),
       on_fail: 'warn',
     }))
-    const id = await open.start({ blocks: [{ id: 'a', outputs: ports(34), agent: agent('a'), post_gates: gates }] })
+    const id = await open.start({ blocks: [{ id: 'a', outputs: ports(24), agent: agent('a'), post_gates: gates }] })
     expect((await open.ended(id)).at(-1)).toMatchObject({ type: 'run:completed' })
   })
-  test('a contract broken in a hundred ports', async () => {
+  test('a contract broken in every port', async () => {
     open = await openTestPlace({ providers: { probe: provider(() => '{}') }, log: silent })
-    const outputs = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`port_${'n'.repeat(50)}_${i}`, 'string']))
+    const outputs = Object.fromEntries(Array.from({ length: 24 }, (_, i) => [`port_${'n'.repeat(50)}_${i}`, 'string']))
     const id = await open.start({ blocks: [{ id: 'a', outputs, agent: agent('a') }] })
     const events = await open.ended(id)
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'output_contract' } })
@@ -386,4 +387,21 @@ test('what was owed at a kill is done at the next start', async () => {
   await open.call('decide-approval', id, { decision: 'approve', digest })
   await open.reopen()
   expect((await open.ended(id)).at(-1)?.type).toBe('run:completed')
+})
+
+test('a wide run that starts cold reads its document once, not once a block', async () => {
+  open = await openTestPlace({ providers: { probe: provider(() => 'x') } })
+  const { objects } = open.place.world
+  const get = objects.get.bind(objects)
+  const read: string[] = []
+  Object.assign(objects, {
+    get: async (tenant: string, ref: string) => {
+      read.push(ref)
+      return get(tenant, ref)
+    },
+  })
+  const id = await open.start({ blocks: Array.from({ length: 60 }, (_, i) => ai(`b${i}`)) })
+  expect((await open.ended(id)).at(-1)?.type).toBe('run:completed')
+  const meta = await open.place.world.runs.meta(runKey(id))
+  expect(read.filter((ref) => ref === meta?.dag_ref)).toHaveLength(1)
 })

@@ -511,6 +511,12 @@ const GATES: readonly Row[] = [
     ),
     'has 21 gates; the limit is 20',
   ],
+  [
+    'limit_exceeded',
+    'blocks[1].outputs',
+    block(`▶outputs:\n${Array.from({ length: 25 }, (_, i) => `  port_${i}: string`).join('\n')}`),
+    'has 25 outputs; the limit is 24',
+  ],
 ]
 
 const LATER: readonly Row[] = [
