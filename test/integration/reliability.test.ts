@@ -182,14 +182,14 @@ describe('events stay within the limits of an append', () => {
   test('many outputs and failing gates', async () => {
     const values = JSON.stringify(Object.fromEntries(Object.keys(ports(24)).map((name) => [name, 'x'.repeat(600)])))
     open = await openTestPlace({ providers: { probe: provider(() => values) }, log: silent })
-    const gates = ['one', 'two'].map((name) => ({
-      name,
+    const gates = ['1', '2'].map((n) => ({
+      name: n.repeat(190),
       check: {
         type: 'contains',
         port: `port_${'n'.repeat(50)}_0`,
         values: Array.from({ length: 40 }, (_, i) => `${i}${'z'.repeat(30)}`),
       },
-      error: '🌊'.repeat(400),
+      error: 'e'.repeat(400),
       on_fail: 'warn',
     }))
     const id = await open.start({ blocks: [{ id: 'a', outputs: ports(24), agent: agent('a'), post_gates: gates }] })
