@@ -116,7 +116,18 @@ async function dispatchHandler(
     attempt,
     signal,
   })
-  return { ...checkOutputs(made, block.outputs), facts: unpriced('deterministic', handler, canonicalJson(config)) }
+  const { values: given, problems } = checkOutputs(made, block.outputs)
+  const told = problems.map((problem) =>
+    problem.startsWith('missing port ') ? `${problem}: ${whyMissing(handler)}` : problem,
+  )
+  return { values: given, problems: told, facts: unpriced('deterministic', handler, canonicalJson(config)) }
+}
+
+/** JSONata answers nothing, not an error, where a path leads nowhere. */
+function whyMissing(handler: string): string {
+  return handler === 'transform'
+    ? 'its expression gave nothing for it; do its paths exist?'
+    : `${handler} gave nothing for it`
 }
 
 async function dispatchDecision(call: BlockCall, _dispatch: Dispatch): Promise<Produced> {

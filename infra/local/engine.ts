@@ -50,6 +50,7 @@ export function openEngine(parts: EngineParts): Engine {
     journal: createSqliteJournal(db),
     bind,
     onEnd: (name, execution) => {
+      log.info('run ended', { run_id: name, execution: execution.status })
       void lookSoon(world, tenant, name, execution).catch((error: unknown) => {
         log.error('end of an execution not followed', { run_id: name, error: String(error) })
       })

@@ -80,13 +80,17 @@ async function serve(
     live.delete(control)
     if (!response.writableFinished) control.abort(new Error('the client went away'))
   })
-  const answer = await answerOf(request, parts, control.signal).catch((error: unknown) => {
+  const began = performance.now()
+  const seen: Seen = {}
+  const answer = await answerOf(request, parts, control.signal, seen).catch((error: unknown) => {
     const refused = problemAnswer(error)
     // Who goes away in the middle of a body gets no answer and is no error of ours.
     if (refused.statusCode === 500 && !request.socket.destroyed)
       parts.log.error('request failed', { path: request.url, error: String(error) })
     return refused
   })
+  const ms = Math.round(performance.now() - began)
+  parts.log.info('request', { method: request.method, ...seen, status: answer.statusCode, ms })
   try {
     // A request that was not read to its end leaves the connection unusable for another one.
     if (!request.complete && request.method !== 'GET') response.setHeader('connection', 'close')
@@ -98,11 +102,24 @@ async function serve(
   }
 }
 
-async function answerOf(request: IncomingMessage, parts: ServerParts, signal: AbortSignal): Promise<Answer> {
+/** For the log: the route's pattern and its run, never what else a client wrote into the URL. */
+interface Seen {
+  route?: string
+  run_id?: string
+}
+
+async function answerOf(
+  request: IncomingMessage,
+  parts: ServerParts,
+  signal: AbortSignal,
+  seen: Seen,
+): Promise<Answer> {
   guardOrigin(request)
   const method = request.method ?? 'GET'
   const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?')
   const { line, params } = matchRoute(method, path)
+  seen.route = line.path
+  if (params?.run_id !== undefined) seen.run_id = params.run_id.slice(0, 40)
   const body = method === 'GET' ? undefined : await readBody(request, parts.maxBodyBytes)
   const isText = body === undefined || isUtf8(body)
   const event = {
