@@ -91,7 +91,7 @@ describe('a run', () => {
     expect(asked).toEqual([[], ['missing port b']])
   })
 
-  test('says of a transform's output without a value that its expression gave nothing for it', async () => {
+  test('says of an output without a value that the expression gave nothing for it', async () => {
     open = await openTestPlace()
     const deterministic = { handler: 'transform', config: { expression: '{"a": "x", "b": inputs.elsewhere}' } }
     const outputs = { a: 'string', b: 'string' }
