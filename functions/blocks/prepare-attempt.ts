@@ -3,8 +3,8 @@ import { Fault } from '../../shared/errors.ts'
 import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
 import type { Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
+import { gateFailure } from './gate-failure.ts'
 import { type Judged, judgeBlock } from './judge-block.ts'
-import { gateFailure } from './run-attempt.ts'
 import { shortText } from './short-text.ts'
 
 /** What an attempt is claimed with. `failure`: it is over before its dispatch. */

@@ -3,8 +3,9 @@ import type { StoredValue } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
 import type { Claimed } from './claim-attempt.ts'
 import { dispatchBlock, type Produced } from './dispatch-block.ts'
-import type { AttemptEnd, Failure } from './end-attempt.ts'
+import type { AttemptEnd } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
+import { gateFailure } from './gate-failure.ts'
 import { judgeBlock } from './judge-block.ts'
 import { shortText } from './short-text.ts'
 import { watchAttempt } from './watch-attempt.ts'
@@ -50,17 +51,6 @@ async function judgeProduced(
   const judged = await judgeBlock(call, 'post', attempt, { inputs, outputs: produced.values, measured })
   const end = { attempt, output, verdicts: judged.verdicts, gate_events: judged.events }
   return judged.composed.passed ? end : { ...end, failure: gateFailure('post', judged) }
-}
-
-/** The failure of a block side whose gates did not hold, with each failed gate as feedback. */
-export function gateFailure(
-  phase: 'pre' | 'post',
-  { verdicts, composed }: Awaited<ReturnType<typeof judgeBlock>>,
-): Failure {
-  const failed = verdicts.filter(({ name }) => composed.failed.includes(name))
-  const feedback = failed.map(({ name, reason }) => `${name}: ${reason}`)
-  const reason = `${phase}-gate ${failed.map(({ name }) => `"${name}"`).join(', ')} failed: ${feedback.join('; ')}`
-  return { code: `${phase}_gate_failed`, reason: shortText(reason), retry: composed.action === 'retry', feedback }
 }
 
 async function storeValues(
