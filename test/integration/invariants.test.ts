@@ -71,6 +71,7 @@ async function disturbedRuns(random: Random, plans: readonly PlannedRun[], calls
     },
     stop: () => place.call('stop-run', ids[upTo(random, ids.length - 1)] ?? '', {}),
     decide: () => decideOne(place, random, ids),
+    repeat: () => repeatOne(place, random, ids),
   }
   const late = Date.now() + PATIENCE_MS
   for (let left = upTo(random, 16); !(await haveEnded(place, ids)); left -= 1) {
@@ -84,7 +85,8 @@ async function disturbedRuns(random: Random, plans: readonly PlannedRun[], calls
 function pick(dice: number): string {
   if (dice < 0.03) return 'stop'
   if (dice < 0.13) return 'reopen'
-  return dice < 0.35 ? 'kill' : 'decide'
+  if (dice < 0.33) return 'kill'
+  return dice < 0.75 ? 'repeat' : 'decide'
 }
 
 function last(lives: readonly Life[]): Life {
@@ -107,6 +109,17 @@ async function decideOne(place: TestPlace, random: Random, ids: readonly string[
     expect([200, 409, 503], JSON.stringify(json)).toContain(status)
     return
   }
+}
+
+/** Delivers the invocation of a block a second time (as Lambda may), while the first is at work or after it. */
+async function repeatOne(place: TestPlace, random: Random, ids: readonly string[]): Promise<void> {
+  const run_id = ids[upTo(random, ids.length - 1)] ?? ''
+  const seen = (await place.events(run_id)).filter(({ type }) => type === 'block:ready' || type === 'block:started')
+  const block = seen[upTo(random, Math.max(0, seen.length - 1))]?.block_id
+  if (block === undefined) return
+  const payload = { in: { v: 1, tenant: 'main', run_id }, block, joins: [] }
+  // What it answers or raises is nobody's: the machine waits for the first one.
+  void place.place.invoke('run-block', payload).catch(() => undefined)
 }
 
 async function headOf(place: TestPlace, run_id: string) {
