@@ -65,11 +65,12 @@ export function httpHandler<S extends RouteSchema>(route: Route<S>): Handler {
   }) as unknown as Handler
 }
 
-/** Nothing answered here may run as a page: artifacts hold text written by models. */
+/** Nothing answered here may run as a page or be part of another site's: artifacts hold text written by models. */
 const HEADERS = {
   'content-type': 'application/json',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 }
 

@@ -58,12 +58,15 @@ async function runBrief({ target, signal }: { target: Target; signal: AbortSigna
     json: false,
     yes: !wait,
     signal,
-    artifactsDir: join(relative(process.cwd(), folder), 'artifacts'),
+    inside: {
+      dataDir: relative(process.cwd(), folder),
+      artifactsDir: join(relative(process.cwd(), folder), 'artifacts'),
+    },
     asks: (id) => howToDecide(id, target),
   })
   const events = await fetchEvents(target, runId)
   const { columns } = session.size()
-  for (const line of ['', 'Timeline', ...renderTimeline(events, columns)]) session.say(line)
+  for (const line of ['', 'Timeline', ...renderTimeline(events, columns, Date.now())]) session.say(line)
   for (const line of ['', 'Verdicts of every gate', ...verdictLines(events)]) session.say(line)
   for (const line of ['', ...artifacts]) session.say(line)
   return exitCode

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 
 /** A JSON value: what travels between blocks and what is hashed. */
@@ -13,5 +13,5 @@ export function canonicalJson(value: unknown): string {
 
 /** Lower-case hex sha256 of text (UTF-8) or bytes. */
 export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
+  return hash('sha256', data, 'hex')
 }

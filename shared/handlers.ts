@@ -16,7 +16,8 @@ export const HANDLERS = {
     name: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/, 'letters, digits, . _ / -; at most 200, no ".."')
-      .refine((name) => !name.includes('..'), 'no ".."'),
+      .refine((name) => !name.includes('..'), 'no ".."')
+      .refine((name) => name.split('/').every((part) => part !== '' && part !== '.'), 'no empty part, no part "."'),
     media_type: z.string().max(100).optional(),
   }),
   /** Descriptive statistics with confidence intervals of the table in input `table` (JSON rows or CSV text). */

@@ -2,18 +2,28 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { callApi, openApi, type Target } from './api.ts'
+import { commandLine } from './command-line.ts'
 import { runPath } from './fetch-run.ts'
 import { oneLine } from './plain-text.ts'
 import { Refused } from './refused.ts'
+import type { Session } from './session.ts'
 import { sizeWords } from './words.ts'
 
-/** A line an artifact: name, type, size and where its body is. */
-export async function artifactLines(target: Target, runId: string): Promise<readonly string[]> {
+/** A line an artifact: name, type, size and the command that prints it. */
+export async function artifactLines(session: Session, target: Target, runId: string): Promise<readonly string[]> {
   const artifacts = await fetchArtifacts(target, runId)
   return artifacts.map(({ name, media_type, bytes }) => {
-    const href = `${target.url}${runPath(runId, `/artifacts/${pathOf(name)}`)}`
-    return `Artifact ${name} (${oneLine(media_type)}, ${sizeWords(bytes)}): ${href}`
+    const command = commandLine(session, target, `run artifact ${runId} ${name}`)
+    return `Artifact ${name} (${oneLine(media_type)}, ${sizeWords(bytes)}): ${command}`
   })
+}
+
+/** One artifact of the run: its item, and its body. Refused unknown_artifact names those there are. */
+export async function fetchArtifact(target: Target, runId: string, name: string) {
+  const response = await openApi(target, { path: runPath(runId, `/artifacts/${pathOf(name)}`) })
+  const body = new Uint8Array(await response.arrayBuffer())
+  const item = (await fetchArtifacts(target, runId)).find((one) => one.name === name)
+  return { body, type: response.headers.get('content-type') ?? '', item: { name, ...item } }
 }
 
 /** Writes every artifact of the run below `folder` and answers a line each. */

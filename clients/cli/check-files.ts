@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
+import { type DagWarning, dagWarnings } from '../../shared/dag/warnings.ts'
 import { checkSettings } from './check-settings.ts'
 import { readFile, readFileIfAny } from './read-file.ts'
 
@@ -9,6 +10,8 @@ export interface CheckedFile {
   readonly file: string
   readonly valid: boolean
   readonly errors: readonly DagError[]
+  /** What a valid document will suffer from when it runs. */
+  readonly warnings: readonly DagWarning[]
   /** Block ids in an order that respects every edge; empty for sluice.yaml and for documents with errors. */
   readonly order: readonly string[]
 }
@@ -27,11 +30,11 @@ export function checkFile(file: string): CheckedFile {
   const text = readFile(file, 'file')
   if (basename(file) === SETTINGS) {
     const { errors } = checkSettings(text)
-    return { file, valid: errors.length === 0, errors, order: [] }
+    return { file, valid: errors.length === 0, errors, warnings: [], order: [] }
   }
   const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), providers: knownProviders() })
-  if (parsed.ok) return { file, valid: true, errors: [], order: parsed.order }
-  return { file, valid: false, errors: parsed.errors, order: [] }
+  if (parsed.ok) return { file, valid: true, errors: [], warnings: dagWarnings(parsed.dag), order: parsed.order }
+  return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
 }
 
 /** Names that `agent.provider` may have here: sluice.yaml's, and `local`, which always exists. */

@@ -3,13 +3,17 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
+import type { DagError } from '../../shared/dag/report.ts'
+import { knownProviders } from './check-files.ts'
 import { readFile, readFileIfAny } from './read-file.ts'
 import { usage } from './refused.ts'
 
-/** What to run, as the start route takes it, and the run inputs it declares where its text is at hand. */
-interface ChosenDocument {
-  readonly body: { readonly example: string } | { readonly name: string } | { readonly dag: string }
-  readonly declared?: Dag['inputs']
+/** What to run, as the start route takes it, and what is known of it where its text is at hand. */
+export interface ChosenDocument {
+  readonly body: { readonly example: string } | { readonly name: string } | { readonly dag: string; name?: string }
+  readonly dag?: Dag
+  /** What is wrong with it. */
+  readonly errors?: readonly DagError[]
 }
 
 /** `--example NAME` is the package's own document, a path is a file, anything else names one the server has. */
@@ -17,14 +21,15 @@ export function chooseDocument(given: string | undefined, example: string | unde
   if (example !== undefined) {
     if (given !== undefined) throw usage(`Cannot start both "${given}" and the example "${example}": name one.`)
     const path = fileURLToPath(new URL(`../../dags/${basename(example)}.yaml`, import.meta.url))
-    return { body: { example }, ...declaredIn(readFileIfAny(path, 'example'), example) }
+    return { body: { example }, ...readDag(readFileIfAny(path, 'example'), example) }
   }
   if (given === undefined) throw usage('Name what to start: a file, a document of the server, or --example basic.')
   if (isPath(given)) {
     const dag = readFile(given, 'DAG file')
-    return { body: { dag }, ...declaredIn(dag, given) }
+    const name = nameOf(given)
+    return { body: { dag, ...(name !== '' && { name }) }, ...readDag(dag, name) }
   }
-  return { body: { name: given }, ...declaredIn(readFileIfAny(`dags/${given}.yaml`, 'DAG file'), given) }
+  return { body: { name: given }, ...readDag(readFileIfAny(`dags/${given}.yaml`, 'DAG file'), given) }
 }
 
 /** A bare word is a file only if there is one of that name. */
@@ -32,8 +37,17 @@ function isPath(given: string): boolean {
   return /[\\/]|\.(ya?ml|json)$/i.test(given) || existsSync(given)
 }
 
-/** A document with errors is sent as it is: the server's answer has them all. */
-function declaredIn(text: string | undefined, name: string): Pick<ChosenDocument, 'declared'> {
-  const parsed = text === undefined ? undefined : parseDag(text, { name })
-  return parsed?.ok === true ? { declared: parsed.dag.inputs } : {}
+/** What a document that has no name is called: its file's, in the characters the route allows. */
+function nameOf(path: string): string {
+  const name = basename(path).replace(/\.(ya?ml|json)$/i, '')
+  return name
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 100)
+}
+
+function readDag(text: string | undefined, name: string): Pick<ChosenDocument, 'dag' | 'errors'> {
+  if (text === undefined) return {}
+  const parsed = parseDag(text, { providers: knownProviders(), ...(name !== '' && { name }) })
+  return parsed.ok ? { dag: parsed.dag } : { errors: parsed.errors }
 }

@@ -4,17 +4,17 @@ import { durationWords, sizeWords } from './words.ts'
 
 /**
  * One event as one line for logs and pipes: `   1.24 s  draft: gate long-enough failed: ..`. `start` is the time of
- * run:started in milliseconds since 1970. Undefined = not worth a line (what the next event says anyway).
+ * run:started in milliseconds since 1970, `feedback` what the person said whose decision it is. Undefined = not worth a line (what the next event says anyway).
  */
-export function eventLine(event: RunEvent, start: number): string | undefined {
-  const words = eventWords(event)
+export function eventLine(event: RunEvent, start: number, feedback?: string): string | undefined {
+  const words = eventWords(event, feedback)
   if (words === undefined) return undefined
   const at = durationWords(Date.parse(event.at) - start).padStart(9)
   const block = event.block_id === undefined ? '' : `${event.block_id}: `
   return oneLine(`${block}${words}`).replace(/^/, `${at}  `)
 }
 
-function eventWords(event: RunEvent): string | undefined {
+function eventWords(event: RunEvent, feedback: string | undefined): string | undefined {
   switch (event.type) {
     case 'block:ready':
       return undefined
@@ -29,7 +29,7 @@ function eventWords(event: RunEvent): string | undefined {
     case 'approval:requested':
       return `waits for approval until ${event.data.expires_at}`
     case 'approval:decided':
-      return decisionWords(event.data)
+      return `${decisionWords(event.data)}${feedback === undefined ? '' : `: ${feedback}`}`
     case 'approval:expired':
       return `approval expired: ${event.data.on_timeout}`
     default:

@@ -25,6 +25,7 @@ const ApprovalSchema = z.looseObject({
   expires_at: text,
   decided_by: text.optional(),
   decided_at: text.optional(),
+  feedback: text.optional(),
 })
 export type Approval = z.infer<typeof ApprovalSchema>
 
@@ -44,6 +45,18 @@ const RunAnswerSchema = z.looseObject({
   blocks: z.record(text, BlockSchema),
   steps: z.array(z.looseObject({ block_id: text })).readonly(),
   approvals: z.array(ApprovalSchema).readonly(),
+  dag: z.looseObject({
+    blocks: z
+      .array(
+        z.looseObject({
+          id: text,
+          mode: text,
+          upstream: z.array(text).readonly(),
+          outputs: z.record(text, z.looseObject({ type: text })),
+        }),
+      )
+      .readonly(),
+  }),
 })
 export type RunAnswer = z.infer<typeof RunAnswerSchema>
 

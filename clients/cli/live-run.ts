@@ -18,5 +18,6 @@ export function liveRun(answer: RunAnswer, fold: RunFold): RunAnswer {
     blocks: Object.fromEntries(blocks),
     steps: steps.map((step) => ({ ...step })),
     approvals: answer.approvals,
+    dag: answer.dag,
   }
 }

@@ -4,7 +4,7 @@ import { addCompile } from './compile.ts'
 import { endWithParent } from './end-with-parent.ts'
 import { addGates } from './gates.ts'
 import { reasonLines } from './reason-lines.ts'
-import { Refused } from './refused.ts'
+import { Refused, usage } from './refused.ts'
 import { addRun } from './run.ts'
 import { openSession, type Session } from './session.ts'
 import { addStart } from './start.ts'
@@ -15,12 +15,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 
 /** Runs one command line and answers the exit code of the process. */
 async function main(argv: readonly string[]): Promise<number> {
+  let command = 'sluice'
   try {
     const session = openSession()
+    command = session.settings.command
     await program(session).parseAsync([...argv])
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    return exitCodeOf(error)
+    return exitCodeOf(error, command)
   }
 }
 
@@ -36,17 +38,36 @@ function program(session: Session): Command {
   addValidate(sluice, session)
   addCompile(sluice, session)
   addGates(sluice, session)
+  addHelp(sluice)
   return sluice
+}
+
+/** `sluice help run start`: the words of any command, however deep. */
+function addHelp(sluice: Command): void {
+  sluice
+    .helpCommand(false)
+    .command('help')
+    .description('show the help of a command')
+    .argument('[command...]', 'as in `sluice help run start`')
+    .action((words: readonly string[]) => {
+      let found = sluice
+      for (const word of words) {
+        const next = found.commands.find((one) => one.name() === word)
+        if (next === undefined) throw usage(`There is no command "${words.join(' ')}". \`sluice --help\` lists them.`)
+        found = next
+      }
+      found.outputHelp()
+    })
 }
 
 const EXIT_CODES = `
 Target: --url, else SLUICE_URL, else http://127.0.0.1:4040. SLUICE_TOKEN is sent as bearer token.
 Exit codes: 0 ok, 1 failed run or refused, 2 usage, 3 run ended partial or blocked, 100 a check failed.`
 
-function exitCodeOf(error: unknown): number {
+function exitCodeOf(error: unknown, command: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof Refused) {
-    for (const line of reasonLines(error.reason)) process.stderr.write(`${line}\n`)
+    for (const line of reasonLines(error.reason, command)) process.stderr.write(`${line}\n`)
     return error.exitCode
   }
   process.stderr.write(

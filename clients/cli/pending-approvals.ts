@@ -54,15 +54,18 @@ function decidedWords({ block_id, status, decided_by, decided_at }: Approval): s
 }
 
 /** What a person is asked to approve: the prompt, then every shown value whole up to `most` characters. */
-export function shownLines(approval: Approval, most = 4_000): readonly string[] {
-  const values = Object.entries(approval.shown).flatMap(([port, value]) => [`--- ${port}`, ...valueLines(value, most)])
+export function shownLines(approval: Approval, most = 4_000, command = 'sluice'): readonly string[] {
+  const values = Object.entries(approval.shown).flatMap(([port, value]) => [
+    `--- ${port}`,
+    ...valueLines(value, most, command),
+  ])
   const head = [`Block ${approval.block_id} asks: ${oneLine(approval.prompt)}`, `Expires ${approval.expires_at}.`]
   return [...head, ...values, '---'].map(plainText)
 }
 
-function valueLines(value: unknown, most: number): readonly string[] {
+function valueLines(value: unknown, most: number, command: string): readonly string[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
   if (text.length <= most) return text.split('\n')
-  const rest = `… ${text.length - most} more characters: sluice run status --json shows all of it`
+  const rest = `… ${text.length - most} more characters: ${command} run status --json shows all of it`
   return [...text.slice(0, most).split('\n'), rest]
 }

@@ -5,25 +5,27 @@ import { durationWords } from './words.ts'
 interface Span {
   readonly label: string
   readonly from: number
+  readonly isWait: boolean
   to: number
   end: string
 }
 
 /**
- * The attempts of a finished run as bars over its duration, in the order they started, waits for a person as `?`:
- * what ran in parallel, what was tried again, where the time went. Lines fit `columns`.
+ * The attempts of a run as bars over its duration, in the order they started, waits for a person as `?`: what ran in
+ * parallel, what was tried again, where the time went. What is still open lasts until `now` (milliseconds since 1970).
+ * Lines fit `columns`.
  */
-export function renderTimeline(events: readonly RunEvent[], columns: number): readonly string[] {
+export function renderTimeline(events: readonly RunEvent[], columns: number, now: number): readonly string[] {
   const from = Date.parse(events[0]?.at ?? '')
-  const to = Date.parse(events.at(-1)?.at ?? '')
-  const spans = spansOf(events)
+  const spans = spansOf(events, now)
+  const to = Math.max(Date.parse(events.at(-1)?.at ?? ''), ...spans.map((span) => span.to))
   if (spans.length === 0) return []
   const label = Math.min(Math.max(...spans.map((span) => span.label.length)), 26)
   const bar = Math.max(columns - label - 28, 10)
   return spans.map((span) => {
     const scale = (at: number) => Math.round(((at - from) / Math.max(to - from, 1)) * (bar - 1))
     const start = scale(span.from)
-    const mark = span.end === 'decided' || span.end === 'expired' ? '?' : '━'
+    const mark = span.isWait ? '?' : '━'
     const drawn = `${' '.repeat(start)}${mark.repeat(Math.max(scale(span.to) - start, 0) + 1)}`.padEnd(bar)
     const time = durationWords(span.to - span.from).padStart(9)
     return cut(`  ${cut(span.label, label).padEnd(label)}  ${drawn}  ${time}  ${span.end}`, columns)
@@ -31,19 +33,20 @@ export function renderTimeline(events: readonly RunEvent[], columns: number): re
 }
 
 /** Every attempt has a row, and so has every wait for a person. */
-function spansOf(events: readonly RunEvent[]): readonly Span[] {
+function spansOf(events: readonly RunEvent[], now: number): readonly Span[] {
   const spans: Span[] = []
   const open = new Map<string, Span>()
   for (const event of events) {
     const label = beginning(event)
     if (label !== undefined) {
       const at = Date.parse(event.at)
-      const span = { label, from: at, to: at, end: '' }
+      const span = { label, from: at, isWait: event.type === 'approval:requested', to: at, end: '' }
       spans.push(span)
       open.set(keyOf(event), span)
     }
     close(open, event)
   }
+  for (const span of open.values()) Object.assign(span, { to: now, end: span.isWait ? 'waiting' : 'running' })
   return spans
 }
 

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command, CommandOptions } from 'commander'
 import { chooseTarget } from './api.ts'
+import { commandLine } from './command-line.ts'
 import { fetchRun } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import { chooseApproval, shownLines } from './pending-approvals.ts'
@@ -31,9 +32,9 @@ async function approve(session: Session, runId: string, options: ApproveOptions)
   const approval = chooseApproval(await fetchRun(target, runId), options)
   // With --json stdout carries the answer only.
   const show = options.json === true ? session.warn : session.say
-  for (const line of shownLines(approval)) show(line)
+  for (const line of shownLines(approval, 4_000, session.settings.command)) show(line)
   if (options.yes !== true && session.asks && !(await saysYes())) {
-    const detail = `Nothing was decided. To reject: sluice run reject ${runId} --block ${approval.block_id} --feedback ".."`
+    const detail = `Nothing was decided. To reject: ${commandLine(session, target, `run reject ${runId} --block ${approval.block_id} --feedback ".."`)}`
     throw new Refused({ code: 'not_confirmed', detail })
   }
   const decided = await sendDecision(target, runId, {

@@ -1,5 +1,6 @@
 import type { Json } from '../../shared/canonical.ts'
 import type { Dag, PortType } from '../../shared/dag/dag.ts'
+import { suggest } from '../../shared/dag/suggest.ts'
 import { usage } from './refused.ts'
 
 interface Given {
@@ -29,13 +30,27 @@ export function runInputs({ pairs, context, declared = {} }: Given) {
   }
 }
 
+/** Names that become free context and are probably typing errors of names this DAG reads. */
+export function doubtfulInputs(pairs: readonly string[], { inputs, blocks }: Dag): readonly string[] {
+  const ports = blocks.flatMap((block) => Object.entries(block.inputs).filter(([, { from }]) => from === undefined))
+  const reads = new Set([...Object.keys(inputs), ...ports.map(([port]) => port)])
+  const given = readPairs(pairs)
+  const open = [...reads].filter((name) => !given.has(name))
+  return [...given.keys()].flatMap((key) => {
+    const near = reads.has(key) ? undefined : suggest(key, open)
+    if (near === undefined) return []
+    return [`warning: --input ${key} is no input of this DAG and becomes free context. Did you mean "${near}"?`]
+  })
+}
+
 function readPairs(pairs: readonly string[]): ReadonlyMap<string, string> {
   const read = new Map<string, string>()
   for (const pair of pairs) {
     const equals = pair.indexOf('=')
     const key = pair.slice(0, equals)
     if (equals < 1) throw usage(`Cannot read --input "${pair}": key=value is needed.`)
-    if (/^_|\s/.test(key)) throw usage(`Cannot use --input "${key}": a key has no spaces and no leading "_".`)
+    if (/^_|\s/.test(key))
+      throw usage(`Cannot use --input "${key}": a key has no spaces and no leading "_", which is reserved.`)
     if (read.has(key)) throw usage(`Cannot use --input "${key}" twice: give it once.`)
     read.set(key, pair.slice(equals + 1))
   }

@@ -1,32 +1,38 @@
-import type { Command, CommandOptions } from 'commander'
+import { type Command, type CommandOptions, Option } from 'commander'
 import * as z from 'zod'
 import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
-import { callApi, chooseTarget } from './api.ts'
+import { callApi, chooseTarget, type Target } from './api.ts'
+import { commandLine } from './command-line.ts'
 import { jsonText } from './json-text.ts'
 import { cut, oneLine } from './plain-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
+import { wholeNumber } from './whole-number.ts'
 
 interface ListOptions extends TargetOptions {
   readonly status?: string
   readonly dag?: string
-  readonly limit?: string
+  readonly limit?: number
   readonly cursor?: string
 }
 
 export function addList(parent: Command, session: Session, hidden?: CommandOptions): void {
   withTarget(parent.command('list', hidden).description('runs, newest first'))
-    .option('--status <state>', 'only runs in this state: running, completed, failed, cancelled')
+    .addOption(new Option('--status <state>', 'only runs in this state, as the list shows it').choices(STATES))
     .option('--dag <name>', 'only runs of this DAG')
-    .option('--limit <n>', 'at most this many, 1 to 500 (default: 50)')
+    .option('--limit <n>', 'at most this many, 1 to 500 (default: 50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'continue a list: the cursor its last line names')
     .action((options: ListOptions) => list(session, options))
 }
 
 async function list(session: Session, { url, json, ...filter }: ListOptions): Promise<void> {
-  const query = new URLSearchParams(Object.entries(filter)).toString()
+  const given = { ...filter, ...(filter.status === 'approval' && { status: 'paused_approval' }) }
+  const query = Object.entries(given)
+    .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+    .join('&')
   const path = `/api/dag/runs${query === '' ? '' : `?${query}`}`
-  const answer = await callApi(chooseTarget(session, url), ListSchema, { path })
+  const target = chooseTarget(session, url)
+  const answer = await callApi(target, ListSchema, { path })
   if (json === true) return session.say(jsonText(answer, 2))
   if (answer.runs.length === 0) return session.say('No runs.')
   for (const run of answer.runs) {
@@ -34,8 +40,17 @@ async function list(session: Session, { url, json, ...filter }: ListOptions): Pr
     const at = run.created_at.replace(/\.\d+Z$/, 'Z')
     session.say(cut(`${run.run_id}  ${state.padEnd(9)}  ${at}  ${oneLine(run.dag_name)}`, session.size().columns))
   }
-  if (answer.next_cursor !== null) session.say(`More: sluice run list --cursor ${answer.next_cursor}`)
+  if (answer.next_cursor !== null) session.say(`More: ${moreOf(session, target, filter, answer.next_cursor)}`)
 }
+
+/** The same list, further on. */
+function moreOf(session: Session, target: Target, filter: Omit<ListOptions, 'url' | 'json'>, cursor: string): string {
+  const same = Object.entries({ ...filter, cursor }).map(([key, value]) => ` --${key} ${value}`)
+  return commandLine(session, target, `run list${same.join('')}`)
+}
+
+/** `approval` is how the list shortens paused_approval. */
+const STATES = [...RUN_ROUTES['list-runs'].answer.shape.runs.element.shape.state.options, 'approval']
 
 /** Members the list shows; a newer server may say more. */
 const ListSchema = RUN_ROUTES['list-runs'].answer

@@ -1,12 +1,12 @@
 import type { Command, CommandOptions } from 'commander'
 import { chooseTarget, type Target } from './api.ts'
 import { artifactLines } from './artifacts.ts'
-import { fetchEvents, fetchRun, type RunAnswer } from './fetch-run.ts'
+import { commandLine } from './command-line.ts'
+import { fetchEvents, fetchRun } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import { pendingApprovals } from './pending-approvals.ts'
-import { oneLine } from './plain-text.ts'
-import { renderRun } from './render-run.ts'
 import { renderTimeline } from './render-timeline.ts'
+import { runLines } from './run-lines.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { verdictLines } from './verdict-lines.ts'
@@ -29,24 +29,17 @@ async function status(session: Session, runId: string, options: StatusOptions): 
   const answer = await fetchRun(target, runId)
   if (options.json === true) return session.say(jsonText(answer, 2))
   const history = await historyLines(session, target, runId, options)
-  const lines = [...runLines(session, answer), ...history, ...(await artifactLines(target, runId))]
+  const lines = [...runLines(session, answer), ...history, ...(await artifactLines(session, target, runId))]
   for (const line of lines) session.say(line)
   for (const { block_id, expires_at } of pendingApprovals(answer)) {
-    session.say(`Block ${block_id} waits for approval until ${expires_at}: sluice run approve ${runId}`)
+    const command = commandLine(session, target, `run approve ${runId}`)
+    session.say(`Block ${block_id} waits for approval until ${expires_at}: ${command}`)
   }
-}
-
-function runLines(session: Session, answer: RunAnswer): readonly string[] {
-  const { run } = answer
-  const { columns } = session.size()
-  const canvas = { columns, rows: Number.POSITIVE_INFINITY, color: session.settings.color, now: Date.now() }
-  const why = run.waiting_for ?? run.reason
-  return [run.run_id, ...renderRun(answer, canvas), ...(why === undefined ? [] : [oneLine(why)])]
 }
 
 async function historyLines(session: Session, target: Target, runId: string, { timeline, gates }: StatusOptions) {
   if (timeline !== true && gates !== true) return []
   const events = await fetchEvents(target, runId)
-  const drawn = timeline === true ? renderTimeline(events, session.size().columns) : []
+  const drawn = timeline === true ? renderTimeline(events, session.size().columns, Date.now()) : []
   return gates === true ? [...drawn, ...verdictLines(events)] : drawn
 }

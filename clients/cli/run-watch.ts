@@ -1,10 +1,12 @@
 import type { Command, CommandOptions } from 'commander'
 import { chooseTarget } from './api.ts'
 import { artifactLines } from './artifacts.ts'
+import { commandLine } from './command-line.ts'
 import { followEvents } from './follow-events.ts'
 import { jsonText } from './json-text.ts'
 import { endWords, exitCodeOf } from './run-end.ts'
 import type { Session } from './session.ts'
+import { sinkTexts } from './sink-outputs.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { watchRun } from './watch-run.ts'
 
@@ -18,7 +20,9 @@ async function watch(session: Session, runId: string, options: TargetOptions): P
   const target = chooseTarget(session, options.url)
   if (options.json !== true) {
     const ended = await watchRun(session, target, { runId })
-    for (const line of [endWords(ended), ...(await artifactLines(target, runId))]) session.say(line)
+    const more = (block: string) => commandLine(session, target, `run output ${runId} ${block}`)
+    const left = [...(await sinkTexts(target, ended, more)), ...(await artifactLines(session, target, runId))]
+    for (const line of [endWords(ended), ...left]) session.say(line)
     process.exitCode = exitCodeOf(ended.run.state)
     return
   }

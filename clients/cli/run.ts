@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { addApprove } from './run-approve.ts'
+import { addArtifact } from './run-artifact.ts'
 import { addEvents } from './run-events.ts'
 import { addList } from './run-list.ts'
+import { addOutput } from './run-output.ts'
 import { addReject } from './run-reject.ts'
 import { addRunStart } from './run-start.ts'
 import { addStatus } from './run-status.ts'
@@ -13,7 +15,7 @@ import type { Session } from './session.ts'
 export function addRun(parent: Command, session: Session): void {
   const run = parent.command('run').description('start, watch, decide and stop runs')
   addRunStart(run, session)
-  for (const add of [addList, addStatus, addWatch, addEvents, addApprove, addReject, addStop]) {
+  for (const add of [addList, addStatus, addOutput, addArtifact, addWatch, addEvents, addApprove, addReject, addStop]) {
     add(run, session)
     add(parent, session, { hidden: true })
   }

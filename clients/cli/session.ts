@@ -7,8 +7,10 @@ export interface Session {
   say(text: string): void
   /** To stderr. */
   warn(text: string): void
-  /** Unended text to stdout: parts of a live view, NDJSON. Resolves when the reader keeps up. */
-  write(text: string): Promise<void>
+  /** Unended text or bytes to stdout: parts of a live view, NDJSON, artifacts. Resolves when the reader keeps up. */
+  write(text: string | Uint8Array): Promise<void>
+  /** stdout is a terminal. */
+  readonly terminal: boolean
   /** stdout is a terminal whose cursor can be moved. */
   readonly live: boolean
   /** A person can be asked: stdin and stdout are terminals. */
@@ -26,6 +28,7 @@ export function openSession(): Session {
     warn: (text) => void stderr.write(`${text}\n`),
     write: (text) =>
       stdout.write(text) ? Promise.resolve() : new Promise((resolve) => stdout.once('drain', () => resolve())),
+    terminal,
     live: terminal && settings.cursor,
     asks: terminal && stdin.isTTY === true,
     size: () => ({ columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }),

@@ -7,6 +7,10 @@ const EnvironmentSchema = z.object({
   SLUICE_TOKEN: z.string().min(1).optional(),
   NO_COLOR: z.string().optional(),
   TERM: z.string().optional(),
+  SLUICE_LOG: z.enum(['info', 'error'], 'SLUICE_LOG must be info or error').optional(),
+  /** What npm says to a script: `run` or `run-script`, and the script's name. */
+  npm_command: z.string().optional(),
+  npm_lifecycle_event: z.string().optional(),
 })
 
 export interface Settings {
@@ -16,6 +20,10 @@ export interface Settings {
   readonly color: boolean
   /** The terminal can move its cursor. */
   readonly cursor: boolean
+  /** What a place inside a command logs is shown (SLUICE_LOG=info). */
+  readonly logs: boolean
+  /** How a person types this CLI here: in a clone it is started through npm. */
+  readonly command: string
 }
 
 /** Empty variables count as not set, a bad one is exit code 2; NO_COLOR by its own rule: set and not empty (no-color.org). */
@@ -30,5 +38,11 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     ...(read.SLUICE_TOKEN !== undefined && { token: read.SLUICE_TOKEN }),
     color: read.NO_COLOR === undefined && !dumb,
     cursor: !dumb,
+    logs: read.SLUICE_LOG === 'info',
+    command: isNpmScript(read) ? 'npm run -s sluice --' : 'sluice',
   }
+}
+
+function isNpmScript({ npm_command, npm_lifecycle_event }: z.output<typeof EnvironmentSchema>): boolean {
+  return npm_command?.startsWith('run') === true && ['sluice', 'demo'].includes(npm_lifecycle_event ?? '')
 }

@@ -1,16 +1,15 @@
 import { join } from 'node:path'
 import * as z from 'zod'
-import type { RunEvent } from '../../shared/runs/event.ts'
+import { answerApproval } from './answer-approval.ts'
 import { callApi, type Target } from './api.ts'
 import { artifactLines, saveArtifacts } from './artifacts.ts'
-import { fetchRun } from './fetch-run.ts'
+import { commandLine } from './command-line.ts'
 import { jsonText } from './json-text.ts'
-import { chooseApproval } from './pending-approvals.ts'
 import { oneLine } from './plain-text.ts'
-import { type ExitCode, Refused } from './refused.ts'
+import type { ExitCode } from './refused.ts'
 import { endWords, exitCodeOf } from './run-end.ts'
-import { sendDecision } from './send-decision.ts'
 import type { Session } from './session.ts'
+import { sinkTexts } from './sink-outputs.ts'
 import { watchRun } from './watch-run.ts'
 
 /** How to start and follow a run. */
@@ -21,8 +20,12 @@ export interface StartHow {
   /** Approves every approval the run asks for, recorded as via `--yes`. */
   readonly yes: boolean
   readonly signal?: AbortSignal
-  /** Where to copy what the run leaves, a folder a run: for a server that is gone afterwards. */
-  readonly artifactsDir?: string
+  /** The place runs inside this command, and its server is gone afterwards. */
+  readonly inside?: {
+    readonly dataDir: string
+    /** Where to copy what the run leaves, a folder a run. */
+    readonly artifactsDir: string
+  }
   /** What to say when a person is asked, instead of the usual command line. */
   asks?(runId: string): string
 }
@@ -34,8 +37,8 @@ type Started = z.infer<typeof StartedSchema>
 export async function startOnly(session: Session, target: Target, how: StartHow): Promise<void> {
   const started = await postRun(target, how)
   if (how.json) return session.say(jsonText(started, 2))
-  session.say(`Started run ${started.run_id} of ${oneLine(started.dag_name)}.`)
-  session.say(`Follow it: sluice run watch ${started.run_id}`)
+  session.say(`Started run ${started.run_id} of ${oneLine(started.dag_name)} at ${target.url}.`)
+  session.say(`Follow it: ${commandLine(session, target, `run watch ${started.run_id}`)}`)
 }
 
 interface Ended {
@@ -48,41 +51,35 @@ interface Ended {
 /** Starts a run and follows it to its end. */
 export async function startAndWatch(session: Session, target: Target, how: StartHow): Promise<Ended> {
   const { run_id } = await postRun(target, how)
-  if (!how.json) session.say(`Run ${run_id}`)
+  const data = how.inside === undefined ? '' : `, in this process; its data is kept in ${how.inside.dataDir}`
+  if (!how.json) session.say(`Run ${run_id} at ${target.url}${data}`)
   const ended = await watchRun(session, target, {
     runId: run_id,
     quiet: how.json,
     ...(how.signal && { signal: how.signal }),
-    onEvent: (event, note) => answerApproval(target, how, event, note),
+    onEvent: (event, note) => answerApproval(session, target, how, { event, note }),
   })
-  const artifacts = await leftBehind(target, how, run_id)
+  const artifacts = await leftBehind(session, target, how, run_id)
   if (how.json) session.say(jsonText(ended, 2))
-  else for (const line of [endWords(ended), ...artifacts]) session.say(line)
+  else {
+    const texts = await sinkTexts(target, ended, (block) => readAgain(session, target, how, `${run_id} ${block}`))
+    for (const line of [endWords(ended), ...texts, ...artifacts]) session.say(line)
+  }
   return { runId: run_id, exitCode: exitCodeOf(ended.run.state), artifacts }
 }
 
-function leftBehind(target: Target, { artifactsDir }: StartHow, runId: string): Promise<readonly string[]> {
-  if (artifactsDir === undefined) return artifactLines(target, runId)
-  return saveArtifacts(target, runId, join(artifactsDir, runId))
+/** The command that shows an output whole: without a server there, one is started first. */
+function readAgain(session: Session, target: Target, { inside }: StartHow, words: string): string {
+  if (inside === undefined) return commandLine(session, target, `run output ${words}`)
+  const { command } = session.settings
+  return `${command} start --data-dir ${inside.dataDir}, then ${command} run output ${words}`
+}
+
+function leftBehind(session: Session, target: Target, { inside }: StartHow, runId: string): Promise<readonly string[]> {
+  if (inside === undefined) return artifactLines(session, target, runId)
+  return saveArtifacts(target, runId, join(inside.artifactsDir, runId))
 }
 
 function postRun(target: Target, how: StartHow): Promise<Started> {
   return callApi(target, StartedSchema, { method: 'POST', path: '/api/dag/run', body: how.request })
-}
-
-async function answerApproval(target: Target, how: StartHow, event: RunEvent, note: (text: string) => void) {
-  if (event.type !== 'approval:requested') return
-  const { run_id, block_id, data } = event
-  if (!how.yes) {
-    note(how.asks?.(run_id) ?? `Block ${block_id} waits for a person: sluice run approve ${run_id} --url ${target.url}`)
-    return
-  }
-  try {
-    const approval = chooseApproval(await fetchRun(target, run_id), { approval: data.approval_id })
-    note(`Block ${block_id} asks: ${oneLine(approval.prompt)} Approved because of --yes.`)
-    await sendDecision(target, run_id, { approval, decision: 'approve', via: 'cli --yes' })
-  } catch (error) {
-    // Somebody else was faster, or the run has ended: the next events say so.
-    if (!(error instanceof Refused) || !(error.status === 409 || error.reason.code === 'nothing_pending')) throw error
-  }
 }

@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
+import { splitLines } from '../../shared/split-lines.ts'
 import { knownProviders } from './check-files.ts'
 import { jsonText } from './json-text.ts'
 import type { Session } from './session.ts'
@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 export async function validateLines(session: Session): Promise<void> {
   const providers = knownProviders()
   let number = 0
-  for await (const line of createInterface({ input: process.stdin })) {
+  for await (const line of splitLines(process.stdin.setEncoding('utf8'))) {
     number += 1
     if (line.trim() === '') continue
     await session.write(`${jsonText(answer(line, number, providers))}\n`)

@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
+import type { DagError } from '../../shared/dag/report.ts'
 import { type CheckedFile, checkFile, filesToCheck } from './check-files.ts'
 import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
-import { placeLines } from './reason-lines.ts'
-import { usage } from './refused.ts'
+import { reasonLines, withoutName } from './reason-lines.ts'
+import { Refused, usage } from './refused.ts'
 import type { Session } from './session.ts'
 import { validateLines } from './validate-lines.ts'
+import { count } from './words.ts'
 
 interface ValidateOptions {
   readonly json?: true
@@ -30,14 +32,46 @@ async function validate(session: Session, files: readonly string[], options: Val
   const found = files.length > 0 ? files : filesToCheck()
   if (found.length === 0)
     throw usage('Nothing to validate: there is no sluice.yaml and no dags/*.yaml here. Name a file.')
-  const checked = found.map(checkFile)
-  if (options.json === true) session.say(jsonText(checked, 2))
-  else for (const file of checked) sayChecked(session, file)
+  const { checked, unreadable } = checkAll(found)
+  const lines = options.json === true ? [jsonText(checked, 2)] : checked.flatMap(checkedLines).map(plainText)
+  for (const line of lines) session.say(line)
+  // One that cannot be read hides no other; the last of them ends the command, with exit code 2.
+  for (const line of unreadable.slice(0, -1).flatMap(({ reason }) => reasonLines(reason))) session.warn(line)
+  const last = unreadable.at(-1)
+  if (last !== undefined) throw last
   process.exitCode = checked.every(({ valid }) => valid) ? 0 : 100
 }
 
-function sayChecked(session: Session, { file, valid, errors, order }: CheckedFile): void {
+function checkAll(files: readonly string[]) {
+  const checked: CheckedFile[] = []
+  const unreadable: Refused[] = []
+  for (const file of files) {
+    try {
+      checked.push(checkFile(file))
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      unreadable.push(error)
+    }
+  }
+  return { checked, unreadable }
+}
+
+/** `line:column  code  message`; a path where there is no line. What all messages begin with stands in the head. */
+function checkedLines({ file, valid, errors, warnings, order }: CheckedFile): readonly string[] {
   const blocks = order.length === 0 ? '' : `: ${order.join(', ')}`
-  const head = valid ? `${file} is valid${blocks}` : `${file} has errors:`
-  for (const line of [head, ...errors.flatMap((error) => placeLines(error))]) session.say(plainText(line))
+  const head = valid ? `${file} is valid${blocks}` : `${file} has ${count(errors.length, 'error')}:`
+  return [
+    head,
+    ...errors.map((error) => `  ${placeOf(error)}  ${error.code}  ${messageOf(error)}`),
+    ...warnings.map(({ path, code, message }) => `  warning  ${path}  ${code}  ${message}`),
+  ]
+}
+
+function placeOf({ line, column, path }: DagError): string {
+  return line === undefined ? path || '-' : `${line}:${column ?? 1}`
+}
+
+/** A document's errors carry their hint in the message, those of sluice.yaml do not. */
+function messageOf({ message, hint }: DagError): string {
+  return hint === undefined || message.includes(hint) ? withoutName(message) : `${withoutName(message)} (${hint})`
 }

@@ -20,7 +20,8 @@ export const handler = httpHandler({
     const view = viewRun({ meta, dag, head, events, approvals: asked, now: world.clock.now() })
     const approvals = view.approvals.map(async (approval) => {
       const shown = await valuesOf(world, run.tenant, approval.shown)
-      return { ...approval, shown, shown_refs: approval.shown }
+      const feedback = await feedbackOf(world, run.tenant, approval.feedback_ref)
+      return { ...approval, shown, shown_refs: approval.shown, ...(feedback === undefined ? {} : { feedback }) }
     })
     return { json: { ...view, dag: { ...view.dag }, approvals: await Promise.all(approvals) } }
   },
@@ -28,6 +29,7 @@ export const handler = httpHandler({
 
 const PAGE = 1_000
 const MAX_SHOWN_BYTES = 65_536
+const MAX_FEEDBACK = 3_000
 
 async function allEvents(world: World, run: RunKey): Promise<readonly RunEvent[]> {
   const all: RunEvent[] = []
@@ -41,4 +43,11 @@ async function allEvents(world: World, run: RunKey): Promise<readonly RunEvent[]
 async function valuesOf(world: World, tenant: string, shown: Readonly<Record<string, StoredValue>>) {
   const small = Object.entries(shown).filter(([, { bytes }]) => bytes <= MAX_SHOWN_BYTES)
   return { ...shown, ...(await readValues(world, tenant, Object.fromEntries(small))) }
+}
+
+/** The words of a decision; a request may carry no more than this many, whatever the store holds. */
+async function feedbackOf(world: World, tenant: string, ref: string | undefined): Promise<string | undefined> {
+  if (ref === undefined) return undefined
+  const text = Buffer.from(await world.objects.get(tenant, ref)).toString('utf8')
+  return text.slice(0, MAX_FEEDBACK).toWellFormed()
 }

@@ -1,22 +1,48 @@
+import type * as z from 'zod'
 import { runLinks } from '../../shared/api/links.ts'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
 import type { Head, Meta } from '../../shared/runs/run-store.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
+import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 
 export const handler = httpHandler({
   name: 'list-runs',
   schema: RUN_ROUTES['list-runs'],
   run: async ({ query, principal }, world) => {
-    const { runs, next } = await world.runs.list(principal.tenant, {
-      limit: query.limit,
-      ...(query.status === undefined ? {} : { state: query.status }),
-      ...(query.dag === undefined ? {} : { dag_name: query.dag }),
-      ...(query.cursor === undefined ? {} : { after: query.cursor }),
-    })
-    return { json: { runs: runs.map(summaryOf), next_cursor: next ?? null } }
+    const { runs, next } = await shownRuns(world, principal.tenant, query)
+    return { json: { runs: [...runs], next_cursor: next ?? null } }
   },
 })
+
+type Query = z.output<(typeof RUN_ROUTES)['list-runs']['query']>
+interface Shown {
+  readonly runs: readonly RunSummary[]
+  readonly next?: string
+}
+
+/** Store reads one request may cost when it asks for a derived state; then its page is short and the cursor goes on. */
+const MAX_READS = 20
+
+/**
+ * `running` and `paused_approval` are one stored state, told apart on read. Each read asks for no more than the page
+ * still lacks, so that the store's cursor is right behind the last run shown.
+ */
+async function shownRuns(world: World, tenant: string, { status, dag, limit, cursor }: Query): Promise<Shown> {
+  const state = status === 'paused_approval' ? 'running' : status
+  const filter = { ...(state === undefined ? {} : { state }), ...(dag === undefined ? {} : { dag_name: dag }) }
+  const runs: RunSummary[] = []
+  let after = cursor
+  for (let reads = 0; reads < MAX_READS; reads += 1) {
+    const rest = limit - runs.length
+    const page = await world.runs.list(tenant, { ...filter, limit: rest, ...(after === undefined ? {} : { after }) })
+    runs.push(...page.runs.map(summaryOf).filter((run) => status === undefined || run.state === status))
+    after = page.next
+    if (after === undefined) return { runs }
+    if (runs.length === limit) break
+  }
+  return { runs, ...(after === undefined ? {} : { next: after }) }
+}
 
 function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummary {
   return {

@@ -1,6 +1,7 @@
 import { VALIDATE_DAG } from '../../shared/api/validate-dag.ts'
 import type { Dag, RunInput } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
+import { dagWarnings } from '../../shared/dag/warnings.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /** The same check a start makes, with the providers of this place; a bad document is an answer here, not a problem. */
@@ -11,10 +12,12 @@ export const handler = httpHandler({
     const parsed = parseDag(body.dag, { providers: world.providers.names() })
     if (!parsed.ok) {
       const errors = parsed.errors.map((error) => ({ ...error }))
-      return { json: { valid: false, errors, order: [], context_inputs: [] } }
+      return { json: { valid: false, errors, warnings: [], order: [], context_inputs: [] } }
     }
     const { dag, order, dag_hash } = parsed
-    return { json: { valid: true, errors: [], order: [...order], dag_hash, context_inputs: contextInputs(dag) } }
+    const warnings = dagWarnings(dag).map((warning) => ({ ...warning }))
+    const context_inputs = contextInputs(dag)
+    return { json: { valid: true, errors: [], warnings, order: [...order], dag_hash, context_inputs } }
   },
 })
 

@@ -4,10 +4,11 @@ import { type Principal, principalName } from '../../shared/principal.ts'
 import { decidedWords, refusalOf } from '../../shared/runs/approval-rules.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
-import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { Append, ApprovalItem, Head, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../runs/read-pinned.ts'
+import { deadlineAfterPause } from './deadline-after-pause.ts'
 import { expireApproval } from './expire-approval.ts'
 import { pickApproval } from './pick-approval.ts'
 
@@ -118,17 +119,6 @@ async function decisionAppend(
     check_at: new Date(now + OUTBOX_GRACE_MS).toISOString(),
     ...(await deadlineAfterPause(world, run, head, now)),
   }
-}
-
-/** The run's deadline stands still while everything waits for people: the pause is given back by the decision. */
-async function deadlineAfterPause(world: DecisionWorld, run: RunKey, head: Head, now: number) {
-  const busy = Object.entries(head.lanes).some(
-    ([lane, value]) => /^\d+$/.test(lane) && readOrdinal(value).outcome === undefined,
-  )
-  if (busy || head.running.length > 0) return {}
-  const last = (await world.runs.events(run, head.seq - 1, 1))[0]
-  const paused = last === undefined ? 0 : Math.max(0, now - Date.parse(last.at))
-  return { deadline_at: new Date(Date.parse(head.deadline_at) + paused).toISOString() }
 }
 
 function alreadyDecided(id: string, approval: HeadApproval): Fault {

@@ -3,6 +3,7 @@ import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { deadlineAfterPause } from './deadline-after-pause.ts'
 
 /** Records that nobody decided in time, and owes the waiting machine its answer. Undefined: somebody decided first. */
 export async function expireApproval(
@@ -14,6 +15,7 @@ export async function expireApproval(
   const now = world.clock.now()
   const at = new Date(now).toISOString()
   const set: HeadApproval = { ...pending, status: 'expired', decided_at: at, via: 'timeout' }
+  const head = await world.runs.head(run)
   const event: NewEvent = { type: 'approval:expired', block_id, data: { approval_id: id, on_timeout } }
   const done = await world.runs.append({
     run,
@@ -25,6 +27,7 @@ export async function expireApproval(
     approval: { id, was: 'pending', set },
     outbox: [{ id: `token-${id}`, at, kind: 'send_token', approval_id: id }],
     check_at: new Date(now + OUTBOX_GRACE_MS).toISOString(),
+    ...(head === undefined ? {} : await deadlineAfterPause(world, run, head, now)),
   })
   if (!done.ok) return undefined
   await world.outbox.nudge(run)

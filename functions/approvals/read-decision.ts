@@ -2,6 +2,7 @@ import { decidedWords } from '../../shared/runs/approval-rules.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import type { HeadApproval } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
+import { shortText } from '../blocks/short-text.ts'
 import { expireApproval } from './expire-approval.ts'
 
 /** Whether a block may be dispatched as far as people are concerned. Read from HEAD, never from state input. */
@@ -31,7 +32,8 @@ export async function readDecision(call: BlockCall): Promise<DecisionState> {
   return answerOf(call, approval)
 }
 
-function answerOf({ block }: BlockCall, approval: HeadApproval): DecisionState {
+async function answerOf(call: BlockCall, approval: HeadApproval): Promise<DecisionState> {
+  const { block } = call
   const onTimeout = block.approval?.on_timeout
   if (approval.status === 'approved') return { kind: 'granted' }
   if (approval.status === 'expired') {
@@ -39,5 +41,16 @@ function answerOf({ block }: BlockCall, approval: HeadApproval): DecisionState {
     const reason = `nobody decided before ${approval.expires_at} (on_timeout: ${onTimeout})`
     return { kind: 'refused', code: 'approval_expired', reason }
   }
-  return { kind: 'refused', code: 'approval_rejected', reason: decidedWords(approval) }
+  return {
+    kind: 'refused',
+    code: 'approval_rejected',
+    reason: `${decidedWords(approval)}${await feedbackOf(call, approval)}`,
+  }
+}
+
+/** What the person wrote, as far as a reason has room for it; the whole text lies in the object store. */
+async function feedbackOf({ world, run }: BlockCall, { feedback_ref }: HeadApproval): Promise<string> {
+  if (feedback_ref === undefined) return ''
+  const text = Buffer.from(await world.objects.get(run.tenant, feedback_ref)).toString('utf8')
+  return `: ${shortText(text)}`
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { sha256 } from '../../shared/canonical.ts'
-import { earlier } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
@@ -9,6 +8,8 @@ import { type BlockCall, openBlockCall, unmetUpstream } from '../blocks/block-ca
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
 import { makeQuestion } from './make-question.ts'
+
+const APPROVERS_BYTES = 2_048
 
 const InputSchema = z.strictObject({ in: MachineInputSchema, block: z.string().min(1), token: z.string().min(1) })
 
@@ -51,14 +52,14 @@ async function ask(call: BlockCall, token: string): Promise<boolean> {
   return now?.state === 'running' && now.approvals[id]?.status === 'pending'
 }
 
-async function appendRequested({ world, run, block, head, lane }: BlockCall, item: ApprovalItem): Promise<void> {
+async function appendRequested({ world, run, block, lane }: BlockCall, item: ApprovalItem): Promise<void> {
   const { id, digest, expires_at, approvers } = item
   const data = {
     approval_id: id,
     digest,
     prompt_hash: sha256(item.prompt),
     expires_at,
-    approvers: [...approvers],
+    approvers: fewOf(approvers),
     quorum: 1,
   }
   const ready: NewEvent[] = lane === undefined ? [{ type: 'block:ready', block_id: block.id, data: {} }] : []
@@ -71,6 +72,15 @@ async function appendRequested({ world, run, block, head, lane }: BlockCall, ite
     at: item.requested_at,
     events: [...ready, { type: 'approval:requested', block_id: block.id, data }],
     approval: { id, was: null, set: { block: block.index, status: 'pending', expires_at, digest } },
-    check_at: earlier(head.check_at, expires_at),
+    check_at: expires_at,
+  })
+}
+
+/** The first approvers, as many as an event has room for; A# holds them all, and only it is asked who may decide. */
+function fewOf(approvers: readonly string[]): string[] {
+  let bytes = 0
+  return approvers.filter((name) => {
+    bytes += Buffer.byteLength(name)
+    return bytes <= APPROVERS_BYTES
   })
 }

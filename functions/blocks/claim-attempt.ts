@@ -1,7 +1,8 @@
 import { MachineSignal } from '../../shared/errors.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
+import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Append } from '../../shared/runs/run-store.ts'
+import type { Append, Appended } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
 import type { Judged } from './judge-block.ts'
 import type { OpenAttempt } from './open-attempt.ts'
@@ -10,6 +11,9 @@ import { recordEvents } from './record-events.ts'
 import { LEASE_MS } from './watch-attempt.ts'
 
 const SLOT_WAIT_MS = 15_000
+/** An invocation ends after 900 s, and its state after 930: a wait for a slot leaves room for the whole dispatch. */
+const INVOCATION_MS = 900_000
+const SPARE_MS = 30_000
 
 /** A claimed attempt: nobody else may run it while its lease lives. */
 export interface Claimed {
@@ -20,24 +24,38 @@ export interface Claimed {
 
 /**
  * Claims the attempt: block:started with holder and lease, if the lane is as it was read and fewer than max_parallel
- * blocks run. Full: waits for a slot where the place can wake it, else RetryBlock. `ended`: the run is over.
+ * blocks run. Full: waits for a slot where the place can wake it (until the invocation's own time runs short), else
+ * RetryBlock. `ended`: the run is over. A host that gave up claims nothing.
  */
 export async function claimAttempt(
   call: BlockCall,
   open: OpenAttempt,
   prepared: PreparedAttempt,
+  signal: AbortSignal | undefined,
 ): Promise<Claimed | 'ended'> {
   const { world, run } = call
+  const until = world.clock.now() + slotBudget(call)
   const holder = `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
   for (;;) {
+    signal?.throwIfAborted()
     const done = await world.runs.append(claimAppend(call, open, prepared, holder))
-    if (done.ok) {
-      return { attempt: open.attempt, holder, seq: await recordPre(call, open.attempt, prepared.pre, done.seq) }
+    if (done.ok) return recordPre(call, { attempt: open.attempt, holder, seq: done.seq }, prepared.pre)
+    if (done.because !== 'full') return refused(done)
+    const left = Math.min(SLOT_WAIT_MS, until - world.clock.now())
+    if (left <= 0 || !(await world.waker.slot(run, left, signal))) {
+      throw new MachineSignal('RetryBlock', { s: slotWait(call) })
     }
-    if (done.because === 'terminal') return 'ended'
-    if (done.because !== 'full') throw new MachineSignal('RetryBlock', { s: 0 })
-    if (!(await world.waker.slot(run, SLOT_WAIT_MS))) throw new MachineSignal('RetryBlock', { s: slotWait(call) })
   }
+}
+
+function slotBudget({ world, block }: BlockCall): number {
+  return INVOCATION_MS - Math.min(block.timeout_ms, world.settings.safety.max_block_ms) - SPARE_MS
+}
+
+/** The run is over; or the lane moved, and what it says now decides. */
+function refused({ because }: Extract<Appended, { readonly ok: false }>): 'ended' {
+  if (because === 'terminal') return 'ended'
+  throw new MachineSignal('RetryBlock', { s: 0 })
 }
 
 function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string): Append {
@@ -62,8 +80,8 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
 }
 
 /** block:ready comes once an epoch: with the approval's request if there is one, else with the first start. */
-function needsReady({ block, lane }: BlockCall): boolean {
-  return lane === undefined && block.approval === undefined
+function needsReady({ run, block, lane, head }: BlockCall): boolean {
+  return lane === undefined && head.approvals[approvalId(run.run_id, block.index, 0)] === undefined
 }
 
 /** 1 to 15 seconds, spread so that waiting blocks do not come back together. */
@@ -71,12 +89,13 @@ function slotWait({ world }: BlockCall): number {
   return 1 + ((world.ids.random(1)[0] ?? 0) % 15)
 }
 
-async function recordPre(call: BlockCall, attempt: number, pre: Judged, seq: number): Promise<number> {
-  if (pre.events.length === 0) return seq
+async function recordPre(call: BlockCall, claimed: Claimed, pre: Judged): Promise<Claimed | 'ended'> {
+  if (pre.events.length === 0) return claimed
   const { world, run, block } = call
+  const { attempt } = claimed
   const at = ordinal({ epoch: 0, attempt, phase: PHASE.claimed + 9 })
   const final = { run, lane: String(block.index), ordinal: at, guard: { below: at } }
   const time = new Date(world.clock.now()).toISOString()
   const done = await recordEvents(world, { attempt, phase: PHASE.claimed + 1 }, pre.events, { ...final, at: time })
-  return done.ok ? done.seq : seq
+  return done.ok ? { ...claimed, seq: done.seq } : refused(done)
 }

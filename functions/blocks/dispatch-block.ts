@@ -3,10 +3,15 @@ import type { Block } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
+import type { DispatchAnswer } from '../../shared/provider.ts'
 import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
 import type { BlockCall } from './block-call.ts'
 import { decisionOutputs } from './decision-outputs.ts'
 import { handlerOf } from './handlers/registry.ts'
+import { shortText } from './short-text.ts'
+
+/** Characters of a model's name, a finish reason or a note in block:output. */
+const MOST_WORDS = 300
 
 /** What one attempt produced, before its post-gates: values or contract problems, and what is recorded of the call. */
 export interface Produced {
@@ -73,22 +78,27 @@ async function dispatchAgent(
       feedback = [...dispatch.feedback, ...read.problems]
       continue
     }
-    const { tokens_in, tokens_out, usd, model, finish_reason, note } = answer
-    const price = usd === undefined ? {} : { usd_micros: Math.round(usd * 1_000_000) }
     const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
-    const noted = note === undefined ? {} : { note }
-    const facts = {
-      provider: agent.provider,
-      model,
-      ...hashes,
-      tokens_in,
-      tokens_out,
-      ...price,
-      finish_reason,
-      ...noted,
-    }
-    return { ...read, facts }
+    return { ...read, facts: { provider: agent.provider, ...hashes, ...measuredFacts(answer) } }
   }
+}
+
+/** What an adapter says of a call, as an event may carry it: no negative counts, no endless words; no price = unknown. */
+function measuredFacts({ model, tokens_in, tokens_out, usd, finish_reason, note }: DispatchAnswer) {
+  const price = usd !== undefined && usd >= 0 ? { usd_micros: wholeNumber(usd * 1_000_000) } : {}
+  return {
+    model: shortText(model, MOST_WORDS),
+    tokens_in: wholeNumber(tokens_in),
+    tokens_out: wholeNumber(tokens_out),
+    ...price,
+    finish_reason: shortText(finish_reason, MOST_WORDS),
+    ...(note === undefined ? {} : { note: shortText(note, MOST_WORDS) }),
+  }
+}
+
+/** 0 for what is no amount: an adapter's NaN must not become null in an event. */
+function wholeNumber(amount: number): number {
+  return amount > 0 ? Math.min(Math.round(amount), Number.MAX_SAFE_INTEGER) : 0
 }
 
 async function dispatchHandler(
@@ -106,7 +116,18 @@ async function dispatchHandler(
     attempt,
     signal,
   })
-  return { ...checkOutputs(made, block.outputs), facts: unpriced('deterministic', handler, canonicalJson(config)) }
+  const { values: given, problems } = checkOutputs(made, block.outputs)
+  const told = problems.map((problem) =>
+    problem.startsWith('missing port ') ? `${problem}: ${whyMissing(handler)}` : problem,
+  )
+  return { values: given, problems: told, facts: unpriced('deterministic', handler, canonicalJson(config)) }
+}
+
+/** JSONata answers nothing, not an error, where a path leads nowhere. */
+function whyMissing(handler: string): string {
+  return handler === 'transform'
+    ? 'its expression gave nothing for it; do its paths exist?'
+    : `${handler} gave nothing for it`
 }
 
 async function dispatchDecision(call: BlockCall, _dispatch: Dispatch): Promise<Produced> {

@@ -92,13 +92,16 @@ function outcomeOf(call: BlockCall, { attempt, failure }: AttemptEnd): Decided {
       due_at,
     }
   }
-  const tries =
-    attempt > 1 || capped
-      ? ` (attempt ${attempt} of ${cap}${capped ? `, lowered from ${block.retry.max_attempts} by the safety policy` : ''})`
-      : ''
-  const reason = `${failure.reason}${tries}`
+  const reason = `${failure.reason}${triesWords(attempt, cap, capped ? block.retry.max_attempts : undefined)}`
   const projection = { state: 'failed' as const, failure: { code, reason, feedback } }
   return { state: 'failed', event: { ...head, type: 'block:failed', data: { code, reason } }, projection }
+}
+
+/** Lost attempts are numbered but not counted against the block's own `retry` (docs/adr/0009). */
+function triesWords(attempt: number, cap: number, lowered: number | undefined): string {
+  const by = lowered === undefined ? '' : `, lowered from ${lowered} by the safety policy`
+  if (attempt > cap) return ` (attempt ${attempt}; retry allows ${cap}${by}, lost attempts came on top)`
+  return attempt > 1 || lowered !== undefined ? ` (attempt ${attempt} of ${cap}${by})` : ''
 }
 
 function delayMs({ block, world }: BlockCall, attempt: number, failure: Failure): number {

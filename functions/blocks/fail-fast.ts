@@ -1,5 +1,7 @@
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { endRun } from '../runs/end-run.ts'
 import type { BlockCall } from './block-call.ts'
+import { readProjections } from './read-outputs.ts'
 
 /** With the run option fail_fast, the first failed block ends the run and stops its siblings. */
 export async function failFast(
@@ -10,4 +12,13 @@ export async function failFast(
   const { world, run, block } = call
   const reason = `Block "${block.id}" failed: ${why.reason}`
   await endRun(world, run, { state: 'failed', code: why.code, reason, block_id: block.id, stop: true })
+}
+
+/** The same for a failure that is recorded: whoever wrote it may have died before it could end the run. */
+export async function failFastRecorded(call: BlockCall): Promise<void> {
+  const { world, run, meta, block, head, lane } = call
+  if (!meta.options.fail_fast || head.state !== 'running' || lane === undefined) return
+  if (readOrdinal(lane).outcome !== 'failed') return
+  const projection = (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
+  await failFast(call, projection?.failure ?? { code: 'block_failed', reason: 'its record names no reason' })
 }

@@ -1,9 +1,11 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
+import { Fault } from '../../shared/errors.ts'
 import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
 import type { Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
+import { gateFailure } from './gate-failure.ts'
 import { type Judged, judgeBlock } from './judge-block.ts'
-import { gateFailure } from './run-attempt.ts'
+import { shortText } from './short-text.ts'
 
 /** What an attempt is claimed with. `failure`: it is over before its dispatch. */
 export interface PreparedAttempt extends BlockInputs {
@@ -20,7 +22,7 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     const inputs = await resolveBlockInputs(call)
     const hash = sha256(canonicalJson(inputs.values))
     if (inputs.problems.length > 0) {
-      const reason = `cannot start: ${inputs.problems.join('; ')}`
+      const reason = shortText(`cannot start: ${inputs.problems.join('; ')}`)
       const failure = { code: 'missing_input', reason, retry: false, feedback: [] }
       return { ...inputs, hash, pre: NOT_JUDGED, failure }
     }
@@ -28,6 +30,8 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     const pre = await judgeBlock(call, 'pre', attempt, { inputs: inputs.values, outputs: {}, measured })
     return { ...inputs, hash, pre, ...(pre.composed.passed ? {} : { failure: gateFailure('pre', pre) }) }
   } catch (error) {
+    // Nothing is claimed yet: a store that is away for a moment is the machine's own retry, not a try of the block.
+    if (error instanceof Fault && error.name === 'Unavailable') throw error
     const failure = failureOf(call, error)
     return { values: {}, problems: [], context_version: 0, hash: sha256('{}'), pre: NOT_JUDGED, failure }
   }

@@ -3,9 +3,11 @@ import type { StoredValue } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
 import type { Claimed } from './claim-attempt.ts'
 import { dispatchBlock, type Produced } from './dispatch-block.ts'
-import type { AttemptEnd, Failure } from './end-attempt.ts'
+import type { AttemptEnd } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
+import { gateFailure } from './gate-failure.ts'
 import { judgeBlock } from './judge-block.ts'
+import { shortText } from './short-text.ts'
 import { watchAttempt } from './watch-attempt.ts'
 
 interface AttemptWork {
@@ -24,7 +26,7 @@ export async function runAttempt(call: BlockCall, claimed: Claimed, work: Attemp
     const produced = await watchAttempt(call, { holder, timeout_ms, signal: work.signal }, (signal) =>
       dispatchBlock(call, { attempt, values: work.values, feedback: work.feedback, signal }),
     )
-    return await judgeProduced(call, attempt, work.values, produced, world.clock.now() - started)
+    return await judgeProduced(call, attempt, work.values, produced, Math.max(0, world.clock.now() - started))
   } catch (error) {
     if (work.signal?.aborted === true) throw error
     return { attempt, verdicts: [], gate_events: [], failure: failureOf(call, error) }
@@ -40,7 +42,7 @@ async function judgeProduced(
 ): Promise<AttemptEnd> {
   const output = { outputs: await storeValues(call, produced.values), ...produced.facts, latency_ms }
   if (produced.problems.length > 0) {
-    const reason = `output contract: ${produced.problems.join('; ')}`
+    const reason = shortText(`output contract: ${produced.problems.join('; ')}`)
     const failure = { code: 'output_contract', reason, retry: true, feedback: produced.problems }
     return { attempt, output, verdicts: [], gate_events: [], failure }
   }
@@ -49,17 +51,6 @@ async function judgeProduced(
   const judged = await judgeBlock(call, 'post', attempt, { inputs, outputs: produced.values, measured })
   const end = { attempt, output, verdicts: judged.verdicts, gate_events: judged.events }
   return judged.composed.passed ? end : { ...end, failure: gateFailure('post', judged) }
-}
-
-/** The failure of a block side whose gates did not hold, with each failed gate as feedback. */
-export function gateFailure(
-  phase: 'pre' | 'post',
-  { verdicts, composed }: Awaited<ReturnType<typeof judgeBlock>>,
-): Failure {
-  const failed = verdicts.filter(({ name }) => composed.failed.includes(name))
-  const feedback = failed.map(({ name, reason }) => `${name}: ${reason}`)
-  const reason = `${phase}-gate ${failed.map(({ name }) => `"${name}"`).join(', ')} failed: ${feedback.join('; ')}`
-  return { code: `${phase}_gate_failed`, reason: reason.slice(0, 600), retry: composed.action === 'retry', feedback }
 }
 
 async function storeValues(

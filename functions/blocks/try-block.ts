@@ -21,7 +21,7 @@ export async function tryBlock(
   if (open === 'lost_for_good') return lostForGood(call)
   const ready = await prepareAttempt(call, open.attempt)
   if (undecided && ready.failure === undefined) throw new MachineSignal('RetryBlock', { s: 0 })
-  const claimed = await claimAttempt(call, open, ready)
+  const claimed = await claimAttempt(call, open, ready, signal)
   if (claimed === 'ended') return reportRecorded(call)
   const end =
     ready.failure === undefined

@@ -1,7 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import type { BlockCall } from './block-call.ts'
+import { keepWatch, type Watcher } from './keep-watch.ts'
 
-const LOOK_MS = 500
 const RENEW_MS = 10_000
 export const LEASE_MS = 30_000
 
@@ -21,46 +21,52 @@ export async function watchAttempt<T>(
   attempt: Attempt,
   dispatch: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  attempt.signal?.throwIfAborted()
   const over = new AbortController()
-  const giveUp = () => over.abort(attempt.signal?.reason)
-  if (attempt.signal?.aborted === true) giveUp()
-  attempt.signal?.addEventListener('abort', giveUp, { once: true })
   const aborted = Promise.withResolvers<never>()
-  over.signal.addEventListener('abort', () => aborted.reject(over.signal.reason), { once: true })
-  const done = new AbortController()
-  const watching = watch(call, attempt, done.signal).then((why) => {
-    if (why !== undefined) over.abort(why)
-  })
+  const giveUp = (why: unknown) => {
+    over.abort(why)
+    aborted.reject(why)
+  }
+  const hostGivesUp = () => giveUp(attempt.signal?.reason)
+  attempt.signal?.addEventListener('abort', hostGivesUp, { once: true })
+  const leave = keepWatch(call.world.clock, watcherOf(call, attempt, giveUp))
   try {
     return await Promise.race([dispatch(over.signal), aborted.promise])
   } finally {
-    attempt.signal?.removeEventListener('abort', giveUp)
-    done.abort(DONE)
+    attempt.signal?.removeEventListener('abort', hostGivesUp)
+    leave()
     aborted.promise.catch(() => undefined)
-    await watching
   }
 }
 
-/** A reason given is a DOMException not made: they are dear, and one is made for each attempt otherwise. */
-const DONE = new Error('the dispatch is done')
-
-/** Resolves with the reason to abort, or undefined once the dispatch is done. */
-async function watch(call: BlockCall, attempt: Attempt, done: AbortSignal): Promise<Fault | undefined> {
-  const { clock, runs } = call.world
+function watcherOf(call: BlockCall, attempt: Attempt, giveUp: (why: Fault) => void): Watcher {
+  const { clock } = call.world
   const started = clock.now()
   let renewed = started
-  while (!done.aborted) {
-    const left = started + attempt.timeout_ms - clock.now()
-    if (left <= 0) return timedOut(call, attempt.timeout_ms)
-    await clock.delay(Math.min(LOOK_MS, left), done).catch(() => undefined)
-    if (done.aborted) return undefined
-    if (await runs.stopped(call.run)) return stoppedRun(call)
-    if (clock.now() - renewed < RENEW_MS) continue
-    renewed = clock.now()
-    const until = new Date(renewed + LEASE_MS).toISOString()
-    if (!(await runs.renewLease(call.run, call.block.index, attempt.holder, until))) return stoppedRun(call)
+  return {
+    due: started + attempt.timeout_ms,
+    async look(now) {
+      if (now >= started + attempt.timeout_ms) return giveUp(timedOut(call, attempt.timeout_ms))
+      const renew = now - renewed >= RENEW_MS
+      const mine = await stillMine(call, attempt.holder, renew).catch((error: unknown) => lookAgain(call, error))
+      if (mine === false) giveUp(stoppedRun(call))
+      if (mine === true && renew) renewed = now
+    },
   }
-  return undefined
+}
+
+/** Whether the run goes on and, when the lease is to be renewed, the attempt is still this holder's. */
+async function stillMine({ world, run, block }: BlockCall, holder: string, renew: boolean): Promise<boolean> {
+  if (await world.runs.stopped(run)) return false
+  if (!renew) return true
+  const until = new Date(world.clock.now() + LEASE_MS).toISOString()
+  return world.runs.renewLease(run, block.index, holder, until)
+}
+
+/** A store that cannot be read for a moment is no reason to throw an answer away: the record at the end is fenced. */
+function lookAgain({ world, run, block }: BlockCall, error: unknown): undefined {
+  world.log.error('a dispatch could not be watched', { ...run, block_id: block.id, error: String(error) })
 }
 
 function timedOut({ block }: BlockCall, timeoutMs: number): Fault {

@@ -1,3 +1,4 @@
+import { MachineSignal } from '../../shared/errors.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockState } from '../../shared/runs/run-store.ts'
@@ -18,7 +19,7 @@ export async function refuseBlock(
 ): Promise<BlockReport> {
   const event: NewEvent = { type: 'block:failed', block_id: call.block.id, data: { code, reason } }
   const report = await endWithout(call, 'failed', event)
-  await failFast(call, { code, reason })
+  if (report.state === 'failed') await failFast(call, { code, reason })
   return report
 }
 
@@ -41,6 +42,8 @@ async function endWithout(
     end: { block: block.index },
     projection: { block: block.index, ordinal: at, state, attempt, ...failure },
   })
-  const seq = done.ok ? done.seq : call.head.seq
-  return reportBlock(call, { state, attempt, seq, verdicts: [] })
+  if (done.ok) return reportBlock(call, { state, attempt, seq: done.seq, verdicts: [] })
+  // Somebody moved the lane: what it says now decides.
+  if (done.because !== 'terminal') throw new MachineSignal('RetryBlock', { s: 0 })
+  return reportBlock(call, { state: 'cancelled', attempt, seq: call.head.seq, verdicts: [] })
 }

@@ -59,6 +59,7 @@ export async function beginRun(
   }
   const created = await world.runs.create(newRun(meta, context, now))
   if (!created.created && created.meta.body_hash !== body_hash) throw keyReused(run.run_id)
+  if (created.created) world.log.info('run started', { run_id: run.run_id, dag_name: dag.name, starter: meta.starter })
   if (created.created) await launchRun(world, run).catch((error: unknown) => startLater(world, run, error))
   const { dag_name, blocks } = created.meta
   return { run, created: created.created, dag_name, dag_hash: created.meta.dag_hash, blocks, edges: edgesOf(dag) }

@@ -20,7 +20,8 @@ export function checkValues(dag: Dag, body: StartRunBody): Readonly<Record<strin
   }
   const issues = [...inputIssues(dag, inputs), ...missingIssues(dag, context, body), ...overrideIssues(dag, body)]
   if (issues.length === 0) return context
-  const words = issues.map(({ message }) => message).join(' ')
+  const names = issues.slice(0, 20).map(({ path }) => path)
+  const words = issues.length === 1 ? issues[0]?.message : `${issues.length} values are wrong: ${names.join(', ')}.`
   throw new Fault('InvalidInput', 'invalid_inputs', `Cannot start DAG "${dag.name}": ${words}`, {
     issues: issues.slice(0, 20),
   })

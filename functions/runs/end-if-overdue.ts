@@ -1,5 +1,5 @@
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Head, RunKey } from '../../shared/runs/run-store.ts'
+import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
 import { endRun } from './end-run.ts'
 
@@ -16,18 +16,15 @@ export async function endIfOverdue({
   readonly run: RunKey
   readonly head: Head
 }): Promise<boolean> {
-  if (head.state !== 'running' || Date.parse(head.deadline_at) > world.clock.now()) return false
+  if (head.state !== 'running' || !isOver(head, world.clock.now())) return false
   const whole = await world.runs.head(run)
-  if (whole === undefined || waitsForPeopleOnly(whole)) return false
-  const reason = `the run's deadline ${head.deadline_at} has passed`
+  // Read again: the end of a pause moves the deadline.
+  if (whole === undefined || !isOver(whole, world.clock.now()) || shownState(whole) === 'paused_approval') return false
+  const reason = `the run's deadline ${whole.deadline_at} has passed`
   const ended = await endRun(world, run, { state: 'cancelled', code: 'max_run_duration_exceeded', reason, stop: true })
   return ended.ok
 }
 
-function waitsForPeopleOnly(head: Head): boolean {
-  if (!Object.values(head.approvals).some(({ status }) => status === 'pending')) return false
-  if (head.running.length > 0) return false
-  return !Object.entries(head.lanes).some(
-    ([lane, value]) => /^\d+$/.test(lane) && readOrdinal(value).outcome === undefined,
-  )
+function isOver({ deadline_at }: Head, now: number): boolean {
+  return Date.parse(deadline_at) <= now
 }

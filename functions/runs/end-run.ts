@@ -1,4 +1,4 @@
-import { earlier, OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
+import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { Appended, OutboxEntry, RunKey, RunState } from '../../shared/runs/run-store.ts'
@@ -27,7 +27,6 @@ export async function endRun(
   const { state, code, reason, block_id, stop } = ending
   const now = world.clock.now()
   const at = new Date(now).toISOString()
-  const head = stop ? await world.runs.head(run, []) : undefined
   const data = block_id === undefined ? { code, reason } : { code, reason, block_id }
   const event: NewEvent = { type: `run:${state}`, data }
   const outbox: OutboxEntry[] = stop ? [{ id: 'stop', at, kind: 'stop_execution', cause: code }] : []
@@ -40,11 +39,12 @@ export async function endRun(
     events: [event],
     state,
     outbox,
-    ...(stop ? { check_at: earlier(head?.check_at, new Date(now + OUTBOX_GRACE_MS).toISOString()) } : {}),
+    ...(stop ? { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() } : {}),
   })
   if (done.ok && stop) {
-    await world.runs.putStop(run)
+    // The nudge first: should the mark not be written, the stopped execution still aborts what is in flight.
     await world.outbox.nudge(run)
+    await world.runs.putStop(run)
   }
   return done
 }

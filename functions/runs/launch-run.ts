@@ -1,15 +1,30 @@
 import { Fault } from '../../shared/errors.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { endRun } from './end-run.ts'
+
+type LaunchWorld = Pick<World, 'runs' | 'machine' | 'outbox' | 'clock'>
 
 /**
  * Starts the execution of a run whose HEAD and META exist, on the machine META names; started before counts as done.
- * Only here is the `start` entry of the outbox removed: whoever fails to start leaves it for the sweeper.
+ * Only here is the `start` entry of the outbox removed: whoever fails to start leaves it for the sweeper. A run that
+ * has ended owes no start, and one whose machine refuses it for good fails in those words.
  */
-export async function launchRun(world: Pick<World, 'runs' | 'machine'>, run: RunKey): Promise<void> {
+export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> {
   const meta = await world.runs.meta(run)
   if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has no META to start from.`)
-  const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
-  await world.machine.start({ machine: meta.machine, name: run.run_id, input })
+  const head = await world.runs.head(run, [])
+  if (head?.state === 'running') {
+    const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
+    const start = world.machine.start({ machine: meta.machine, name: run.run_id, input })
+    await start.catch((error: unknown) => refused(world, run, error))
+  }
   await world.runs.settleOutbox(run, ['start'])
+}
+
+/** No such machine, or one this place cannot run: no later try will find it otherwise. */
+async function refused(world: LaunchWorld, run: RunKey, error: unknown): Promise<void> {
+  if (!(error instanceof Fault && (error.name === 'NotFound' || error.name === 'InvalidInput'))) throw error
+  const reason = `its execution could not be started: ${error.message.slice(0, 600).toWellFormed()}`
+  await endRun(world, run, { state: 'failed', code: error.code, reason, stop: false })
 }

@@ -13,16 +13,15 @@ export async function readDocument(
   const parsed = parseDag(text, { ...(name === undefined ? {} : { name }), providers: world.providers.names() })
   if (parsed.ok) return { dag: parsed.dag, dag_hash: parsed.dag_hash }
   const { errors } = parsed
-  const first = errors[0]
-  const place = first?.line === undefined ? '' : ` (line ${first.line}, column ${first.column})`
-  const message = `The DAG has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}. ${first?.message ?? ''}${place}`
+  const many = errors.length === 1 ? 'an error' : `${errors.length} errors`
+  const message = `Cannot start: the DAG${name === undefined ? '' : ` "${name}"`} has ${many}, listed with ${errors.length === 1 ? 'its place' : 'their places'}.`
   throw new Fault('InvalidInput', 'invalid_dag', message, {
     issues: errors.slice(0, 20).map((error) => ({ ...error })),
   })
 }
 
 async function source(world: Pick<World, 'documents'>, { example, name, dag }: StartRunBody) {
-  if (dag !== undefined) return { text: dag, name: undefined }
+  if (dag !== undefined) return { text: dag, name }
   const from = example === undefined ? 'deployed' : 'example'
   const wanted = example ?? name ?? ''
   const text = await world.documents.read(wanted, from)

@@ -14,14 +14,20 @@ export interface Pinned {
 type Document = Omit<Pinned, 'meta'>
 
 const KEPT = 200
-const warm = new WeakMap<object, { readonly metas: Map<string, Meta>; readonly dags: Map<string, Document> }>()
+/** Promises, so that a thousand blocks that start together read and parse their document once. */
+interface Warm {
+  readonly metas: Map<string, Promise<Meta>>
+  readonly dags: Map<string, Promise<Document>>
+}
+
+const warm = new WeakMap<object, Warm>()
 
 /** Reads META and the pinned document of a run; Fault InvalidInput start_through_the_api when there is no such run. */
 export async function readPinned(world: Pick<World, 'runs' | 'objects'>, run: RunKey): Promise<Pinned> {
   const kept = warmOf(world.runs)
   const key = `${run.tenant}/${run.run_id}`
-  const meta = kept.metas.get(key) ?? keep(kept.metas, key, await requireMeta(world, run))
-  const document = kept.dags.get(meta.dag_ref) ?? keep(kept.dags, meta.dag_ref, await readDocument(world, meta))
+  const meta = await (kept.metas.get(key) ?? keep(kept.metas, key, requireMeta(world, run)))
+  const document = await (kept.dags.get(meta.dag_ref) ?? keep(kept.dags, meta.dag_ref, readDocument(world, meta)))
   return { meta, ...document }
 }
 
@@ -39,14 +45,16 @@ async function readDocument(world: Pick<World, 'objects'>, meta: Meta): Promise<
   return { dag, index: new Map(dag.blocks.map(({ id, index }) => [id, index])) }
 }
 
-function warmOf(owner: object) {
-  const kept = warm.get(owner) ?? { metas: new Map<string, Meta>(), dags: new Map<string, Document>() }
+function warmOf(owner: object): Warm {
+  const kept = warm.get(owner) ?? { metas: new Map(), dags: new Map() }
   warm.set(owner, kept)
   return kept
 }
 
-function keep<T>(map: Map<string, T>, key: string, value: T): T {
+/** Keeps what is being read; what could not be read is forgotten, the next caller tries again. */
+function keep<T>(map: Map<string, Promise<T>>, key: string, value: Promise<T>): Promise<T> {
   if (map.size >= KEPT) map.delete(map.keys().next().value ?? '')
   map.set(key, value)
+  value.catch(() => map.delete(key))
   return value
 }

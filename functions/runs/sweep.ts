@@ -5,9 +5,11 @@ import type { World } from '../../shared/world.ts'
 import { expireApproval } from '../approvals/expire-approval.ts'
 import { functionHandler } from '../handler.ts'
 import { endIfOverdue } from './end-if-overdue.ts'
-import { endRun } from './end-run.ts'
+import { reconcile } from './reconcile.ts'
 
 const PER_SWEEP = 100
+const AGAIN_MS = 1_000
+const LATER_MS = 60_000
 
 /**
  * Looks at every run whose check_at has come: expires approvals, ends overdue runs, performs what the outbox still
@@ -19,11 +21,7 @@ export const handler = functionHandler({
   input: z.strictObject({}),
   async run(_event, world) {
     const runs = await world.runs.due(new Date(world.clock.now()).toISOString(), PER_SWEEP)
-    for (const run of runs) {
-      await look(world, run).catch((error: unknown) => {
-        world.log.error('sweep could not look at a run', { run_id: run.run_id, error: String(error) })
-      })
-    }
+    for (const run of runs) await look(world, run).catch((error: unknown) => lookLater(world, run, error))
     return { looked: runs.length }
   },
 })
@@ -38,7 +36,23 @@ async function look(world: World, run: RunKey): Promise<void> {
   }
   if (head.outbox.length > 0) await world.outbox.nudge(run)
   const now = await world.runs.head(run, [])
-  if (now?.check_at !== undefined) await world.runs.moveCheck(run, now.check_at, nextCheck(now, world.clock.now()))
+  if (now?.check_at !== undefined) await world.runs.moveCheck(run, now.check_at, comingCheck(now, world.clock.now()))
+}
+
+/** What is overdue is looked at again soon, but after the others: what never gets done must not hold them up. */
+function comingCheck(head: Head, now: number): string | undefined {
+  const next = nextCheck(head, now)
+  if (next === undefined || Date.parse(next) > now) return next
+  return new Date(now + AGAIN_MS).toISOString()
+}
+
+/** One run that cannot be looked at must neither end the sweep nor stay first in line for ever. */
+async function lookLater(world: World, run: RunKey, error: unknown): Promise<void> {
+  world.log.error('sweep could not look at a run', { run_id: run.run_id, error: String(error) })
+  const head = await world.runs.head(run, []).catch(() => undefined)
+  if (head?.check_at === undefined) return
+  const later = new Date(world.clock.now() + LATER_MS).toISOString()
+  await world.runs.moveCheck(run, head.check_at, later).catch(() => undefined)
 }
 
 async function expireDue(world: World, run: RunKey, head: Head): Promise<void> {
@@ -47,15 +61,4 @@ async function expireDue(world: World, run: RunKey, head: Head): Promise<void> {
     const item = await world.runs.approval(run, id)
     if (item !== undefined) await expireApproval(world, run, item, approval)
   }
-}
-
-/** An execution that ended outside our view (failed, timed out, aborted, lost) fails its run, in words. */
-async function reconcile(world: World, run: RunKey, head: Head): Promise<void> {
-  const meta = await world.runs.meta(run)
-  if (meta === undefined || head.outbox.some(({ kind }) => kind === 'start_run')) return
-  const execution = await world.machine.describe(meta.machine, run.run_id)
-  if (execution === undefined || execution.status === 'RUNNING') return
-  const why = [execution.error, execution.cause?.slice(0, 200)].filter((part) => part !== undefined).join(': ')
-  const reason = `its execution ended ${execution.status}${why === '' ? '' : ` (${why})`} before the run had a verdict`
-  await endRun(world, run, { state: 'failed', code: 'execution_ended', reason, stop: false })
 }

@@ -1,9 +1,9 @@
-import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
+import { splitLines } from '../../shared/split-lines.ts'
 
 /**
  * The program behind `sluice gates check --ndjson`: a line {"id","check","inputs","outputs","measured"} in, a line
@@ -30,7 +30,7 @@ const LineSchema = z.looseObject({
 async function answerLines(): Promise<void> {
   let written: Promise<void> = Promise.resolve()
   let number = 0
-  for await (const line of createInterface({ input: process.stdin })) {
+  for await (const line of splitLines(process.stdin.setEncoding('utf8'))) {
     number += 1
     if (line.trim() === '') continue
     const answered = answer(line, number)

@@ -3,6 +3,7 @@ import type { Json } from '../../shared/canonical.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Provider } from '../../shared/provider.ts'
+import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { Execution } from '../../shared/runs/machine.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { Clock, Log, World } from '../../shared/world.ts'
@@ -11,6 +12,9 @@ import { createSqliteJournal } from './asl/sqlite-journal.ts'
 import { createHost, type Host } from './host.ts'
 import { createOutbox } from './outbox.ts'
 import { createIds, createPorts } from './world.ts'
+
+/** More are left to the sweep. */
+const MOST_OWED = 1_000
 
 interface EngineParts {
   readonly settings: Settings
@@ -46,6 +50,7 @@ export function openEngine(parts: EngineParts): Engine {
     journal: createSqliteJournal(db),
     bind,
     onEnd: (name, execution) => {
+      log.info('run ended', { run_id: name, execution: execution.status })
       void lookSoon(world, tenant, name, execution).catch((error: unknown) => {
         log.error('end of an execution not followed', { run_id: name, error: String(error) })
       })
@@ -55,7 +60,13 @@ export function openEngine(parts: EngineParts): Engine {
   return {
     world,
     host,
-    resume: () => machine.resume(),
+    async resume() {
+      const taken = await machine.resume()
+      // What an earlier process owed when it died is done now, not when its time of grace is over.
+      const grace = new Date(clock.now() + OUTBOX_GRACE_MS).toISOString()
+      for (const run of await world.runs.due(grace, MOST_OWED)) await outbox.nudge(run)
+      return taken
+    },
     async close() {
       await machine.close()
       await outbox.settled()

@@ -69,7 +69,8 @@ async function openSteps(
   const server =
     options.listen === true ? await listen(settings.port, { host, principal, log, maxBodyBytes }) : undefined
   if (server !== undefined) undone(() => server.close())
-  await engine.resume()
+  const resumed = await engine.resume()
+  log.info('place opened', { url: server?.url, data_dir: settings.data_dir, runs_resumed: resumed })
   if (sweep_ms > 0) undone(startSweep(sweep_ms, () => host.invoke('sweep', {}), log))
   return {
     world,

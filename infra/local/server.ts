@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { Log } from '../../shared/world.ts'
 import { guardOrigin } from './guard-origin.ts'
 import type { Host } from './host.ts'
+import { inTurn } from './in-turn.ts'
 import { readBody } from './read-body.ts'
 import { matchRoute } from './router.ts'
 import { type Answer, problemAnswer, sendAnswer } from './send-answer.ts'
@@ -28,9 +30,11 @@ export interface LocalServer {
  */
 export async function listen(port: number, parts: ServerParts): Promise<LocalServer> {
   const live = new Set<AbortController>()
+  const turn = inTurn()
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-    void serve(request, response, parts, live)
+    turn(request.socket, () => serve(request, response, parts, live))
   })
+  server.timeout = IDLE_MS
   await bound(server, port)
   const address = server.address()
   const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`
@@ -48,6 +52,8 @@ export async function listen(port: number, parts: ServerParts): Promise<LocalSer
 }
 
 const GRACE_MS = 1_000
+/** A connection on which nothing moves for so long is closed; a stream of events has its heartbeat well before. */
+const IDLE_MS = 120_000
 
 function bound(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -61,6 +67,7 @@ function bound(server: Server, port: number): Promise<void> {
   })
 }
 
+/** Resolves when the answer is out or the client gone; never rejects. */
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
@@ -73,26 +80,46 @@ async function serve(
     live.delete(control)
     if (!response.writableFinished) control.abort(new Error('the client went away'))
   })
-  const answer = await answerOf(request, parts, control.signal).catch((error: unknown) => {
+  const began = performance.now()
+  const seen: Seen = {}
+  const answer = await answerOf(request, parts, control.signal, seen).catch((error: unknown) => {
     const refused = problemAnswer(error)
-    if (refused.statusCode === 500) parts.log.error('request failed', { path: request.url, error: String(error) })
+    // Who goes away in the middle of a body gets no answer and is no error of ours.
+    if (refused.statusCode === 500 && !request.socket.destroyed)
+      parts.log.error('request failed', { path: request.url, error: String(error) })
     return refused
   })
+  const ms = Math.round(performance.now() - began)
+  parts.log.info('request', { method: request.method, ...seen, status: answer.statusCode, ms })
   try {
     // A request that was not read to its end leaves the connection unusable for another one.
     if (!request.complete && request.method !== 'GET') response.setHeader('connection', 'close')
     await sendAnswer(response, answer, control.signal)
+    if (!response.closed) await once(response, 'close')
   } catch (error) {
     parts.log.error('answer broke off', { path: request.url, error: String(error) })
     response.destroy()
   }
 }
 
-async function answerOf(request: IncomingMessage, parts: ServerParts, signal: AbortSignal): Promise<Answer> {
+/** For the log: the route's pattern and its run, never what else a client wrote into the URL. */
+interface Seen {
+  route?: string
+  run_id?: string
+}
+
+async function answerOf(
+  request: IncomingMessage,
+  parts: ServerParts,
+  signal: AbortSignal,
+  seen: Seen,
+): Promise<Answer> {
   guardOrigin(request)
   const method = request.method ?? 'GET'
   const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?')
   const { line, params } = matchRoute(method, path)
+  seen.route = line.path
+  if (params?.run_id !== undefined) seen.run_id = params.run_id.slice(0, 40)
   const body = method === 'GET' ? undefined : await readBody(request, parts.maxBodyBytes)
   const isText = body === undefined || isUtf8(body)
   const event = {

@@ -72,6 +72,7 @@ const ApprovalSchema = z.strictObject({
   decided_by: text.optional(),
   decided_at: text.optional(),
   via: text.optional(),
+  feedback: text.optional().describe('What the decider said, at most 3,000 characters'),
   feedback_ref: text.optional(),
   waited_ms: z.number().optional(),
 })

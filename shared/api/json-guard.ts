@@ -1,13 +1,22 @@
 import { Fault } from '../errors.ts'
+import { jsonProblem } from '../json-problem.ts'
 
 /**
  * Parses JSON that came from outside. One linear scan before the parser refuses what a parser would accept silently
  * or choke on: deeper than 64 levels (json_too_deep), the same key twice in one object (duplicate_key), and the keys
- * `__proto__`, `constructor`, `prototype` (forbidden_key). Bad syntax is json_syntax. All are Fault InvalidInput.
+ * `__proto__`, `constructor`, `prototype` (forbidden_key). Bad syntax is json_syntax; what JSON's grammar allows but no
+ * hash can be made of is number_too_large or half_character. All are Fault InvalidInput.
  * Source: spec reliability, "Limits".
  */
 export function readJson(text: string): unknown {
   guard(text)
+  const value = parsed(text)
+  const problem = jsonProblem(value)
+  if (problem === undefined) return value
+  throw new Fault('InvalidInput', problem.code, `Cannot read the body: ${problem.text}.`)
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
+import { StoredValueSchema } from '../runs/event.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -20,8 +21,22 @@ const ArtifactSchema = z.strictObject({
   href: text,
 })
 
-/** Routes of what a run holds besides its events: shared context and artifacts. */
+/** Routes of what a run holds besides its events: outputs, shared context and artifacts. */
 export const RUN_DATA_ROUTES = {
+  'get-outputs': {
+    summary: 'Values of the outputs a block has published',
+    params: RunParamsSchema.extend({
+      block_id: text.regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'a block id is a letter, then letters, digits, _ or -'),
+    }),
+    answer: z.strictObject({
+      run_id: text,
+      block_id: text,
+      attempt: count,
+      state: text,
+      outputs: z.record(text, json).describe('Value by port'),
+      refs: z.record(text, StoredValueSchema).describe('Ports whose value is above 256 KiB: where it is stored'),
+    }),
+  },
   'get-context': {
     summary: 'The shared context of a run, with the version a change must name',
     params: RunParamsSchema,

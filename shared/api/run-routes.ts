@@ -27,12 +27,17 @@ export const RUN_ROUTES = {
   'list-runs': {
     summary: 'Runs, newest first',
     query: z.strictObject({
-      status: z.enum(['running', 'completed', 'failed', 'cancelled']).optional(),
+      status: RunSummarySchema.shape.state
+        .optional()
+        .describe('As the list shows it: `running` leaves out runs that wait only for people'),
       dag: text.min(1).max(200).optional(),
       limit: queryInt(1, 500, 50),
       cursor: text.min(1).max(500).optional(),
     }),
-    answer: z.strictObject({ runs: z.array(RunSummarySchema), next_cursor: text.nullable() }),
+    answer: z.strictObject({
+      runs: z.array(RunSummarySchema),
+      next_cursor: text.nullable().describe('null ends the list; a page before that may be short'),
+    }),
   },
   'get-run': GET_RUN,
   'replay-run': {

@@ -12,7 +12,9 @@ const values = z.record(key, json)
 const StartRunBodySchema = z
   .strictObject({
     example: name.optional().describe('A document shipped with the package'),
-    name: name.optional().describe('A document deployed in this place'),
+    name: name
+      .optional()
+      .describe('A document deployed in this place; beside `dag` what it is called if it has no name itself'),
     dag: z
       .union([z.string().min(1), z.record(z.string(), json)], 'a YAML text or an object')
       .optional()
@@ -31,10 +33,10 @@ const StartRunBodySchema = z
       })
       .optional(),
   })
-  .refine(
-    ({ example, name, dag }) => [example, name, dag].filter((given) => given !== undefined).length === 1,
-    'give exactly one of example, name, dag',
-  )
+  .refine(({ example, name, dag }) => {
+    const sources = dag === undefined ? [example, name] : [example, dag]
+    return sources.filter((given) => given !== undefined).length === 1
+  }, 'give exactly one of example, name, dag (only dag may have a name beside it)')
 
 /** The body of POST /api/dag/run, parsed. Sizes and meaning are checked where the run begins. */
 export type StartRunBody = z.output<typeof StartRunBodySchema>

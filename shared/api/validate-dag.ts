@@ -11,6 +11,9 @@ export const VALIDATE_DAG = {
   answer: z.strictObject({
     valid: z.boolean(),
     errors: z.array(z.looseObject({ code: text, path: text, message: text })),
+    warnings: z
+      .array(z.strictObject({ code: text, path: text, message: text }))
+      .describe('What a valid document will suffer from when it runs'),
     /** Block ids in an order that respects every edge; empty when not valid. */
     order: z.array(text),
     dag_hash: text.optional(),

@@ -17,6 +17,8 @@ const LISTED = 20
 
 function spread(issue: z.core.$ZodIssue, schema: z.ZodType): readonly Issue[] {
   const at = issue.path.map(String)
+  // A key of free values: what is wrong with it stands one level deeper.
+  if (issue.code === 'invalid_key') return [{ path: at.join('.'), message: keyWords(issue, at.at(-1) ?? '') }]
   if (issue.code !== 'unrecognized_keys') return [{ path: at.join('.'), message: issue.message }]
   const allowed = keysAt(schema, at)
   return issue.keys.slice(0, LISTED).map((key) => ({
@@ -24,6 +26,10 @@ function spread(issue: z.core.$ZodIssue, schema: z.ZodType): readonly Issue[] {
     message: `Unknown key "${key.slice(0, 100)}"`,
     ...(allowed.length === 0 ? {} : { hint: hintFor(key, allowed) }),
   }))
+}
+
+function keyWords({ issues }: z.core.$ZodIssueInvalidKey, key: string): string {
+  return `The key "${key.slice(0, 100)}" is not allowed: ${issues[0]?.message ?? 'it does not fit the schema'}`
 }
 
 function hintFor(key: string, allowed: readonly string[]): string {

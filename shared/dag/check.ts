@@ -15,9 +15,9 @@ import { settleTypes } from './settle-types.ts'
  */
 export function check(
   document: Json,
-  options: Omit<Reading, 'problems'> & { readonly name: string },
+  options: Omit<Reading, 'problems' | 'spent'> & { readonly name: string },
 ): { readonly problems: readonly Problem[]; readonly sound?: Sound } {
-  const reading: Reading = { ...options, problems: [] }
+  const reading: Reading = { ...options, problems: [], spent: { compiled_parts: 0 } }
   const draft = readDocument(reading, document)
   if (draft === undefined) return { problems: reading.problems }
   const { inputs, blocks, byId } = draft

@@ -4,6 +4,10 @@ export const LIMITS = {
   depth: 64,
   blocks: 1_000,
   gates_per_block: 20,
+  /** block:output names each by ref, hash and size, about 250 bytes, and an append has 8 KiB. */
+  outputs_per_block: 24,
+  /** Patterns and JSON Schema references of all gates: about 1 ms each to compile, on the caller's event loop. */
+  compiled_parts: 1_000,
   timeout_ms: 840_000,
   approval_timeout_sec: 604_800,
   retry_delay_ms: 604_800_000,

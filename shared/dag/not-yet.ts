@@ -26,6 +26,7 @@ const LATER: Readonly<Record<string, Readonly<Record<string, readonly Json[] | '
     max_iterations: 'any',
     on_reject: ['iterate', 'route'],
   },
+  approver: { group: 'any' },
   edge: { transform: 'any' },
 }
 
@@ -34,6 +35,12 @@ export function isLater(section: string, key: string, value: Json): boolean {
   if (section === 'approval' && key === 'quorum') return typeof value === 'number' && value > 1
   const values = own(own(LATER, section) ?? {}, key)
   return values === 'any' || values?.includes(value) === true
+}
+
+/** What is refused: the key where every value of it comes later, `key: value` where this one does. */
+export function laterWords(section: string, key: string, value: Json | undefined): string {
+  const some = own(own(LATER, section) ?? {}, key) !== 'any' && (typeof value === 'string' || typeof value === 'number')
+  return some ? `"${key}: ${value}"` : `"${key}"`
 }
 
 /** Keys of a section that come later, for suggestions. */

@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { PortType } from './dag.ts'
+import { LIMITS } from './limits.ts'
 import { type PortDraft, type Ports, readPorts } from './read-ports.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -22,8 +23,16 @@ export function readBlockPorts(
 ): BlockPorts {
   const inputs = readPorts(reading, 'input', block.inputs, [...path, 'inputs'])
   const outputs = readPorts(reading, 'output', block.outputs, [...path, 'outputs'])
+  checkCount(reading, outputs.size, [...path, 'outputs'])
   for (const port of outputs.values()) if (port.type === undefined && !port.broken) untyped(reading, port.path)
   return { inputs, outputs: block.mode === 'approval' ? decisionOutputs(reading, outputs, inputs, path) : outputs }
+}
+
+function checkCount({ problems }: Reading, count: number, path: Path): void {
+  if (count <= LIMITS.outputs_per_block) return
+  const text = `has ${count} outputs; the limit is ${LIMITS.outputs_per_block}`
+  const hint = 'Put several values into one output of type json.'
+  problems.push({ code: 'limit_exceeded', path, on: 'key', say: ({ who }) => ({ text: `${who} ${text}`, hint }) })
 }
 
 /** What a decision leaves behind (spec dag, `mode: approval`). */

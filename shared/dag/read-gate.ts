@@ -1,6 +1,8 @@
 import type { Json } from '../canonical.ts'
 import type { Gate } from '../gates/gate.ts'
+import { compiledParts } from './check-cost.ts'
 import type { GateUse } from './dag.ts'
+import { LIMITS } from './limits.ts'
 import { readSection, refuseLater } from './read-section.ts'
 import { type Mapping, type Reading, readMapping, readMember } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -60,10 +62,22 @@ function readCheck(place: GatePlace, check: Json | undefined, path: Path): GateU
     refuseType(reading, type, path)
     return undefined
   }
+  if (!affordable(reading, params, path)) return undefined
   const parsed = readMember(reading, gate.params, params, path)
   if (parsed === undefined) return undefined
   for (const port of gate.reads(parsed)) if (!place.ports.has(port)) refusePort(place, mapping, port, path)
   return normalCheck(gate, parsed)
+}
+
+/** Told once, where it is too much; what follows is not compiled. */
+function affordable({ problems, spent }: Reading, params: Mapping, path: Path): boolean {
+  const before = spent.compiled_parts
+  spent.compiled_parts += compiledParts(params)
+  const limit = LIMITS.compiled_parts
+  if (spent.compiled_parts <= limit) return true
+  const text = `the gates of the document have more than ${limit} patterns and schema references together`
+  if (before <= limit) problems.push({ code: 'limit_exceeded', path, say: () => ({ text }) })
+  return false
 }
 
 function normalCheck(gate: Gate<unknown>, parsed: unknown): GateUse['check'] {

@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { ApprovalPolicy, RetryPolicy } from './dag.ts'
+import { isLater } from './not-yet.ts'
 import { readSection } from './read-section.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -43,6 +44,9 @@ export function readRetry(reading: Reading, given: Json | undefined, path: Path)
 }
 
 const KINDS = ['user', 'group', 'slack', 'iam', 'token']
+const ALLOWED = KINDS.filter((kind) => !isLater('approver', kind, ''))
+  .map((kind) => `${kind}:NAME`)
+  .join(', ')
 
 /** The compatibility key names a person without saying how they sign in. */
 function withKind(approver: string): string {
@@ -51,9 +55,18 @@ function withKind(approver: string): string {
 
 function readApprover({ problems }: Reading, approver: string, path: Path): string {
   const colon = approver.indexOf(':')
-  if (KINDS.includes(approver.slice(0, Math.max(0, colon))) && approver.trim().length > colon + 1) return approver
+  const kind = approver.slice(0, Math.max(0, colon))
+  if (isLater('approver', kind, approver)) {
+    const say: Problem['say'] = ({ place }) => ({
+      text: `${place} is ${quoted(approver)}, and approvers of kind "${kind}:" are not supported yet`,
+      hint: 'Name people for now, as in "user:ana".',
+    })
+    problems.push({ code: 'not_yet_supported', path, say })
+    return approver
+  }
+  if (KINDS.includes(kind) && approver.trim().length > colon + 1) return approver
   const say: Problem['say'] = ({ place }) => ({
-    text: `${place} is ${quoted(approver)}, which names nobody; allowed are ${KINDS.map((kind) => `${kind}:NAME`).join(', ')}`,
+    text: `${place} is ${quoted(approver)}, which names nobody; allowed are ${ALLOWED}`,
     hint: colon < 0 ? `Did you mean ${quoted(`user:${approver}`)}?` : undefined,
   })
   problems.push({ code: 'invalid_value', path, say })

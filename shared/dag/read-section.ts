@@ -1,11 +1,10 @@
 import type * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import { unknownKey } from './issue-problems.ts'
-import { isLater, laterKeys } from './not-yet.ts'
+import { isLater, laterKeys, laterWords } from './not-yet.ts'
 import { type Mapping, type Reading, readMapping, readMember } from './reading.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
-import { shown } from './wording.ts'
 
 /**
  * Reads a mapping key by key: what is right is answered, what is wrong is a problem at its place, so one mistake hides
@@ -39,17 +38,16 @@ export function refuseLater(reading: Reading, mapping: Mapping, section: string,
   const later = Object.keys(mapping).filter((key) => isLater(section, key, mapping[key] ?? null))
   for (const key of later) {
     // `mode: dag` and its section `dag` are one thing, said once.
-    if (section !== 'block' || mapping.mode !== key) refuseOne(reading, mapping[key], [...path, key])
+    if (section !== 'block' || mapping.mode !== key)
+      refuseOne(reading, laterWords(section, key, mapping[key]), [...path, key])
   }
   return new Set(later)
 }
 
-function refuseOne({ problems }: Reading, value: Json | undefined, path: Path): void {
-  const key = String(path.at(-1))
-  const what = typeof value === 'string' || typeof value === 'number' ? `"${key}" (${shown(value)})` : `"${key}"`
+function refuseOne({ problems }: Reading, what: string, path: Path): void {
   const say: Problem['say'] = ({ who }) => ({
     text: `${who} uses ${what}, which is not supported yet`,
-    hint: `${what} comes in a later version: remove it for now.`,
+    hint: 'Remove it for now; it comes in a later version.',
   })
   problems.push({ code: 'not_yet_supported', path, on: 'key', say })
 }

@@ -9,6 +9,8 @@ import { shown } from './wording.ts'
 /** What the checks share: the problems found so far, the gates there are, and the providers when they are known. */
 export interface Reading {
   readonly problems: Problem[]
+  /** What the gates read so far have cost (limits.ts, `compiled_parts`). */
+  readonly spent: { compiled_parts: number }
   readonly gates: {
     readonly gateOf: (type: string) => Gate<unknown> | undefined
     readonly gateTypes: () => readonly string[]

@@ -71,9 +71,11 @@ function step(walk: Walk, event: Event): void {
 }
 
 function attachScalar(walk: Walk, event: ScalarEvent): void {
-  const at = event.valueStart < 0 ? emptyAt(walk) : scalarAt(walk, event)
+  const at = event.valueStart < 0 ? emptyAt(walk, event) : scalarAt(walk, event)
   attach(walk, { at }, getScalarValue(walk.text, event))
   if (event.valueStart >= 0) walk.cursor = event.valueEnd + (isQuoted(event) ? 1 : 0)
+  // Also past what an empty value has: else each of many would look through the same text again.
+  else walk.cursor = Math.max(walk.cursor, event.tagEnd, event.anchorEnd)
 }
 
 /** A node is the next item, the next key, or the value of the key before it. */
@@ -146,10 +148,12 @@ function scalarAt(walk: Walk, event: ScalarEvent): number {
   return skip(walk.text, /(?:[\s:?-]|#[^\r\n]*)*/y, Math.max(walk.cursor, event.tagEnd, event.anchorEnd))
 }
 
-/** An absent value stands at its key, an absent item at its dash. */
-function emptyAt(walk: Walk): number {
+/** An absent value stands at its key, an absent item at its tag or anchor, else at its dash. */
+function emptyAt(walk: Walk, event: ScalarEvent): number {
   const frame = walk.frames.at(-1)
   if (frame?.key !== undefined) return frame.key.at
+  if (event.tagStart >= 0) return event.tagStart
+  if (event.anchorStart >= 0) return event.anchorStart
   if (frame?.items === undefined) return walk.cursor
   const dash = skip(walk.text, /(?:[\s\]},:?]|#[^\r\n]*)*/y, walk.cursor)
   if (walk.text[dash] !== '-') return walk.cursor

@@ -68,6 +68,8 @@ function ajvFor(all: boolean): Ajv2020 {
     strictRequired: false,
     validateFormats: false,
     inlineRefs: false,
+    // Else `required: [toString]` would hold for every object.
+    ownProperties: true,
     addUsedSchema: false,
     logger: false,
     code: { regExp: linearRegExp },

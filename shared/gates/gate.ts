@@ -27,6 +27,8 @@ export interface Gate<Params> {
   readonly type: string
   /** One sentence for the generated reference. */
   readonly summary: string
+  /** No place can carry it out yet: every verdict is `error`. */
+  readonly unavailable?: true
   /** Strict: unknown parameters are errors when the DAG is parsed. */
   readonly params: z.ZodType<Params>
   /** Ports this check reads: they must exist on the block. */

@@ -26,6 +26,7 @@ export const http: Gate<Http> = {
   summary: 'Passes when a GET or HEAD of the URL answers `expect_status`. Parameters are checked; it cannot run yet.',
   params: HttpSchema,
   reads: ({ port }) => (port === undefined ? [] : [port]),
+  unavailable: true,
   check: notAvailable,
 }
 

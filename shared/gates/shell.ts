@@ -26,6 +26,7 @@ export const shell: Gate<Shell> = {
   summary: 'Passes when the command ends with exit code 0. Parameters are checked; it cannot run yet.',
   params: ShellSchema,
   reads: () => [],
+  unavailable: true,
   check: notAvailable,
 }
 

@@ -25,7 +25,8 @@ export function strictUrl(
 }
 
 function hostOf(authority: string): string | undefined {
-  const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
+  // A second @ is one the parser would encode.
+  const host = authority.slice(authority.indexOf('@') + 1).toLowerCase()
   // An IPv6 address has many spellings, and the parser accepts only real ones.
   if (host.startsWith('[')) return URL.parse(`http://${host}`)?.hostname
   return host.replace(/:\d*$/, '')

@@ -12,7 +12,7 @@ const time = z.iso.datetime()
 export const StoredValueSchema = z.strictObject({ ref: text, sha256: text, bytes: count })
 export type StoredValue = z.infer<typeof StoredValueSchema>
 
-export const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
+const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
 
 const runEnded = z.strictObject({ code: text, reason: text, block_id: text.optional() })
 const blockEnded = z.strictObject({ code: text, reason: text })

@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { OutputPort } from '../dag/dag.ts'
+import { jsonProblem } from '../json-problem.ts'
 import { fitsPort } from './resolve-inputs.ts'
 
 type Ports = Readonly<Record<string, OutputPort>>
@@ -25,7 +26,7 @@ export function readAnswer(text: string, ports: Ports): ContractResult {
   return checkOutputs({ [only]: port?.type === 'json' && object !== undefined ? object : rawValue(text, port) }, ports)
 }
 
-/** Missing, null or blank required outputs and wrong types, each named; undeclared members are dropped. */
+/** Missing, null or blank required outputs, wrong types and values no hash can be made of, each named; undeclared members are dropped. */
 export function checkOutputs(object: Readonly<Record<string, Json>>, ports: Ports): ContractResult {
   const values: Record<string, Json> = {}
   const problems: string[] = []
@@ -40,8 +41,14 @@ export function checkOutputs(object: Readonly<Record<string, Json>>, ports: Port
 
 function portProblem(name: string, port: OutputPort, value: Json | undefined): string | undefined {
   if (value === undefined || isBlank(value)) return port.required ? `missing port ${name}` : undefined
-  if (fitsPort(port.type, value)) return undefined
+  if (fitsPort(port.type, value)) return valueProblem(name, value)
   return `port ${name} must be ${port.type}, got ${Array.isArray(value) ? 'array' : typeof value}`
+}
+
+/** What could not be stored under its hash: an answer may hold 1e999, \ud800, or ten thousand brackets. */
+function valueProblem(name: string, value: Json): string | undefined {
+  const problem = jsonProblem(value)
+  return problem === undefined ? undefined : `port ${name} cannot be stored: ${problem.text}`
 }
 
 function isBlank(value: Json): boolean {

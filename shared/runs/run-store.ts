@@ -95,6 +95,7 @@ export interface Append {
   readonly approval?: { readonly id: string; readonly was: 'pending' | null; readonly set: HeadApproval }
   readonly state?: RunState
   readonly deadline_at?: string
+  /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */
   readonly check_at?: string
   readonly outbox?: readonly OutboxEntry[]
   /** B#, written after HEAD (SQLite: in the same transaction) and before the append resolves; forward only. */

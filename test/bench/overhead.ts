@@ -30,44 +30,43 @@ async function main(): Promise<void> {
 }
 
 async function compare(shape: Shape, folder: string): Promise<void> {
-  const ours = await sluice(shape, folder)
-  const rows = [
-    `sluice (durable)          ${figure(ours.run)}   ${figure(ours.whole)} with parse, check, compile, start`,
-  ]
-  for (const alternative of ALTERNATIVES) {
-    const run = await alternative.prepare(shape, folder)
-    const theirs = await median(async () => {
-      const started = performance.now()
-      await run()
-      return (performance.now() - started) * 1_000
-    }, shape.n)
-    rows.push(`${alternative.name.padEnd(25)} ${figure(theirs)}   sluice / this = ${(ours.run / theirs).toFixed(2)}x`)
-  }
-  process.stdout.write(`\n${shape.name}: microseconds a block\n  ${rows.join('\n  ')}\n`)
-}
-
-async function sluice(shape: Shape, folder: string): Promise<{ readonly run: number; readonly whole: number }> {
   const place = await openSluice(folder)
-  const whole: number[] = []
-  const run = await median(async () => {
-    const measured = await place.run(shape)
-    whole.push((measured.whole_ms * 1_000) / shape.n)
-    return measured.run_ms * 1_000
-  }, shape.n)
+  const ours = { run: [] as number[], whole: [] as number[] }
+  const theirs = await Promise.all(
+    ALTERNATIVES.map(async ({ name, prepare }) => ({ name, run: await prepare(shape, folder), seen: [] as number[] })),
+  )
+  // In turns, so that a machine that is slow for a while is slow for everybody.
+  for (let round = 0; round < WARM_UPS + ROUNDS; round += 1) {
+    const { run_ms, whole_ms } = await place.run(shape)
+    ours.run.push(micros(run_ms, shape))
+    ours.whole.push(micros(whole_ms, shape))
+    for (const { run, seen } of theirs) seen.push(micros(await timed(run), shape))
+  }
   await place.close()
-  return { run, whole: middle(whole.slice(WARM_UPS)) }
+  const run = median(ours.run)
+  const whole = median(ours.whole)
+  const rows = theirs.map(({ name, seen }) => {
+    const value = median(seen)
+    return `${name.padEnd(25)} ${figure(value)}   sluice / this = ${(run / value).toFixed(2)}x`
+  })
+  const first = `sluice (durable)          ${figure(run)}   ${figure(whole)} with parse, check, compile, start`
+  process.stdout.write(`\n${shape.name}: microseconds a block\n  ${[first, ...rows].join('\n  ')}\n`)
 }
 
-/** Median over ROUNDS of what `once` answers in microseconds, a block; warming calls are left out. */
-async function median(once: () => Promise<number>, blocks: number): Promise<number> {
-  for (let round = 0; round < WARM_UPS; round += 1) await once()
-  const seen: number[] = []
-  for (let round = 0; round < ROUNDS; round += 1) seen.push((await once()) / blocks)
-  return middle(seen)
+async function timed(run: () => Promise<void>): Promise<number> {
+  const started = performance.now()
+  await run()
+  return performance.now() - started
 }
 
-function middle(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+function micros(ms: number, shape: Shape): number {
+  return (ms * 1_000) / shape.n
+}
+
+/** Of the rounds after the warming ones. */
+function median(values: readonly number[]): number {
+  const sorted = values.slice(WARM_UPS).sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
 function figure(micros: number): string {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { earlier } from '../../shared/runs/check-at.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type {
   Append,
@@ -113,7 +114,7 @@ function append(model: Model, append: Append): Appended {
   for (const entry of append.outbox ?? []) run.outbox.set(entry.id, entry)
   if (append.projection !== undefined) put(run, append.projection)
   run.state = append.state ?? run.state
-  run.check_at = append.check_at ?? run.check_at
+  if (append.check_at !== undefined) run.check_at = earlier(run.check_at, append.check_at)
   return { ok: true, seq: run.events.length }
 }
 

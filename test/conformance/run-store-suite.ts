@@ -377,6 +377,8 @@ function headTests(store: Store): void {
     await store().moveCheck(run, check_at, time(90_000))
     expect((await store().head(run))?.check_at).toBe(time(90_000))
     expect(await store().due(time(90_000), 10)).toEqual([run])
+    await store().append(step(run, '1', 10, { check_at: time(90_001) }))
+    expect((await store().head(run))?.check_at).toBe(time(90_000))
     await store().moveCheck(run, time(90_000), undefined)
     expect(await store().head(run)).not.toHaveProperty('check_at')
     expect(await store().due(time(10_000_000), 10)).toEqual([])

@@ -44,7 +44,7 @@ describe('sluice validate', () => {
     const { code, out } = await sluice(['validate', 'bad.yaml'], { cwd })
     expect(code).toBe(100)
     expect(out).toMatch(
-      /^bad\.yaml has errors:\n {2}7:\d+ blocks\[1\]\.inputs\.plan\.from: .*"plan\.pan".*Did you mean "plan\.plan"\?/,
+      /^bad\.yaml has 1 error:\n {2}7:\d+ {2}unknown_output {2}block "build" .*"plan\.pan".*Did you mean "plan\.plan"\?\n$/,
     )
   })
 
@@ -72,6 +72,25 @@ describe('sluice validate', () => {
     expect(missing.code).toBe(2)
     expect(missing.err).toMatch(/Cannot read file "nope\.yaml": there is no such file/)
     expect(await sluice(['validate'], { cwd: folder })).toMatchObject({ code: 2, out: '' })
+  })
+
+  test('reports every file it can read, and then those it cannot', async () => {
+    const cwd = project({ 'good.yaml': GOOD })
+    const { code, out, err } = await sluice(['validate', 'nope.yaml', 'good.yaml', 'none.yaml'], { cwd })
+    expect({ code, out }).toEqual({ code: 2, out: 'good.yaml is valid: plan, build\n' })
+    expect(err).toMatch(/"nope\.yaml"[\s\S]*"none\.yaml"/)
+  })
+
+  test('warns of gates that cannot run, with exit code 0', async () => {
+    const gate = '    post_gates: [{ name: lint, check: { type: shell, command: "true" } }]\n'
+    const cwd = project({ 'good.yaml': `${GOOD}${gate}` })
+    const { code, out } = await sluice(['validate', 'good.yaml'], { cwd })
+    expect(code).toBe(0)
+    expect(out).toMatch(
+      /is valid: plan, build\n {2}warning {2}blocks\[1\]\.post_gates\[0\]\.check {2}gate_cannot_run {2}/,
+    )
+    const [file] = JSON.parse((await sluice(['validate', 'good.yaml', '--json'], { cwd })).out)
+    expect(file).toMatchObject({ valid: true, errors: [], warnings: [{ code: 'gate_cannot_run' }] })
   })
 
   test('--ndjson answers a line each, in order, also for lines it cannot read', async () => {
@@ -173,6 +192,10 @@ describe('sluice', () => {
     ['nothing to start', ['run', 'start']],
     ['two things to start', ['run', 'start', 'a', '--example', 'b']],
     ['a DAG file that is not there', ['run', 'start', './nope.yaml']],
+    ['a state no run has', ['run', 'list', '--status', 'done']],
+    ['a limit out of range', ['run', 'list', '--limit', '501']],
+    ['a deadline that is none', ['run', 'start', 'x', '--deadline-sec', 'soon']],
+    ['help of a command there is not', ['help', 'run', 'fly']],
     ['a bad input', ['run', 'start', '--example', 'basic', '--input', 'goal']],
   ])('answers exit code 2 for %s', async (_, args) => {
     const { code, err } = await sluice(args)
@@ -192,5 +215,9 @@ describe('sluice', () => {
 
   test('prints help with exit code 0', async () => {
     expect(await sluice(['--help'])).toMatchObject({ code: 0, err: '' })
+    const deep = await sluice(['help', 'run', 'start'])
+    expect(deep).toMatchObject({ code: 0, err: '' })
+    expect(deep.out).toMatch(/^Usage: sluice run start/)
+    expect(deep.out).not.toMatch(/default: \[\]/)
   })
 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,6 +24,15 @@ blocks:
     inputs: { a: { from: left.text }, b: { from: right.text } }
     outputs: { all: { type: string } }
     deterministic: { handler: transform, config: { expression: 'inputs.a & inputs.b' } }
+`
+
+const NOTE = `
+blocks:
+  - id: write
+    mode: deterministic
+    inputs: { body: { type: string } }
+    outputs: { file: { type: artifact } }
+    deterministic: { handler: write-artifact, config: { name: out/note.md } }
 `
 
 let folder = ''
@@ -67,7 +76,8 @@ describe('runs on a server', () => {
     expect(watched.out).toMatch(
       /run of basic started[\s\S]*plan: completed[\s\S]*implement: completed[\s\S]*run completed/,
     )
-    const runId = /^Run (run_\w{26})$/m.exec(watched.out)?.[1] ?? ''
+    const runId = /^Run (run_\w{26}) at http:/m.exec(watched.out)?.[1] ?? ''
+    expect(watched.out).toMatch(/^--- implement\.patch\n1\. Implement this plan:/m)
     const list = await cli('run', 'list')
     expect(list.out).toMatch(new RegExp(`^${runId} {2}completed {2}\\S+Z {2}basic$`, 'm'))
     const status = await cli('status', runId, '--timeline', '--gates')
@@ -76,6 +86,36 @@ describe('runs on a server', () => {
     expect(jsonLines((await cli('run', 'watch', runId, '--json')).out)).toEqual(events)
     const since = jsonLines((await cli('run', 'events', runId, '--json', '--since', '2')).out)
     expect(since).toEqual(events.slice(2))
+  })
+
+  test('outputs are printed whole: of a block, of the blocks nobody waits for, as JSON', async () => {
+    const { out } = await cli('run', 'start', '--example', 'basic', '--input', 'goal=A parser', '--json', '--watch')
+    const { run_id } = JSON.parse(out).run
+    const sinks = await cli('run', 'output', run_id)
+    expect(sinks).toMatchObject({ code: 0, err: '' })
+    expect(sinks.out).toMatch(/^--- implement\.patch\n1\. Implement/)
+    expect((await cli('output', run_id, 'plan')).out).toMatch(/^--- plan\.plan\n.*A parser/)
+    expect(JSON.parse((await cli('run', 'output', run_id, 'plan', '--json')).out)).toMatchObject({
+      block_id: 'plan',
+      outputs: { plan: expect.stringContaining('A parser') },
+    })
+    const wrong = await cli('run', 'output', run_id, 'plam')
+    expect(wrong).toMatchObject({ code: 1, out: '' })
+    expect(wrong.err).toMatch(/Did you mean "plan"\?/)
+  })
+
+  test('an artifact is listed with the command that prints it, and written where it is wanted', async () => {
+    writeFileSync(join(folder, 'note file.yaml'), NOTE)
+    const watched = await cli('run', 'start', 'note file.yaml', '--input', 'body=hello', '--watch')
+    const listed = /^Artifact out\/note\.md \(.*\): sluice (run artifact \S+ \S+) --url/m.exec(watched.out)?.[1] ?? ''
+    expect(watched.out).toMatch(/run of note-file started/)
+    expect((await cli(...listed.split(' '))).out).toBe('hello')
+    expect(await cli(...listed.split(' '), '-o', 'copy.md')).toMatchObject({
+      code: 0,
+      out: 'Wrote copy.md (5 bytes).\n',
+    })
+    expect(readFileSync(join(folder, 'copy.md'), 'utf8')).toBe('hello')
+    expect(await cli(...listed.split(' '), '-o', 'no/such/folder')).toMatchObject({ code: 2, out: '' })
   })
 
   test('several pending approvals are listed with exit code 2, then decided by name, each once', async () => {
@@ -99,6 +139,8 @@ describe('runs on a server', () => {
     const runId = await startTwo()
     expect((await cli('run', 'reject', runId, '--block', 'left', '--feedback', 'not this')).code).toBe(0)
     expect((await cli('run', 'approve', runId)).code).toBe(0)
+    expect((await cli('run', 'status', runId)).out).toMatch(/^Block left was rejected by user:\S+: not this$/m)
+    expect((await cli('run', 'events', runId)).out).toMatch(/left: rejected by user:\S+ .*: not this$/m)
     const watched = await cli('run', 'watch', runId)
     expect(watched.code).toBe(1)
     expect(watched.out).toMatch(/Run run_\w+ failed in/)
@@ -130,7 +172,6 @@ describe('runs on a server', () => {
     ['an unknown document', ['run', 'start', 'nope'], /nope/],
     ['a missing input', ['run', 'start', 'two.yaml'], /word/],
     ['a bad document', ['run', 'start', 'bad.yaml'], /blocks\[0\]/],
-    ['a bad filter', ['run', 'list', '--limit', 'many'], /limit/],
   ])('%s is refused with exit code 1 and the reason', async (_, args, words) => {
     writeFileSync(join(folder, 'bad.yaml'), 'blocks:\n  - id: a\n')
     const { code, out, err } = await cli(...args)
@@ -152,21 +193,18 @@ describe('runs on a server', () => {
 describe('runs without a server', () => {
   test('run start runs the place itself and leaves artifacts and data on disk', async ({ skip }) => {
     const cwd = mkdtempSync(join(folder, 'inside-'))
-    const document = `
-blocks:
-  - id: write
-    mode: deterministic
-    inputs: { body: { type: string } }
-    outputs: { file: { type: artifact } }
-    deterministic: { handler: write-artifact, config: { name: out/note.md } }
-`
-    writeFileSync(join(cwd, 'note.yaml'), document)
+    writeFileSync(join(cwd, 'note.yaml'), NOTE)
     // A target that was named is never replaced.
     const named = await sluice(['run', 'start', 'note.yaml', '--url', 'http://127.0.0.1:9'], { cwd })
     expect(named).toMatchObject({ code: 1, out: '' })
     if (await answersOnDefaultPort()) skip('a server of this machine answers on port 4040')
-    const { code, out } = await sluice(['run', 'start', 'note.yaml', '--input', 'body=hello'], { cwd })
+    writeFileSync(join(cwd, 'bad.yaml'), 'blocks:\n  - id: a\n')
+    expect(await sluice(['run', 'start', 'bad.yaml'], { cwd })).toMatchObject({ code: 1, out: '' })
+    expect(existsSync(join(cwd, '.sluice'))).toBe(false)
+    const { code, out, err } = await sluice(['run', 'start', 'note.yaml', '--input', 'body=hello'], { cwd })
     expect(code).toBe(0)
+    expect(err).toBe('')
+    expect(out).toMatch(/^Run run_\w+ at http:\S+, in this process; its data is kept in \/.*\.sluice$/m)
     const path = /Artifact out\/note\.md: (.*)$/m.exec(out)?.[1] ?? ''
     expect(readFileSync(path, 'utf8')).toContain('hello')
   })

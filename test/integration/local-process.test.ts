@@ -55,6 +55,35 @@ describe('the place as a process', () => {
     }
   })
 
+  it('says on standard error, with SLUICE_LOG=info, what is asked and what runs do', async () => {
+    const { child, answer } = await start(['--port', '0', '--data-dir', 'told'], dir, { SLUICE_LOG: 'info' })
+    let said = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    const body = JSON.stringify({ example: 'basic', inputs: { goal: 'x' } })
+    const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    const { run_id } = (await (await fetch(`${answer.url}/api/dag/run`, post)).json()) as { run_id: string }
+    await fetch(`${answer.url}/api/dag/runs/${run_id}`)
+    await fetch(`${answer.url}/nowhere?secret=1`)
+    await expect.poll(() => said).toMatch(/"run ended"/)
+    const facts = said
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const ms = expect.any(Number)
+    expect(facts).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ message: 'run started', run_id, dag_name: 'basic' }),
+        expect.objectContaining({ message: 'request', method: 'POST', route: '/api/dag/run', status: 201, ms }),
+        expect.objectContaining({ message: 'request', route: '/api/dag/runs/{run_id}', run_id, status: 200, ms }),
+        expect.objectContaining({ message: 'request', method: 'GET', status: 404, ms }),
+        expect.objectContaining({ message: 'run ended', run_id, execution: 'SUCCEEDED' }),
+      ]),
+    )
+    expect(said).not.toContain('secret')
+  })
+
   it('refuses a folder that is in use, naming the process', async () => {
     const first = await start(['--port', '0', '--data-dir', 'busy'])
     const second = await start(['--port', '0', '--data-dir', 'busy'])

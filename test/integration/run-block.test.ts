@@ -91,6 +91,16 @@ describe('a run', () => {
     expect(asked).toEqual([[], ['missing port b']])
   })
 
+  test('says of an output without a value that the expression gave nothing for it', async () => {
+    open = await openTestPlace()
+    const deterministic = { handler: 'transform', config: { expression: '{"a": "x", "b": inputs.elsewhere}' } }
+    const outputs = { a: 'string', b: 'string' }
+    const id = await open.start({ blocks: [{ id: 'lost', mode: 'deterministic', outputs, deterministic }] })
+    const end = (await open.ended(id)).at(-1)
+    expect(end).toMatchObject({ data: { code: 'output_contract', block_id: 'lost' } })
+    expect(JSON.stringify(end)).toContain('missing port b: its expression gave nothing for it')
+  })
+
   test('fails naming its first failure, skips dependents, lets independent blocks finish', async () => {
     const probe = provider(({ prompt }) => (prompt.startsWith('bad') ? '' : 'fine'))
     open = await openTestPlace({ providers: { probe } })

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPlace, type Place, type PlaceOptions } from '../../infra/local/place.ts'
@@ -29,6 +29,8 @@ export interface TestPlace {
   until(runId: string, fits: (event: RunEvent) => boolean): Promise<RunEvent>
   /** Closes the place and opens it again on the same folder. */
   reopen(options?: PlaceOptions): Promise<void>
+  /** As kill -9 at this moment: the data folder is copied as it lies on the disk, and a place opened on the copy. */
+  kill(options?: PlaceOptions): Promise<void>
   close(): Promise<void>
 }
 
@@ -37,12 +39,13 @@ const PATIENCE_MS = 15_000
 /** Opens a place with `options`; the folder is removed at close. */
 export async function openTestPlace(options: PlaceOptions = {}, settings: object = {}): Promise<TestPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-place-'))
-  const parsed = SettingsSchema.parse({
+  let parsed = SettingsSchema.parse({
     data_dir: join(folder, 'data'),
     inputs_dir: folder,
     dags: [folder],
     ...settings,
   })
+  let copies = 0
   const test = { place: await openPlace(parsed, { sweep_ms: 100, ...options }) }
   const run = (runId: string) => ({ tenant: 'main', run_id: runId })
   const events = (runId: string) => test.place.world.runs.events(run(runId), 0, 10_000)
@@ -82,6 +85,15 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: object
     async reopen(again = options) {
       await test.place.close()
       test.place = await openPlace(parsed, { sweep_ms: 100, ...again })
+    },
+    async kill(again = options) {
+      copies += 1
+      const data_dir = join(folder, `data-${copies}`)
+      cpSync(parsed.data_dir, data_dir, { recursive: true, filter: (path) => !/\/lock(\.pid)?$/.test(path) })
+      const dead = test.place
+      parsed = { ...parsed, data_dir }
+      test.place = await openPlace(parsed, { sweep_ms: 100, ...again })
+      await dead.close()
     },
     async close() {
       await test.place.close()

@@ -40,7 +40,7 @@ async function bytesOf(call: HandlerCall, path: string | undefined): Promise<Uin
   throw refused(
     call,
     'input_source',
-    'input "file" is no object ref (objstore://tenant/sha256). Upload the file first.',
+    'input "file" is no object ref (objstore://tenant/sha256). Wire it from an output of type file or artifact.',
   )
 }
 

@@ -4,7 +4,7 @@ import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs
 import { commitTogether } from '../transaction.ts'
 import { eventBodies } from './event-bodies.ts'
 import { type HeadWriter, headWriter } from './head-writer.ts'
-import { query } from './query.ts'
+import { query, runNumbers } from './query.ts'
 
 /**
  * The one write that moves a run: events, lane, running set, approval, state and outbox in one transaction, or a
@@ -68,17 +68,21 @@ interface HeadReader {
 }
 
 function headReader(db: DatabaseSync): HeadReader {
+  const numberOf = runNumbers(db)
   const head = query<HeadRow>(
     db,
     `SELECT r.run, r.state, r.seq, r.running_count, l.ordinal
-     FROM runs r LEFT JOIN lanes l ON l.run = r.run AND l.lane = ? WHERE r.tenant = ? AND r.run_id = ?`,
+     FROM runs r LEFT JOIN lanes l ON l.run = r.run AND l.lane = ? WHERE r.run = ?`,
   )
   const approval = query<{ readonly status: string | null }>(
     db,
     'SELECT status FROM approvals WHERE run = ? AND id = ?',
   )
   return {
-    head: ({ lane, run }) => head.one(lane, run.tenant, run.run_id),
+    head: ({ lane, run }) => {
+      const number = numberOf(run)
+      return number === undefined ? undefined : head.one(lane, number)
+    },
     approval: (run, id) => approval.one(run, id)?.status ?? null,
   }
 }

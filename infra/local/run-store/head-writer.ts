@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Append, HeadApproval, OutboxEntry } from '../../../shared/runs/run-store.ts'
-import { projectionWriter } from './projections.ts'
+import { projectionValues, projectionWriter } from './projections.ts'
 import { SPAN } from './schema.ts'
 
 /** Writes one admitted append; the caller holds the transaction and has checked every guard. */
@@ -13,6 +13,13 @@ type HeadChange = Omit<Append, 'run' | 'guard' | 'events'>
 
 const STATEMENTS = {
   event: 'INSERT INTO events (id, event_id, at, body) VALUES (?, ?, ?, ?)',
+  // Most appends have two events: a statement costs more than a row.
+  events: 'INSERT INTO events (id, event_id, at, body) VALUES (?, ?, ?, ?), (?, ?, ?, ?)',
+  // A block's lane and its projection, which go forward together.
+  block: `INSERT INTO lanes (run, lane, ordinal, projected, state, holder, lease_until, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal,
+    projected = excluded.projected, state = excluded.state, holder = excluded.holder,
+    lease_until = excluded.lease_until, body = excluded.body WHERE excluded.projected > coalesce(lanes.projected, -1)`,
   lane: 'INSERT INTO lanes (run, lane, ordinal) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal',
   seq: 'UPDATE runs SET seq = ?1 WHERE run = ?2',
   // `running` is a set as text, ',3,17,': the run's row is written by every append anyway, a table of its own would
@@ -23,12 +30,14 @@ const STATEMENTS = {
     running = replace(running, ',' || ?3 || ',', ',') WHERE run = ?2`,
   state: 'UPDATE runs SET state = ? WHERE run = ?',
   deadline: 'UPDATE runs SET deadline_at = ? WHERE run = ?',
-  check: 'UPDATE runs SET check_at = ? WHERE run = ?',
+  // Two writers who each know a reason to look must not undo one another: the earlier time stays.
+  check: 'UPDATE runs SET check_at = min(coalesce(check_at, ?1), ?1) WHERE run = ?2',
   approval: `INSERT INTO approvals (run, id, status, head) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET status = excluded.status, head = excluded.head`,
   outbox: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
 } as const
 
+type Project = ReturnType<typeof projectionWriter>
 type Sql = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
 
 export function headWriter(db: DatabaseSync): HeadWriter {
@@ -38,12 +47,21 @@ export function headWriter(db: DatabaseSync): HeadWriter {
   return {
     write(run, seq, append, bodies) {
       writeEvents(sql, run, seq, append, bodies)
-      sql.lane.run(run, append.lane, append.ordinal)
+      writeLane(sql, project, run, append)
       writeRunning(sql, run, seq + bodies.length, append)
-      if (append.projection !== undefined) project(run, append.projection)
       writeRest(sql, run, append)
     },
   }
+}
+
+function writeLane(sql: Sql, project: Project, run: number, { lane, ordinal, projection }: HeadChange): void {
+  const together = projection?.ordinal === ordinal && String(projection.block) === lane
+  if (projection !== undefined && together) {
+    const { changes } = sql.block.run(run, lane, ordinal, ...projectionValues(projection))
+    if (changes > 0) return
+  }
+  sql.lane.run(run, lane, ordinal)
+  if (projection !== undefined && !together) project(run, projection)
 }
 
 /** What few appends carry: a decision, owed effects, times, the end of the run. */
@@ -56,8 +74,11 @@ function writeRest(sql: Sql, run: number, append: HeadChange): void {
 }
 
 function writeEvents(sql: Sql, run: number, seq: number, { lane, ordinal, at }: HeadChange, bodies: readonly string[]) {
-  const before = run * SPAN + seq
-  for (const [i, body] of bodies.entries()) sql.event.run(before + i + 1, `${lane}/${ordinal}/${i}`, at, body)
+  const first = run * SPAN + seq + 1
+  const step = `${lane}/${ordinal}`
+  const [one = '', two = ''] = bodies
+  if (bodies.length === 2) sql.events.run(first, `${step}/0`, at, one, first + 1, `${step}/1`, at, two)
+  else for (const [i, body] of bodies.entries()) sql.event.run(first + i, `${step}/${i}`, at, body)
 }
 
 function writeRunning(sql: Sql, run: number, seq: number, { start, end }: HeadChange): void {

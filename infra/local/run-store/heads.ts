@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head, RunKey, RunState, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
-import { query } from './query.ts'
+import { query, runNumbers } from './query.ts'
 
 /** HEAD as readers see it, the outbox's other end, and the STOP mark. */
 export function headsOf(
@@ -52,13 +52,16 @@ export function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly str
   const none = query<HeadRow>(db, headSql("'{}'"))
   const some = query<HeadRow>(
     db,
-    headSql(`(SELECT json_group_object(l.lane, l.ordinal) FROM json_each(?3) wanted
+    headSql(`(SELECT json_group_object(l.lane, l.ordinal) FROM json_each(?2) wanted
       CROSS JOIN lanes l ON l.run = r.run AND l.lane = wanted.value AND l.ordinal IS NOT NULL)`),
   )
-  return ({ tenant, run_id }, lanes) => {
-    if (lanes === undefined) return headOf(all.one(tenant, run_id))
-    if (lanes.length === 0) return headOf(none.one(tenant, run_id))
-    return headOf(some.one(tenant, run_id, JSON.stringify(lanes)))
+  const numberOf = runNumbers(db)
+  return (key, lanes) => {
+    const run = numberOf(key)
+    if (run === undefined) return undefined
+    if (lanes === undefined) return headOf(all.one(run))
+    if (lanes.length === 0) return headOf(none.one(run))
+    return headOf(some.one(run, JSON.stringify(lanes)))
   }
 }
 
@@ -66,7 +69,7 @@ function headSql(lanes: string): string {
   return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, ${lanes} AS lanes,
     (SELECT json_group_object(id, json(head)) FROM approvals WHERE run = r.run AND status IS NOT NULL) AS approvals,
     (SELECT json_group_array(json(body)) FROM (SELECT body FROM outbox WHERE run = r.run ORDER BY at, id)) AS outbox
-    FROM runs r WHERE r.tenant = ?1 AND r.run_id = ?2`
+    FROM runs r WHERE r.run = ?1`
 }
 
 function headOf(row: HeadRow | undefined): Head | undefined {

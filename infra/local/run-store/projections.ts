@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { BlockProjection, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { query, runNumbers } from './query.ts'
@@ -44,6 +44,12 @@ export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' 
   }
 }
 
+/** The values of a projection's columns, as `putProjection` and an append write them. */
+export function projectionValues(projection: BlockProjection): readonly SQLInputValue[] {
+  const { ordinal, state, holder, lease_until } = projection
+  return [ordinal, state, holder ?? null, lease_until ?? null, JSON.stringify(projection)]
+}
+
 /** Writes B# forward only; the caller holds the transaction. */
 export function projectionWriter(db: DatabaseSync): (run: number, projection: BlockProjection) => void {
   const put = db.prepare(
@@ -52,8 +58,7 @@ export function projectionWriter(db: DatabaseSync): (run: number, projection: Bl
        lease_until = excluded.lease_until, body = excluded.body WHERE excluded.projected > coalesce(lanes.projected, -1)`,
   )
   return (run, projection) => {
-    const { block, ordinal, state, holder, lease_until } = projection
-    put.run(run, String(block), ordinal, state, holder ?? null, lease_until ?? null, JSON.stringify(projection))
+    put.run(run, String(projection.block), ...projectionValues(projection))
   }
 }
 

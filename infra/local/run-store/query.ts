@@ -18,6 +18,14 @@ export function query<Row>(db: DatabaseSync, sql: string): Query<Row> {
 
 /** The integer a run has in this file, for good; undefined when there is no such run. */
 export function runNumbers(db: DatabaseSync): (run: RunKey) => number | undefined {
+  const numbers = numbersOf.get(db) ?? openNumbers(db)
+  numbersOf.set(db, numbers)
+  return numbers
+}
+
+const numbersOf = new WeakMap<DatabaseSync, (run: RunKey) => number | undefined>()
+
+function openNumbers(db: DatabaseSync): (run: RunKey) => number | undefined {
   const find = query<{ readonly run: number }>(db, 'SELECT run FROM runs WHERE tenant = ? AND run_id = ?')
   const known = new Map<string, number>()
   return ({ tenant, run_id }) => {

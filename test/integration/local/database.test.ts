@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -118,12 +118,29 @@ test('commitTogether() answers after the commit, in order, and one failure spoil
 
 test('commitTogether() shares one commit among the works of one turn', async () => {
   const { db, add } = counting()
-  const reader = new DatabaseSync(file, { readOnly: true })
-  const count = reader.prepare('SELECT count(*) AS n FROM numbers')
-  const counts = await Promise.all([1, 2, 3].map((n) => commitTogether(db, () => add(n)).then(() => count.get())))
-  expect(counts.map((row) => row?.n)).toEqual([3, 3, 3])
-  reader.close()
+  const written = () => statSync(`${file}-wal`).size
+  const before = written()
+  await commitTogether(db, () => add(1))
+  const alone = written() - before
+  await Promise.all([2, 3, 4].map((n) => commitTogether(db, () => add(n))))
+  expect(written() - before).toBe(2 * alone)
   db.close()
+})
+
+test("the file is held by one process while it is open, and is anybody's to read afterwards", () => {
+  const db = openDatabase(folder)
+  openRunStore(db)
+  const reading = () => {
+    const reader = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+    try {
+      return reader.prepare('SELECT count(*) AS n FROM dag_runs').get()
+    } finally {
+      reader.close()
+    }
+  }
+  expect(reading).toThrow(/locked/)
+  db.close()
+  expect(reading()).toEqual({ n: 0 })
 })
 
 test('the file has the read-only views dag_runs, dag_events and dag_approvals, without any token', async () => {
@@ -134,6 +151,8 @@ test('the file has the read-only views dag_runs, dag_events and dag_approvals, w
   const run = keyOf(newRun(2).meta)
   await store.putApproval(run, question('apr_1', 0), 'secret-token')
   await store.append(step(run, 'a0', 10, { approval: { id: 'apr_1', was: null, set: pending(0) } }))
+  expect(() => db.exec("UPDATE dag_runs SET state = 'completed'")).toThrow(/view/)
+  db.close()
   const reader = new DatabaseSync(file, { readOnly: true })
   const rows = (sql: string) => reader.prepare(sql).all()
   expect(rows('SELECT run_id, state, last_seq, dag_name FROM dag_runs ORDER BY run_id')).toMatchObject([
@@ -149,7 +168,5 @@ test('the file has the read-only views dag_runs, dag_events and dag_approvals, w
   ])
   const views = ['dag_runs', 'dag_events', 'dag_approvals'].map((view) => JSON.stringify(rows(`SELECT * FROM ${view}`)))
   expect(views.join()).not.toContain('secret-token')
-  expect(() => db.exec("UPDATE dag_runs SET state = 'completed'")).toThrow(/view/)
   reader.close()
-  db.close()
 })

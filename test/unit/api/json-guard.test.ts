@@ -34,6 +34,13 @@ describe('readJson()', () => {
     ['a string that never ends', '{"a', 'InvalidInput json_syntax'],
     ['an escaped quote before a colon', '{"a\\":b":1}', 'accepted'],
     ['a bad escape in a key', '{"\\x":1}', 'InvalidInput json_syntax'],
+    ['a number too large for a double', '{"a":[1e999]}', 'InvalidInput number_too_large'],
+    ['a negative one', '-1e999', 'InvalidInput number_too_large'],
+    ['one of 400 digits', '9'.repeat(400), 'InvalidInput number_too_large'],
+    ['the largest double', '1.7976931348623157e308', 'accepted'],
+    ['half of a character', '["\\ud800"]', 'InvalidInput half_character'],
+    ['half of a character in a key', '{"\\udc00":1}', 'InvalidInput half_character'],
+    ['both halves', '["\\ud83d\\ude00"]', 'accepted'],
     ['nothing', '', 'InvalidInput json_syntax'],
     ['two values', '1 2', 'InvalidInput json_syntax'],
   ])('%s', (_name, text, expected) => {

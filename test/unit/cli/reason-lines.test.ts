@@ -15,4 +15,23 @@ describe('reasonLines()', () => {
       '  Too long. Cut it.',
     ])
   })
+
+  test('says nothing twice: neither the name of the document nor what the first line has', () => {
+    const detail = 'Cannot start DAG "a": Required input "goal" has no value.'
+    const errors = [{ path: 'inputs.goal', message: 'Required input "goal" has no value.', hint: 'Give it.' }]
+    expect(reasonLines({ code: 'invalid_inputs', detail, errors })).toEqual([
+      `error: ${detail} [invalid_inputs]`,
+      '  Give it.',
+    ])
+    const message = 'Cannot compile DAG "my \\"a\\"": block "x" has no id.'
+    expect(reasonLines({ code: 'invalid_dag', detail: 'No.', errors: [{ path: '', message, line: 1 }] })[1]).toBe(
+      '  1:1 block "x" has no id.',
+    )
+  })
+
+  test('names commands as a person types them here', () => {
+    expect(
+      reasonLines({ code: 'no_server', detail: 'Start one with `sluice start`.' }, 'npm run -s sluice --'),
+    ).toEqual(['error: Start one with `npm run -s sluice -- start`. [no_server]'])
+  })
 })

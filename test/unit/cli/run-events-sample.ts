@@ -11,6 +11,13 @@ export const ANSWER: RunAnswer = {
   },
   steps: [],
   approvals: [],
+  dag: {
+    blocks: [
+      { id: 'load', mode: 'deterministic', upstream: [], outputs: { rows: { type: 'json' } } },
+      { id: 'draft', mode: 'ai', upstream: ['load'], outputs: { text: { type: 'string' } } },
+      { id: 'publish', mode: 'deterministic', upstream: ['draft'], outputs: { note: { type: 'artifact' } } },
+    ],
+  },
 }
 
 const ref = { ref: 'objstore://main/x', sha256: 'x', bytes: 2_048 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { runInputs } from '../../../clients/cli/run-inputs.ts'
+import { doubtfulInputs, runInputs } from '../../../clients/cli/run-inputs.ts'
+import { parseDag } from '../../../shared/dag/parse.ts'
 
 const declared = {
   goal: { type: 'string', required: true, declared: true },
@@ -37,5 +38,25 @@ describe('runInputs()', () => {
     expect(() => read(...pairs)).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringMatching(/--input/) }),
     )
+  })
+})
+
+describe('doubtfulInputs()', () => {
+  const parsed = parseDag({
+    inputs: { changes: 'string', tone: { type: 'string', default: 'dry' } },
+    blocks: [
+      { id: 'a', inputs: { extra: 'string' }, agent: { provider: 'local', model: 'm', prompt: '{{inputs.goal}}' } },
+    ],
+  })
+  const doubts = (...pairs: string[]) => (parsed.ok ? doubtfulInputs(pairs, parsed.dag) : [])
+
+  test('names what a typing error probably meant', () => {
+    expect(doubts('changs=x')).toEqual([expect.stringMatching(/--input changs .*free context.*"changes"\?$/)])
+    expect(doubts('extre=x', 'gaol=y')).toHaveLength(2)
+  })
+
+  test('is silent on names the document reads, on free ones, and where the right name is given too', () => {
+    expect(doubts('changes=x', 'goal=y', 'extra=z', 'elsewhere=1')).toEqual([])
+    expect(doubts('changes=x', 'changs=y')).toEqual([])
   })
 })

@@ -3,12 +3,32 @@ import { readSettings } from '../../../clients/cli/settings.ts'
 
 describe('readSettings()', () => {
   test('takes empty variables as not set', () => {
-    expect(readSettings({ SLUICE_URL: '', SLUICE_TOKEN: '', NO_COLOR: '' })).toEqual({ color: true, cursor: true })
+    expect(readSettings({ SLUICE_URL: '', SLUICE_TOKEN: '', NO_COLOR: '' })).toEqual({
+      color: true,
+      cursor: true,
+      logs: false,
+      command: 'sluice',
+    })
   })
 
   test('honours NO_COLOR and a dumb terminal', () => {
-    expect(readSettings({ NO_COLOR: '1' })).toEqual({ color: false, cursor: true })
-    expect(readSettings({ TERM: 'dumb' })).toEqual({ color: false, cursor: false })
+    expect(readSettings({ NO_COLOR: '1' })).toMatchObject({ color: false, cursor: true })
+    expect(readSettings({ TERM: 'dumb' })).toMatchObject({ color: false, cursor: false })
+  })
+
+  test('knows how the CLI is typed where npm started it', () => {
+    const npm = { npm_command: 'run-script', npm_lifecycle_event: 'sluice' }
+    expect(readSettings(npm).command).toBe('npm run -s sluice --')
+    expect(readSettings({ ...npm, npm_lifecycle_event: 'test' }).command).toBe('sluice')
+    expect(readSettings({ ...npm, npm_command: 'exec' }).command).toBe('sluice')
+  })
+
+  test('takes info and error for SLUICE_LOG, anything else is a usage error', () => {
+    expect(readSettings({ SLUICE_LOG: 'info' }).logs).toBe(true)
+    expect(readSettings({ SLUICE_LOG: 'error' }).logs).toBe(false)
+    expect(() => readSettings({ SLUICE_LOG: 'debug' })).toThrow(
+      expect.objectContaining({ exitCode: 2, message: expect.stringMatching(/SLUICE_LOG must be info or error/) }),
+    )
   })
 
   test('takes http and https targets only', () => {

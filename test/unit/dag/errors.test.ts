@@ -511,6 +511,12 @@ const GATES: readonly Row[] = [
     ),
     'has 21 gates; the limit is 20',
   ],
+  [
+    'limit_exceeded',
+    'blocks[1].outputs',
+    block(`▶outputs:\n${Array.from({ length: 25 }, (_, i) => `  port_${i}: string`).join('\n')}`),
+    'has 25 outputs; the limit is 24',
+  ],
 ]
 
 const LATER: readonly Row[] = [
@@ -540,6 +546,8 @@ const LATER: readonly Row[] = [
   ),
   later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: dag, dag: { name: b } }]'),
   later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: research, research: { topic: b } }]'),
+  later('blocks[1].approval.approvers[1]', block('approval: { approvers: [user:ana, ▶group:ops] }')),
+  later('blocks[1].approval.approver', block('approval: { approver: ▶group:ops }')),
   later('edges[0].transform', `${block('')}\nedges: [{ from: spec, to: plan, ▶transform: x }]`),
   later(
     'blocks[0].outputs.x',

@@ -245,7 +245,7 @@ describe('parseDag()', () => {
           approval: {
             prompt: 'Ship {{inputs.log}}?',
             show: ['build.log', 'log'],
-            approvers: ['group:release', 'user:ana@example.com'],
+            approvers: ['iam:release', 'user:ana@example.com'],
             approver: 'andy',
             quorum: 1,
             on_reject: 'fail',
@@ -277,7 +277,7 @@ describe('parseDag()', () => {
       approval: {
         prompt: 'Ship {{inputs.log}}?',
         show: ['build.log', 'log'],
-        approvers: ['group:release', 'user:ana@example.com', 'user:andy'],
+        approvers: ['iam:release', 'user:ana@example.com', 'user:andy'],
         self_approval: false,
         timeout_sec: 60,
         on_timeout: 'fail',

@@ -55,7 +55,7 @@ describe('docs/dag.md', () => {
   })
 
   test('Not supported yet has exactly what is refused by name', () => {
-    const sections = ['document', 'block', 'gate', 'check', 'approval', 'edge']
+    const sections = ['document', 'block', 'gate', 'check', 'approval', 'approver', 'edge']
     const rows = new Map(
       rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
     )

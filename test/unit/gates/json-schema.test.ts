@@ -41,6 +41,16 @@ describe('json_schema', () => {
     expect((await judged(check(schema), factsOf({ answer: { a: 'x', b: 'y' } }))).passed).toBe(true)
   })
 
+  test.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])(
+    'what every object inherits is no property: %s',
+    async (name) => {
+      expect((await judged(check({ required: [name] }), factsOf({ answer: {} }))).status).toBe('failed')
+      expect((await judged(check({ required: [name] }), factsOf({ answer: JSON.parse(`{"${name}":1}`) }))).passed).toBe(
+        true,
+      )
+    },
+  )
+
   test('a catastrophic pattern is harmless', async () => {
     const schema = { type: 'string', pattern: '^(a+)+$' }
     expect((await judged(check(schema), factsOf({ answer: `${'a'.repeat(50_000)}b` }))).status).toBe('failed')

@@ -36,6 +36,7 @@ describe('valid_url', () => {
     ['https://'],
     ['https://example.com:99999'],
     ['http://[::1'],
+    ['http://a@b@example.com/'],
     [`https://example.com/${'a'.repeat(9_000)}`],
   ])('fails for %j', async (link) => {
     expect((await judged(check, factsOf({ link }))).reason).toMatch(/^must be a URL, /)

@@ -175,7 +175,7 @@ describe('write-artifact', () => {
     })
   })
 
-  test.each(['../x', 'a/../../x', '/x', '.x', ''])('refuses the name %j', async (name) => {
+  test.each(['../x', 'a/../../x', '/x', '.x', '', 'a//b', 'a/', 'a/./b'])('refuses the name %j', async (name) => {
     await expect(write({ config: { name }, inputs: { body: 'x' } })).rejects.toMatchObject({ code: 'handler_config' })
   })
 })

@@ -27,6 +27,20 @@ describe('readAnswer()', () => {
     expect(readAnswer('{"other": 1}', ports({ plan: 'string' })).values).toEqual({ plan: '{"other": 1}' })
   })
 
+  test.each([
+    ['a number too large for a double', '{"a":{"b":[1e999]}}', /larger than 1.8e308/],
+    ['half of a character', '{"a":["\\ud800"]}', /lone surrogate/],
+    ['65 levels', `{"a":${'['.repeat(65)}${']'.repeat(65)}}`, /deeper than 64 levels/],
+    ['100,000 levels', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /deeper than 64 levels/],
+  ])('refuses a value no hash can be made of: %s', (_, text, message) => {
+    expect(readAnswer(text, ports({ a: 'json' })).problems).toEqual([expect.stringMatching(message)])
+  })
+
+  test('takes 64 levels, and refuses half of a character in a raw text too', () => {
+    expect(readAnswer(`{"a":${'['.repeat(64)}${']'.repeat(64)}}`, ports({ a: 'json' })).problems).toEqual([])
+    expect(readAnswer('half \ud800', ports({ a: 'string' })).problems).toEqual([expect.stringMatching(/port a cannot/)])
+  })
+
   test('names every missing, blank and wrong-typed required port', () => {
     const read = readAnswer(
       '{"a": "  ", "b": "x", "c": null}',

@@ -1,0 +1,40 @@
+import type { RunEvent } from '../../shared/runs/event.ts'
+import type { Target } from './api.ts'
+import { commandLine } from './command-line.ts'
+import { fetchRun } from './fetch-run.ts'
+import { chooseApproval } from './pending-approvals.ts'
+import { oneLine } from './plain-text.ts'
+import { Refused } from './refused.ts'
+import { sendDecision } from './send-decision.ts'
+import type { Session } from './session.ts'
+
+interface How {
+  /** Approves, recorded as via `--yes`. */
+  readonly yes: boolean
+  /** What to say when a person is asked, instead of the usual command line. */
+  asks?(runId: string): string
+}
+
+/** What a watched run's question gets: the approval of `--yes`, or a line on how to decide. */
+export async function answerApproval(
+  session: Session,
+  target: Target,
+  how: How,
+  { event, note }: { readonly event: RunEvent; readonly note: (text: string) => void },
+): Promise<void> {
+  if (event.type !== 'approval:requested') return
+  const { run_id, block_id, data } = event
+  if (!how.yes) {
+    const command = commandLine(session, target, `run approve ${run_id}`)
+    note(how.asks?.(run_id) ?? `Block ${block_id} waits for a person: ${command}`)
+    return
+  }
+  try {
+    const approval = chooseApproval(await fetchRun(target, run_id), { approval: data.approval_id })
+    note(`Block ${block_id} asks: ${oneLine(approval.prompt)} Approved because of --yes.`)
+    await sendDecision(target, run_id, { approval, decision: 'approve', via: 'cli --yes' })
+  } catch (error) {
+    // Somebody else was faster, or the run has ended: the next events say so.
+    if (!(error instanceof Refused) || !(error.status === 409 || error.reason.code === 'nothing_pending')) throw error
+  }
+}

@@ -1,0 +1,20 @@
+import type { RunAnswer } from './fetch-run.ts'
+import { oneLine } from './plain-text.ts'
+import { renderRun } from './render-run.ts'
+import type { Session } from './session.ts'
+
+/** A run whole: its blocks, what it waits for or why it ended, what people said. */
+export function runLines(session: Session, answer: RunAnswer): readonly string[] {
+  const { run } = answer
+  const { columns } = session.size()
+  const canvas = { columns, rows: Number.POSITIVE_INFINITY, color: session.settings.color, now: Date.now() }
+  const why = run.waiting_for ?? run.reason
+  return [run.run_id, ...renderRun(answer, canvas), ...(why === undefined ? [] : [oneLine(why)]), ...said(answer)]
+}
+
+/** What people said with their decisions. */
+function said({ approvals }: RunAnswer): readonly string[] {
+  return approvals.flatMap(({ block_id, status, decided_by = 'nobody', feedback }) =>
+    feedback === undefined ? [] : [`Block ${block_id} was ${status} by ${oneLine(decided_by)}: ${oneLine(feedback)}`],
+  )
+}

@@ -1,0 +1,67 @@
+import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { suggest } from '../../shared/dag/suggest.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { BlockProjection, Head, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { readProjections, readValues } from '../blocks/read-outputs.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+import { readPinned } from '../runs/read-pinned.ts'
+
+/** Only a completed block has published anything: what an attempt made before its gates held is nobody's to read. */
+export const handler = httpHandler({
+  name: 'get-outputs',
+  schema: RUN_DATA_ROUTES['get-outputs'],
+  run: async (call, world) => {
+    const { block_id } = call.params
+    const { run, head } = await requireRun(world, call)
+    const { dag, index } = await readPinned(world, run)
+    const at = index.get(block_id)
+    if (at === undefined) throw unknownBlock(dag, block_id)
+    const block = await projectionOf(world, run, head, at)
+    const stored = Object.entries((block?.state === 'completed' && block.outputs) || {})
+    if (block === undefined || stored.length === 0) throw noOutputs(dag, block_id, head, block)
+    const small = stored.filter(([, { bytes }]) => bytes <= MAX_INLINE_BYTES)
+    const large = stored.filter(([, { bytes }]) => bytes > MAX_INLINE_BYTES)
+    const outputs = { ...(await readValues(world, run.tenant, Object.fromEntries(small))) }
+    const { attempt, state } = block
+    return { json: { run_id: run.run_id, block_id, attempt, state, outputs, refs: Object.fromEntries(large) } }
+  },
+})
+
+const MAX_INLINE_BYTES = 262_144
+
+async function projectionOf(
+  world: World,
+  run: RunKey,
+  head: Head,
+  block: number,
+): Promise<BlockProjection | undefined> {
+  const lane = head.lanes[String(block)]
+  if (lane === undefined) return undefined
+  return (await readProjections(world, run, new Map([[block, lane]]))).get(block)
+}
+
+function unknownBlock(dag: Dag, id: string): Fault {
+  const ids = dag.blocks.map((block) => block.id)
+  const near = suggest(id, ids)
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`
+  const more = ids.length > 20 ? ` and ${ids.length - 20} more` : ''
+  const message = `Cannot find block "${id}": DAG "${dag.name}" has ${ids.slice(0, 20).join(', ')}${more}.${hint}`
+  return new Fault('NotFound', 'unknown_block', message)
+}
+
+function noOutputs(dag: Dag, id: string, head: Head, block: BlockProjection | undefined): Fault {
+  const ports = Object.keys(dag.blocks.find((one) => one.id === id)?.outputs ?? {})
+  return new Fault('NotFound', 'no_outputs', `Cannot read outputs of block "${id}": ${whyNone(ports, head, block)}`)
+}
+
+function whyNone(ports: readonly string[], { state }: Head, block: BlockProjection | undefined): string {
+  if (ports.length === 0) return 'it declares none.'
+  if (block?.state === 'completed') return 'it gave none of its optional ones.'
+  const seen =
+    state === 'running' ? (block?.state ?? 'pending') : `${block?.state ?? 'pending'} and the run is ${state}`
+  const next = state === 'running' ? ' Ask again when it has completed.' : ''
+  return `it is ${seen}; outputs are published when a block completes.${next}`
+}

@@ -1,0 +1,143 @@
+import { type RunEvent, RunEventSchema } from '../../shared/runs/event.ts'
+import { foldRun } from '../../shared/runs/fold.ts'
+import { chainOf } from '../../shared/runs/hash-chain.ts'
+import type { PlannedBlock } from './random-runs.ts'
+
+const TERMINAL = ['run:completed', 'run:failed', 'run:cancelled']
+const SAFETY_CAP = 5
+
+/** What is wrong with the log of an ended run, by the invariants of spec reliability; empty = nothing. */
+export function brokenInvariants(events: readonly RunEvent[], blocks: readonly PlannedBlock[]): readonly string[] {
+  return [...logProblems(events), ...blocks.flatMap((block) => blockProblems(events, block))]
+}
+
+/** 1, 2, 4, 5: seqs, ids, the one terminal event. Every event is one its schema knows, and can be hashed. */
+function logProblems(events: readonly RunEvent[]): readonly string[] {
+  const wrong: string[] = []
+  if (events.some(({ seq }, i) => seq !== i + 1)) wrong.push(`1: seqs are ${events.map(({ seq }) => seq).join(' ')}`)
+  if (new Set(events.map(({ id }) => id)).size !== events.length) wrong.push('2: an event id twice')
+  const ends = events.filter(({ type }) => TERMINAL.includes(type)).length
+  if (ends !== 1) wrong.push(`5: ${ends} terminal events`)
+  if (!TERMINAL.includes(events.at(-1)?.type ?? '')) wrong.push(`4: the last event is ${events.at(-1)?.type}`)
+  for (const event of events) {
+    const issue = RunEventSchema.safeParse(event).error?.issues[0]
+    if (issue !== undefined) wrong.push(`event ${event.seq} ${event.type}: ${issue.path.join('.')} ${issue.message}`)
+    if (Buffer.byteLength(JSON.stringify(event)) > 1_400) wrong.push(`20: event ${event.seq} ${event.type} is large`)
+  }
+  if (chainOf(events).length !== 64) wrong.push('no hash chain')
+  if (foldRun(events).seq !== events.length) wrong.push('the fold did not reach the last event')
+  return wrong
+}
+
+/** By the event that came and the state it found: the state it leads to (spec dag, "Block states"). */
+const MOVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'block:ready': { pending: 'ready' },
+  'block:started': { ready: 'running', retrying: 'running' },
+  'block:output': { running: 'running' },
+  'block:gate': { running: 'running' },
+  'block:retrying': { running: 'retrying' },
+  'block:completed': { running: 'completed' },
+  'block:failed': { running: 'failed', ready: 'failed', retrying: 'failed' },
+  'block:skipped': { pending: 'skipped' },
+  'approval:requested': { ready: 'paused', retrying: 'paused' },
+  'approval:decided': { paused: 'ready' },
+  'approval:expired': { paused: 'ready' },
+}
+
+function blockProblems(events: readonly RunEvent[], block: PlannedBlock): readonly string[] {
+  const mine = events.filter(({ block_id, type }) => block_id === block.id && !type.startsWith('run:'))
+  return [
+    ...moveProblems(mine, block),
+    ...startProblems(events, block),
+    ...attemptProblems(mine, block),
+    ...gateProblems(mine, block),
+    ...approvalProblems(mine, block),
+  ].map((problem) => `${block.id}: ${problem}`)
+}
+
+/** 7, 8. */
+function moveProblems(mine: readonly RunEvent[], { id }: PlannedBlock): readonly string[] {
+  const wrong: string[] = []
+  let state = 'pending'
+  for (const { type, seq } of mine) {
+    const next = MOVES[type]?.[state]
+    if (next === undefined) wrong.push(`8: ${type} (event ${seq}) in state ${state} of ${id}`)
+    state = next ?? state
+  }
+  return wrong
+}
+
+/** 9, and that a block is skipped only for upstreams that ended otherwise than completed. */
+function startProblems(events: readonly RunEvent[], { id, upstream }: PlannedBlock): readonly string[] {
+  return events.flatMap((event, i) => {
+    if (event.block_id !== id) return []
+    return orderProblems(event, upstream, (other) => outcomeIn(events.slice(0, i), other))
+  })
+}
+
+function orderProblems(
+  event: RunEvent,
+  upstream: readonly string[],
+  outcomeOf: (id: string) => string | undefined,
+): readonly string[] {
+  if (event.type === 'block:started' || event.type === 'approval:requested') {
+    const early = upstream.filter((other) => outcomeOf(other) !== 'block:completed')
+    return early.length === 0 ? [] : [`9: ${event.type} (event ${event.seq}) before ${early.join(', ')} completed`]
+  }
+  if (event.type !== 'block:skipped') return []
+  const { because } = event.data
+  const isRight = because.length > 0 && because.every((other) => NOT_COMPLETED.includes(outcomeOf(other) ?? ''))
+  return isRight ? [] : [`skipped (event ${event.seq}) because of ${because.join(', ')}`]
+}
+
+const NOT_COMPLETED = ['block:failed', 'block:skipped']
+
+function outcomeIn(events: readonly RunEvent[], id: string): string | undefined {
+  return events.find(({ type, block_id }) => block_id === id && [...NOT_COMPLETED, 'block:completed'].includes(type))
+    ?.type
+}
+
+/** 10: numbered 1, 2, .. ; only a lost attempt goes beyond the block's own tries, none beyond the safety cap. */
+function attemptProblems(mine: readonly RunEvent[], { tries }: PlannedBlock): readonly string[] {
+  const numbers = mine.flatMap(({ type, attempt }) => (type === 'block:started' ? [attempt] : []))
+  const wrong: string[] = []
+  if (numbers.some((attempt, i) => attempt !== i + 1)) wrong.push(`10: attempts are numbered ${numbers.join(' ')}`)
+  if (numbers.length > SAFETY_CAP) wrong.push(`10: ${numbers.length} attempts`)
+  for (const event of mine) {
+    if (event.type !== 'block:retrying' || event.data.code === 'ATTEMPT_LOST') continue
+    if ((event.attempt ?? 0) >= tries) wrong.push(`10: tried again after attempt ${event.attempt} of ${tries}`)
+  }
+  return wrong
+}
+
+/** 11: every gate was judged in the attempt that completed, and passed. */
+function gateProblems(mine: readonly RunEvent[], { gates }: PlannedBlock): readonly string[] {
+  const done = mine.find(({ type }) => type === 'block:completed')
+  if (done === undefined) return []
+  const passed = mine.filter((event) => {
+    return event.type === 'block:gate' && event.attempt === done.attempt && event.data.phase === 'post'
+  })
+  const failed = passed.filter((event) => event.type === 'block:gate' && event.data.status !== 'passed')
+  if (failed.length > 0) return [`11: completed although ${failed.length} gates failed`]
+  return passed.length === gates ? [] : [`11: completed with ${passed.length} verdicts of ${gates} gates`]
+}
+
+/** 13, 15: one answer, in time; nothing is dispatched without a consent. */
+function approvalProblems(mine: readonly RunEvent[], { asks }: PlannedBlock): readonly string[] {
+  const answers = mine.filter(({ type }) => type === 'approval:decided' || type === 'approval:expired')
+  const asked = mine.find((event) => event.type === 'approval:requested')
+  const [answer] = answers
+  const late =
+    answer?.type === 'approval:decided' && asked?.type === 'approval:requested' && answer.at > asked.data.expires_at
+  const isDispatched = asks !== undefined && mine.some(({ type }) => type === 'block:output')
+  return [
+    ...(answers.length > 1 ? [`13: ${answers.length} answers to one question`] : []),
+    ...(late ? ['13: decided after it expired'] : []),
+    ...(isDispatched && !isConsent(answer) ? ['13: dispatched without consent'] : []),
+  ]
+}
+
+function isConsent(answer: RunEvent | undefined): boolean {
+  if (answer?.type === 'approval:decided') return answer.data.decision === 'approve'
+  return answer?.type === 'approval:expired' && answer.data.on_timeout === 'approve'
+}

@@ -1,0 +1,172 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../infra/local/clock.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { foldRun } from '../../shared/runs/fold.ts'
+import type { Clock } from '../../shared/world.ts'
+import { brokenInvariants } from './check-invariants.ts'
+import { type Calls, flakyProvider, type Life, loseAppends } from './random-faults.ts'
+import { chance, type PlannedRun, planRun, type Random, randomFrom, upTo } from './random-runs.ts'
+import { openTestPlace, type TestPlace } from './test-place.ts'
+
+/**
+ * Random runs in the real place, with decisions, stops, clean restarts and kills at random moments; then every run must
+ * have ended, and its log must hold the invariants of spec reliability. The plan of a seed is always the same, the
+ * moments are not quite: repeat one with SLUICE_SEED=<n> npx vitest run --project integration <this file>.
+ */
+const SEEDS = 40
+const SPEED = 100
+const PATIENCE_MS = 8_000
+
+const zero = Date.now()
+const clock: Clock = {
+  now: () => zero + (Date.now() - zero) * SPEED,
+  delay: (ms, signal) => systemClock.delay(ms / SPEED, signal),
+}
+const silent = { info: () => undefined, error: () => undefined }
+
+const asked = Number(process.env.SLUICE_SEED)
+const seeds = Number.isInteger(asked) && asked > 0 ? [asked] : Array.from({ length: SEEDS }, (_, i) => i + 1)
+
+let open: TestPlace | undefined
+afterEach(async () => {
+  await open?.close()
+  open = undefined
+})
+
+describe('a run that is disturbed at random', () => {
+  test.each(seeds)('ends, and its log holds every invariant: seed %i', async (seed) => {
+    const random = randomFrom(seed)
+    const calls: Calls = { seen: new Set(), twice: [] }
+    const plans = Array.from({ length: 1 + upTo(random, 1) }, () => planRun(random))
+    const ids = await disturbedRuns(random, plans, calls)
+    for (const [i, plan] of plans.entries()) await checkRun(opened(), plan, ids[i] ?? '')
+    expect(calls.twice).toEqual([])
+  })
+})
+
+function opened(): TestPlace {
+  if (open === undefined) throw new Error('no place is open')
+  return open
+}
+
+/** Starts the runs, disturbs them for a while, then only answers what they ask until all have ended. */
+async function disturbedRuns(random: Random, plans: readonly PlannedRun[], calls: Calls): Promise<readonly string[]> {
+  const lossy = chance(random, 0.5) ? 0.02 : 0
+  const lives = [{ dead: false }]
+  const optionsOf = (life: Life) => ({ providers: { probe: flakyProvider(random, calls, life) }, clock, log: silent })
+  open = await openTestPlace(optionsOf(last(lives)))
+  const place = open
+  const ids = await Promise.all(plans.map(({ document, options }) => place.start(document, { options })))
+  loseAppends(place.place.world, random, lossy)
+  const disturb: Readonly<Record<string, () => Promise<unknown>>> = {
+    async kill() {
+      last(lives).dead = true
+      lives.push({ dead: false })
+      await place.kill(optionsOf(last(lives)))
+      loseAppends(place.place.world, random, lossy)
+    },
+    async reopen() {
+      await place.reopen(optionsOf(last(lives)))
+      loseAppends(place.place.world, random, lossy)
+    },
+    stop: () => place.call('stop-run', ids[upTo(random, ids.length - 1)] ?? '', {}),
+    decide: () => decideOne(place, random, ids),
+    repeat: () => repeatOne(place, random, ids),
+  }
+  const late = Date.now() + PATIENCE_MS
+  for (let left = upTo(random, 16); !(await haveEnded(place, ids)); left -= 1) {
+    await systemClock.delay(upTo(random, 25))
+    await disturb[left > 0 ? pick(random()) : 'decide']?.()
+    if (Date.now() > late) throw new Error(await stuckWords(place, ids))
+  }
+  return ids
+}
+
+function pick(dice: number): string {
+  if (dice < 0.03) return 'stop'
+  if (dice < 0.13) return 'reopen'
+  if (dice < 0.33) return 'kill'
+  return dice < 0.75 ? 'repeat' : 'decide'
+}
+
+function last(lives: readonly Life[]): Life {
+  return lives.at(-1) ?? { dead: false }
+}
+
+async function haveEnded(place: TestPlace, ids: readonly string[]): Promise<boolean> {
+  const heads = await Promise.all(ids.map((id) => headOf(place, id)))
+  return heads.every(({ state }) => state !== 'running')
+}
+
+/** Decides a question of one of the runs; being late is no mistake (409), anything else is. */
+async function decideOne(place: TestPlace, random: Random, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const pending = Object.entries((await headOf(place, id)).approvals).find(([, { status }]) => status === 'pending')
+    if (pending === undefined) continue
+    const [approval_id, { digest }] = pending
+    const decision = chance(random, 0.75) ? 'approve' : 'reject'
+    const { status, json } = await place.call('decide-approval', id, { approval_id, decision, digest })
+    expect([200, 409, 503], JSON.stringify(json)).toContain(status)
+    return
+  }
+}
+
+/** Delivers the invocation of a block a second time (as Lambda may), while the first is at work or after it. */
+async function repeatOne(place: TestPlace, random: Random, ids: readonly string[]): Promise<void> {
+  const run_id = ids[upTo(random, ids.length - 1)] ?? ''
+  const seen = (await place.events(run_id)).filter(({ type }) => type === 'block:ready' || type === 'block:started')
+  const block = seen[upTo(random, Math.max(0, seen.length - 1))]?.block_id
+  if (block === undefined) return
+  const payload = { in: { v: 1, tenant: 'main', run_id }, block, joins: [] }
+  // What it answers or raises is nobody's: the machine waits for the first one.
+  void place.place.invoke('run-block', payload).catch(() => undefined)
+}
+
+async function headOf(place: TestPlace, run_id: string) {
+  const head = await place.place.world.runs.head({ tenant: 'main', run_id })
+  if (head === undefined) throw new Error(`no run ${run_id}`)
+  return head
+}
+
+async function stuckWords(place: TestPlace, ids: readonly string[]): Promise<string> {
+  const logs = await Promise.all(ids.map((id) => place.events(id)))
+  return `a run does not end:\n${logs.map(wordsOf).join('\n---\n')}`
+}
+
+function wordsOf(events: readonly RunEvent[]): string {
+  return events
+    .map(
+      ({ seq, at, type, block_id, attempt, data }) =>
+        `${seq} ${at} ${type} ${block_id ?? ''} ${attempt ?? ''} ${JSON.stringify(data).slice(0, 160)}`,
+    )
+    .join('\n')
+}
+
+async function checkRun(test: TestPlace, { blocks }: PlannedRun, run_id: string): Promise<void> {
+  const run = { tenant: 'main', run_id }
+  const { runs, machine } = test.place.world
+  const events = await test.events(run_id)
+  expect(brokenInvariants(events, blocks), wordsOf(events)).toEqual([])
+  const meta = await runs.meta(run)
+  // 16, 33: at rest nothing is owed, nobody has to look again, and the execution ended as the run did.
+  await expect.poll(async () => (await headOf(test, run_id)).outbox, { timeout: 5_000 }).toEqual([])
+  const status = async () => (await machine.describe(meta?.machine ?? '', run_id))?.status
+  await expect.poll(status, { timeout: 5_000 }).not.toBe('RUNNING')
+  const head = await headOf(test, run_id)
+  expect(`run:${head.state}`).toBe(events.at(-1)?.type)
+  if (head.state === 'completed') expect([await status(), head.running]).toEqual(['SUCCEEDED', []])
+  // 22, 23: projections and GET run say what the events say.
+  const fold = foldRun(events)
+  const ended = Object.values(fold.blocks).filter(({ state }) => ['completed', 'failed', 'skipped'].includes(state))
+  const projections = await runs.projections(run)
+  const told = projections.filter(({ state }) => ['completed', 'failed', 'skipped'].includes(state))
+  expect(told.map(({ block, state, attempt }) => [`b${block}`, state, attempt])).toEqual(
+    blocks.flatMap(({ id }) => {
+      const block = fold.blocks[id]
+      return block !== undefined && ended.includes(block) ? [[id, block.state, block.attempt]] : []
+    }),
+  )
+  const { json } = await test.call('get-run', run_id)
+  const states = Object.fromEntries(blocks.map(({ id }) => [id, { state: fold.blocks[id]?.state ?? 'cancelled' }]))
+  expect(json).toMatchObject({ run: { state: fold.state, last_seq: events.length }, blocks: states, steps: fold.steps })
+}

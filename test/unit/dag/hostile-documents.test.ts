@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { parseDag } from '../../../shared/dag/parse.ts'
+
+const MAX = 262_144
+
+/** A document of 256 KiB: a start, and then the same again and again. */
+function filled(start: string, unit: (index: number) => string): string {
+  const parts = [start]
+  for (let length = start.length, index = 0; ; index += 1) {
+    const part = unit(index)
+    length += part.length
+    if (length > MAX) return parts.join('')
+    parts.push(part)
+  }
+}
+
+/** Blocks of twenty gates each. */
+function gates(check: (index: number) => string): string {
+  const head = (index: number) =>
+    `- id: b${index / 20}\n  name: x\n  mode: deterministic\n  deterministic: { handler: pass }\n  outputs: { o: string }\n  post_gates:\n`
+  const gate = (index: number) => `  - { name: g${index % 20}, check: ${check(index)} }\n`
+  return filled('blocks:\n', (index) => (index % 20 === 0 ? head(index) : '') + gate(index))
+}
+
+const many = (count: number, one: (index: number) => string) => Array.from({ length: count }, (_, at) => one(at)).join()
+const pattern = (index: number) => `{ type: matches, port: o, pattern: '(\\pL{1,15}){1,30}${index}' }`
+const patterns = (index: number) =>
+  `{ type: json_schema, port: o, schema: { patternProperties: { ${many(100, (at) => `'(x{1,15}){1,30}${index}_${at}': {}`)} } } }`
+const references = (index: number) =>
+  `{ type: json_schema, port: o, schema: { $defs: { a: { const: ${index} } }, allOf: [${many(900, () => "{ $ref: '#/$defs/a' }")}] } }`
+
+/** Each took 2 to 9 seconds of the event loop before its limit; the bound leaves room for a slow machine. */
+const BOUND_MS = 2_000
+
+describe('a document made to be slow', () => {
+  test.each([
+    [
+      'empty items after a long comment',
+      filled(`- #${'c'.repeat(100_000)}\n  !!null\n`, () => '- !!null\n'),
+      'not_a_mapping',
+    ],
+    [
+      'empty items after many lines',
+      filled(`- ${'\n'.repeat(100_000)}  !!null\n`, () => '- !!null\n'),
+      'not_a_mapping',
+    ],
+    ['empty items with anchors', filled(`- #${'c'.repeat(100_000)}\n  &a\n`, () => '- &b\n'), 'not_a_mapping'],
+    ['thousands of patterns', gates(pattern), 'limit_exceeded'],
+    ['thousands of patterns in schemas', gates(patterns), 'limit_exceeded'],
+    ['thousands of references in schemas', gates(references), 'limit_exceeded'],
+  ])('is answered soon: %s', (_, text, code) => {
+    const start = performance.now()
+    const parsed = parseDag(text)
+    expect(performance.now() - start).toBeLessThan(BOUND_MS)
+    expect(parsed.ok ? [] : parsed.errors.map((error) => error.code)).toContain(code)
+  })
+
+  test('the limit is told once, where it is passed, and 1,000 patterns are fine', () => {
+    const gate = (count: number) =>
+      `blocks:\n- id: b\n  name: x\n  mode: deterministic\n  deterministic: { handler: pass }\n  outputs: { o: json }\n  post_gates:\n${many(
+        count,
+        (at) =>
+          `  - { name: g${at}, check: { type: json_schema, port: o, schema: { patternProperties: { ${many(100, (key) => `a${at}_${key}: {}`)} } } } }\n`,
+      ).replaceAll('\n,', '\n')}`
+    expect(parseDag(gate(10)).ok).toBe(true)
+    expect(parseDag(gate(13))).toMatchObject({
+      ok: false,
+      errors: [{ code: 'limit_exceeded', path: 'blocks[0].post_gates[10].check' }],
+    })
+  })
+})
