@@ -14,7 +14,7 @@ export interface BundleParts {
 }
 
 /** The file beside `index.mjs` that holds the isolate's child program. */
-export const ISOLATE_WORKER = 'isolate-worker.mjs'
+const ISOLATE_WORKER = 'isolate-worker.mjs'
 
 /**
  * Bundles every function of the catalog into `<out>/<name>/index.mjs`: one file each, minified, with the AWS SDK clients
@@ -51,8 +51,6 @@ const OPTIONS = {
   // The SDK's packages have ES modules, which shake; their `main` does not.
   mainFields: ['module', 'main'],
   outExtension: { '.js': '.mjs' },
-  // For CommonJS packages that ask for a Node module by `require`.
-  banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
   legalComments: 'none',
   logLevel: 'silent',
 } as const satisfies BuildOptions

@@ -1,0 +1,138 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createIsolate } from '../../../functions/isolate/run-isolate.ts'
+import { bundleFunctions } from '../../../infra/aws/bundle.ts'
+import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
+import { namesOf } from '../../../infra/aws/names.ts'
+import { FUNCTIONS, ROUTES } from '../../../shared/catalog.ts'
+import { SettingsSchema } from '../../../shared/settings.ts'
+import { importBundle } from './function-process.ts'
+import { ROOT } from './synthesized.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'sluice-bundles-'))
+const built = join(dir, 'one')
+
+const parts = {
+  settings: SettingsSchema.parse({}),
+  dags: readDeployedDags(join(ROOT, 'dags'), ROOT),
+  names: namesOf('dev'),
+}
+
+beforeAll(() => bundleFunctions(built, parts))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const bytes = (name: string, file = 'index.mjs') => statSync(join(built, name, file)).size
+const text = (name: string) => readFileSync(join(built, name, 'index.mjs'), 'utf8')
+const NAMES = FUNCTIONS.map(({ name }) => name)
+
+describe('sizes', () => {
+  test('are what cold starts can bear', () => {
+    const rows = FUNCTIONS.map(({ name }) => `${name.padEnd(17)}${Math.round(bytes(name) / 1_000)} KB`)
+    process.stdout.write(
+      `${rows.join('\n')}\nisolate-worker   ${Math.round(bytes('run-block', 'isolate-worker.mjs') / 1_000)} KB\n`,
+    )
+    const tableOnly = FUNCTIONS.filter(({ name, ports }) => {
+      const isRoute = ROUTES.some((route) => route.name === name)
+      return isRoute && ports.every((port) => port === 'runs' || port === 'waker')
+    })
+    expect(tableOnly.length).toBeGreaterThanOrEqual(8)
+    expect(tableOnly.filter(({ name }) => bytes(name) > 600_000)).toEqual([])
+    expect(bytes('run-block')).toBeLessThanOrEqual(1_300_000)
+    expect(NAMES.filter((name) => bytes(name) > 1_300_000)).toEqual([])
+  })
+})
+
+describe('what a bundle holds', () => {
+  test('is one file, and the isolate beside those that use it', () => {
+    for (const { name, ports } of FUNCTIONS) {
+      const files = ports.includes('isolate') ? ['index.mjs', 'isolate-worker.mjs'] : ['index.mjs']
+      expect([name, ...readdirSync(join(built, name)).sort()]).toEqual([name, ...files])
+    }
+  })
+
+  test.each([
+    ['runs', 'DynamoDB_20120810'],
+    ['objects', 'x-amz-checksum-sha256'],
+    ['machine', 'AWSStepFunctions'],
+    ['outbox', 'AWSGirApiService'],
+  ])('only what has the port %s holds its client', (port, mark) => {
+    const holders = NAMES.filter((name) => text(name).includes(mark))
+    expect(holders).toEqual(FUNCTIONS.filter(({ ports }) => ports.includes(port)).map(({ name }) => name))
+  })
+
+  test('the deployed documents are with those that read or list them, and nowhere else', () => {
+    const words = 'Plan this change in small steps'
+    expect(NAMES.filter((name) => text(name).includes(words)).sort()).toEqual(['get-config', 'start-run'])
+  })
+
+  test('is the same when it is made again elsewhere, and names no path of the machine', async () => {
+    const again = join(dir, 'two')
+    await bundleFunctions(again, parts)
+    for (const name of NAMES) {
+      expect(readFileSync(join(again, name, 'index.mjs'), 'utf8') === text(name), name).toBe(true)
+      expect(text(name)).not.toContain(ROOT)
+    }
+  })
+})
+
+describe('as Lambda runs it', () => {
+  test.each(NAMES)('%s starts from its own files alone', (name) => {
+    const alone = join(dir, 'alone')
+    cpSync(join(built, name), join(alone, name), { recursive: true })
+    expect(importBundle(alone, name)).toMatchObject({ answer: 'function', stderr: '' })
+  })
+
+  test('get-health answers API Gateway', () => {
+    const { answer } = importBundle(built, 'get-health', request('/api/health'))
+    expect(answer).toMatchObject({
+      statusCode: 200,
+      isBase64Encoded: false,
+      body: expect.stringContaining('"status":"ok"'),
+    })
+  })
+
+  test('a caller nobody authenticated is 401', () => {
+    const { answer } = importBundle(built, 'get-health', { ...request('/api/health'), requestContext: {} })
+    expect(answer).toMatchObject({ statusCode: 401 })
+  })
+
+  test('get-config lists the deployed documents', () => {
+    const { answer } = importBundle(built, 'get-config', request('/api/config'))
+    const { documents } = JSON.parse((answer as { readonly body: string }).body)
+    expect(documents).toEqual(['basic', 'coding', 'dataset-brief'])
+  })
+
+  test('a missing value is told by its name', () => {
+    const { stderr } = importBundle(built, 'list-runs', undefined, { STAGE: 'dev', AWS_REGION: 'eu-central-1' })
+    expect(stderr).toContain('environment value TABLE is missing')
+  })
+
+  test("the isolate's own bundle runs transforms and schemas", async () => {
+    const isolate = createIsolate(pathToFileURL(join(built, 'run-block', 'isolate-worker.mjs')))
+    const sum = await isolate.run('transform', { program: '$sum(inputs.n)', input: { inputs: { n: [1, 2, 3] } } })
+    const schema = await isolate.run('json_schema', { program: { type: 'string' }, input: 7 })
+    await isolate.close()
+    expect(sum).toMatchObject({ ok: true, value: 6 })
+    expect(schema).toMatchObject({ ok: true })
+  })
+})
+
+function request(path: string) {
+  return {
+    httpMethod: 'GET',
+    resource: path,
+    path,
+    headers: {},
+    pathParameters: null,
+    queryStringParameters: null,
+    body: null,
+    isBase64Encoded: false,
+    requestContext: {
+      accountId: '111122223333',
+      identity: { userArn: 'arn:aws:sts::111122223333:assumed-role/dev/me' },
+    },
+  }
+}
