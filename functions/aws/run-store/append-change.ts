@@ -4,8 +4,16 @@ import type { Change } from './table-writes.ts'
 import type { Terms } from './terms.ts'
 import { keepHead } from './time-to-live.ts'
 
-/** An append is refused while so many events wait in HEAD to be spilled. */
-export const TAIL_LIMIT = 16
+/**
+ * How many events may wait in HEAD, to be spilled, when these come: fewer than 16; than 8 for an append of more than
+ * 2 KiB, so that HEAD stays below 32 KB at 1,000 blocks even while nobody manages to spill.
+ */
+export function tailLimit(texts: readonly string[]): number {
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return bytes > LARGE_BYTES ? 8 : 16
+}
+
+const LARGE_BYTES = 2_048
 
 /** The one update of an append, with every guard in its condition (spec reliability, "Write protocol" 1). */
 export function appendChange(append: Append, texts: readonly string[]): (terms: Terms) => Change {
@@ -13,7 +21,7 @@ export function appendChange(append: Append, texts: readonly string[]): (terms: 
     const running = runningClause(terms, append)
     return {
       update: `SET ${assignments(terms, append, texts).join(', ')}${running}`,
-      condition: guards(terms, append).join(' AND '),
+      condition: guards(terms, append, tailLimit(texts)).join(' AND '),
     }
   }
 }
@@ -49,12 +57,12 @@ function runningClause({ path, value }: Terms, { start, end }: Append): string {
   return ''
 }
 
-function guards(terms: Terms, append: Append): readonly string[] {
+function guards(terms: Terms, append: Append, limit: number): readonly string[] {
   const { path, value } = terms
   const { approval, start } = append
   const all = [
     `${path('state')} = ${value(as.text('running'))}`,
-    `size(${path('tail')}) < ${value(as.number(TAIL_LIMIT))}`,
+    `size(${path('tail')}) < ${value(as.number(limit))}`,
     laneGuard(terms, append),
   ]
   if (approval !== undefined) {

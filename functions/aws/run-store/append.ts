@@ -1,9 +1,9 @@
 import { Fault } from '../../../shared/errors.ts'
 import type { Append, Appended, RunStore } from '../../../shared/runs/run-store.ts'
-import { appendChange, TAIL_LIMIT } from './append-change.ts'
+import { appendChange, tailLimit } from './append-change.ts'
 import { eventTexts } from './event-texts.ts'
 import { finishAppend } from './finish-append.ts'
-import { headKey, readHead } from './head-item.ts'
+import { headKey, readHead, type StoredHead } from './head-item.ts'
 import { ownSeq } from './own-append.ts'
 import { refusalOf, requireForward } from './refusal.ts'
 import type { RunTable } from './run-table.ts'
@@ -23,7 +23,14 @@ export function appendTo(table: RunTable): Pick<RunStore, 'append'> {
       requireForward(append)
       const nonce = table.nonce()
       const texts = eventTexts(append, nonce)
-      const writing: Writing = { append, nonce, change: appendChange(append, texts), resent: false }
+      const writing: Writing = {
+        append,
+        nonce,
+        change: appendChange(append, texts),
+        limit: tailLimit(texts),
+        resent: false,
+        full_at: undefined,
+      }
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const done = await tryOnce(table, writing)
         if (done !== undefined) return done
@@ -40,13 +47,17 @@ interface Writing {
   readonly append: Append
   readonly nonce: string
   readonly change: (terms: Terms) => Change
+  /** Events in HEAD at which it takes this append no more. */
+  readonly limit: number
   /** The SDK sent one of the tries more than once. */
   resent: boolean
+  /** Base of HEAD when the tail was full last. */
+  full_at: number | undefined
 }
 
 /** undefined: HEAD would take the append, but its tail was full, or another writer was faster; try again. */
 async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | undefined> {
-  const { append, change, nonce } = writing
+  const { append, change } = writing
   const { run, events } = append
   const written = await table.update(headKey(run), change)
   if (written.ok) return finishAppend(table, append, readHead(written.item))
@@ -54,12 +65,18 @@ async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | un
   const item = written.item ?? (await table.get(headKey(run)))
   if (item === undefined) return { ok: false, because: 'unknown_run' }
   const seen = readHead(item)
-  const before = await ownSeq(table, run, seen, { nonce, resent: writing.resent })
+  const before = await ownSeq(table, seen, writing)
   if (before !== undefined) return finishAppend(table, append, seen, before + events.length)
   const because = refusalOf(seen.head, append)
   if (because !== undefined) return { ok: false, because }
-  if (seen.tail.length >= TAIL_LIMIT) await spill(table, run, seen)
+  if (seen.tail.length >= writing.limit) await makeRoom(table, writing, seen)
   return undefined
+}
+
+/** Whoever filled the tail is spilling it; a herd that helps at once would write the same page many times. */
+async function makeRoom(table: RunTable, writing: Writing, seen: StoredHead): Promise<void> {
+  if (writing.full_at === seen.base) await spill(table, writing.append.run, seen)
+  writing.full_at = seen.base
 }
 
 function busy({ run, lane }: Append): Fault {

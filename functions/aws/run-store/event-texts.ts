@@ -7,7 +7,7 @@ const MAX_BYTES = 8_192
 
 /**
  * The events of one append as HEAD and pages keep them, one JSON text each: id, time, the event; seq is their place.
- * The first carries the append's nonce, `w`, by which its writer finds it again. Fault Bug append_too_large past 24
+ * The first begins with the append's nonce of 8 characters, `w`, by which its writer knows it again. Fault Bug append_too_large past 24
  * events or 8 KiB of UTF-8 JSON together, append_empty without any.
  */
 export function eventTexts(
@@ -21,11 +21,19 @@ export function eventTexts(
   })
 }
 
-/** Where the append with this nonce begins in a tail or page; -1 where it is not. */
-export function findAppend(texts: readonly string[], nonce: string): number {
-  const start = `{"w":"${nonce}",`
-  return texts.findIndex((text) => text.startsWith(start))
+/** Where a step (its lane and ordinal) begins in a tail or page, and the nonce of the append that took it. */
+export function findStep(
+  texts: readonly string[],
+  { lane, ordinal }: Pick<Append, 'lane' | 'ordinal'>,
+): { readonly index: number; readonly nonce: string } | undefined {
+  const id = `","id":${JSON.stringify(`${lane}/${ordinal}/0`)},`
+  const index = texts.findIndex((text) => text.startsWith(MARK) && text.startsWith(id, MARK.length + NONCE_CHARS))
+  const text = texts[index]
+  return text === undefined ? undefined : { index, nonce: text.slice(MARK.length, MARK.length + NONCE_CHARS) }
 }
+
+const MARK = '{"w":"'
+const NONCE_CHARS = 8
 
 /** The stored events after `base`, as readers get them. */
 export function eventsOf(texts: readonly string[], base: number, run_id: string): readonly RunEvent[] {

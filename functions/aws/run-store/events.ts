@@ -15,37 +15,44 @@ import type { RunTable } from './run-table.ts'
 export function logOf(table: RunTable): Pick<RunStore, 'events'> {
   return {
     async events(run, since, limit) {
-      const item = await table.get(headKey(run))
+      const item = await table.get(headKey(run), { only: TAIL })
       if (item === undefined) return []
       const { base, tail, head } = readHead(item)
       const until = Math.min(head.seq, since + limit)
-      const paged = since < base ? await readPages(table, run, since, Math.min(base, until)) : []
+      const paged = since < base ? await readPages(table, run, { since, until: Math.min(base, until), base }) : []
       const kept = tail.slice(Math.max(0, since - base), Math.max(0, until - base))
       return [...paged, ...eventsOf(kept, Math.max(since, base), run.run_id)]
     },
   }
 }
 
+const TAIL = ['state', 'base', 'base_hash', 'tail', 'deadline_at'].map((name) => [name])
+
+interface Span {
+  readonly since: number
+  readonly until: number
+  /** That of the HEAD that was read: no page that counts ends past it. */
+  readonly base: number
+}
+
 /** Events since+1..until, all of them spilled. Pages of losers begin like the winner's and are skipped over. */
-async function readPages(table: RunTable, run: RunKey, since: number, until: number): Promise<readonly RunEvent[]> {
+async function readPages(table: RunTable, run: RunKey, { since, until, base }: Span): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = []
   const { pk = as.text('') } = itemKey(run, '')
   while (since + events.length < until) {
-    const next = since + events.length
+    const next = since + events.length + 1
     const pages = await table.query({
       where: ({ path, value }) => ({
-        condition: `${path(RUN_TABLE.hash)} = ${value(pk)} AND ${path(RUN_TABLE.range)} BETWEEN ${value(as.text(pageSk(next + 1)))} AND ${value(as.text(LAST_PAGE))}`,
+        condition: `${path(RUN_TABLE.hash)} = ${value(pk)} AND ${path(RUN_TABLE.range)} BETWEEN ${value(as.text(pageSk(next)))} AND ${value(as.text(pageSk(base)))}`,
       }),
       limit: Math.min(MAX_PAGES, Math.ceil((until - next) / 8) + 1),
     })
     for (const page of pages.items) events.push(...pageEvents(page, run.run_id, since + events.length, until))
-    if (since + events.length === next) throw gap(run, next + 1)
+    if (since + events.length < next) throw gap(run, next)
   }
   return events
 }
 
-/** A page that ends past `until` may be the one that has it: a reader may know an older HEAD than the last spiller. */
-const LAST_PAGE = pageSk(999_999_999_999)
 const MAX_PAGES = 100
 
 function pageEvents(page: Item, run_id: string, after: number, until: number): readonly RunEvent[] {

@@ -25,9 +25,9 @@ export async function finishAppend(
   return { ok: true, seq }
 }
 
-/** The tail is moved out when it has grown to 8 events, and again each 4 more while somebody is always faster. */
+/** The tail is moved out when it has grown to 8 events, and at 16, where nobody can be faster. */
 const SPILL_AT = 8
-const SPILL_AGAIN = 4
+const SPILL_AGAIN = 8
 
 /** The questions this append leaves nobody to answer: the one it decides, and all of them when it ends the run. */
 function answered({ approval, state = 'running' }: Append, { head }: StoredHead): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Head, RunStore } from '../../../shared/runs/run-store.ts'
+import type { Head, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
 import { headKey, readHead } from './head-item.ts'
 import { itemKey } from './item-keys.ts'
@@ -25,14 +25,11 @@ export function headsOf(
       }))
     },
     async moveCheck(run, was, to) {
-      const moved = await table.update(headKey(run), ({ path, value }) => ({
+      if (to === undefined) await spillRest(table, run)
+      await table.update(headKey(run), ({ path, value }) => ({
         update: to === undefined ? `REMOVE ${path('check_at')}` : `SET ${path('check_at')} = ${value(as.text(to))}`,
         condition: `${path('check_at')} = ${value(as.text(was))}`,
       }))
-      if (!moved.ok || to !== undefined) return
-      // The last look at a run: what the writer of its end had no time to spill is spilled now.
-      const stored = readHead(moved.item)
-      if (stored.head.state !== 'running') await spill(table, run, stored)
     },
     async putStop(run) {
       await table.put({ ...itemKey(run, 'STOP'), ttl: keepItem(table.now()) })
@@ -40,6 +37,13 @@ export function headsOf(
     // Asked each half second while a dispatch runs: the cheaper read, a moment behind, is what decisions ask for.
     stopped: async (run) => (await table.get(itemKey(run, 'STOP'), { stale: true })) !== undefined,
   }
+}
+
+/** Before the last look at a run that ended: what the writer of its end had no time to spill. */
+async function spillRest(table: RunTable, run: RunKey): Promise<void> {
+  const item = await table.get(headKey(run))
+  const stored = item === undefined ? undefined : readHead(item)
+  if (stored !== undefined && stored.head.state !== 'running') await spill(table, run, stored)
 }
 
 const REST = ['state', 'base', 'base_hash', 'tail', 'running', 'approvals', 'deadline_at', 'check_at', 'outbox'].map(

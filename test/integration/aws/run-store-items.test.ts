@@ -1,0 +1,272 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { NewEvent } from '../../../shared/runs/event.ts'
+import type { Append } from '../../../shared/runs/run-store.ts'
+import { RUN_INDEXES } from '../../../shared/runs/table.ts'
+import {
+  at,
+  ending,
+  keyOf,
+  newRun,
+  pending,
+  question,
+  ready,
+  started,
+  step,
+  time,
+} from '../../conformance/run-store-fixture.ts'
+import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
+import { type DynamodbPlace, openPlace, sizeOf } from './dynamodb-place.ts'
+
+let emulator: DynamodbEmulator
+let place: DynamodbPlace
+const run = keyOf(newRun(1).meta)
+beforeAll(async () => {
+  emulator = await startDynalite()
+})
+afterAll(() => emulator.close())
+beforeEach(async () => {
+  place = await openPlace(emulator)
+  await place.store.create(newRun(1))
+})
+afterEach(() => place.close())
+
+describe('items', () => {
+  test('HEAD is small and has every map from its first put', async () => {
+    const head = (await place.item(run, 'HEAD')) ?? {}
+    expect(Object.keys(head).sort()).toEqual(
+      'approvals base base_hash by_tenant check_at created dag_name deadline_at due lanes outbox pk sk state tail v'.split(
+        ' ',
+      ),
+    )
+    expect(sizeOf(head)).toBeLessThan(1_024)
+  })
+
+  test('the tail is spilled into pages of at least 8 events, keyed by their last seq; the end spills the rest', async () => {
+    for (let i = 1; i <= 19; i += 1) await place.store.append(step(run, String(i), at(1, 10)))
+    expect((await place.items(run, 'P#')).map(({ sk, base, n }) => [sk?.S, base?.N, n?.N])).toEqual([
+      ['P#000000000008', '0', '8'],
+      ['P#000000000016', '8', '8'],
+    ])
+    await place.store.append(ending(run))
+    const pages = await place.items(run, 'P#')
+    expect([pages.at(-1)?.sk?.S, (await place.item(run, 'HEAD'))?.tail?.L]).toEqual(['P#000000000021', []])
+  })
+
+  test('a live HEAD never expires; an ended one does after 91 days, what lies beside it later', async () => {
+    const kinds = ['HEAD', 'META', 'CTX', 'STOP', 'B#0', 'J#1', 'A#apr_1', 'F#a.md', 'P#000000000009']
+    const projection = { block: 0, ordinal: at(1, 10), state: 'running', attempt: 1 } as const
+    await place.store.append(step(run, '0', at(1, 10), { projection }))
+    await place.store.putStop(run)
+    await place.store.signalJoin(run, '1', '0')
+    await place.store.putApproval(run, question('apr_1', 0), 'token')
+    await place.store.putArtifact(run, artifact(1))
+    expect(await place.item(run, 'HEAD')).not.toHaveProperty('ttl')
+    for (let i = 1; i <= 6; i += 1) await place.store.append(step(run, `${i}`, at(1, 10)))
+    await place.store.append(ending(run))
+    const items = await Promise.all(kinds.map((sk) => place.item(run, sk)))
+    const days = items.map((item) => Math.floor((Number(item?.ttl?.N) * 1_000 - Date.parse(time(0))) / 86_400_000))
+    expect(days).toEqual([91, 912, 912, 456, 456, 456, 456, 456, 456])
+  })
+
+  test("an artifact of an older attempt does not take a newer one's place", async () => {
+    await place.store.putArtifact(run, artifact(2))
+    await place.store.putArtifact(run, artifact(1))
+    expect(await place.store.artifacts(run)).toEqual([artifact(2)])
+    await place.store.putArtifact(run, { ...artifact(1), block_id: 'other' })
+    expect(await place.store.artifacts(run)).toEqual([{ ...artifact(1), block_id: 'other' }])
+  })
+})
+
+describe('the inbox, index 3', () => {
+  const inbox = async () => {
+    const { name, hash } = RUN_INDEXES.approvals
+    return (await place.index(name, hash, 'T#main')).map(({ sk }) => sk?.S)
+  }
+
+  test('has the questions nobody answered; a late repeat of an answered one does not come back', async () => {
+    for (const id of ['p', 'q']) {
+      await place.store.putApproval(run, question(id, 0), 'token-1')
+      await place.store.append(step(run, id, 10, { approval: { id, was: null, set: pending(0) } }))
+    }
+    expect(await inbox()).toEqual(['A#p', 'A#q'])
+    const set = { ...pending(0), status: 'approved' } as const
+    await place.store.append(step(run, 'p', 90, { approval: { id: 'p', was: 'pending', set } }))
+    expect(await inbox()).toEqual(['A#q'])
+    await place.store.putApproval(run, question('p', 0), 'token-2')
+    expect(await inbox()).toEqual(['A#q'])
+    expect(await place.store.approvalTokens(run, 'p')).toEqual(['token-1', 'token-2'])
+  })
+
+  test('is empty of a run that ended', async () => {
+    await place.store.putApproval(run, question('p', 0), 'token-1')
+    await place.store.append(step(run, 'p', 10, { approval: { id: 'p', was: null, set: pending(0) } }))
+    await place.store.append(ending(run))
+    expect(await inbox()).toEqual([])
+  })
+})
+
+describe('HEAD at 1,000 blocks, all of them running, while nobody can spill', () => {
+  test.each([
+    ['small', 2, 920],
+    ['the largest', 8, 940],
+  ])('stays within 32 KB, filled by %s appends', async (_, events, bytes) => {
+    const still = await openPlace(emulator, async () => {})
+    await still.store.create(newRun(1))
+    await still.widen(run, 1_000, 1_000)
+    refusePages(still.client)
+    const last = await fill(still, events, bytes)
+    expect(last).toMatchObject({ name: 'Unavailable' })
+    const size = sizeOf((await still.item(run, 'HEAD')) ?? {})
+    console.log(`HEAD at 1,000 blocks, tail full of ${events * bytes}-byte appends: ${size} bytes`)
+    expect(size).toBeLessThanOrEqual(32_768)
+    still.close()
+  })
+})
+
+/** Appends until one fails. */
+async function fill({ store }: DynamodbPlace, events: number, bytes: number): Promise<unknown> {
+  const event: NewEvent = { type: 'block:failed', block_id: 'b', data: { code: 'c', reason: '' } }
+  const reason = 'x'.repeat(bytes - JSON.stringify(event).length)
+  const full = Array.from({ length: events }, () => ({ ...event, data: { code: 'c', reason } }))
+  for (let i = 1; i < 20; i += 1) {
+    const done = await store.append(step(run, 'run', at(1, 10 + i), { events: full })).catch((error: unknown) => error)
+    if (done instanceof Error) return done
+  }
+  return undefined
+}
+
+function refusePages(client: DynamoDBClient): void {
+  client.middlewareStack.add(
+    (next) => (args) => {
+      if (/"sk":{"S":"P#/.test(JSON.stringify(args.input))) throw Object.assign(new Error('cut off'), { code: 'EPIPE' })
+      return next(args)
+    },
+    { step: 'initialize' },
+  )
+}
+
+function artifact(attempt: number) {
+  const ref = `objstore://main/${'a'.repeat(64)}`
+  return {
+    name: 'a.md',
+    ref,
+    sha256: 'a'.repeat(64),
+    bytes: attempt,
+    media_type: 'text/markdown',
+    block_id: 'b',
+    attempt,
+  }
+}
+
+/** What an append costs: units of HEAD, of spilling, and of projections. A unit is 1 KB of the larger item, before or after. */
+describe('write units', () => {
+  const rows: Record<string, number>[] = []
+  afterAll(() => console.table(rows))
+
+  test.each([
+    [2, 3],
+    [50, 4],
+    [200, 5],
+    [1_000, 12],
+  ])('an append to a HEAD of %i blocks costs at most %i on average', async (blocks, most) => {
+    await place.widen(run, blocks, Math.min(blocks, 50))
+    const units = countUnits(place.client)
+    const before = (await place.store.head(run))?.seq ?? 0
+    let appends = 0
+    for (let i = 0; i < 32; i += 1) {
+      for (const append of blockSteps(i % blocks, 2 + Math.floor(i / blocks))) {
+        expect(await place.store.append(append)).toMatchObject({ ok: true })
+        appends += 1
+      }
+    }
+    const events = ((await place.store.head(run))?.seq ?? 0) - before
+    const each = (sum: number, count: number) => Number((sum / count).toFixed(2))
+    rows.push({
+      blocks,
+      head_bytes: sizeOf((await place.item(run, 'HEAD')) ?? {}),
+      appends,
+      events,
+      units_a_head_update: each(units.head, appends),
+      units_an_event: each(units.head + units.spills, events),
+      with_projections: each(units.head + units.spills + units.beside, events),
+    })
+    expect(units.head / appends).toBeLessThanOrEqual(most)
+  })
+})
+
+/** The three appends of a block that runs: claim, output and verdict, end. */
+function blockSteps(block: number, attempt: number): readonly Append[] {
+  const id = `b${block}`
+  const lane = String(block)
+  const projection = { block, attempt, state: 'running', holder: 'boot/1', lease_until: time(30_000) } as const
+  const ref = { ref: `objstore://main/${'a'.repeat(64)}`, sha256: 'a'.repeat(64), bytes: 1_200 }
+  const hash = 'f'.repeat(64)
+  const output: NewEvent = {
+    type: 'block:output',
+    block_id: id,
+    attempt,
+    data: {
+      outputs: { text: ref },
+      provider: 'local',
+      model: 'outline',
+      params_hash: hash,
+      prompt_hash: hash,
+      tokens_in: 800,
+      tokens_out: 300,
+      latency_ms: 12.5,
+      finish_reason: 'stop',
+    },
+  }
+  const gate: NewEvent = {
+    type: 'block:gate',
+    block_id: id,
+    attempt,
+    data: {
+      gate: 'min_length',
+      type: 'min_length',
+      phase: 'post',
+      status: 'passed',
+      reason: 'has 1200 characters, at least 200 asked',
+      input_hash: hash,
+      facts: { length: 1_200 },
+      duration_ms: 0.2,
+    },
+  }
+  const [claimed, judged, ended] = [at(attempt, 10), at(attempt, 40), at(attempt, 90)]
+  return [
+    step(run, lane, claimed, {
+      events: [ready(id), started(id, attempt)],
+      start: { block, limit: 0 },
+      projection: { ...projection, ordinal: claimed },
+    }),
+    step(run, lane, judged, { events: [output, gate] }),
+    step(run, lane, ended, {
+      events: [{ type: 'block:completed', block_id: id, attempt, data: {} }],
+      end: { block },
+      projection: { ...projection, ordinal: ended, state: 'completed', outputs: { text: ref } },
+    }),
+  ]
+}
+
+/** As the table counts them. Indexes are not in it: these writes move no index key. */
+function countUnits(client: DynamoDBClient): { head: number; spills: number; beside: number } {
+  const units = { head: 0, spills: 0, beside: 0 }
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const text = JSON.stringify(args.input)
+      const answer = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } })
+      // The output of any command; only writes of ours ask for a condition or a whole item.
+      const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: { CapacityUnits?: number } }
+      if (/UpdateExpression|"Item"/.test(text)) units[kindOf(text)] += ConsumedCapacity?.CapacityUnits ?? 0
+      return answer
+    },
+    { step: 'initialize' },
+  )
+  return units
+}
+
+function kindOf(text: string): 'head' | 'spills' | 'beside' {
+  if (text.includes('list_append')) return 'head'
+  return /"sk":{"S":"(P#|HEAD)/.test(text) ? 'spills' : 'beside'
+}
