@@ -45,6 +45,7 @@ const STATEMENTS: Readonly<Record<Right, readonly Allowed[]>> = {
     { on: 'bucket', actions: ['s3:ListBucket'] },
   ],
   'objects.put': [{ on: 'objects', actions: ['s3:PutObject'] }],
+  // AWS checks these against the machine's ARN, though its policy editor offers only *.
   'machine.answer': [{ on: 'machines', actions: ['states:SendTaskSuccess', 'states:SendTaskFailure'] }],
   'machine.ensure': [
     { on: 'inlineMachines', actions: ['states:CreateStateMachine', 'states:UpdateStateMachine', 'states:TagResource'] },

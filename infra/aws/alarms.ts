@@ -14,12 +14,11 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { Construct } from 'constructs'
 import type { DeployedDag } from './deployed-dags.ts'
 import type { Names } from './names.ts'
+import { functionsAt } from './placement.ts'
 
 export interface AlarmsProps {
   readonly names: Names
   readonly api: RestApi
-  /** Names of all functions but run-block, as the catalog has them. */
-  readonly functions: readonly string[]
   readonly dags: readonly DeployedDag[]
   readonly email: string | undefined
 }
@@ -28,8 +27,9 @@ export interface AlarmsProps {
 const METRICS_AN_ALARM = 10
 
 /**
- * What an operator is called for. run-block's errors are counted by our own metric: a RetryBlock is an error to Lambda
- * and none to us. A run that fails is no alarm: its machine fails with it, by design.
+ * What an operator is called for. CloudWatch bills each metric of an alarm, so each thing is watched once: a route's
+ * failure is an API error, throttling is the account's. run-block's errors are counted by our own metric: a RetryBlock is
+ * an error to Lambda and none to us. A run that fails is no alarm: its machine fails with it, by design.
  */
 export class Alarms extends Construct {
   private readonly topic: Topic | undefined
@@ -37,16 +37,20 @@ export class Alarms extends Construct {
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
     this.topic = props.email === undefined ? undefined : this.addTopic(props.email)
-    const { names, functions, api, dags } = props
+    const { names, api, dags } = props
     const machineArns = dags.map(({ slug }) => machineArn(Stack.of(this), names.machine(slug)))
-    const lambda = (metric: string) => (name: string) => lambdaMetric(metric, names.function(name))
-    this.sum('FunctionErrors', functions.map(lambda('Errors')), 1)
-    this.sum('FunctionThrottles', ['run-block', ...functions].map(lambda('Throttles')), 10)
+    const unanswered = [...functionsAt('machine'), ...functionsAt('unseen')].filter(({ name }) => name !== 'run-block')
+    this.sum(
+      'FunctionErrors',
+      unanswered.map(({ name }) => lambdaMetric('Errors', names.function(name))),
+      1,
+    )
     this.sum(
       'UnexpectedErrors',
       ['run-block', 'sweep'].map((name) => unexpectedErrors(names.stage, name)),
       1,
     )
+    this.sum('FunctionThrottles', [metricOf('AWS/Lambda', 'Throttles', {})], 10)
     this.sum(
       'MachinesTimedOut',
       machineArns.map((arn) => machineMetric('ExecutionsTimedOut', arn)),
@@ -64,7 +68,7 @@ export class Alarms extends Construct {
     )
     this.sum('DeadLetters', [queueMetric(names.deadLetters)], 1)
     this.sum('ApiErrors', [api.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' })], 5)
-    this.silent('SilentSweep', lambda('Invocations')('sweep'))
+    this.silent('SilentSweep', lambdaMetric('Invocations', names.function('sweep')))
   }
 
   /** The sum of the metrics within five minutes, ten metrics an alarm. */

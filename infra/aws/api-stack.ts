@@ -62,7 +62,8 @@ export class ApiStack extends Stack {
         ...THROTTLE,
         stageName: names.stage,
         tracingEnabled: true,
-        metricsEnabled: true,
+        // Metrics a method are billed one by one; those of the whole API are free.
+        metricsEnabled: false,
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),

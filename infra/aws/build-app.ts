@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
-import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Settings } from '../../shared/settings.ts'
 import { acknowledge } from './acknowledgements.ts'
 import { Alarms } from './alarms.ts'
@@ -38,8 +37,7 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
   const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, built })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   api.addStackDependency(machines, 'a route names start-run')
-  const functions = FUNCTIONS.map(({ name }) => name).filter((name) => name !== 'run-block')
-  new Alarms(api, 'Alarms', { names, api: api.api, functions, dags, email: deploy.alarm_email })
+  new Alarms(api, 'Alarms', { names, api: api.api, dags, email: deploy.alarm_email })
   acknowledge([data, machines, api], names)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
