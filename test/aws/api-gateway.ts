@@ -1,0 +1,139 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { ACCOUNT } from '../emulators/aws-client.ts'
+import type { FromSandbox } from './sandbox-messages.ts'
+import type { DeployedTemplates } from './template.ts'
+
+/** Calls a function by its ARN. */
+type Call = (functionArn: string, event: unknown, listen?: (message: FromSandbox) => void) => Promise<unknown>
+
+interface Method {
+  readonly method: string
+  readonly resource: string
+  readonly pattern: RegExp
+  readonly functionArn: string
+  readonly streams: boolean
+}
+
+/**
+ * A REST API with the resources and methods of the template: Lambda proxy events in, answers or streams out. A request
+ * is somebody's who puts an access key into a SigV4 header; the signature itself is not checked, nor are throttles.
+ */
+export async function startApi(templates: DeployedTemplates, call: Call) {
+  const methods = methodsOf(templates)
+  const errors: string[] = []
+  const server = createServer((request, response) => {
+    serve(methods, call, request, response).catch((error: unknown) => {
+      errors.push(`${request.method} ${request.url}: ${String(error)}`)
+      gatewayError(response, 502, 'Internal server error')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const [stage] = templates.all('AWS::ApiGateway::Stage')
+  return {
+    url: `http://127.0.0.1:${port}/${String(stage?.properties.StageName)}`,
+    /** Of functions that failed: 502 to the caller. */
+    errors,
+    routes: methods.map(({ method, resource }) => `${method} ${resource}`),
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function methodsOf(templates: DeployedTemplates): readonly Method[] {
+  const resources = new Map(templates.all('AWS::ApiGateway::Resource').map((one) => [one.id, one.properties]))
+  const pathOf = (id: unknown): string => {
+    const found = resources.get(String(id))
+    return found === undefined ? '' : `${pathOf(found.ParentId)}/${String(found.PathPart)}`
+  }
+  const methods = templates.all('AWS::ApiGateway::Method').map(({ properties }) => {
+    const { Uri, Type } = properties.Integration as { readonly Uri: string; readonly Type: string }
+    const [, functionArn, how] = /\/functions\/(arn:[^/]+)\/([\w-]+)$/.exec(Uri) ?? []
+    if (functionArn === undefined || Type !== 'AWS_PROXY') throw new Error(`no Lambda proxy: ${Uri}`)
+    if (properties.AuthorizationType !== 'AWS_IAM') throw new Error(`a method without IAM: ${Uri}`)
+    const resource = pathOf(properties.ResourceId)
+    const streams = how === 'response-streaming-invocations'
+    return { method: String(properties.HttpMethod), resource, pattern: patternOf(resource), functionArn, streams }
+  })
+  // A literal segment wins over a parameter.
+  return methods.sort((a, b) => a.resource.split('{').length - b.resource.split('{').length)
+}
+
+function patternOf(resource: string): RegExp {
+  const source = resource.replace(/\{(\w+)(\+?)\}/g, (_, name, rest) => `(?<${name}>${rest === '+' ? '.+' : '[^/]+'})`)
+  return new RegExp(`^${source}$`)
+}
+
+async function serve(
+  methods: readonly Method[],
+  call: Call,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://gateway')
+  const path = url.pathname.replace(/^\/[^/]+/, '')
+  const found = methods.find(({ method, pattern }) => method === request.method && pattern.test(path))
+  const [, key] = /^AWS4-HMAC-SHA256 Credential=([^/]+)\//.exec(request.headers.authorization ?? '') ?? []
+  if (found === undefined || key === undefined) return gatewayError(response, 403, 'Missing Authentication Token')
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const event = eventOf(found, request, url, path, Buffer.concat(chunks), key)
+  if (found.streams) await streamed(call, found, event, response)
+  else await whole(call, found, event, response)
+}
+
+function eventOf(found: Method, request: IncomingMessage, url: URL, path: string, body: Buffer, key: string) {
+  const query = Object.fromEntries(url.searchParams)
+  return {
+    resource: found.resource,
+    path,
+    httpMethod: found.method,
+    headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+    multiValueHeaders: {},
+    queryStringParameters: Object.keys(query).length === 0 ? null : query,
+    multiValueQueryStringParameters: null,
+    pathParameters: { ...(found.pattern.exec(path)?.groups ?? {}) },
+    stageVariables: null,
+    requestContext: {
+      accountId: ACCOUNT,
+      resourcePath: found.resource,
+      httpMethod: found.method,
+      identity: { accessKey: key, userArn: `arn:aws:sts::${ACCOUNT}:assumed-role/${key}/session` },
+    },
+    // All types are binary here (the template's BinaryMediaTypes are */*).
+    body: body.length === 0 ? null : body.toString('base64'),
+    isBase64Encoded: body.length > 0,
+  }
+}
+
+async function whole(call: Call, found: Method, event: unknown, response: ServerResponse): Promise<void> {
+  // A function that failed is a 502 of the gateway.
+  const { statusCode, headers, body, isBase64Encoded } = (await call(found.functionArn, event)) as {
+    readonly statusCode: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+    readonly isBase64Encoded: boolean
+  }
+  response.writeHead(statusCode, headers)
+  response.end(Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8'))
+}
+
+async function streamed(call: Call, found: Method, event: unknown, response: ServerResponse): Promise<void> {
+  await call(found.functionArn, event, (message) => {
+    if (message.kind === 'head') response.writeHead(message.status, message.headers)
+    if (message.kind === 'chunk') response.write(message.text)
+  })
+  response.end()
+}
+
+function gatewayError(response: ServerResponse, status: number, message: string): void {
+  if (!response.headersSent) response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ message }))
+}

@@ -1,0 +1,17 @@
+import { parseDag } from '../../shared/dag/parse.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { brokenInvariants } from '../integration/check-invariants.ts'
+
+/** What is wrong with the events of an ended run of this document (spec reliability); empty = nothing. */
+export function problemsOf(events: readonly RunEvent[], document: string): readonly string[] {
+  const parsed = parseDag(document, { name: 'checked', providers: ['local'] })
+  if (!parsed.ok) return parsed.errors.map(({ message }) => message)
+  const blocks = parsed.dag.blocks.map(({ id, upstream, post_gates, retry, approval }) => ({
+    id,
+    upstream,
+    gates: post_gates.length,
+    tries: retry.max_attempts,
+    ...(approval === undefined ? {} : { asks: approval.on_timeout }),
+  }))
+  return brokenInvariants(events, blocks)
+}

@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { sha256 } from '../../shared/canonical.ts'
+import { ROUTES } from '../../shared/catalog.ts'
+import { objectKey } from '../../shared/object-ref.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+import { problemsOf } from './invariants.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const document = (name: string) => readFileSync(join(ROOT, `dags/${name}.yaml`), 'utf8')
+const goal = 'Plan a small garden with three beds'
+
+let place: Deployment
+let caller: Caller
+let states: SFNClient
+
+beforeAll(async () => {
+  place = await deploy(inject('assembly'))
+  caller = callerOf(place.api.url)
+  states = new SFNClient(place.states.aws)
+})
+afterAll(async () => {
+  states.destroy()
+  await place.close()
+})
+
+const asked = (events: readonly RunEvent[]) => events.find(({ type }) => type === 'approval:requested')
+const statusOf = async (id: string, machine: string) => {
+  const arn = `arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-${machine}:${id}`
+  return (await states.send(new DescribeExecutionCommand({ executionArn: arn }))).status
+}
+
+describe('the door', () => {
+  test('has the routes of the catalog', () => {
+    expect([...place.api.routes].sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort())
+  })
+
+  test('is closed to who does not sign', async () => {
+    const answer = await fetch(`${place.api.url}/api/dag/runs`)
+    expect([answer.status, await answer.json()]).toEqual([403, { message: 'Missing Authentication Token' }])
+  })
+
+  test.each(['health', 'config', 'agents', 'gates', 'openapi.json', 'dag/safety', 'dag/runs'])(
+    'answers GET /api/%s',
+    async (path) => {
+      expect(await caller.call('GET', `/api/${path}`)).toMatchObject({ status: 200 })
+    },
+  )
+
+  test('knows the deployed documents and judges others', async () => {
+    const { json } = await caller.call('GET', '/api/config')
+    expect(JSON.stringify(json)).toMatch(/basic.*coding.*dataset-brief/)
+    const judged = await caller.call('POST', '/api/dag/validate', { dag: document('coding') })
+    expect(judged).toMatchObject({ status: 200, json: { valid: true } })
+  })
+})
+
+describe('DAGs', () => {
+  test('basic runs to its end as the caller', async () => {
+    const id = await caller.start({ name: 'basic', inputs: { goal } })
+    const events = await caller.until(id, isEnd)
+    expect(events.map(({ type }) => type)).toEqual(BASIC)
+    expect(problemsOf(events, document('basic'))).toEqual([])
+    const { json } = await caller.call('GET', `/api/dag/runs/${id}`)
+    expect(json.run).toMatchObject({ state: 'completed', starter: 'iam:Deployer', dag_name: 'basic' })
+    expect(await statusOf(id, 'basic')).toBe('SUCCEEDED')
+  })
+
+  test('coding waits for a person; the first decision counts, the second is 409', async () => {
+    const id = await caller.start({ name: 'coding' })
+    const question = asked(await caller.until(id, ({ type }) => type === 'approval:requested'))
+    const reviewer = callerOf(place.api.url, 'Reviewer')
+    const decided = await reviewer.decide(id, question, 'approve')
+    expect([decided.status, decided.text]).toEqual([200, expect.stringContaining('approved')])
+    expect(await caller.decide(id, question, 'reject')).toMatchObject({ status: 409 })
+    const events = await caller.until(id, isEnd)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(problemsOf(events, document('coding'))).toEqual([])
+    const by = events.find(({ type }) => type === 'approval:decided')?.data
+    expect(by).toMatchObject({ decision: 'approve', by: { kind: 'iam', id: 'Reviewer' } })
+    expect(await statusOf(id, 'coding')).toBe('SUCCEEDED')
+  })
+
+  test('dataset-brief ends in an artifact, from a file that is in the bucket', async () => {
+    const yaml = readingAnObject(document('dataset-brief'))
+    const id = await caller.start({ dag: yaml, inputs: { file: await upload(place) } })
+    const question = asked(await caller.until(id, ({ type }) => type === 'approval:requested'))
+    expect((await caller.decide(id, question, 'approve')).status).toBe(200)
+    const events = await caller.until(id, isEnd)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(problemsOf(events, yaml)).toEqual([])
+    const list = await caller.call('GET', `/api/dag/runs/${id}/artifacts`)
+    expect(JSON.stringify(list.json)).toContain('dataset-brief.md')
+    const brief = await caller.call('GET', `/api/dag/runs/${id}/artifacts/dataset-brief.md`)
+    expect(brief.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+    expect(brief.text).toMatch(/^# The world's states/)
+    expect(brief.text).toContain('ODbL-1.0')
+    expect(place.states.calls).toContain('SendTaskSuccess')
+  })
+
+  test('a path is refused: there is no inputs folder here', async () => {
+    const events = await caller.until(await caller.start({ name: 'dataset-brief' }), isEnd)
+    expect(events.find(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'inputs_not_here' })
+  })
+})
+
+describe('a run', () => {
+  test('is started once for one key and body', async () => {
+    const key = { 'idempotency-key': 'once' }
+    const body = { name: 'basic', inputs: { goal } }
+    const answers = await Promise.all([1, 2, 3].map(() => caller.call('POST', '/api/dag/run', body, key)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 201])
+    expect(new Set(answers.map(({ json }) => json.run_id)).size).toBe(1)
+    const other = await caller.call('POST', '/api/dag/run', { ...body, inputs: { goal: 'Another' } }, key)
+    expect(other.status).toBe(422)
+    const events = await caller.until(String(answers[0]?.json.run_id), isEnd)
+    expect(events.map(({ type }) => type)).toEqual(BASIC)
+  })
+
+  test('is stopped while it waits, and its execution with it', async () => {
+    const id = await caller.start({ name: 'coding' })
+    await caller.until(id, ({ type }) => type === 'approval:requested')
+    const stopped = await caller.call('POST', `/api/dag/runs/${id}/stop`, { reason: 'enough' })
+    expect(stopped).toMatchObject({ status: 200, json: { status: 'cancelled' } })
+    const events = await caller.until(id, isEnd)
+    expect(problemsOf(events, document('coding'))).toEqual([])
+    await expect.poll(() => statusOf(id, 'coding'), { timeout: 10_000 }).toBe('ABORTED')
+  })
+
+  test('replays in pages what it streamed, and the stream ends with the run', async () => {
+    const id = await caller.start({ name: 'basic', inputs: { goal } })
+    const streamed = await caller.stream(id)
+    const types = streamed.map(({ event }) => event)
+    expect(types).toEqual(BASIC)
+    const pages: unknown[] = []
+    for (let since = 0; since < BASIC.length; since += 4) {
+      const { json } = await caller.call('GET', `/api/dag/runs/${id}/replay?since=${since}&limit=4`)
+      pages.push(...(json.events as unknown[]))
+    }
+    expect(pages).toEqual(streamed.map(({ data }) => data))
+    const rest = await caller.stream(id, { 'last-event-id': '6' })
+    expect(rest.map(({ id: seq }) => seq)).toEqual([7, 8, 9, 10])
+  })
+
+  test('has a context that is changed by version', async () => {
+    const id = await caller.start({ name: 'coding', context: { colour: 'red' } })
+    const path = `/api/dag/runs/${id}/context`
+    expect((await caller.call('GET', path)).json).toMatchObject({ version: 0, values: { colour: 'red' } })
+    const set = { colour: 'blue' }
+    expect(await caller.call('PATCH', path, { set, if_version: 0 })).toMatchObject({ status: 200 })
+    expect(await caller.call('PATCH', path, { set, if_version: 0 })).toMatchObject({ status: 409 })
+    expect((await caller.call('GET', path)).json).toMatchObject({ version: 1, values: set })
+    await caller.call('POST', '/api/dag/runs/stop-all', {})
+    expect((await caller.until(id, isEnd)).map(({ type }) => type)).toContain('context:patched')
+  })
+
+  test('goes on when nobody answers in time: the sweep is called on its schedule', async () => {
+    const dag = document('coding')
+      .replace('timeout_sec: 86400', 'timeout_sec: 2')
+      .replace('on_timeout: reject', 'on_timeout: approve')
+    const id = await caller.start({ dag })
+    const events = await caller.until(id, isEnd)
+    expect(events.find(({ type }) => type === 'approval:expired')?.data).toMatchObject({ on_timeout: 'approve' })
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(problemsOf(events, dag)).toEqual([])
+  })
+})
+
+test('no function failed in a way nobody expected', async () => {
+  await place.lambda.settled()
+  expect(place.api.errors).toEqual([])
+  const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
+  expect(logs.filter((line) => line.includes('"level":"error"'))).toEqual([])
+})
+
+const BASIC = [
+  'run:started',
+  ...['block:ready', 'block:started', 'block:output', 'block:completed'],
+  ...['block:ready', 'block:started', 'block:output', 'block:completed'],
+  'run:completed',
+]
+
+/** The shipped document reads a path, which AWS refuses: the same one with its file as a run input. */
+function readingAnObject(yaml: string): string {
+  const [before, after] = [
+    'deterministic: { handler: read-input, config: { path: countries.json } }',
+    'inputs: { file: file }\n    deterministic: { handler: read-input }',
+  ]
+  expect(yaml).toContain(before)
+  return yaml.replace(before, () => after).replace(/^inputs:$/m, 'inputs:\n  file: { type: file }')
+}
+
+/** Puts the data set into the bucket under its hash, as an operator would with the AWS CLI; answers the ref. */
+async function upload({ s3 }: Deployment): Promise<string> {
+  const countries = dirname(createRequire(import.meta.url).resolve('world-countries/package.json'))
+  const bytes = readFileSync(join(countries, 'countries.json'))
+  await s3.put(objectKey('main', sha256(bytes)), bytes)
+  return `objstore://main/${sha256(bytes)}`
+}
