@@ -15,13 +15,22 @@ export function tailLimit(texts: readonly string[]): number {
 
 const LARGE_BYTES = 2_048
 
-/** The one update of an append, with every guard in its condition (spec reliability, "Write protocol" 1). */
-export function appendChange(append: Append, texts: readonly string[]): (terms: Terms) => Change {
+/**
+ * The one update of an append, with every guard in its condition (spec reliability, "Write protocol" 1). check_at only
+ * moves earlier, and an update cannot take the smaller of two: `check` says which it will be, and the condition that it is.
+ */
+export function appendChange(
+  given: Append,
+  texts: readonly string[],
+  check: 'mine' | 'theirs',
+): (terms: Terms) => Change {
+  const { check_at, ...rest } = given
+  const append = check === 'mine' ? given : rest
   return (terms) => {
     const running = runningClause(terms, append)
     return {
       update: `SET ${assignments(terms, append, texts).join(', ')}${running}`,
-      condition: guards(terms, append, tailLimit(texts)).join(' AND '),
+      condition: [...guards(terms, append, tailLimit(texts)), ...checkGuard(terms, check_at, check)].join(' AND '),
     }
   }
 }
@@ -77,6 +86,12 @@ function guards(terms: Terms, append: Append, limit: number): readonly string[] 
     all.push(`(attribute_not_exists(${running}) OR size(${running}) < ${value(as.number(start.limit))})`)
   }
   return all
+}
+
+function checkGuard({ path, value }: Terms, check_at: string | undefined, check: 'mine' | 'theirs'): readonly string[] {
+  if (check_at === undefined) return []
+  const [now, mine] = [path('check_at'), value(as.text(check_at))]
+  return check === 'mine' ? [`(attribute_not_exists(${now}) OR ${now} > ${mine})`] : [`${now} <= ${mine}`]
 }
 
 function laneGuard({ path, value }: Terms, { lane, guard }: Append): string {

@@ -8,8 +8,6 @@ import { ownSeq } from './own-append.ts'
 import { refusalOf, requireForward } from './refusal.ts'
 import type { RunTable } from './run-table.ts'
 import { spill } from './spill.ts'
-import type { Change } from './table-writes.ts'
-import type { Terms } from './terms.ts'
 
 /**
  * The one write that moves a run: one conditional update of HEAD (spec reliability, "Write protocol"). A failed
@@ -23,14 +21,7 @@ export function appendTo(table: RunTable): Pick<RunStore, 'append'> {
       requireForward(append)
       const nonce = table.nonce()
       const texts = eventTexts(append, nonce)
-      const writing: Writing = {
-        append,
-        nonce,
-        change: appendChange(append, texts),
-        limit: tailLimit(texts),
-        resent: false,
-        full_at: undefined,
-      }
+      const writing: Writing = { append, nonce, texts, check: 'mine', resent: false, full_at: undefined }
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const done = await tryOnce(table, writing)
         if (done !== undefined) return done
@@ -46,9 +37,9 @@ const MAX_TRIES = 50
 interface Writing {
   readonly append: Append
   readonly nonce: string
-  readonly change: (terms: Terms) => Change
-  /** Events in HEAD at which it takes this append no more. */
-  readonly limit: number
+  readonly texts: readonly string[]
+  /** Whose check_at is the earlier, as far as HEAD was seen. */
+  check: 'mine' | 'theirs'
   /** The SDK sent one of the tries more than once. */
   resent: boolean
   /** Base of HEAD when the tail was full last. */
@@ -57,9 +48,9 @@ interface Writing {
 
 /** undefined: HEAD would take the append, but its tail was full, or another writer was faster; try again. */
 async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | undefined> {
-  const { append, change } = writing
+  const { append, texts, check } = writing
   const { run, events } = append
-  const written = await table.update(headKey(run), change)
+  const written = await table.update(headKey(run), appendChange(append, texts, check))
   if (written.ok) return finishAppend(table, append, readHead(written.item))
   writing.resent ||= written.sent > 1
   const item = written.item ?? (await table.get(headKey(run)))
@@ -69,7 +60,8 @@ async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | un
   if (before !== undefined) return finishAppend(table, append, seen, before + events.length)
   const because = refusalOf(seen.head, append)
   if (because !== undefined) return { ok: false, because }
-  if (seen.tail.length >= writing.limit) await makeRoom(table, writing, seen)
+  writing.check = (seen.head.check_at ?? '~') > (append.check_at ?? '') ? 'mine' : 'theirs'
+  if (seen.tail.length >= tailLimit(texts)) await makeRoom(table, writing, seen)
   return undefined
 }
 
