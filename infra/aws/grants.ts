@@ -47,6 +47,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'start-run': ['runs.read', 'runs.write', 'objects.put', 'machine.ensure', 'machine.start', 'outbox.nudge'],
   'send-outbox': ['runs.read', 'runs.write', 'machine.answer', 'machine.stop', 'outbox.start'],
   sweep: ['runs.read', 'runs.write', 'runs.due', 'objects.get', 'machine.describe', 'outbox.nudge'],
+  reconcile: ['runs.read', 'runs.write', 'objects.get', 'machine.describe', 'outbox.nudge'],
   'list-runs': ['runs.list'],
   'get-run': ['runs.read', 'objects.get'],
   'get-outputs': ['runs.read', 'runs.write', 'objects.get'],

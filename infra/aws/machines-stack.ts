@@ -13,6 +13,7 @@ import { environmentOf, type MachineFacts } from './function-environment.ts'
 import { MachineRole } from './machine-role.ts'
 import type { Names } from './names.ts'
 import { functionsAt } from './placement.ts'
+import { StatusChange } from './status-change.ts'
 import { SweepSchedule } from './sweep-schedule.ts'
 
 export interface MachinesStackProps extends StackProps {
@@ -34,6 +35,7 @@ export class MachinesStack extends Stack {
   constructor(scope: Construct, id: string, props: MachinesStackProps) {
     super(scope, id, props)
     const { names, dags } = props
+    refuseTooMany(dags.map(({ slug }) => names.machine(slug)))
     this.deadLetters = this.addDeadLetters(names)
     const called = functionsAt('machine').map((line) => [line, this.addFunction(line, props)] as const)
     const arns = called.map(([{ placeholder = '' }, made]) => [placeholder, made.functionArn])
@@ -51,12 +53,18 @@ export class MachinesStack extends Stack {
     }
     this.machines = dags.map((dag) => this.addMachine(dag, common, props))
     const versions = dags.map(({ slug }, i) => [names.machine(slug), this.machines[i]?.versionArn ?? ''] as const)
-    refuseTooMany(versions.map(([name]) => name))
     const versionArns = this.toJsonString(Object.fromEntries(versions))
     const facts = { ...common, versionArns }
     const unseen = functionsAt('unseen').map((line) => [line.name, this.addFunction(line, props, facts)] as const)
-    const sweep = unseen.find(([name]) => name === 'sweep')?.[1]
-    if (sweep !== undefined) new SweepSchedule(this, 'EachMinute', { sweep, deadLetters: this.deadLetters })
+    this.addCalls(new Map(unseen), names)
+  }
+
+  private addCalls(unseen: ReadonlyMap<string, IFunction>, names: Names): void {
+    const { deadLetters } = this
+    const sweep = unseen.get('sweep')
+    if (sweep !== undefined) new SweepSchedule(this, 'EachMinute', { sweep, deadLetters })
+    const reconcile = unseen.get('reconcile')
+    if (reconcile !== undefined) new StatusChange(this, 'StatusChange', { names, reconcile, deadLetters })
   }
 
   private addFunction(line: FunctionLine, { names, built }: MachinesStackProps, facts?: MachineFacts): IFunction {

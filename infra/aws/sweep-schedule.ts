@@ -5,10 +5,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 
-/**
- * Sweeps each minute. It also reconciles: there is no rule on Step Functions' status changes, because sweep takes no
- * single run; an execution that ended behind our back is seen when its run is due (design decisions, "Effects").
- */
+/** Sweeps each minute: it also finds executions whose end the status-change rule missed (design decisions, "Effects"). */
 export class SweepSchedule extends Construct {
   constructor(scope: Construct, id: string, props: { readonly sweep: IFunction; readonly deadLetters: IQueue }) {
     super(scope, id)

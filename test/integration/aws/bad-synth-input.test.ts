@@ -2,11 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { App } from 'aws-cdk-lib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { MAX_DEFINITION_BYTES, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { entrySource } from '../../../infra/aws/entry.ts'
 import { rightsOf } from '../../../infra/aws/grants.ts'
-import { slugOf } from '../../../infra/aws/names.ts'
+import { MachinesStack } from '../../../infra/aws/machines-stack.ts'
+import { namesOf, slugOf } from '../../../infra/aws/names.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
 import { cdkContext, ROOT } from './synthesized.ts'
 
@@ -75,6 +77,18 @@ describe('documents', () => {
     expect(refusal({ 'p.yaml': `blocks:\n  - { id: a, outputs: { x: { type: string } }, ${agent} }\n` })).toMatch(
       /p\.yaml:2:\d+: .*acme/,
     )
+  })
+
+  test('more than fit into what start-run is told are refused, with their number', () => {
+    const dags = Array.from({ length: 30 }, (_, i) => ({ slug: `plan-number-${i}`, name: '', file: '' }))
+    const made = { document: '', dag_hash: '', definition: '' }
+    const stack = () =>
+      new MachinesStack(new App(), 'Many', {
+        names: namesOf('dev'),
+        dags: dags.map((dag) => ({ ...dag, ...made })),
+        built: '/nowhere',
+      })
+    expect(stack).toThrow(/^Cannot deploy 30 DAGs: .* start them inline\.$/)
   })
 
   test('a folder without documents deploys none', () => {
