@@ -43,6 +43,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   },
   { name: 'send-outbox', file: 'runs/send-outbox.ts', ports: ['runs', 'machine', 'outbox'] },
   { name: 'sweep', file: 'runs/sweep.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
+  { name: 'reconcile', file: 'runs/reconcile.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
   { name: 'get-health', file: 'api/get-health.ts', ports: [] },
   { name: 'get-config', file: 'api/get-config.ts', ports: ['documents'] },
   { name: 'get-agents', file: 'api/get-agents.ts', ports: ['providers'] },

@@ -5,7 +5,7 @@ import type { World } from '../../shared/world.ts'
 import { expireApproval } from '../approvals/expire-approval.ts'
 import { functionHandler } from '../handler.ts'
 import { endIfOverdue } from './end-if-overdue.ts'
-import { reconcile } from './reconcile.ts'
+import { reconcileRun } from './reconcile-run.ts'
 
 const PER_SWEEP = 100
 const AGAIN_MS = 1_000
@@ -32,7 +32,7 @@ async function look(world: World, run: RunKey): Promise<void> {
   if (head.state === 'running') {
     await expireDue(world, run, head)
     await endIfOverdue({ world, run, head })
-    await reconcile(world, run, head)
+    await reconcileRun(world, run, head)
   }
   if (head.outbox.length > 0) await world.outbox.nudge(run)
   const now = await world.runs.head(run, [])

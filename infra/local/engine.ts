@@ -4,7 +4,7 @@ import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Provider } from '../../shared/provider.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
-import type { Execution } from '../../shared/runs/machine.ts'
+import type { Execution, MachineInput } from '../../shared/runs/machine.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { Clock, Log, World } from '../../shared/world.ts'
 import { createLocalMachine } from './asl/local-machine.ts'
@@ -51,7 +51,7 @@ export function openEngine(parts: EngineParts): Engine {
     bind,
     onEnd: (name, execution) => {
       log.info('run ended', { run_id: name, execution: execution.status })
-      void lookSoon(world, tenant, name, execution).catch((error: unknown) => {
+      void tellReconcile(host, tenant, name, execution).catch((error: unknown) => {
         log.error('end of an execution not followed', { run_id: name, error: String(error) })
       })
     },
@@ -89,11 +89,9 @@ function bind(text: string): string {
   })
 }
 
-/** An execution that ended without a verdict is looked at by the next sweep, not minutes later. */
-async function lookSoon(world: World, tenant: string, runId: string, { status }: Execution): Promise<void> {
+/** The local twin of Step Functions' status-change rule: the same function is told of an execution that did not succeed. */
+async function tellReconcile(host: Host, tenant: string, name: string, { status }: Execution): Promise<void> {
   if (status === 'SUCCEEDED') return
-  const run = { tenant, run_id: runId }
-  const head = await world.runs.head(run, [])
-  if (head?.state !== 'running' || head.check_at === undefined) return
-  await world.runs.moveCheck(run, head.check_at, new Date(world.clock.now()).toISOString())
+  const input: MachineInput = { v: 1, tenant, run_id: name }
+  await host.invoke('reconcile', { detail: { name, status, input: JSON.stringify(input) } })
 }

@@ -1,0 +1,56 @@
+import type { FaultName } from '../../shared/errors.ts'
+import type { Execution } from '../../shared/runs/machine.ts'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { Head, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { endRun } from './end-run.ts'
+import { readPinned } from './read-pinned.ts'
+
+/** An execution that ended outside our view (failed, timed out, aborted, lost) fails its run, in words. */
+export async function reconcileRun(world: World, run: RunKey, head: Head): Promise<void> {
+  const meta = await world.runs.meta(run)
+  if (meta === undefined || head.outbox.some(({ kind }) => kind === 'start_run')) return
+  const execution = await world.machine.describe(meta.machine, run.run_id)
+  if (execution === undefined || execution.status === 'RUNNING') return
+  const at = await unfinishedWords(world, run).catch(() => '')
+  const reason = `its execution ended ${execution.status}${whyWords(execution)}${at} before the run had a verdict`
+  await endRun(world, run, { state: 'failed', code: 'execution_ended', reason, stop: false })
+}
+
+/** A function's error comes as Lambda's JSON: the message of a Fault is for people, a trace never is. */
+function whyWords({ error, cause = '' }: Execution): string {
+  if (error === undefined) return cause === '' ? '' : ` (${shortened(cause)})`
+  const message = /^\{"errorType":"[^"]*","errorMessage":("(?:[^"\\]|\\.)*")/.exec(cause)?.[1]
+  if (message === undefined) return ` (${error}${cause === '' ? '' : `: ${shortened(cause)}`})`
+  return ` (${error}: ${Object.hasOwn(OURS, error) ? shortened(JSON.parse(message)) : 'unexpected, the log has it'})`
+}
+
+/** Only their messages are written for people; others may show internals. */
+const OURS: Readonly<Record<FaultName, true>> = {
+  InvalidInput: true,
+  NotFound: true,
+  Conflict: true,
+  LimitExceeded: true,
+  Unavailable: true,
+  GateFailed: true,
+  Rejected: true,
+  Bug: true,
+}
+
+function shortened(text: string): string {
+  return text.slice(0, 300).toWellFormed()
+}
+
+/** The blocks that were at work or next: one of them is what the execution ended on. */
+async function unfinishedWords(world: World, run: RunKey): Promise<string> {
+  const { dag, index } = await readPinned(world, run)
+  const lanes = (await world.runs.head(run))?.lanes ?? {}
+  const outcomeOf = (id: string) => readOrdinal(lanes[String(index.get(id))] ?? 0).outcome
+  const due = dag.blocks.filter(({ id, upstream }) => {
+    return outcomeOf(id) === undefined && upstream.every((other) => outcomeOf(other) !== undefined)
+  })
+  if (due.length === 0) return ''
+  const named = due.slice(0, 3).map(({ id }) => `"${id}"`)
+  const more = due.length > 3 ? ` and ${due.length - 3} more` : ''
+  return ` at block ${named.join(', ')}${more}`
+}
