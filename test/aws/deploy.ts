@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { CreateTableCommand, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { CreateStateMachineCommand, SFNClient } from '@aws-sdk/client-sfn'
+import type { Json } from '../../shared/canonical.ts'
 import { REGION } from '../emulators/aws-client.ts'
 import { startDynalite, startDynoxide } from '../emulators/dynamodb.ts'
 import { startLambda } from '../emulators/lambda.ts'
 import { startS3 } from '../emulators/s3.ts'
 import { startStepFunctions } from '../emulators/step-functions.ts'
 import { startApi } from './api-gateway.ts'
+import { startDoor } from './iam-door.ts'
+import { readPolicies } from './iam-policy.ts'
 import { createSandboxes, type Sandboxes } from './sandboxes.ts'
 import { type Deployed, type DeployedTemplates, readTemplates } from './template.ts'
 
@@ -30,15 +33,31 @@ export async function deploy(out: string) {
   const functions = new Map<string, Sandboxes>()
   const emulated: Record<string, (event: unknown) => Promise<unknown>> = {}
   const lambda = await startLambda({ functions: emulated, asyncRetries: 2 })
-  const states = await startStepFunctions({ invoke: (arn, payload) => lambda.invoke(arn, payload) })
-  const endpoints = {
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.aws.endpoint,
-    AWS_ENDPOINT_URL_S3: String(s3.config.endpoint),
-    AWS_ENDPOINT_URL_SFN: states.aws.endpoint,
-    AWS_ENDPOINT_URL_LAMBDA: lambda.aws.endpoint,
+  const allows = readPolicies(templates)
+  const [machine] = templates.all('AWS::StepFunctions::StateMachine')
+  const machineRole = String(machine?.properties.RoleArn)
+  const deliveries: Delivery[] = []
+  const twice = new Set<string>()
+  const states = await startStepFunctions({
+    async invoke(arn, payload) {
+      const isAllowed = allows(machineRole, { action: 'lambda:InvokeFunction', resource: arn })
+      if (!isAllowed) throw new Error(`the machines' role may not invoke ${arn}`)
+      const run_id = runOf(payload)
+      deliveries.push({ arn, payload, run_id })
+      // Nobody waits for the second delivery: what it answers or throws is lost.
+      if (twice.has(run_id)) lambda.invoke(arn, payload).catch(() => {})
+      return lambda.invoke(arn, payload)
+    },
+  })
+  const services = {
+    dynamodb: dynamodb.aws.endpoint,
+    s3: String(s3.config.endpoint),
+    states: states.aws.endpoint,
+    lambda: lambda.aws.endpoint,
   }
+  const door = await startDoor(services, allows)
   for (const resource of templates.all('AWS::Lambda::Function')) {
-    const sandboxes = createSandboxes(functionOf(templates, resource, endpoints))
+    const sandboxes = createSandboxes(functionOf(templates, resource, door.endpoint))
     const name = String(resource.properties.FunctionName)
     functions.set(name, sandboxes)
     emulated[name] = (event) => sandboxes.invoke(event)
@@ -61,16 +80,34 @@ export async function deploy(out: string) {
     /** By catalog name. */
     sandboxes: (name: string) => sandboxesOf(`sluice-dev-${name}`),
     functions,
+    door,
+    /** What machines called, in order. */
+    deliveries: deliveries as readonly Delivery[],
+    /** Runs whose machines' calls arrive twice, at the same time. */
+    twice,
     async close() {
       await schedule.close()
       await api.close()
       await states.close()
       await lambda.close()
       await Promise.all([...functions.values()].map((sandboxes) => sandboxes.close()))
+      await door.close()
       await s3.close()
       await dynamodb.close()
     },
   }
+}
+
+/** A function called by a machine. */
+interface Delivery {
+  readonly arn: string
+  readonly payload: Json
+  readonly run_id: string
+}
+
+function runOf(payload: Json): string {
+  // Every payload of a machine holds the execution's input (decisions, "Block state").
+  return (payload as { readonly in: { readonly run_id: string } }).in.run_id
 }
 
 function one(
@@ -96,11 +133,10 @@ async function createTable(templates: DeployedTemplates, aws: ConstructorParamet
   client.destroy()
 }
 
-function functionOf(
-  templates: DeployedTemplates,
-  { properties }: Deployed,
-  endpoints: Readonly<Record<string, string>>,
-) {
+/** As the SDK's clients call them. */
+const SERVICES = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA']
+
+function functionOf(templates: DeployedTemplates, { properties }: Deployed, endpoint: string) {
   const { S3Key } = properties.Code as { readonly S3Key: string }
   const { Variables } = properties.Environment as { readonly Variables: Readonly<Record<string, string>> }
   const name = String(properties.FunctionName)
@@ -111,7 +147,7 @@ function functionOf(
     index: pathToFileURL(`${templates.asset(S3Key)}/${file}.mjs`).href,
     env: {
       ...Variables,
-      ...endpoints,
+      ...Object.fromEntries(SERVICES.map((service) => [`AWS_ENDPOINT_URL_${service}`, endpoint])),
       AWS_REGION: REGION,
       AWS_ACCESS_KEY_ID: name,
       AWS_SECRET_ACCESS_KEY: 'test',
@@ -147,7 +183,11 @@ async function createMachines(templates: DeployedTemplates, aws: ConstructorPara
 const MINUTE_MS = 1_000
 
 function startSchedule(templates: DeployedTemplates, call: (arn: string, input: unknown) => Promise<unknown>) {
-  const { ScheduleExpression, Targets } = one(templates, 'AWS::Events::Rule')
+  const { ScheduleExpression, Targets } = one(
+    templates,
+    'AWS::Events::Rule',
+    (rule) => rule.ScheduleExpression !== undefined,
+  )
   const [, every] = /^rate\((\d+) minutes?\)$/.exec(String(ScheduleExpression)) ?? []
   const targets = Targets as readonly { readonly Arn: string; readonly Input: string }[]
   const underWay = new Set<Promise<unknown>>()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
+import { DescribeExecutionCommand, SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { sha256 } from '../../shared/canonical.ts'
 import { ROUTES } from '../../shared/catalog.ts'
@@ -171,11 +171,30 @@ describe('a run', () => {
   })
 })
 
-test('no function failed in a way nobody expected', async () => {
+test('no function failed in a way nobody expected, or wanted what its role does not allow', async () => {
   await place.lambda.settled()
   expect(place.api.errors).toEqual([])
+  expect(place.door.denied).toEqual([])
   const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
   expect(logs.filter((line) => line.includes('"level":"error"'))).toEqual([])
+})
+
+test('a role allows nothing but what its function does', async () => {
+  const credentials = { accessKeyId: 'sluice-dev-get-run', secretAccessKey: 'test' }
+  const door = new SFNClient({ endpoint: place.door.endpoint, region: 'eu-central-1', credentials })
+  const executionArn = 'arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-basic:any'
+  await expect(door.send(new StopExecutionCommand({ executionArn }))).rejects.toThrow('not authorized')
+  door.destroy()
+})
+
+test('task tokens stand in no log', () => {
+  const tokens = place.deliveries.flatMap(({ payload }) => {
+    const { token } = payload as { readonly token?: string }
+    return token === undefined ? [] : [token]
+  })
+  const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs).join('')
+  expect(tokens.length).toBeGreaterThan(3)
+  expect(tokens.filter((token) => logs.includes(token))).toEqual([])
 })
 
 const BASIC = [

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { runIdOfKey } from '../../shared/runs/ids.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+import { problemsOf } from './invariants.ts'
+
+let place: Deployment
+let caller: Caller
+
+beforeAll(async () => {
+  place = await deploy(inject('assembly'))
+  caller = callerOf(place.api.url)
+})
+afterAll(() => place.close())
+
+const block = (id: string, upstream: readonly string[], more = {}) => ({
+  id,
+  inputs: Object.fromEntries(upstream.map((other) => [other, { from: `${other}.text` }])),
+  outputs: { text: { type: 'string' } },
+  agent: { provider: 'local', model: 'outline', prompt: `Plan part ${id} of a small garden.` },
+  post_gates: [{ name: 'there', check: { type: 'not_empty', port: 'text' } }],
+  ...more,
+})
+const ASKS = { approval: { required: true, prompt: 'Go on?' } }
+/** No series-parallel graph, so it needs joins; the last block asks. */
+const JOINS = JSON.stringify({
+  name: 'joins',
+  blocks: [block('a', []), block('b', []), block('c', ['a']), block('d', ['a', 'b']), block('e', ['b', 'c'], ASKS)],
+})
+const SHORT = JSON.stringify({ name: 'short', blocks: [block('a', []), block('e', ['a'], ASKS)] })
+const blocksOf = (dag: string) => JSON.parse(dag).blocks.length
+
+/** Starts a run as a client that repeats what failed, approves what it asks, and answers its events at the end. */
+async function runToEnd(
+  key: string,
+  dag: string,
+): Promise<{ readonly id: string; readonly events: readonly RunEvent[] }> {
+  const id = await started(key, dag)
+  for (const end = Date.now() + 90_000; Date.now() < end; await sleep(4_000)) {
+    const events = await caller.events(id)
+    if (events.some(isEnd)) return { id, events }
+    const asked = events.find(({ type }) => type === 'approval:requested')
+    if (asked !== undefined && !events.some(({ type }) => type === 'approval:decided')) {
+      await caller.decide(id, asked, 'approve')
+    }
+  }
+  return { id, events: await caller.events(id) }
+}
+
+async function started(key: string, dag: string): Promise<string> {
+  for (let tries = 0; tries < 5; tries += 1) {
+    const { status, json } = await caller.call('POST', '/api/dag/run', { dag }, { 'idempotency-key': key })
+    if (status < 300) return String(json.run_id)
+  }
+  throw new Error('the run did not start')
+}
+
+const lost = (events: readonly RunEvent[]) => events.filter(({ type }) => type === 'block:retrying').length
+const outputs = (events: readonly RunEvent[]) => events.filter(({ type }) => type === 'block:output').length
+
+/** More calls of AWS than each function makes in one invocation: a crash is planned after each. */
+const CRASHES = [
+  { name: 'run-block', most: 13, dag: JOINS },
+  { name: 'wait-join', most: 3, dag: JOINS },
+  { name: 'send-outbox', most: 5, dag: SHORT },
+  { name: 'request-approval', most: 17, dag: SHORT },
+  { name: 'decide-approval', most: 12, dag: SHORT },
+  { name: 'settle', most: 7, dag: SHORT },
+  { name: 'start-run', most: 10, dag: SHORT },
+]
+
+test('a function that dies after any answer of AWS: the run completes and nothing is done twice', async () => {
+  const plans = CRASHES.flatMap(({ name, most, dag }) =>
+    Array.from({ length: most }, (_, i) => ({ name, after: i + 1, key: `${name}-${i + 1}`, dag })),
+  )
+  for (const { name, after, key } of plans) {
+    const id = runIdOfKey('main', 'POST /api/dag/run', key)
+    const isPlanned = (event: unknown) => isOf(event, key, id) && (name !== 'run-block' || isBlock(event, 'a'))
+    place.sandboxes(name).crash(isPlanned, after)
+  }
+  for (let after = 1; after <= 8; after += 1) place.sandboxes('sweep').crash(() => true, after)
+  const ended = await Promise.all(plans.map(async (plan) => ({ ...plan, ...(await runToEnd(plan.key, plan.dag)) })))
+  const lostAttempts = ended.reduce((sum, { events }) => sum + lost(events), 0)
+  const crashes = [...CRASHES.map(({ name }) => name), 'sweep'].map((name) => place.sandboxes(name).counts.crashed)
+  process.stdout.write(`${ended.length} runs; crashes: ${crashes.join(', ')}; attempts lost: ${lostAttempts}\n`)
+  expect(ended.flatMap(({ key, dag, events }) => wrongIn(events, dag).map((what) => `${key}: ${what}`))).toEqual([])
+  // Every call was reached: each function died at least twice, and made fewer calls than crashes were planned.
+  for (const { name, most } of CRASHES) expect(place.sandboxes(name).counts.crashed, name).toBeLessThan(most)
+  expect(Math.min(...crashes)).toBeGreaterThan(1)
+  expect(lostAttempts).toBeGreaterThan(0)
+})
+
+/** The event of a route holds the key, that of a machine or of the outbox the run. */
+function isOf(event: unknown, key: string, id: string): boolean {
+  const text = JSON.stringify(event)
+  return text.includes(`"${key}"`) || text.includes(id)
+}
+
+function isBlock(event: unknown, id: string): boolean {
+  return (event as { readonly block?: string }).block === id
+}
+
+function wrongIn(events: readonly RunEvent[], dag: string): readonly string[] {
+  const wrong = [...problemsOf(events, dag)]
+  if (events.at(-1)?.type !== 'run:completed') wrong.push(`events ${events.map(({ type }) => type).join(' ')}`)
+  if (outputs(events) > blocksOf(dag) + lost(events)) wrong.push('a block was dispatched again')
+  return wrong
+}
+
+test('every call of a machine delivered twice at once, and all of them again at the end, change nothing', async () => {
+  const id = await started('twice', JOINS)
+  place.twice.add(id)
+  const { events } = await runToEnd('twice', JOINS)
+  expect(problemsOf(events, JOINS)).toEqual([])
+  expect([events.at(-1)?.type, outputs(events)]).toEqual(['run:completed', 5])
+  const again = place.deliveries.filter(({ run_id }) => run_id === id)
+  expect(again.length).toBeGreaterThan(7)
+  for (const { arn, payload } of again) await place.lambda.invoke(arn, payload)
+  expect(await caller.events(id)).toEqual(events)
+})

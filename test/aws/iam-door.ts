@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
+import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
+import { targetOf } from '../emulators/http-service.ts'
+import type { Allows, Wish } from './iam-policy.ts'
+
+/** Endpoints by the name requests are signed for. */
+export type Services = Readonly<Record<'dynamodb' | 's3' | 'states' | 'lambda', string>>
+
+/**
+ * One endpoint for all services: who calls (the access key is the function's name) must be allowed to do so by the
+ * role in the template; then the request goes on to the emulator. What it was refused is kept in `denied`.
+ */
+export async function startDoor(services: Services, allows: Allows) {
+  const denied: string[] = []
+  const agent = new Agent({ keepAlive: true })
+  const server = createServer((request, response) => {
+    pass(request, response).catch(() => response.destroy())
+  })
+  const pass = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks)
+    const { principal, service } = signedBy(request)
+    const refused = WISHES[service](request, body).find((wish) => !allows(principal, wish))
+    if (refused === undefined) return forward(services[service], agent, request, body, response)
+    denied.push(`${principal}: ${refused.action} on ${refused.resource}`)
+    deny(service, response)
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    denied: denied as readonly string[],
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      agent.destroy()
+      await closed
+    },
+  }
+}
+
+function signedBy(request: IncomingMessage): { readonly principal: string; readonly service: keyof Services } {
+  const signed = /Credential=([^/]+)\/\d+\/[^/]+\/(\w+)\/aws4_request/.exec(request.headers.authorization ?? '')
+  const [, principal, service] = signed ?? []
+  if (principal !== undefined && service !== undefined && Object.hasOwn(WISHES, service)) {
+    // It is one of the table's own names.
+    return { principal, service: service as keyof Services }
+  }
+  throw new Error('an unsigned request, or one of a service nobody expected')
+}
+
+type Read = (request: IncomingMessage, body: Buffer) => readonly Wish[]
+
+/** What a request needs, by AWS's service authorization reference. */
+const WISHES: Readonly<Record<keyof Services, Read>> = {
+  dynamodb(request, body) {
+    const action = `dynamodb:${targetOf(request)}`
+    const input = JSON.parse(body.toString())
+    const tables: readonly string[] =
+      input.TableName === undefined ? Object.keys(input.RequestItems) : [input.TableName]
+    const index = input.IndexName === undefined ? '' : `/index/${input.IndexName}`
+    const pk = (input.Item ?? input.Key)?.pk?.S
+    const leadingKeys = pk === undefined ? [] : [String(pk)]
+    return tables.map((table) => ({ action, resource: arn('dynamodb', `table/${table}${index}`), leadingKeys }))
+  },
+  s3(request) {
+    const action = request.method === 'PUT' ? 's3:PutObject' : 's3:GetObject'
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://s3').pathname)
+    return [{ action, resource: `arn:aws:s3:::${path.slice(1)}` }]
+  },
+  states(request, body) {
+    const input = JSON.parse(body.toString())
+    const operation = targetOf(request)
+    const wish = (resource: string, name = operation) => ({ action: `states:${name}`, resource })
+    if (operation === 'CreateStateMachine') {
+      const machine = arn('states', `stateMachine:${input.name}`)
+      const role = { action: 'iam:PassRole', resource: input.roleArn, passedTo: 'states.amazonaws.com' }
+      return [wish(machine), wish(machine, 'TagResource'), role]
+    }
+    // A token says nothing of its machine here: the narrowest pattern a policy can have is the stage's machines.
+    return [wish(input.executionArn ?? input.stateMachineArn ?? arn('states', 'stateMachine:sluice-dev-basic'))]
+  },
+  lambda(request) {
+    const [, asked = ''] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(request.url ?? '') ?? []
+    return [{ action: 'lambda:InvokeFunction', resource: decodeURIComponent(asked) }]
+  },
+}
+
+function arn(service: string, resource: string): string {
+  return `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`
+}
+
+function forward(endpoint: string, agent: Agent, from: IncomingMessage, body: Buffer, to: ServerResponse): void {
+  const options = { agent, method: from.method ?? 'GET', path: from.url ?? '/', headers: from.headers }
+  const going = send(endpoint, options, (answer) => {
+    to.writeHead(answer.statusCode ?? 500, answer.headers)
+    answer.pipe(to)
+  })
+  going.on('error', () => to.destroy())
+  going.end(body)
+}
+
+function deny(service: keyof Services, response: ServerResponse): void {
+  if (service === 's3') {
+    response.writeHead(403, { 'content-type': 'application/xml' })
+    response.end('<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>')
+    return
+  }
+  const status = service === 'lambda' ? 403 : 400
+  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': 'AccessDeniedException' })
+  response.end(JSON.stringify({ __type: 'AccessDeniedException', message: 'not authorized' }))
+}
