@@ -42,6 +42,7 @@ export function openEngine(parts: EngineParts): Engine {
   const host = createHost(() => world)
   const outbox = createOutbox((name, payload) => host.invoke(name, payload), log)
   const { ports, close } = createPorts({ ...parts, ids, outbox })
+  const telling = new Set<Promise<unknown>>()
   const machine = createLocalMachine({
     // Handlers answer JSON, as Lambda demands of them.
     invoke: (name, payload, signal) => host.invoke(name, payload, { signal }) as Promise<Json>,
@@ -51,9 +52,12 @@ export function openEngine(parts: EngineParts): Engine {
     bind,
     onEnd: (name, execution) => {
       log.info('run ended', { run_id: name, execution: execution.status })
-      void tellReconcile(host, tenant, name, execution).catch((error: unknown) => {
-        log.error('end of an execution not followed', { run_id: name, error: String(error) })
-      })
+      const told: Promise<unknown> = tellReconcile(host, tenant, name, execution)
+        .catch((error: unknown) => {
+          log.error('end of an execution not followed', { run_id: name, error: String(error) })
+        })
+        .finally(() => telling.delete(told))
+      telling.add(told)
     },
   })
   const world: World = { ...ports, machine }
@@ -69,6 +73,7 @@ export function openEngine(parts: EngineParts): Engine {
     },
     async close() {
       await machine.close()
+      await Promise.all(telling)
       await outbox.settled()
       await close()
     },

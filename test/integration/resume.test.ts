@@ -142,6 +142,16 @@ describe('a run whose execution dies', () => {
   })
 })
 
+describe('reconcile', () => {
+  test.each([['no JSON'], ['{"v":1}'], ['{"v":1,"tenant":"main","run_id":"run_00000000000000000000000000"}'], [null]])(
+    'leaves an execution alone that is none of ours: %s',
+    async (input) => {
+      open = await openTestPlace()
+      expect(await open.place.invoke('reconcile', { detail: { status: 'FAILED', input } })).toEqual({ looked: false })
+    },
+  )
+})
+
 describe('stop', () => {
   test('is written first, aborts the dispatch within a second, and a late result changes nothing', async () => {
     let abortedAt = 0
