@@ -73,8 +73,8 @@ export function openEngine(parts: EngineParts): Engine {
     },
     async close() {
       await machine.close()
-      await Promise.all(telling)
       await outbox.settled()
+      await Promise.all(telling)
       await close()
     },
   }

@@ -36,7 +36,7 @@ describe('sixteen writers on one run', () => {
   const rows: Record<string, unknown>[] = []
   afterAll(() => console.table(rows))
 
-  test.each([
+  test.concurrent.each([
     ['calm', 1, CALM],
     ['storm', 2, STORM],
 
@@ -59,7 +59,7 @@ describe('sixteen writers on one run', () => {
     world.faulty.client.destroy()
   })
 
-  test('a stop in the middle of a storm is the last event, once, and no later step is taken', async () => {
+  test.concurrent('a stop in the middle of a storm is the last event, once, and no later step is taken', async () => {
     const world = await openRun(7, STORM)
     const writers = Array.from({ length: WRITERS }, (_, n) => write(world, n))
     await sleep(300)

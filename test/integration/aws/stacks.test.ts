@@ -189,17 +189,20 @@ describe('functions', () => {
   test('those that nobody waits for have dead letters', () => {
     const asynchronous = functions().filter((found) => 'DeadLetterConfig' in found)
     expect(asynchronous.map(({ name }) => name).sort()).toEqual(
-      ['send-outbox', 'start-run', 'sweep'].map((name) => `sluice-dev-${name}`),
+      ['reconcile', 'send-outbox', 'start-run', 'sweep'].map((name) => `sluice-dev-${name}`),
     )
   })
 
-  test('sweep is called each minute with nothing', () => {
-    const { Properties } = only('AWS::Events::Rule')
-    expect(Properties).toMatchObject({
-      ScheduleExpression: 'rate(1 minute)',
-      State: 'ENABLED',
-      Targets: [{ Input: '{}' }],
-    })
+  test('sweep is called each minute with nothing, reconcile with what happened to machines of this stage', () => {
+    const rules = made.all('AWS::Events::Rule').map(({ Properties }) => Properties)
+    expect(rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined)).toMatchObject([
+      { ScheduleExpression: 'rate(1 minute)', State: 'ENABLED', Targets: [{ Input: '{}' }] },
+    ])
+    const changes = rules.filter(({ EventPattern }) => EventPattern !== undefined)
+    expect(changes).toHaveLength(1)
+    expect(changes[0]).toMatchObject({ State: 'ENABLED', EventPattern: { source: ['aws.states'] } })
+    expect(JSON.stringify(changes[0])).toMatch(/sluice-dev-/)
+    expect(JSON.stringify(changes[0]?.Targets)).toMatch(/reconcileFunction/)
   })
 })
 
