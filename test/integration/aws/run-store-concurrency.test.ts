@@ -111,6 +111,10 @@ async function write({ store, run }: Stage, n: number): Promise<readonly Written
   for (let i = 1; i <= STEPS; i += 1) {
     const append = stepOf(run, block, i)
     const { answer, failed } = await insist(() => store.append(append))
+    if (answer.ok && i % 4 === 0) {
+      const seen = (await insist(() => store.head(run, []))).answer?.seq ?? 0
+      expect(seen).toBeGreaterThanOrEqual(answer.seq)
+    }
     done.push({ append, answer, doubtful: failed > 0, shared: n >= 12 || n < 4 })
   }
   return done

@@ -70,6 +70,12 @@ describe('other writes whose answer was lost', () => {
     expect((await place.store.head(run))?.seq).toBe(1)
   })
 
+  test('a HEAD that is put again, unheard the first time, does not undo what came between', async () => {
+    loseAnswer(place.client, /"sk":{"S":"HEAD"}/, () => place.another().append(mine))
+    expect(await place.store.create(newRun(1))).toMatchObject({ created: true })
+    expect((await place.store.head(run))?.seq).toBe(2)
+  })
+
   test.each(['CTX', 'META'])(
     'a create that died after %s is finished by the next, as the first decided',
     async (sk) => {
@@ -126,9 +132,27 @@ describe('other writes whose answer was lost', () => {
   })
 })
 
-async function others(store: RunStore, events: number): Promise<void> {
+test('a reader between whose reads pages are spilled sees each event once, in order', async () => {
+  await place.store.create(newRun(1))
+  let rounds = 0
+  beforeRequests(place.client, async () => {
+    rounds += 1
+    if (rounds <= 12) await others(place.another(), 12, rounds)
+  })
+  const seen: number[] = []
+  for (let page = 1; page > 0; ) {
+    const events = await place.store.events(run, seen.length, 1_000)
+    seen.push(...events.map(({ seq }) => seq))
+    page = events.length
+  }
+  expect(seen).toEqual(Array.from({ length: 1 + 12 * 12 }, (_, i) => i + 1))
+})
+
+async function others(store: RunStore, events: number, round = 0): Promise<void> {
   for (let i = 1; i <= events / 4; i += 1) {
-    await store.append(step(run, '9', at(i, 10), { at: time(i), events: Array.from({ length: 4 }, () => ready('b9')) }))
+    await store.append(
+      step(run, '9', at(round * 10 + i, 10), { at: time(i), events: Array.from({ length: 4 }, () => ready('b9')) }),
+    )
   }
 }
 
@@ -154,6 +178,16 @@ function loseAll(client: DynamoDBClient, like: RegExp): void {
 
 function once(client: DynamoDBClient, like: RegExp, how: (send: Then) => Promise<unknown>): void {
   interrupt(client, like, 1, how)
+}
+
+function beforeRequests(client: DynamoDBClient, then: Then): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      await then()
+      return next(args)
+    },
+    { step: 'initialize' },
+  )
 }
 
 function interrupt(client: DynamoDBClient, like: RegExp, times: number, how: (send: Then) => Promise<unknown>): void {
