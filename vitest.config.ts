@@ -13,7 +13,7 @@ export default defineConfig({
       project('conformance', 30_000),
       project('integration', 60_000),
       project('e2e', 180_000),
-      { test: { ...project('aws', 110_000).test, globalSetup: 'test/aws/synthesize-once.ts', maxWorkers: 2 } },
+      { test: { ...project('aws', 110_000).test, globalSetup: 'test/aws/synthesize-once.ts' } },
     ],
   },
 })
