@@ -44,19 +44,24 @@ export async function startDynalite(): Promise<DynamodbEmulator> {
  * answers the item of a failed condition.
  */
 export async function startDynoxide(): Promise<DynamodbEmulator | undefined> {
-  const binary = findDynoxide()
+  const binary = dynoxideBinary()
   if (binary === undefined) return undefined
   const port = await freePort()
   const child = spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' })
   const ended = once(child, 'exit')
+  // What fails before its cleanup must not leave it behind.
+  const stop = () => child.kill()
+  process.once('exit', stop)
   await answering(`http://127.0.0.1:${port}`)
   return emulator(port, async () => {
-    child.kill()
+    process.off('exit', stop)
+    stop()
     await ended
   })
 }
 
-function findDynoxide(): string | undefined {
+/** Where the binary is installed, if it is. */
+export function dynoxideBinary(): string | undefined {
   try {
     const manifest = createRequire(import.meta.url).resolve(
       `@dynoxide/${process.platform}-${process.arch}/package.json`,

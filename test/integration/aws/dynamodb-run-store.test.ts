@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lambdaClock } from '../../../functions/aws/clock.ts'
 import { runStoreOn } from '../../../functions/aws/run-store/open-run-store.ts'
 import { keyOf, newRun, step, time } from '../../conformance/run-store-fixture.ts'
 import { runStoreSuite } from '../../conformance/run-store-suite.ts'
-import { type DynamodbEmulator, startDynalite, startDynoxide } from '../../emulators/dynamodb.ts'
+import { type DynamodbEmulator, dynoxideBinary, startDynalite, startDynoxide } from '../../emulators/dynamodb.ts'
 
 /** What the emulators do differently from DynamoDB and from each other, where the store can see it. */
 const DIFFERENCES = {
@@ -13,14 +13,19 @@ const DIFFERENCES = {
   dynoxide: { refusal_carries_item: true },
 } as const
 
-admit('dynalite', await startDynalite())
-const dynoxide = await startDynoxide()
-if (dynoxide !== undefined) admit('dynoxide', dynoxide)
+admit('dynalite', startDynalite)
+if (dynoxideBinary() !== undefined) admit('dynoxide', startDynoxide)
 else console.log('dynoxide: skipped, its optional package is not installed for this platform')
 
 /** The port's suite over the wire, one table a test. */
-function admit(name: keyof typeof DIFFERENCES, emulator: DynamodbEmulator): void {
+function admit(name: keyof typeof DIFFERENCES, start: () => Promise<DynamodbEmulator | undefined>): void {
   describe(name, () => {
+    let emulator: DynamodbEmulator
+    beforeAll(async () => {
+      const started = await start()
+      if (started === undefined) throw new Error(`Cannot start ${name}: it is not installed.`)
+      emulator = started
+    })
     afterAll(() => emulator.close())
 
     runStoreSuite(`DynamoDB (${name})`, async () => {
