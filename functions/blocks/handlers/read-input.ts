@@ -6,7 +6,7 @@ import { readObject } from './read-object.ts'
 import { refuse } from './refuse.ts'
 
 /**
- * Reads config `path` (the Inputs port: below inputs_dir) or the object ref in input `file` into the one output:
+ * Reads the object ref in input `file`, else config `path` (the Inputs port: below inputs_dir), into the one output:
  * string = UTF-8 text, json = parsed, file and artifact = the ref of the stored bytes.
  */
 export const readInput: BlockHandler = {
@@ -28,11 +28,8 @@ export const readInput: BlockHandler = {
 
 async function bytesOf(call: HandlerCall, path: string | undefined): Promise<Uint8Array> {
   const file = call.inputs.file
-  if (path !== undefined && file !== undefined) {
-    throw refused(call, 'input_source', 'it has both config "path" and an input "file". Keep one of them.')
-  }
-  if (path !== undefined) return readPath(call, path)
   if (file === undefined) {
+    if (path !== undefined) return readPath(call, path)
     throw refused(call, 'input_source', 'it has neither config "path" nor an input "file". Name the file to read.')
   }
   const bytes = await readObject(call, file)

@@ -107,7 +107,7 @@ describe('read-input', () => {
 
   test.each([
     ['neither path nor file', { ports: { x: 'json' } }, 'input_source'],
-    ['both', { config, inputs: { file: 'x' }, ports: { x: 'json' } }, 'input_source'],
+    ['a file that is no ref, path or not', { config, inputs: { file: 'x' }, ports: { x: 'json' } }, 'input_source'],
     ['a file that is no ref', { inputs: { file: '/etc/passwd' }, ports: { x: 'json' } }, 'input_source'],
     ['no output', { config }, 'input_ports'],
     ['two outputs', { config, ports: { x: 'json', y: 'json' } }, 'input_ports'],
