@@ -93,7 +93,10 @@ test('a function that dies after any answer of AWS: the run completes and nothin
   for (const { name, first, last } of CRASHES) {
     expect(place.sandboxes(name).counts.crashed, name).toBeLessThan(last - first + 1)
   }
-  expect(Math.min(...crashes)).toBeGreaterThan(1)
+  // wait-join makes a second call only when its sources were done before it: whether they are is a matter of time.
+  for (const { name } of [...CRASHES, { name: 'sweep' }]) {
+    expect(place.sandboxes(name).counts.crashed, name).toBeGreaterThanOrEqual(name === 'wait-join' ? 1 : 2)
+  }
   expect(lostAttempts).toBeGreaterThan(0)
 })
 
