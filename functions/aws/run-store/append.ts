@@ -1,11 +1,12 @@
 import { Fault } from '../../../shared/errors.ts'
+import { requireForward } from '../../../shared/runs/require-forward.ts'
 import type { Append, Appended, RunStore } from '../../../shared/runs/run-store.ts'
 import { appendChange, tailLimit } from './append-change.ts'
 import { eventTexts } from './event-texts.ts'
 import { finishAppend } from './finish-append.ts'
 import { headKey, readHead, type StoredHead } from './head-item.ts'
 import { ownSeq } from './own-append.ts'
-import { refusalOf, requireForward } from './refusal.ts'
+import { refusalOf } from './refusal.ts'
 import type { RunTable } from './run-table.ts'
 import { spill } from './spill.ts'
 

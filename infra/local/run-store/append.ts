@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { Fault } from '../../../shared/errors.ts'
+import { requireForward } from '../../../shared/runs/require-forward.ts'
 import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { eventBodies } from './event-bodies.ts'
@@ -20,18 +20,6 @@ export function appendTo(db: DatabaseSync): Pick<RunStore, 'append'> {
       return commitTogether(db, () => appendNow(reader, writer, append, bodies))
     },
   }
-}
-
-/** A lane that could go back would give two events one id; running is one set, so one append moves it one way. */
-function requireForward({ lane, ordinal, guard, start, end }: Append): void {
-  const open = 'is' in guard ? (guard.is ?? -1) >= ordinal : guard.below > ordinal
-  if (open) {
-    const message = `Cannot append to lane "${lane}": its guard ${JSON.stringify(guard)} would let the lane go back to ${ordinal}. A guard admits only smaller ordinals.`
-    throw new Fault('Bug', 'append_backwards', message)
-  }
-  if (start === undefined || end === undefined) return
-  const message = `Cannot append to lane "${lane}": it starts block ${start.block} and ends block ${end.block}; an append does one of the two.`
-  throw new Fault('Bug', 'append_start_and_end', message)
 }
 
 function appendNow(reader: HeadReader, writer: HeadWriter, append: Append, bodies: readonly string[]): Appended {
