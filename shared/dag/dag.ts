@@ -19,7 +19,12 @@ export interface InputPort {
   readonly default?: Json
   readonly description?: string
   /** The upstream output wired to it. */
-  readonly from?: { readonly block: string; readonly output: string }
+  readonly from?: {
+    readonly block: string
+    readonly output: string
+    /** Expression over `value` (the output) and `outputs` (all outputs of its block), from an edge's `transform`. */
+    readonly transform?: string
+  }
 }
 
 export interface OutputPort {
@@ -33,7 +38,48 @@ export interface GateUse {
   readonly name: string
   readonly check: { readonly type: string } & Readonly<Record<string, Json>>
   readonly error?: string
-  readonly on_fail: 'retry' | 'fail' | 'warn'
+  readonly on_fail: 'retry' | 'fail' | 'warn' | 'route'
+}
+
+/** One rule of `on_gate_fail`: which failed gate sends the run back, where to, and how often (spec dag, "Bounce"). */
+export interface Bounce {
+  readonly when_gate: string
+  /** This block or one upstream of it. */
+  readonly route_to: string
+  /** Further blocks that run again; the hull adds what lies between. */
+  readonly reset_blocks: readonly string[]
+  /** At least 1; after as many bounces the failed gate is an ordinary failure. */
+  readonly max_bounces: number
+  readonly reason?: string
+  readonly feedback_from: 'gate_verdicts'
+}
+
+/** Fan-out over a list: one lane an item, outputs published as lists in item order (decisions, "foreach"). */
+export interface Foreach {
+  /** One placeholder, `{{inputs.files}}`, whose value is a list; or the list itself. At most 1,000 items. */
+  readonly items: string | readonly Json[]
+  /** Name under which an item's inputs hold its value. */
+  readonly as: string
+  /** 1 to 40. */
+  readonly max_concurrency: number
+  /** How many failed items the block survives; their place in the outputs is null. */
+  readonly tolerate: number
+  readonly item_gates: readonly GateUse[]
+}
+
+/** A previous result of the same block definition and inputs may stand in for a dispatch. */
+export interface CachePolicy {
+  readonly key: 'inputs'
+  readonly max_age_sec: number
+}
+
+/** `mode: dag`: a child run of a deployed document. */
+export interface ChildDag {
+  readonly name: string
+  /** Run inputs of the child; texts are templates over this block's inputs. Absent: the block's inputs by name. */
+  readonly inputs: Readonly<Record<string, Json>>
+  /** Port of this block -> `block.output` of the child; a port not named takes the like-named output of a sink block. */
+  readonly outputs: Readonly<Record<string, string>>
 }
 
 export type GateComposition =
@@ -61,9 +107,22 @@ export interface RetryPolicy {
   readonly jitter: 'full' | 'none'
 }
 
+/** How an agent is found in sluice.yaml when the document does not name provider and model. */
+export interface AgentRoute {
+  readonly role?: 'worker' | 'reviewer' | 'manager' | 'specialist'
+  readonly capability?: string
+  /** Its name in sluice.yaml. */
+  readonly specific?: string
+}
+
+/** Either provider and model, or a route that is bound to an agent at run start (shared/dag/bind-agents.ts). */
 export interface Agent {
   readonly provider: string
   readonly model: string
+  /** As written in the document; after binding `provider`, `model` and `agent` are the found agent's. */
+  readonly route?: AgentRoute
+  /** Name of the agent of sluice.yaml it was bound to. */
+  readonly agent?: string
   readonly prompt?: string
   readonly system?: string
   readonly model_params: Readonly<Record<string, Json>>
@@ -84,6 +143,13 @@ interface BlockBase {
   readonly timeout_ms: number
   readonly strict_output: boolean
   readonly contract_repair_attempts: number
+  readonly on_gate_fail?: readonly Bounce[]
+  /** Expression over `inputs`; false = the block is skipped. */
+  readonly when?: string
+  /** Expression over outcomes of upstream blocks (`plan.succeeded`); those it does not name must have succeeded. */
+  readonly depends?: string
+  readonly foreach?: Foreach
+  readonly cache?: CachePolicy
   /** Ids of the blocks this one waits for: wired inputs and plain edges, without duplicates, in document order. */
   readonly upstream: readonly string[]
   /** sha256 of the block's canonical definition with its agent settings. */
@@ -98,6 +164,7 @@ export type Block =
       readonly config: Readonly<Record<string, Json>>
     })
   | (BlockBase & { readonly mode: 'approval'; readonly approval: ApprovalPolicy })
+  | (BlockBase & { readonly mode: 'dag'; readonly dag: ChildDag })
 
 /**
  * The normalised document: what the compiler, the handlers and the hash see. It is plain JSON: it is stored as an

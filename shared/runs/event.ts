@@ -17,6 +17,9 @@ const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
 const runEnded = z.strictObject({ code: text, reason: text, block_id: text.optional() })
 const blockEnded = z.strictObject({ code: text, reason: text })
 
+/** The block of another run that waits for this run (mode dag). */
+export const ParentSchema = z.strictObject({ run_id: text, block_id: text, epoch: count, attempt: count })
+
 const DATA = {
   'run:started': z.strictObject({
     dag_name: text,
@@ -25,6 +28,9 @@ const DATA = {
     starter: text,
     deadline_at: time,
     caps: z.record(text, z.number()),
+    parent: ParentSchema.optional(),
+    /** The run this one goes on from (its context and artifacts are seen). */
+    continues: text.optional(),
   }),
   'run:completed': runEnded,
   'run:failed': runEnded,
@@ -55,9 +61,19 @@ const DATA = {
     duration_ms: z.number().min(0),
   }),
   'block:retrying': z.strictObject({ code: text, reason: text, due_at: time }),
-  'block:completed': z.strictObject({}),
+  /** `cached_from`: the run whose result stands in for a dispatch. */
+  'block:completed': z.strictObject({ cached_from: text.optional() }),
   'block:failed': blockEnded,
-  'block:skipped': z.strictObject({ because: z.array(text) }),
+  /** `because`: upstream blocks that did not complete; `condition`: the block's own condition was false. */
+  'block:skipped': z.strictObject({ because: z.array(text), condition: z.enum(['when', 'depends']).optional() }),
+  'block:rerouted': z.strictObject({
+    to: text,
+    reset: z.array(text),
+    bounce: z.int().min(1),
+    max: z.int().min(1),
+    epoch: z.int().min(1),
+    reason: text,
+  }),
   'approval:requested': z.strictObject({
     approval_id: text,
     digest: text,

@@ -26,7 +26,29 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'start_run' }
   | { readonly kind: 'stop_execution'; readonly cause: string }
   | { readonly kind: 'send_token'; readonly approval_id: string }
+  /** A child that has ended answers its parent's task token (META.parent); a parent that stopped stops its child. */
+  | { readonly kind: 'answer_parent' }
+  | { readonly kind: 'start_child'; readonly run_id: string }
+  | { readonly kind: 'stop_child'; readonly run_id: string; readonly cause: string }
 )
+
+/**
+ * What HEAD knows of one bounce module (lane `m<k>`): how often it was sent back, and for each rule that fired, by
+ * `<block index>.<rule>`, how often and in which epoch last. The epoch of a block is the greatest `epoch` among the
+ * rules that reset it (0 = none): blocks of the module that no rule reset keep their outputs.
+ */
+export interface HeadModule {
+  readonly epoch: number
+  readonly rules: Readonly<Record<string, { readonly count: number; readonly epoch: number }>>
+}
+
+/** The block of another run that waits for this one. Its task token lies beside META and leaves the store but once. */
+export interface ParentLink {
+  readonly run_id: string
+  readonly block_id: string
+  readonly epoch: number
+  readonly attempt: number
+}
 
 /** The HEAD item as readers see it: the one serialisation point of a run (decisions, "HEAD, exactly"). */
 export interface Head {
@@ -35,9 +57,13 @@ export interface Head {
   readonly seq: number
   /** Lane key -> ordinal; only the lanes asked for when the reader named some. */
   readonly lanes: Readonly<Record<string, number>>
-  /** Block indexes with an attempt in flight. */
-  readonly running: readonly number[]
+  /** Lane keys with an attempt in flight: `3`, or `3.12` for an item of a foreach block. */
+  readonly running: readonly string[]
   readonly approvals: Readonly<Record<string, HeadApproval>>
+  /** Bounce modules by number; one that never bounced is absent (epoch 0). */
+  readonly modules: Readonly<Record<string, HeadModule>>
+  /** Child runs by lane of the block that waits for them. */
+  readonly children: Readonly<Record<string, string>>
   readonly deadline_at: string
   /** When the sweeper must look at this run; present while the run lives or its outbox is not empty. */
   readonly check_at?: string
@@ -60,10 +86,15 @@ export interface Meta extends RunKey {
   readonly overrides: Readonly<Record<string, Json>>
   readonly options: { readonly max_parallel: number; readonly fail_fast: boolean; readonly deadline_sec: number }
   readonly blocks: number
+  readonly parent?: ParentLink
+  /** The run this one goes on from. */
+  readonly continues?: string
 }
 
 export interface NewRun {
   readonly meta: Meta
+  /** Task token of the parent's block; stored with META, answered by `answer_parent`. */
+  readonly parent_token?: string
   readonly context: Readonly<Record<string, Json>>
   readonly deadline_at: string
   readonly check_at: string
@@ -88,11 +119,22 @@ export interface Append {
   /** 1 to 24 events, 8 KiB of JSON together, else Fault Bug append_empty or append_too_large. */
   readonly events: readonly NewEvent[]
   /** Claim: adds the block to `running` if fewer than `limit` run (0 = no limit). Never together with `end`. */
-  readonly start?: { readonly block: number; readonly limit: number }
-  /** Ends an attempt: removes the block from `running`. */
-  readonly end?: { readonly block: number }
+  readonly start?: { readonly block: number; readonly item?: number; readonly limit: number }
+  /** Ends an attempt: removes the block (or the item) from `running`. */
+  readonly end?: { readonly block: number; readonly item?: number }
   /** Sets one approval, if its present status is `was` (null = absent). */
   readonly approval?: { readonly id: string; readonly was: 'pending' | null; readonly set: HeadApproval }
+  /** Sets one bounce module; the lane's guard (`m<k>`) is what serialises it. */
+  readonly module?: { readonly key: string; readonly set: HeadModule }
+  /** Notes the child run this lane waits for. */
+  readonly child?: { readonly lane: string; readonly run_id: string }
+  /**
+   * An append of one foreach item, on its lane `<block>.<i>`: also requires that the block's own lane is below
+   * `below` (its terminal phase of this epoch), else it is refused as `already`.
+   */
+  readonly item_of?: { readonly block: number; readonly below: number }
+  /** The end of a foreach block: its item lanes leave HEAD in the same update. */
+  readonly drop_items?: { readonly block: number }
   readonly state?: RunState
   readonly deadline_at?: string
   /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */
@@ -123,9 +165,10 @@ export type BlockState =
   | 'skipped'
   | 'cancelled'
 
-/** B#: the newest state of one block, moved forward only (by ordinal). */
+/** B#: the newest state of one block, or of one item of a foreach block, moved forward only (by ordinal). */
 export interface BlockProjection {
   readonly block: number
+  readonly item?: number
   readonly ordinal: number
   readonly state: BlockState
   readonly attempt: number
@@ -134,7 +177,26 @@ export interface BlockProjection {
   readonly lease_until?: string
   readonly due_at?: string
   /** Why the last attempt failed, in the words the next attempt's prompt carries. */
-  readonly failure?: { readonly code: string; readonly reason: string; readonly feedback?: readonly string[] }
+  readonly failure?: {
+    readonly code: string
+    readonly reason: string
+    readonly feedback?: readonly string[]
+    /** Names of the gates that did not hold: what `on_gate_fail` looks at. */
+    readonly gates?: readonly string[]
+  }
+  /** foreach: how many items `_items_<id>` found. */
+  readonly items?: number
+  /** mode dag: the child run of this attempt. */
+  readonly child?: string
+}
+
+/** C#: an earlier result of the same block definition and inputs. */
+export interface CachedResult {
+  readonly run_id: string
+  readonly block_id: string
+  /** ISO time of its completion. */
+  readonly at: string
+  readonly outputs: Readonly<Record<string, StoredValue>>
 }
 
 /** A#: what a person was shown. Task tokens lie beside it and never leave the store but to be answered. */
@@ -208,8 +270,21 @@ export interface RunStore {
   /** Only if its ordinal is greater than the stored one; else nothing happens. */
   putProjection(run: RunKey, projection: BlockProjection): Promise<void>
   projections(run: RunKey, blocks?: readonly number[]): Promise<readonly BlockProjection[]>
-  /** Moves the lease of a running attempt; false when the block is no longer this holder's. */
-  renewLease(run: RunKey, block: number, holder: string, lease_until: string): Promise<boolean>
+  /** The items of one foreach block. */
+  itemProjections(run: RunKey, block: number): Promise<readonly BlockProjection[]>
+  /** Moves the lease of a running attempt of a block (or of one item); false when it is no longer this holder's. */
+  renewLease(
+    run: RunKey,
+    of: { readonly block: number; readonly item?: number },
+    holder: string,
+    lease_until: string,
+  ): Promise<boolean>
+
+  /** The newest kept result of this definition and inputs, of whichever run of the tenant. */
+  cached(tenant: string, block_hash: string, inputs_hash: string): Promise<CachedResult | undefined>
+  putCached(tenant: string, block_hash: string, inputs_hash: string, result: CachedResult): Promise<void>
+  /** Task token of the parent's block: given to `create`, answered by `answer_parent`, shown to nobody. */
+  parentToken(run: RunKey): Promise<string | undefined>
 
   /** Writes the item and ADDs the token: a late write of an older token must not hide a newer one (docs/adr/0021). */
   putApproval(run: RunKey, item: ApprovalItem, token: string): Promise<void>
