@@ -30,6 +30,9 @@ afterAll(async () => {
 })
 
 const asked = (events: readonly RunEvent[]) => events.find(({ type }) => type === 'approval:requested')
+/** The run's verdict is there before its execution has left its last state. */
+const endsAs = (id: string, machine: string, status: string) =>
+  expect.poll(() => statusOf(id, machine), { timeout: 10_000 }).toBe(status)
 const statusOf = async (id: string, machine: string) => {
   const arn = `arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-${machine}:${id}`
   return (await states.send(new DescribeExecutionCommand({ executionArn: arn }))).status
@@ -68,7 +71,7 @@ describe('DAGs', () => {
     expect(problemsOf(events, document('basic'))).toEqual([])
     const { json } = await caller.call('GET', `/api/dag/runs/${id}`)
     expect(json.run).toMatchObject({ state: 'completed', starter: 'iam:Deployer', dag_name: 'basic' })
-    expect(await statusOf(id, 'basic')).toBe('SUCCEEDED')
+    await endsAs(id, 'basic', 'SUCCEEDED')
   })
 
   test('coding waits for a person; the first decision counts, the second is 409', async () => {
@@ -83,7 +86,7 @@ describe('DAGs', () => {
     expect(problemsOf(events, document('coding'))).toEqual([])
     const by = events.find(({ type }) => type === 'approval:decided')?.data
     expect(by).toMatchObject({ decision: 'approve', by: { kind: 'iam', id: 'Reviewer' } })
-    expect(await statusOf(id, 'coding')).toBe('SUCCEEDED')
+    await endsAs(id, 'coding', 'SUCCEEDED')
   })
 
   test('dataset-brief ends in an artifact, from a file that is in the bucket', async () => {
@@ -128,7 +131,7 @@ describe('a run', () => {
     expect(stopped).toMatchObject({ status: 200, json: { status: 'cancelled' } })
     const events = await caller.until(id, isEnd)
     expect(problemsOf(events, document('coding'))).toEqual([])
-    await expect.poll(() => statusOf(id, 'coding'), { timeout: 10_000 }).toBe('ABORTED')
+    await endsAs(id, 'coding', 'ABORTED')
   })
 
   test('replays in pages what it streamed, and the stream ends with the run', async () => {
