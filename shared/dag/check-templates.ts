@@ -9,26 +9,39 @@ import { type TemplateReference, templateReferences } from './template.ts'
 import { quoted } from './wording.ts'
 
 /**
- * Templates of a block (prompt and system text of its agent, question of its approval): broken references are
- * problems. Answers the names that are neither an input of the block nor a declared run input: they are run inputs,
+ * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child): broken
+ * references are problems. Answers the names that are neither an input of the block nor a declared run input: they are run inputs,
  * resolved from the context (spec dag, "Semantics").
  */
 export function checkTemplates(reading: Reading, block: BlockDraft, types: InputTypes, declared: Ports): Set<string> {
   const undeclared = new Set<string>()
   const { work, settled, path } = block
-  const agent = work?.mode === 'ai' ? work.agent : undefined
-  const texts: readonly (readonly [string | undefined, Path])[] = [
-    [agent?.prompt, [...path, 'agent', 'prompt']],
-    [agent?.system, [...path, 'agent', 'system']],
-    [settled.approval?.prompt, [...path, 'approval', 'prompt']],
-  ]
-  for (const [text, at] of texts) {
+  const { foreach } = settled
+  for (const [text, at] of textsOf(work, settled)) {
     for (const reference of templateReferences(text ?? '')) {
-      const name = checkReference(reading, block, types, reference, at)
-      if (name !== undefined && !declared.has(name)) undeclared.add(name)
+      const name = checkReference(reading, block, types, reference, [...path, ...at])
+      // The list itself is found before there is an item.
+      const isItem = name === foreach?.as && at[1] !== 'items'
+      if (name !== undefined && !declared.has(name) && !isItem) undeclared.add(name)
     }
   }
   return undeclared
+}
+
+/** Every text of a block that is a template, with its path in the block. */
+function textsOf(
+  work: BlockDraft['work'],
+  { approval, foreach }: BlockDraft['settled'],
+): readonly (readonly [string | undefined, Path])[] {
+  const agent = work?.mode === 'ai' ? work.agent : undefined
+  const child = work?.mode === 'dag' ? Object.entries(work.dag.inputs) : []
+  return [
+    [agent?.prompt, ['agent', 'prompt']],
+    [agent?.system, ['agent', 'system']],
+    [approval?.prompt, ['approval', 'prompt']],
+    [typeof foreach?.items === 'string' ? foreach.items : undefined, ['foreach', 'items']],
+    ...child.map(([name, text]) => [typeof text === 'string' ? text : undefined, ['dag', 'inputs', name]] as const),
+  ]
 }
 
 /** The port or run input a sound reference reads, unless it is an input of the block. */

@@ -2,6 +2,7 @@ import type { Json } from '../canonical.ts'
 import { checkShown } from './check-shown.ts'
 import { checkTemplates } from './check-templates.ts'
 import { checkNamed, connect } from './connect.ts'
+import { connectDepends } from './connect-depends.ts'
 import { findCycles } from './cycles.ts'
 import type { Sound } from './normalise.ts'
 import { readDocument } from './read-document.ts'
@@ -21,7 +22,7 @@ export function check(
   const draft = readDocument(reading, document)
   if (draft === undefined) return { problems: reading.problems }
   const { inputs, blocks, byId } = draft
-  const wires = connect(reading, blocks, byId, draft.edges)
+  const wires = [...connect(reading, blocks, byId, draft.edges), ...connectDepends(reading, blocks, byId)]
   const types = settleTypes(reading, blocks, wires)
   findCycles(reading, blocks, wires)
   checkShown(reading, blocks, byId, wires)

@@ -1,6 +1,7 @@
 import type { Json } from '../canonical.ts'
 import { isName } from './name.ts'
 import type { BlockDraft } from './read-block.ts'
+import { readCondition } from './read-condition.ts'
 import { readSection } from './read-section.ts'
 import { type Reading, readList } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -15,6 +16,8 @@ export interface Wire {
   readonly to: BlockDraft
   readonly output?: string
   readonly input?: string
+  /** Expression that makes the value. */
+  readonly transform?: string
   /** Where it is written. */
   readonly path: Path
 }
@@ -107,21 +110,23 @@ function readEdge(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, given
   if (edge === undefined) return []
   const from = edgeEnd(reading, byId, edge.from, [...path, 'from'])
   const to = edgeEnd(reading, byId, edge.to, [...path, 'to'])
+  const transform = readCondition(reading, edge.transform, [...path, 'transform'], ['value', 'outputs'])?.text
   const { output, input } = edge
   if (output === undefined || input === undefined) {
+    if (transform !== undefined && output === input) return refuseHalf(reading, [...path, 'output'])
     if (output !== input) return refuseHalf(reading, [...path, output === undefined ? 'output' : 'input'])
     return wireOf(path, from, to)
   }
   const source = withPort(reading, from, 'outputs', output, [...path, 'output'])
   const target = withPort(reading, to, 'inputs', input, [...path, 'input'])
-  return wireOf(path, source, target, { output, input })
+  return wireOf(path, source, target, { output, input, ...(transform === undefined ? {} : { transform }) })
 }
 
 function wireOf(
   path: Path,
   from: BlockDraft | undefined,
   to: BlockDraft | undefined,
-  value: Pick<Wire, 'output' | 'input'> = {},
+  value: Pick<Wire, 'output' | 'input' | 'transform'> = {},
 ): readonly Wire[] {
   return from === undefined || to === undefined ? [] : [{ from, to, ...value, path }]
 }

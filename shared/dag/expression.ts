@@ -23,17 +23,23 @@ type Node =
  * Parses an expression of the allow-list: literals, own-property paths of named roots (`inputs.plan`,
  * `inputs.rows[0]`, `inputs["a-b"]`), `! -`, `&& || == != === !== < <= > >= in + - * / %`, `?:` and `.length`. Calls,
  * assignments, `this` and everything else are refused with the reason; so are more than 1,000 characters or 20 levels.
+ * With `dashes`, a dash inside a word belongs to it, as in ids of blocks (depends.ts); `$` is refused then.
  */
 export function parseExpression(
   source: string,
+  options: { readonly dashes?: boolean } = {},
 ): { readonly ok: true; readonly expression: Expression } | { readonly ok: false; readonly message: string } {
   if (source.trim() === '') return { ok: false, message: 'the expression is empty' }
   if (source.length > MAX_CHARACTERS) {
     return { ok: false, message: `the expression has ${source.length} characters, the limit is ${MAX_CHARACTERS}` }
   }
-  const parsed = parseSource(source)
+  if (options.dashes === true && source.includes('$')) return { ok: false, message: '"$" is not allowed' }
+  const parsed = parseSource(
+    options.dashes === true ? source.replace(DASHED, (name) => name.replaceAll('-', '$')) : source,
+  )
   if (typeof parsed === 'string') return { ok: false, message: parsed }
-  const reader: Reader = { paths: [], problem: undefined }
+  const reader: Reader = { paths: [], problem: undefined, plain: (name) => name }
+  if (options.dashes === true) reader.plain = (name) => name.replaceAll('$', '-')
   const node = readNode(parsed, 1, reader)
   if (reader.problem !== undefined) return { ok: false, message: reader.problem }
   return { ok: true, expression: { node, paths: reader.paths } }
@@ -86,6 +92,8 @@ interface Reader {
   readonly paths: (readonly string[])[]
   /** The first thing that is not allowed. */
   problem: string | undefined
+  /** An identifier as it was written. */
+  plain: (name: string) => string
 }
 
 function parseSource(source: string): jsep.Expression | string {
@@ -143,7 +151,7 @@ function literal(node: jsep.Literal, reader: Reader): Node {
   }
   if (typeof value === 'number' && !Number.isFinite(value)) return refuse(reader, `the number ${raw} is too large`)
   // With the default literals (true, false, null) a jsep literal is never a RegExp.
-  return { kind: 'value', value: value as Json }
+  return { kind: 'value', value: typeof value === 'string' ? reader.plain(value) : (value as Json) }
 }
 
 /** Walks from the last member to the root; a computed member must be a literal, so that what is read is known at parse. */
@@ -155,7 +163,7 @@ function pathOf(from: jsep.Identifier | jsep.MemberExpression, reader: Reader): 
     path.push(keyOf(member, reader))
     node = member.object
   }
-  if (node.type === 'Identifier') path.push((node as jsep.Identifier).name)
+  if (node.type === 'Identifier') path.push(reader.plain((node as jsep.Identifier).name))
   else refuse(reader, 'members can be read only from a named root such as inputs or outputs')
   if (path.some((key) => RESERVED.has(key))) refuse(reader, `"${path.toReversed().join('.')}" is not allowed`)
   return path.reverse()
@@ -163,7 +171,7 @@ function pathOf(from: jsep.Identifier | jsep.MemberExpression, reader: Reader): 
 
 function keyOf(member: jsep.MemberExpression, reader: Reader): string {
   const property = member.property as jsep.CoreExpression
-  if (!member.computed && property.type === 'Identifier') return property.name
+  if (!member.computed && property.type === 'Identifier') return reader.plain(property.name)
   const key = property.type === 'Literal' ? property.value : undefined
   if (typeof key === 'string' || (typeof key === 'number' && Number.isSafeInteger(key))) return String(key)
   refuse(reader, 'a member in brackets must be a literal text or whole number')
@@ -174,6 +182,9 @@ function refuse(reader: Reader, problem: string): Node {
   reader.problem ??= problem
   return { kind: 'value', value: null }
 }
+
+/** A word with dashes: ids may have them, and nothing is subtracted where they are read. */
+const DASHED = /(?<![\w$])[A-Za-z_]\w*(?:-\w+)+/g
 
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 

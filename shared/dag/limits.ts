@@ -11,6 +11,14 @@ export const LIMITS = {
   timeout_ms: 840_000,
   approval_timeout_sec: 604_800,
   retry_delay_ms: 604_800_000,
+  /** Items of a `foreach`, and of them at work at once (an inline Map runs no more). */
+  foreach_items: 1_000,
+  foreach_concurrency: 40,
+  /** Bounces of one rule: each runs its hull again. */
+  max_bounces: 100,
+  /** Blocks that run again together. */
+  hull_blocks: 100,
+  cache_age_sec: 31_536_000,
   /** Errors answered at once. */
   errors: 100,
 } as const

@@ -50,8 +50,9 @@ function normalBlock(block: Sound['blocks'][number], wires: readonly Wire[], typ
   const sources = new Map(wires.map((wire) => [wire.input, wire]))
   const inputs: Record<string, InputPort> = {}
   for (const [name, port] of block.inputs) {
-    const { from, output } = sources.get(name) ?? {}
-    const wired = from?.id === undefined || output === undefined ? {} : { from: { block: from.id, output } }
+    const { from, output, transform } = sources.get(name) ?? {}
+    const told = transform === undefined ? {} : { transform }
+    const wired = from?.id === undefined || output === undefined ? {} : { from: { block: from.id, output, ...told } }
     // Settled for every input of a document without problems.
     inputs[name] = { type: types.get(port) ?? 'json', ...common(port), ...wired }
   }

@@ -7,17 +7,11 @@ import type { Json } from '../canonical.ts'
 const LATER: Readonly<Record<string, Readonly<Record<string, readonly Json[] | 'any'>>>> = {
   document: { budget: 'any', goal_contract: 'any', completion: 'any' },
   block: {
-    mode: ['dag', 'research'],
-    dag: 'any',
+    mode: ['research'],
     research: 'any',
-    foreach: 'any',
-    when: 'any',
-    depends: 'any',
-    on_gate_fail: 'any',
     budget: 'any',
-    cache: 'any',
   },
-  gate: { on_fail: ['route', 'ask'] },
+  gate: { on_fail: ['ask'] },
   check: { not: [true], any_of: 'any', all_of: 'any', at_least: 'any' },
   approval: {
     remind_sec: 'any',
@@ -27,7 +21,6 @@ const LATER: Readonly<Record<string, Readonly<Record<string, readonly Json[] | '
     on_reject: ['iterate', 'route'],
   },
   approver: { group: 'any' },
-  edge: { transform: 'any' },
 }
 
 /** Whether `key` of a section, with this value, comes later. */

@@ -1,5 +1,5 @@
 import type { Json } from '../canonical.ts'
-import type { Agent } from './dag.ts'
+import type { Agent, AgentRoute } from './dag.ts'
 import { readSection } from './read-section.ts'
 import type { Mapping, Reading } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -17,30 +17,41 @@ export function readAgent(
   const section = readSection(reading, SECTIONS.agent, given, path, 'agent')
   if (section === undefined) return undefined
   const { provider, model, prompt, system, model_params = {} } = section
-  if (refuseRouting(reading, given, path)) return undefined
+  const route = routeOf(section)
+  const isNamed = provider !== undefined && model !== undefined
+  if (!isNamed && route === undefined) refuseNobody(reading, given, path)
   if (provider !== undefined) checkProvider(reading, provider, [...path, 'provider'])
-  if (provider === undefined || model === undefined) return undefined
+  const found = isNamed || route === undefined ? {} : { route }
   const texts = { ...(prompt === undefined ? {} : { prompt }), ...(system === undefined ? {} : { system }) }
-  return { mode: 'ai', agent: { provider, model, ...texts, model_params: model_params as Mapping } }
+  // What is not named is empty until the route is bound to an agent of sluice.yaml.
+  const agent = { provider: provider ?? '', model: model ?? '', ...found, ...texts }
+  return { mode: 'ai', agent: { ...agent, model_params: model_params as Mapping } }
 }
 
-/** Provider and model are named in this version: an agent that is only described is found in a later one. */
-function refuseRouting({ problems }: Reading, agent: Json, path: Path): boolean {
+/** As a section answers it: what is absent is undefined. */
+type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined }
+
+function routeOf({ role, capability, specific }: Loose<AgentRoute>): AgentRoute | undefined {
+  if (role === undefined && capability === undefined && specific === undefined) return undefined
+  return {
+    ...(role === undefined ? {} : { role }),
+    ...(capability === undefined ? {} : { capability }),
+    ...(specific === undefined ? {} : { specific }),
+  }
+}
+
+/** Neither named nor described. A key that is there but wrong is a problem already. */
+function refuseNobody({ problems }: Reading, agent: Json, path: Path): void {
   const given = (key: string) => typeof agent === 'object' && agent !== null && Object.hasOwn(agent, key)
-  const route = given('provider') ? undefined : ['role', 'capability', 'specific'].find(given)
-  if (route !== undefined) {
-    const say: Problem['say'] = ({ who }) => ({
-      text: `${who} finds its agent by "${route}", which is not supported yet`,
-      hint: 'Name "provider" and "model" for now.',
-    })
-    problems.push({ code: 'not_yet_supported', path: [...path, route], on: 'key', say })
-    return true
-  }
+  if (['role', 'capability', 'specific'].some(given)) return
   for (const key of ['provider', 'model'].filter((key) => !given(key))) {
-    const say: Problem['say'] = ({ place }) => ({ text: `${place} is missing`, hint: `Add "${key}".` })
-    problems.push({ code: 'missing_key', path: [...path, key], say })
+    const hint = `Add "${key}", or let an agent of sluice.yaml be found by "role", "capability" or "specific".`
+    problems.push({
+      code: 'missing_key',
+      path: [...path, key],
+      say: ({ place }) => ({ text: `${place} is missing`, hint }),
+    })
   }
-  return false
 }
 
 function checkProvider({ problems, providers }: Reading, provider: string, path: Path): void {

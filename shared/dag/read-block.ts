@@ -1,6 +1,7 @@
 import type { Json } from '../canonical.ts'
 import type { Block } from './dag.ts'
 import { type BlockPorts, readBlockPorts } from './read-block-ports.ts'
+import { type Flow, readFlow } from './read-flow.ts'
 import { readGates } from './read-gates.ts'
 import { readId } from './read-id.ts'
 import { readApproval, readRetry } from './read-policies.ts'
@@ -18,6 +19,8 @@ export interface BlockDraft extends BlockPorts {
   readonly work?: Work
   /** What goes into the normalised block as it is. */
   readonly settled: Pick<Block, Settled>
+  /** What its conditions read: places of `when`, outcomes of `depends`. */
+  readonly reads: Flow['reads']
 }
 
 type Settled =
@@ -25,11 +28,16 @@ type Settled =
   | 'pre_gates'
   | 'post_gates'
   | 'gate_composition'
+  | 'on_gate_fail'
   | 'approval'
   | 'retry'
   | 'timeout_ms'
   | 'strict_output'
   | 'contract_repair_attempts'
+  | 'when'
+  | 'depends'
+  | 'foreach'
+  | 'cache'
 
 /** Reads one item of `blocks`, with the defaults of spec dag and decisions ("Block state, exactly"). */
 export function readBlock(reading: Reading, given: Json, index: number): BlockDraft | undefined {
@@ -41,16 +49,19 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
   const ports = readBlockPorts(reading, section, path)
   const approval = readApproval(reading, section.approval, [...path, 'approval'], name)
   // readSection answered: it is a mapping.
-  const work = readWork(reading, given as Mapping, path, approval)
+  const work = readWork(reading, given as Mapping, path, { approval, outputs: ports.outputs })
+  const { gates, names } = readGates(reading, section, path, ports)
+  const flow = readFlow(reading, section, path, { ports, names })
   const settled = {
     name,
-    ...readGates(reading, section, path, ports),
+    ...gates,
     ...(approval === undefined ? {} : { approval }),
     retry: readRetry(reading, section.retry, [...path, 'retry']),
     timeout_ms: section.timeout_ms ?? 300_000,
     strict_output: section.strict_output ?? true,
     contract_repair_attempts: section.contract_repair_attempts ?? 1,
+    ...flow.settled,
   }
   const known = { ...(id === undefined ? {} : { id }), ...(work === undefined ? {} : { work }) }
-  return { index, path, ...known, ...ports, settled }
+  return { index, path, ...known, ...ports, settled, reads: flow.reads }
 }

@@ -14,7 +14,7 @@ import { listed, quoted, shown } from './wording.ts'
 /** Where a gate stands: its phase, what it may read, and the names its block has used. */
 export interface GatePlace {
   readonly reading: Reading
-  readonly phase: 'pre' | 'post'
+  readonly phase: 'pre' | 'post' | 'item'
   readonly names: string[]
   /** Names of both phases so far: a verdict is known by its gate's name. */
   readonly taken: Set<string>
@@ -98,12 +98,18 @@ function refuseType({ problems, gates }: Reading, type: Json | undefined, path: 
   problems.push({ code, path: [...path, 'type'], say })
 }
 
+const WHERE: Readonly<Record<GatePlace['phase'], string>> = {
+  pre: 'inputs',
+  post: 'inputs and outputs',
+  item: 'inputs (the item is one), and outputs',
+}
+
 function refusePort({ reading, phase, ports }: GatePlace, check: Mapping, port: string, path: Path): void {
   const key = Object.keys(check).find((name) => name !== 'type' && check[name] === port)
   const say: Problem['say'] = ({ who }) => {
-    const where = phase === 'pre' ? 'inputs' : 'inputs and outputs'
+    const where = WHERE[phase]
     const near = suggest(port, ports)
-    const text = `${who} has a ${phase}-gate that reads port ${quoted(port)}, but its ${where} are ${listed(ports)}`
+    const text = `${who} has ${phase === 'item' ? 'an' : 'a'} ${phase}-gate that reads port ${quoted(port)}, but its ${where} are ${listed(ports)}`
     return { text, hint: didYouMean(near) }
   }
   reading.problems.push({ code: 'unknown_gate_port', path: key === undefined ? path : [...path, key], say })

@@ -1,5 +1,5 @@
 import type { Json } from '../canonical.ts'
-import type { Block } from './dag.ts'
+import type { Block, GateUse } from './dag.ts'
 import { LIMITS } from './limits.ts'
 import type { BlockPorts } from './read-block-ports.ts'
 import { type PhaseGates, readComposition } from './read-composition.ts'
@@ -7,6 +7,12 @@ import { readGate } from './read-gate.ts'
 import { type Reading, readList } from './reading.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
+
+export interface BlockGates {
+  readonly gates: Pick<Block, 'pre_gates' | 'post_gates' | 'gate_composition'>
+  /** Names of all that were written, right or wrong. */
+  readonly names: ReadonlySet<string>
+}
 
 /**
  * The gates of a block and how their verdicts become one. Pre-gates read inputs, post-gates inputs and outputs: a port
@@ -17,7 +23,7 @@ export function readGates(
   block: Readonly<Partial<Record<'pre_gates' | 'post_gates' | 'gate_composition', Json | undefined>>>,
   path: Path,
   { inputs, outputs }: BlockPorts,
-): Pick<Block, 'pre_gates' | 'post_gates' | 'gate_composition'> {
+): BlockGates {
   const taken = new Set<string>()
   const read = (phase: 'pre' | 'post', ports: ReadonlySet<string>): PhaseGates => {
     const names: string[] = []
@@ -32,7 +38,21 @@ export function readGates(
   checkCount(reading, pre.count + post.count, [...path, post.count > 0 ? 'post_gates' : 'pre_gates'])
   const at = [...path, 'gate_composition']
   const gate_composition = readComposition(reading, block.gate_composition, at, { pre, post })
-  return { pre_gates: pre.uses, post_gates: post.uses, gate_composition }
+  return { gates: { pre_gates: pre.uses, post_gates: post.uses, gate_composition }, names: taken }
+}
+
+/** Gates outside the two phases: those of a foreach's items. Their names must differ from those of the block's gates. */
+export function readGateList(
+  reading: Reading,
+  given: Json | undefined,
+  path: Path,
+  ports: ReadonlySet<string>,
+  others: ReadonlySet<string>,
+): readonly GateUse[] {
+  const list = given === undefined ? [] : (readList(reading, given, path) ?? [])
+  checkCount(reading, list.length, path)
+  const place = { reading, phase: 'item' as const, names: [], taken: new Set(others), ports }
+  return list.flatMap((gate, index) => readGate(place, gate, [...path, index]))
 }
 
 function checkCount({ problems }: Reading, count: number, path: Path): void {

@@ -1,8 +1,10 @@
 import type { Json } from '../canonical.ts'
-import type { Agent, ApprovalPolicy } from './dag.ts'
+import type { Agent, ApprovalPolicy, ChildDag } from './dag.ts'
 import { isLater } from './not-yet.ts'
 import { readAgent } from './read-agent.ts'
+import { readChild } from './read-child.ts'
 import { readHandler } from './read-handler.ts'
+import type { Ports } from './read-ports.ts'
 import type { Mapping, Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
@@ -14,47 +16,54 @@ export type Work =
   | { readonly mode: 'ai'; readonly agent: Agent }
   | { readonly mode: 'deterministic'; readonly handler: string; readonly config: Mapping }
   | { readonly mode: 'approval'; readonly approval: ApprovalPolicy }
+  | { readonly mode: 'dag'; readonly dag: ChildDag }
 
-const MODES = ['ai', 'deterministic', 'approval'] as const
+/** Modes with a section of their own, and who reads it. */
+const READERS = {
+  ai: { section: 'agent', read: readAgent },
+  deterministic: { section: 'deterministic', read: readHandler },
+  dag: { section: 'dag', read: readChild },
+} as const
+const MODES = [...Object.keys(READERS), 'approval']
 
 /** Reads the section its mode asks for; `undefined` when that is wrong, missing, or of a mode that comes later. */
 export function readWork(
   reading: Reading,
   block: Mapping,
   path: Path,
-  approval: ApprovalPolicy | undefined,
+  { approval, outputs }: { readonly approval: ApprovalPolicy | undefined; readonly outputs: Ports },
 ): Work | undefined {
   const { mode = 'ai' } = block
   if (isLater('block', 'mode', mode)) return undefined
-  if (mode !== 'deterministic') refuseSection(reading, block, path, mode)
-  switch (mode) {
-    case 'ai':
-      if (block.agent === undefined) missingSection(reading, path, mode, 'agent')
-      else return readAgent(reading, block.agent, [...path, 'agent'])
-      return undefined
-    case 'deterministic':
-      if (block.deterministic === undefined) missingSection(reading, path, mode, 'deterministic')
-      else return readHandler(reading, block.deterministic, [...path, 'deterministic'])
-      return undefined
-    case 'approval':
-      if (approval !== undefined) return { mode, approval }
-      // A section that is there but wrong is a problem already.
-      if (isNobody(block.approval)) missingSection(reading, path, mode, 'approval')
-      return undefined
-    default:
-      refuseMode(reading, mode, [...path, 'mode'])
-      return undefined
+  for (const section of SECTIONS_OF_MODES) if (mode !== section) refuseSection(reading, block, path, section)
+  if (mode === 'approval') {
+    if (approval !== undefined) return { mode, approval }
+    // A section that is there but wrong is a problem already.
+    if (isNobody(block.approval)) missingSection(reading, path, mode, 'approval')
+    return undefined
   }
+  if (mode !== 'ai' && mode !== 'deterministic' && mode !== 'dag') {
+    refuseMode(reading, mode, [...path, 'mode'])
+    return undefined
+  }
+  const { section, read } = READERS[mode]
+  const given = block[section]
+  if (given !== undefined) return read(reading, given, [...path, section], outputs)
+  missingSection(reading, path, mode, section)
+  return undefined
 }
 
+const SECTIONS_OF_MODES = ['deterministic', 'dag'] as const
+
 /** A section that would be passed over in silence: its author meant the mode. */
-function refuseSection({ problems }: Reading, block: Mapping, path: Path, mode: Json): void {
-  if (block.deterministic === undefined) return
+function refuseSection({ problems }: Reading, block: Mapping, path: Path, section: string): void {
+  if (block[section] === undefined) return
+  const { mode = 'ai' } = block
   const say: Problem['say'] = ({ who }) => ({
-    text: `${who} has a section "deterministic", but its mode is ${shown(mode)}`,
-    hint: 'Add mode: deterministic, or remove the section.',
+    text: `${who} has a section "${section}", but its mode is ${shown(mode)}`,
+    hint: `Add mode: ${section}, or remove the section.`,
   })
-  problems.push({ code: 'mode_mismatch', path: [...path, 'deterministic'], on: 'key', say })
+  problems.push({ code: 'mode_mismatch', path: [...path, section], on: 'key', say })
 }
 
 function missingSection({ problems }: Reading, path: Path, mode: string, section: string): void {
@@ -69,6 +78,7 @@ const HINTS: Readonly<Record<string, string>> = {
   agent: 'Add agent: { provider: .., model: .. }.',
   deterministic: 'Add deterministic: { handler: .. }.',
   approval: 'Add approval: { prompt: .. }, or approval: true.',
+  dag: 'Add dag: { name: .. }.',
 }
 
 function refuseMode({ problems }: Reading, mode: Json, path: Path): void {

@@ -34,10 +34,17 @@ export function settleTypes(reading: Reading, blocks: readonly BlockDraft[], wir
 }
 
 function settleWire(reading: Reading, wire: Wire, input: PortDraft, types: Map<PortDraft, PortType>): void {
-  const source = wire.from.outputs.get(wire.output ?? '')?.type
-  if (source === undefined || input.broken) return
-  if (input.type === undefined) types.set(input, source)
+  if (input.broken) return
+  const source = typeOf(wire)
+  if (source === undefined) types.set(input, input.type ?? 'json')
+  else if (input.type === undefined) types.set(input, source)
   else if (!fits(source, input.type)) refuseMismatch(reading, wire, source, input.type)
+}
+
+/** What arrives: a transform may make anything of it, and a fan-out makes a list of it. */
+function typeOf({ from, output = '', transform }: Wire): PortType | undefined {
+  if (transform !== undefined) return undefined
+  return from.settled.foreach === undefined ? from.outputs.get(output)?.type : 'json'
 }
 
 /** A default must be a value of its port's type. */

@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import type { Json } from '../canonical.ts'
+import type { Bounce } from './dag.ts'
+import { LIMITS } from './limits.ts'
+import { readSection } from './read-section.ts'
+import { type Reading, readList, readMember } from './reading.ts'
+import type { Problem } from './report.ts'
+import { SECTIONS } from './sections.ts'
+import type { Path } from './source.ts'
+import { didYouMean, suggest } from './suggest.ts'
+import { listed, quoted } from './wording.ts'
+
+/** The rules of `on_gate_fail`. The blocks they name are looked at when all blocks are read (check-bounces.ts). */
+export function readBounces(
+  reading: Reading,
+  given: Json | undefined,
+  path: Path,
+  gates: ReadonlySet<string>,
+): readonly Bounce[] | undefined {
+  const list = given === undefined ? undefined : readList(reading, given, path)
+  if (list === undefined || list.length === 0) return undefined
+  if (list.length > LIMITS.gates_per_block) {
+    const text = `has ${list.length} rules in "on_gate_fail"; the limit is ${LIMITS.gates_per_block}`
+    reading.problems.push({ code: 'limit_exceeded', path, on: 'key', say: ({ who }) => ({ text: `${who} ${text}` }) })
+    return undefined
+  }
+  return list.flatMap((rule, index) => readBounce(reading, rule, [...path, index], gates) ?? [])
+}
+
+function readBounce(reading: Reading, given: Json, path: Path, gates: ReadonlySet<string>): Bounce | undefined {
+  const section = readSection(reading, SECTIONS.bounce, given, path, 'bounce')
+  if (section === undefined) return undefined
+  const { when_gate, max_bounces = 1, reason, feedback_from = 'gate_verdicts' } = section
+  if (when_gate !== undefined && !gates.has(when_gate)) refuseGate(reading, when_gate, [...path, 'when_gate'], gates)
+  const route_to = readMember(reading, z.string(), section.route_to, [...path, 'route_to'])
+  const reset = section.reset_blocks ?? []
+  const reset_blocks = readMember(reading, z.array(z.string()).max(LIMITS.hull_blocks), reset, [
+    ...path,
+    'reset_blocks',
+  ])
+  if (when_gate === undefined || route_to === undefined || reset_blocks === undefined) return undefined
+  const told = reason === undefined ? {} : { reason }
+  return { when_gate, route_to, reset_blocks, max_bounces, ...told, feedback_from }
+}
+
+function refuseGate({ problems }: Reading, gate: string, path: Path, gates: ReadonlySet<string>): void {
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} bounces when gate ${quoted(gate)} fails, but its gates are ${listed(gates)}`,
+    hint: didYouMean(suggest(gate, gates)),
+  })
+  problems.push({ code: 'unknown_gate_name', path, say })
+}

@@ -1,0 +1,48 @@
+import type { Json } from '../canonical.ts'
+import type { Block, CachePolicy } from './dag.ts'
+import type { BlockPorts } from './read-block-ports.ts'
+import { readBounces } from './read-bounces.ts'
+import { readCondition, readDepends } from './read-condition.ts'
+import { readForeach } from './read-foreach.ts'
+import { readSection } from './read-section.ts'
+import type { Reading } from './reading.ts'
+import { SECTIONS } from './sections.ts'
+import type { Path } from './source.ts'
+
+/** Whether, how often and over what a block runs. */
+export interface Flow {
+  readonly settled: Pick<Block, 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache'>
+  readonly reads: Readonly<Record<'when' | 'depends', readonly (readonly string[])[]>>
+}
+
+type Keys = 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache'
+
+/** Reads those keys of a block; what they name in other blocks is looked at when all blocks are read. */
+export function readFlow(
+  reading: Reading,
+  block: Readonly<Partial<Record<Keys, Json | undefined>>>,
+  path: Path,
+  { ports, names }: { readonly ports: BlockPorts; readonly names: ReadonlySet<string> },
+): Flow {
+  const when = readCondition(reading, block.when, [...path, 'when'], ['inputs'])
+  const depends = readDepends(reading, block.depends, [...path, 'depends'])
+  const on_gate_fail = readBounces(reading, block.on_gate_fail, [...path, 'on_gate_fail'], names)
+  const foreach = readForeach(reading, block.foreach, [...path, 'foreach'], { ports, names })
+  const cache = readCache(reading, block.cache, [...path, 'cache'])
+  return {
+    settled: {
+      ...(when === undefined ? {} : { when: when.text }),
+      ...(depends === undefined ? {} : { depends: depends.text }),
+      ...(on_gate_fail === undefined ? {} : { on_gate_fail }),
+      ...(foreach === undefined ? {} : { foreach }),
+      ...(cache === undefined ? {} : { cache }),
+    },
+    reads: { when: when?.paths ?? [], depends: depends?.paths ?? [] },
+  }
+}
+
+function readCache(reading: Reading, given: Json | undefined, path: Path): CachePolicy | undefined {
+  const section = given === undefined ? undefined : readSection(reading, SECTIONS.cache, given, path, 'cache')
+  if (section?.max_age_sec === undefined) return undefined
+  return { key: 'inputs', max_age_sec: section.max_age_sec }
+}
