@@ -64,7 +64,7 @@ const STATUS: Readonly<Record<FaultName, number>> = {
 export class MachineSignal extends Error {
   override readonly name: 'RetryBlock' | 'AskPerson'
 
-  constructor(name: 'RetryBlock' | 'AskPerson', message: { readonly s: number }) {
+  constructor(name: 'RetryBlock' | 'AskPerson', message: { readonly s: number; readonly e?: number }) {
     super(JSON.stringify(message))
     this.name = name
     this.stack = ''

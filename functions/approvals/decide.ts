@@ -4,8 +4,10 @@ import { type Principal, principalName } from '../../shared/principal.ts'
 import { decidedWords, refusalOf } from '../../shared/runs/approval-rules.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
+import { approvalEpoch } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Append, ApprovalItem, Head, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import type { Append, Head, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 import { deadlineAfterPause } from './deadline-after-pause.ts'
@@ -106,7 +108,7 @@ async function decisionAppend(
     policy: item.approvers.length === 0 ? 'anyone_allowed' : 'approvers',
   } as const
   const event: NewEvent = { type: 'approval:decided', block_id: item.block_id, data }
-  const end = ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed })
+  const end = ordinal({ epoch: approvalEpoch(id), attempt: 0, phase: PHASE.completed })
   return {
     run,
     lane: `a${item.block.toString(36)}`,

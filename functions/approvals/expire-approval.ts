@@ -1,7 +1,9 @@
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
+import { approvalEpoch } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { ApprovalItem, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import type { HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { deadlineAfterPause } from './deadline-after-pause.ts'
 
@@ -16,12 +18,13 @@ export async function expireApproval(
   const at = new Date(now).toISOString()
   const set: HeadApproval = { ...pending, status: 'expired', decided_at: at, via: 'timeout' }
   const head = await world.runs.head(run)
+  const end = ordinal({ epoch: approvalEpoch(id), attempt: 0, phase: PHASE.completed })
   const event: NewEvent = { type: 'approval:expired', block_id, data: { approval_id: id, on_timeout } }
   const done = await world.runs.append({
     run,
     lane: `a${block.toString(36)}`,
-    ordinal: ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed }),
-    guard: { below: ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed }) },
+    ordinal: end,
+    guard: { below: end },
     at,
     events: [event],
     approval: { id, was: 'pending', set },

@@ -1,7 +1,9 @@
 import type { Decision } from '../../shared/api/control-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import { decidedWords } from '../../shared/runs/approval-rules.ts'
-import type { ApprovalItem, Head, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
+import { approvalEpoch } from '../../shared/runs/ids.ts'
+import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import type { Head, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 
@@ -72,8 +74,9 @@ async function idOfBlock(
     const message = `Cannot decide: block "${blockId}" of DAG "${dag.name}" asks nobody. Blocks that do: ${asking.join(', ') || 'none'}.`
     throw new Fault('NotFound', 'unknown_approval', message)
   }
-  const found = Object.entries(head.approvals).findLast(([, approval]) => approval.block === block.index)
-  if (found !== undefined) return found[0]
+  const asked = Object.keys(head.approvals).filter((id) => head.approvals[id]?.block === block.index)
+  const last = asked.toSorted((a, b) => approvalEpoch(a) - approvalEpoch(b)).at(-1)
+  if (last !== undefined) return last
   const message = `Cannot decide: block "${blockId}" has not asked yet. Wait for approval:requested.`
   throw new Fault('Conflict', 'NOT_YET_ASKED', message)
 }

@@ -13,9 +13,9 @@ export type DecisionState =
 
 /** A block without approval is granted; an expiry the sweeper missed is recorded here. */
 export async function readDecision(call: BlockCall): Promise<DecisionState> {
-  const { world, run, block, head } = call
+  const { world, run, block, head, epoch } = call
   if (block.approval === undefined) return { kind: 'granted' }
-  const id = approvalId(run.run_id, block.index, 0)
+  const id = approvalId(run.run_id, block.index, epoch)
   const approval = head.approvals[id]
   if (approval === undefined) return { kind: 'undecided' }
   if (approval.status === 'pending') {

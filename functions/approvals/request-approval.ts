@@ -3,7 +3,7 @@ import { sha256 } from '../../shared/canonical.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { ApprovalItem } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import { type BlockCall, openBlockCall, unmetUpstream } from '../blocks/block-call.ts'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
@@ -11,7 +11,12 @@ import { makeQuestion } from './make-question.ts'
 
 const APPROVERS_BYTES = 2_048
 
-const InputSchema = z.strictObject({ in: MachineInputSchema, block: z.string().min(1), token: z.string().min(1) })
+const InputSchema = z.strictObject({
+  in: MachineInputSchema,
+  block: z.string().min(1),
+  token: z.string().min(1),
+  e: z.int().min(0).optional(),
+})
 
 /**
  * `_approve_<id>`: asks a person about a block that would otherwise be dispatched now, and leaves the task token in
@@ -21,8 +26,8 @@ const InputSchema = z.strictObject({ in: MachineInputSchema, block: z.string().m
 export const handler = functionHandler({
   name: 'request-approval',
   input: InputSchema,
-  async run({ in: input, block, token }, world) {
-    const call = await openBlockCall(world, runOf(input), block)
+  async run({ in: input, block, token, e }, world) {
+    const call = await openBlockCall(world, runOf(input), { block, e })
     const waiting = (await isAskable(call)) && (await ask(call, token))
     if (!waiting) await world.machine.answer(token, { ok: {} })
     return {}
@@ -30,18 +35,18 @@ export const handler = functionHandler({
 })
 
 async function isAskable(call: BlockCall): Promise<boolean> {
-  const { block, head, run } = call
+  const { block, head, run, epoch } = call
   if (block.approval === undefined || head.state !== 'running') return false
   if (readOrdinal(call.lane ?? 0).outcome !== undefined) return false
-  const known = head.approvals[approvalId(run.run_id, block.index, 0)]
+  const known = head.approvals[approvalId(run.run_id, block.index, epoch)]
   if (known !== undefined) return known.status === 'pending'
   return unmetUpstream(call).length === 0
 }
 
 /** Whether the token now waits for a decision. */
 async function ask(call: BlockCall, token: string): Promise<boolean> {
-  const { world, run, block, head } = call
-  const id = approvalId(run.run_id, block.index, 0)
+  const { world, run, block, head, epoch } = call
+  const id = approvalId(run.run_id, block.index, epoch)
   const known = await world.runs.approval(run, id)
   const item = head.approvals[id] === undefined ? await makeQuestion(call, id) : known
   if (item === undefined) return false
@@ -52,7 +57,7 @@ async function ask(call: BlockCall, token: string): Promise<boolean> {
   return now?.state === 'running' && now.approvals[id]?.status === 'pending'
 }
 
-async function appendRequested({ world, run, block, lane }: BlockCall, item: ApprovalItem): Promise<void> {
+async function appendRequested({ world, run, block, lane, epoch }: BlockCall, item: ApprovalItem): Promise<void> {
   const { id, digest, expires_at, approvers } = item
   const data = {
     approval_id: id,
@@ -63,7 +68,7 @@ async function appendRequested({ world, run, block, lane }: BlockCall, item: App
     quorum: 1,
   }
   const ready: NewEvent[] = lane === undefined ? [{ type: 'block:ready', block_id: block.id, data: {} }] : []
-  const step = ordinal({ epoch: 0, attempt: 0, phase: PHASE.claimed })
+  const step = ordinal({ epoch, attempt: 0, phase: PHASE.claimed })
   await world.runs.append({
     run,
     lane: `a${block.index.toString(36)}`,

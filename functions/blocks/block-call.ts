@@ -1,6 +1,9 @@
 import type { Json } from '../../shared/canonical.ts'
+import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
+import { blockEpoch, blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
+import { laneKey } from '../../shared/runs/lane-key.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import type { Head, RunKey } from '../../shared/runs/run-store.ts'
@@ -14,8 +17,24 @@ export interface BlockCall extends Pinned {
   readonly run: RunKey
   readonly block: Block
   readonly head: Head
-  /** This block's lane; undefined before its first event. */
+  readonly module: BounceModule | undefined
+  /** Epoch of the module in which the machine made this call; undefined outside modules. */
+  readonly e: number | undefined
+  readonly item: number | undefined
+  /** The block's own epoch: it is behind the module's when no bounce reset this block. */
+  readonly epoch: number
+  readonly lane_key: string
+  /** The lane as HEAD has it, which guards compare: of an earlier epoch, or null before the first event. */
+  readonly raw_lane: number | null
+  /** The lane in this epoch; undefined before its first event there. */
   readonly lane: number | undefined
+}
+
+/** What a machine says of the block it calls. */
+export interface BlockPlace {
+  readonly block: string
+  readonly e?: number | undefined
+  readonly item?: number | undefined
 }
 
 /** What the attempt works with, fixed at its claim. */
@@ -26,25 +45,38 @@ export interface BlockInputs {
 }
 
 /** Reads the pinned document and the part of HEAD this block needs: its own lane and its upstreams'. */
-export async function openBlockCall(world: World, run: RunKey, blockId: string): Promise<BlockCall> {
+export async function openBlockCall(world: World, run: RunKey, place: BlockPlace): Promise<BlockCall> {
   const pinned = await readPinned(world, run)
-  const block = pinned.dag.blocks[pinned.index.get(blockId) ?? -1]
+  const block = pinned.dag.blocks[pinned.index.get(place.block) ?? -1]
   if (block === undefined) {
     throw new Fault(
       'Bug',
       'unknown_block',
-      `Machine and document differ: no block "${blockId}" in DAG "${pinned.dag.name}".`,
+      `Machine and document differ: no block "${place.block}" in DAG "${pinned.dag.name}".`,
     )
   }
-  const lanes = [String(block.index), ...upstreamIndexes(pinned, block).map(String)]
-  const head = await world.runs.head(run, lanes)
+  const { e, item } = place
+  const lane_key = laneKey({ block: block.index, ...(item === undefined ? {} : { item }) })
+  const module = pinned.moduleOf.get(block.id)
+  return readHead({ ...pinned, world, run, block, module, e, item, lane_key })
+}
+
+/** The same call as HEAD says now. */
+export async function readHead(call: Omit<BlockCall, 'head' | 'epoch' | 'raw_lane' | 'lane'>): Promise<BlockCall> {
+  const { world, run, block, lane_key } = call
+  const blocks = [block.id, ...block.upstream, ...(call.module?.rules ?? []).map((rule) => rule.block)]
+  const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id)))])
+  const head = await world.runs.head(run, [...lanes])
   if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
-  return { ...pinned, world, run, block, head, lane: head.lanes[String(block.index)] }
+  const epoch = blockEpoch(call, head, block.id)
+  const raw_lane = head.lanes[lane_key] ?? null
+  const lane = raw_lane === null || readOrdinal(raw_lane).epoch < epoch ? undefined : raw_lane
+  return { ...call, head, epoch, raw_lane, lane }
 }
 
 /** Ids of upstream blocks that did not complete; empty = runnable. */
-export function unmetUpstream({ index, block, head }: BlockCall): readonly string[] {
-  return block.upstream.filter((id) => readOrdinal(head.lanes[String(index.get(id))] ?? 0).outcome !== 'completed')
+export function unmetUpstream(call: BlockCall): readonly string[] {
+  return call.block.upstream.filter((id) => blockOutcome(call, call.head, id) !== 'completed')
 }
 
 /** Resolves the block's inputs from overrides, upstream outputs and the run's context. */
@@ -56,18 +88,15 @@ export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> 
   return { ...resolveInputs(dag, block, sourcesOf), context_version: context?.version ?? 0 }
 }
 
-async function readUpstream({ world, run, index, block, head }: BlockCall) {
+async function readUpstream(call: BlockCall) {
+  const { world, run, index, block, head } = call
   const wired = new Set(Object.values(block.inputs).flatMap(({ from }) => (from === undefined ? [] : [from.block])))
   const sources = [...wired].map((id) => ({ id, at: index.get(id) ?? -1 }))
-  const lanes = new Map(sources.map(({ at }) => [at, head.lanes[String(at)] ?? 0]))
+  const lanes = new Map(sources.map(({ id, at }) => [at, blockLane(call, head, id) ?? 0]))
   const projections = await readProjections(world, run, lanes)
   const upstream: Record<string, Readonly<Record<string, Json>>> = {}
   for (const { id, at } of sources) {
     upstream[id] = await readValues(world, run.tenant, projections.get(at)?.outputs ?? {})
   }
   return upstream
-}
-
-function upstreamIndexes({ index }: Pinned, block: Block): readonly number[] {
-  return block.upstream.map((id) => index.get(id) ?? -1)
 }

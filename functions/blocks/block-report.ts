@@ -7,7 +7,10 @@ export interface BlockReport {
   readonly block: string
   readonly state: string
   readonly attempt: number
+  /** The block's own epoch. */
   readonly epoch: number
+  /** Epoch of the module, handed on to its next state. */
+  readonly e?: number
   readonly gates: { readonly passed: number; readonly failed: number; readonly waived: number; readonly error: number }
   readonly failed_gates: readonly string[]
   readonly last_seq: number
@@ -15,7 +18,7 @@ export interface BlockReport {
 
 /** Report of an attempt that ended here. */
 export function reportBlock(
-  { block }: BlockCall,
+  { block, epoch, e }: BlockCall,
   ended: {
     readonly state: string
     readonly attempt: number
@@ -27,7 +30,8 @@ export function reportBlock(
   for (const { status } of ended.verdicts) gates[status] += 1
   const failed = ended.verdicts.filter(({ passed }) => !passed).map(({ name }) => name)
   const { state, attempt, seq } = ended
-  return { block: block.id, state, attempt, epoch: 0, gates, failed_gates: failed, last_seq: seq }
+  const report = { block: block.id, state, attempt, epoch, gates, failed_gates: failed, last_seq: seq }
+  return e === undefined ? report : { ...report, e }
 }
 
 /** Report of a block whose outcome somebody recorded before, or whose run is over. */

@@ -1,4 +1,3 @@
-import { MachineSignal } from '../../shared/errors.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
@@ -8,6 +7,7 @@ import type { Judged } from './judge-block.ts'
 import type { OpenAttempt } from './open-attempt.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
 import { recordEvents } from './record-events.ts'
+import { retryBlock } from './retry-block.ts'
 import { LEASE_MS } from './watch-attempt.ts'
 
 const SLOT_WAIT_MS = 15_000
@@ -40,10 +40,10 @@ export async function claimAttempt(
     signal?.throwIfAborted()
     const done = await world.runs.append(claimAppend(call, open, prepared, holder))
     if (done.ok) return recordPre(call, { attempt: open.attempt, holder, seq: done.seq }, prepared.pre)
-    if (done.because !== 'full') return refused(done)
+    if (done.because !== 'full') return refused(call, done)
     const left = Math.min(SLOT_WAIT_MS, until - world.clock.now())
     if (left <= 0 || !(await world.waker.slot(run, left, signal))) {
-      throw new MachineSignal('RetryBlock', { s: slotWait(call) })
+      throw retryBlock(call, slotWait(call))
     }
   }
 }
@@ -53,23 +53,23 @@ function slotBudget({ world, block }: BlockCall): number {
 }
 
 /** The run is over; or the lane moved, and what it says now decides. */
-function refused({ because }: Extract<Appended, { readonly ok: false }>): 'ended' {
+function refused(call: BlockCall, { because }: Extract<Appended, { readonly ok: false }>): 'ended' {
   if (because === 'terminal') return 'ended'
-  throw new MachineSignal('RetryBlock', { s: 0 })
+  throw retryBlock(call)
 }
 
 function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string): Append {
-  const { world, run, block, meta } = call
+  const { world, run, block, meta, epoch } = call
   const { attempt, failure } = open
   const now = world.clock.now()
   const lease_until = new Date(now + LEASE_MS).toISOString()
-  const at = ordinal({ epoch: 0, attempt, phase: PHASE.claimed })
+  const at = ordinal({ epoch, attempt, phase: PHASE.claimed })
   const data = { inputs_hash: prepared.hash, context_version: prepared.context_version, holder, lease_until }
   const started: NewEvent = { type: 'block:started', block_id: block.id, attempt, data }
   const before = failure === undefined ? {} : { failure }
   return {
     run,
-    lane: String(block.index),
+    lane: call.lane_key,
     ordinal: at,
     guard: { is: open.lane },
     at: new Date(now).toISOString(),
@@ -80,8 +80,8 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
 }
 
 /** block:ready comes once an epoch: with the approval's request if there is one, else with the first start. */
-function needsReady({ run, block, lane, head }: BlockCall): boolean {
-  return lane === undefined && head.approvals[approvalId(run.run_id, block.index, 0)] === undefined
+function needsReady({ run, block, lane, head, epoch }: BlockCall): boolean {
+  return lane === undefined && head.approvals[approvalId(run.run_id, block.index, epoch)] === undefined
 }
 
 /** 1 to 15 seconds, spread so that waiting blocks do not come back together. */
@@ -91,11 +91,11 @@ function slotWait({ world }: BlockCall): number {
 
 async function recordPre(call: BlockCall, claimed: Claimed, pre: Judged): Promise<Claimed | 'ended'> {
   if (pre.events.length === 0) return claimed
-  const { world, run, block } = call
+  const { world, run, epoch } = call
   const { attempt } = claimed
-  const at = ordinal({ epoch: 0, attempt, phase: PHASE.claimed + 9 })
-  const final = { run, lane: String(block.index), ordinal: at, guard: { below: at } }
+  const at = ordinal({ epoch, attempt, phase: PHASE.claimed + 9 })
+  const final = { run, lane: call.lane_key, ordinal: at, guard: { below: at } }
   const time = new Date(world.clock.now()).toISOString()
-  const done = await recordEvents(world, { attempt, phase: PHASE.claimed + 1 }, pre.events, { ...final, at: time })
-  return done.ok ? { ...claimed, seq: done.seq } : refused(done)
+  const done = await recordEvents(world, { epoch, attempt, phase: PHASE.claimed + 1 }, pre.events, { ...final, at: time })
+  return done.ok ? { ...claimed, seq: done.seq } : refused(call, done)
 }

@@ -71,7 +71,7 @@ async function dispatchAgent(
       output_schema: block.outputs,
       feedback,
       signal: dispatch.signal,
-      idempotency_key: `${call.run.run_id}/${block.index}/${dispatch.attempt}/${repair}`,
+      idempotency_key: `${call.run.run_id}/${call.lane_key}/${call.epoch}/${dispatch.attempt}/${repair}`,
     })
     const read = readAnswer(answer.text, block.outputs)
     if (read.problems.length > 0 && block.strict_output && repair < block.contract_repair_attempts) {

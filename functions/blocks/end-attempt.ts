@@ -2,7 +2,7 @@ import type { Verdict } from '../../shared/gates/gate.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import { attemptCap, retryDelayMs } from '../../shared/runs/retry-policy.ts'
-import type { BlockProjection } from '../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { recordEvents } from './record-events.ts'
 
@@ -37,22 +37,22 @@ export interface Recorded {
  * appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped.
  */
 export async function endAttempt(call: BlockCall, end: AttemptEnd): Promise<Recorded> {
-  const { world, run, block } = call
+  const { world, run, block, epoch } = call
   const { attempt } = end
   const outcome = outcomeOf(call, end)
-  const lane = ordinal({ epoch: 0, attempt, phase: PHASE[outcome.state] })
+  const lane = ordinal({ epoch, attempt, phase: PHASE[outcome.state] })
   const output: NewEvent[] =
     end.output === undefined ? [] : [{ type: 'block:output', block_id: block.id, attempt, data: end.output }]
   const projection: BlockProjection = { block: block.index, ordinal: lane, attempt, ...outcome.projection }
   const done = await recordEvents(
     world,
-    { attempt, phase: PHASE.output },
+    { epoch, attempt, phase: PHASE.output },
     [...output, ...end.gate_events, outcome.event],
     {
       run,
-      lane: String(block.index),
+      lane: call.lane_key,
       ordinal: lane,
-      guard: { below: ordinal({ epoch: 0, attempt, phase: PHASE.retrying }) },
+      guard: { below: ordinal({ epoch, attempt, phase: PHASE.retrying }) },
       at: new Date(world.clock.now()).toISOString(),
       end: { block: block.index },
       projection: end.output === undefined ? projection : { ...projection, outputs: end.output.outputs },

@@ -1,8 +1,9 @@
-import { MachineSignal } from '../../shared/errors.ts'
+import type { MachineSignal } from '../../shared/errors.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { BlockProjection } from '../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { readProjections } from './read-outputs.ts'
+import { retryBlock } from './retry-block.ts'
 
 const MAX_WAIT_SEC = 900
 
@@ -20,7 +21,7 @@ export interface OpenAttempt {
  * attempt is lost and recorded as such, then n + 1 (decisions, "Block state"; docs/adr/0009 on lost attempts).
  */
 export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_for_good'> {
-  if (call.lane === undefined) return { attempt: 1, lane: null }
+  if (call.lane === undefined) return { attempt: 1, lane: call.raw_lane }
   const { attempt, phase } = readOrdinal(call.lane)
   const projection = (await readProjections(call.world, call.run, new Map([[call.block.index, call.lane]]))).get(
     call.block.index,
@@ -30,20 +31,21 @@ export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_
     return { attempt: attempt + 1, lane: call.lane, ...failureOf(projection) }
   }
   if (leaseLives(call, projection)) {
-    throw retryIn(Date.parse(projection?.lease_until ?? '') - call.world.clock.now())
+    throw retryIn(call, Date.parse(projection?.lease_until ?? '') - call.world.clock.now())
   }
   return recordLost(call, attempt, projection)
 }
 
 /** The machine's Wait does delays of a second and more; shorter ones are slept here (decisions, "Block state"). */
-async function untilDue({ world }: BlockCall, due: string | undefined): Promise<void> {
-  const rest = due === undefined ? 0 : Date.parse(due) - world.clock.now()
-  if (rest >= 1_000) throw retryIn(rest)
-  if (rest > 0) await world.clock.delay(rest)
+async function untilDue(call: BlockCall, due: string | undefined): Promise<void> {
+  const { clock } = call.world
+  const rest = due === undefined ? 0 : Date.parse(due) - clock.now()
+  if (rest >= 1_000) throw retryIn(call, rest)
+  if (rest > 0) await clock.delay(rest)
 }
 
-function retryIn(ms: number): MachineSignal {
-  return new MachineSignal('RetryBlock', { s: Math.max(0, Math.min(MAX_WAIT_SEC, Math.ceil(ms / 1_000))) })
+function retryIn(call: BlockCall, ms: number): MachineSignal {
+  return retryBlock(call, Math.max(0, Math.min(MAX_WAIT_SEC, Math.ceil(ms / 1_000))))
 }
 
 function leaseLives({ world }: BlockCall, projection: BlockProjection | undefined): boolean {
@@ -57,20 +59,20 @@ async function recordLost(
   attempt: number,
   projection: BlockProjection | undefined,
 ): Promise<OpenAttempt | 'lost_for_good'> {
-  const { world, run, block } = call
+  const { world, run, block, epoch } = call
   const at = new Date(world.clock.now()).toISOString()
   const again = attempt < world.settings.safety.max_attempts
   const state = again ? ('retrying' as const) : ('failed' as const)
-  const lane = ordinal({ epoch: 0, attempt, phase: PHASE[state] })
+  const lane = ordinal({ epoch, attempt, phase: PHASE[state] })
   const code = 'ATTEMPT_LOST'
   const reason = `attempt ${attempt} was lost: its function ended without a result`
   const head = { block_id: block.id, attempt }
   const failure = { code, reason, feedback: projection?.failure?.feedback ?? [] }
   const done = await world.runs.append({
     run,
-    lane: String(block.index),
+    lane: call.lane_key,
     ordinal: lane,
-    guard: { is: call.lane ?? null },
+    guard: { is: call.raw_lane },
     at,
     events: [
       again
@@ -80,7 +82,7 @@ async function recordLost(
     end: { block: block.index },
     projection: { block: block.index, ordinal: lane, state, attempt, due_at: at, failure },
   })
-  if (!done.ok) throw new MachineSignal('RetryBlock', { s: 0 })
+  if (!done.ok) throw retryBlock(call)
   return again ? { attempt: attempt + 1, lane, failure } : 'lost_for_good'
 }
 

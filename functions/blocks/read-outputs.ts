@@ -1,7 +1,8 @@
 import type { Json } from '../../shared/canonical.ts'
 import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { BlockProjection, RunKey } from '../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
 const PAGE = 500

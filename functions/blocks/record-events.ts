@@ -8,6 +8,7 @@ const MAX_EVENTS = 20
 const MAX_BYTES = 6_500
 
 interface Step {
+  readonly epoch: number
   readonly attempt: number
   /** Phase of the first append; the following ones count up from it. */
   readonly phase: number
@@ -25,7 +26,7 @@ export async function recordEvents(
 ): Promise<Appended> {
   const parts = partsOf(events)
   for (const [i, part] of parts.slice(0, -1).entries()) {
-    const at = ordinal({ epoch: 0, attempt: step.attempt, phase: step.phase + i })
+    const at = ordinal({ epoch: step.epoch, attempt: step.attempt, phase: step.phase + i })
     const { run, lane, at: time } = final
     const done = await world.runs.append({ run, lane, ordinal: at, guard: { below: at }, at: time, events: part })
     if (!done.ok && done.because !== 'already') return done

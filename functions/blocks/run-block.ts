@@ -13,6 +13,9 @@ const InputSchema = z.strictObject({
   in: MachineInputSchema,
   block: z.string().min(1),
   joins: z.array(z.string()).max(1_000).default([]),
+  e: z.int().min(0).optional(),
+  item: z.int().min(0).optional(),
+  phase: z.enum(['items', 'close']).optional(),
 })
 
 /**
@@ -23,7 +26,7 @@ const InputSchema = z.strictObject({
 export const handler = functionHandler({ name: 'run-block', input: InputSchema, run: runBlock })
 
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<BlockReport> {
-  const call = await openBlockCall(world, runOf(event.in), event.block)
+  const call = await openBlockCall(world, runOf(event.in), event)
   const report = await advanceBlock(call, host.signal).catch((error: unknown) => {
     if (leavesTheFunction(error, host)) throw error
     return failBlock(call, error)

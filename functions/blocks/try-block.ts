@@ -1,4 +1,3 @@
-import { MachineSignal } from '../../shared/errors.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { claimAttempt } from './claim-attempt.ts'
@@ -6,6 +5,7 @@ import { endAttempt, type Failure, type Recorded } from './end-attempt.ts'
 import { failFast } from './fail-fast.ts'
 import { openAttempt } from './open-attempt.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
+import { retryBlock } from './retry-block.ts'
 import { runAttempt } from './run-attempt.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function tryBlock(
   const open = await openAttempt(call)
   if (open === 'lost_for_good') return lostForGood(call)
   const ready = await prepareAttempt(call, open.attempt)
-  if (undecided && ready.failure === undefined) throw new MachineSignal('RetryBlock', { s: 0 })
+  if (undecided && ready.failure === undefined) throw retryBlock(call)
   const claimed = await claimAttempt(call, open, ready, signal)
   if (claimed === 'ended') return reportRecorded(call)
   const end =
@@ -38,7 +38,7 @@ async function whenNotDone(call: BlockCall, recorded: Recorded, failure: Failure
   if (recorded.state === 'retrying') {
     const rest = Date.parse(recorded.due_at ?? '') - call.world.clock.now()
     if (rest > 0 && rest < 1_000) await call.world.clock.delay(rest)
-    throw new MachineSignal('RetryBlock', { s: rest < 1_000 ? 0 : Math.ceil(rest / 1_000) })
+    throw retryBlock(call, rest < 1_000 ? 0 : Math.ceil(rest / 1_000))
   }
   if (recorded.state === 'failed' && failure !== undefined) await failFast(call, failure)
 }

@@ -57,11 +57,11 @@ function watcherOf(call: BlockCall, attempt: Attempt, giveUp: (why: Fault) => vo
 }
 
 /** Whether the run goes on and, when the lease is to be renewed, the attempt is still this holder's. */
-async function stillMine({ world, run, block }: BlockCall, holder: string, renew: boolean): Promise<boolean> {
+async function stillMine({ world, run, block, item }: BlockCall, holder: string, renew: boolean): Promise<boolean> {
   if (await world.runs.stopped(run)) return false
   if (!renew) return true
   const until = new Date(world.clock.now() + LEASE_MS).toISOString()
-  return world.runs.renewLease(run, block.index, holder, until)
+  return world.runs.renewLease(run, { block: block.index, ...(item === undefined ? {} : { item }) }, holder, until)
 }
 
 /** A store that cannot be read for a moment is no reason to throw an answer away: the record at the end is fenced. */

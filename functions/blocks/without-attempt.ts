@@ -1,10 +1,10 @@
-import { MachineSignal } from '../../shared/errors.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { BlockState } from '../../shared/runs/run-store.ts'
+import type { BlockState } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock } from './block-report.ts'
 import { failFast } from './fail-fast.ts'
+import { retryBlock } from './retry-block.ts'
 
 /** Records that an upstream did not complete, so this block never starts. */
 export function skipBlock(call: BlockCall, because: readonly string[]): Promise<BlockReport> {
@@ -28,15 +28,15 @@ async function endWithout(
   state: BlockState & ('skipped' | 'failed'),
   event: NewEvent,
 ): Promise<BlockReport> {
-  const { world, run, block, lane } = call
+  const { world, run, block, epoch, lane } = call
   const attempt = lane === undefined ? 0 : readOrdinal(lane).attempt
-  const at = ordinal({ epoch: 0, attempt, phase: PHASE[state] })
+  const at = ordinal({ epoch, attempt, phase: PHASE[state] })
   const failure = event.type === 'block:failed' ? { failure: event.data } : {}
   const done = await world.runs.append({
     run,
-    lane: String(block.index),
+    lane: call.lane_key,
     ordinal: at,
-    guard: { is: lane ?? null },
+    guard: { is: call.raw_lane },
     at: new Date(world.clock.now()).toISOString(),
     events: [event],
     end: { block: block.index },
@@ -44,6 +44,6 @@ async function endWithout(
   })
   if (done.ok) return reportBlock(call, { state, attempt, seq: done.seq, verdicts: [] })
   // Somebody moved the lane: what it says now decides.
-  if (done.because !== 'terminal') throw new MachineSignal('RetryBlock', { s: 0 })
+  if (done.because !== 'terminal') throw retryBlock(call)
   return reportBlock(call, { state: 'cancelled', attempt, seq: call.head.seq, verdicts: [] })
 }

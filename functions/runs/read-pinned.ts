@@ -1,3 +1,4 @@
+import { type BounceModule, bounceModules } from '../../shared/dag/bounce-modules.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
@@ -9,6 +10,8 @@ export interface Pinned {
   readonly dag: Dag
   /** Block id -> position in the document. */
   readonly index: ReadonlyMap<string, number>
+  /** Block id -> the bounce module it is in, if any. */
+  readonly moduleOf: ReadonlyMap<string, BounceModule>
 }
 
 type Document = Omit<Pinned, 'meta'>
@@ -42,7 +45,9 @@ async function readDocument(world: Pick<World, 'objects'>, meta: Meta): Promise<
   const body = await world.objects.get(meta.tenant, meta.dag_ref)
   // The object is content-addressed and verified: it is the Dag that start-run wrote.
   const dag = JSON.parse(Buffer.from(body).toString('utf8')) as Dag
-  return { dag, index: new Map(dag.blocks.map(({ id, index }) => [id, index])) }
+  const modules = bounceModules(dag.blocks)
+  const moduleOf = new Map(modules.flatMap((module) => module.blocks.map((id): [string, BounceModule] => [id, module])))
+  return { dag, index: new Map(dag.blocks.map(({ id, index }) => [id, index])), moduleOf }
 }
 
 function warmOf(owner: object): Warm {

@@ -18,6 +18,11 @@ export function approvalId(runId: string, block: number, epoch: number): string 
   return `apr_${runId.slice('run_'.length)}_${block.toString(36)}_${epoch}`
 }
 
+/** The epoch an approval id names; 0 for what is none. */
+export function approvalEpoch(id: string): number {
+  return Number(/_(\d+)$/.exec(id)?.[1] ?? 0)
+}
+
 function base32(bytes: Uint8Array): string {
   let bits = 0n
   for (const byte of bytes) bits = (bits << 8n) | BigInt(byte)
