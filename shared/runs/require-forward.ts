@@ -1,14 +1,31 @@
 import { Fault } from '../errors.ts'
+import { laneKey, laneOwner } from './lane-key.ts'
 import type { Append } from './run-store.ts'
 
-/** A lane that could go back would give two events one id; running is one set, so one append moves it one way. */
-export function requireForward({ lane, ordinal, guard, start, end }: Append): void {
+/**
+ * A lane that could go back would give two events one id; running is one set, so one append moves it one way; an item's
+ * lane is there only while its block's items are open, which every append to it must ask.
+ */
+export function requireForward(append: Append): void {
+  const { lane, ordinal, guard, start, end } = append
   const open = 'is' in guard ? (guard.is ?? -1) >= ordinal : guard.below > ordinal
   if (open) {
     const message = `Cannot append to lane "${lane}": its guard ${JSON.stringify(guard)} would let the lane go back to ${ordinal}. A guard admits only smaller ordinals.`
     throw new Fault('Bug', 'append_backwards', message)
   }
-  if (start === undefined || end === undefined) return
-  const message = `Cannot append to lane "${lane}": it starts block ${start.block} and ends block ${end.block}; an append does one of the two.`
-  throw new Fault('Bug', 'append_start_and_end', message)
+  if (start !== undefined && end !== undefined) {
+    const message = `Cannot append to lane "${lane}": it starts lane ${laneKey(start)} and ends lane ${laneKey(end)}; an append does one of the two.`
+    throw new Fault('Bug', 'append_start_and_end', message)
+  }
+  requireItemLane(append)
+}
+
+function requireItemLane({ lane, item_of, open_items, drop_items }: Append): void {
+  const { block, item } = laneOwner(lane) ?? {}
+  const fits = item === undefined ? item_of === undefined : item_of?.block === block
+  const whole = open_items ?? drop_items
+  const both = open_items !== undefined && drop_items !== undefined
+  if (fits && !both && (whole === undefined || (item === undefined && whole.block === block))) return
+  const message = `Cannot append to lane "${lane}": a lane of a foreach item ("3.12") needs item_of with its block, no other lane has it; open_items or drop_items belong to an append of the block's own lane.`
+  throw new Fault('Bug', 'append_item_lane', message)
 }

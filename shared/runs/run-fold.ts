@@ -1,5 +1,6 @@
 import type { EventData, StoredValue } from './event.ts'
-import type { BlockState, HeadApproval, RunState } from './run-store.ts'
+import type { BlockState } from './run-items.ts'
+import type { HeadApproval, RunState } from './run-store.ts'
 
 /** One attempt: an entry of run_steps (spec runs-and-api, "Durable state"). */
 export interface StepFold {

@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
-import type { NewEvent, RunEvent, StoredValue } from './event.ts'
+import type { NewEvent, RunEvent } from './event.ts'
+import type { ApprovalItem, ArtifactItem, BlockProjection, CachedResult, ContextItem, JoinItem } from './run-items.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {
@@ -24,12 +25,11 @@ export interface HeadApproval {
 /** An effect owed to the world, written in the same update as its cause. `id` is unique in the run. */
 export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'start_run' }
+  /** And every child run its blocks still wait for. */
   | { readonly kind: 'stop_execution'; readonly cause: string }
   | { readonly kind: 'send_token'; readonly approval_id: string }
-  /** A child that has ended answers its parent's task token (META.parent); a parent that stopped stops its child. */
+  /** A child that has ended answers its parent's task tokens. */
   | { readonly kind: 'answer_parent' }
-  | { readonly kind: 'start_child'; readonly run_id: string }
-  | { readonly kind: 'stop_child'; readonly run_id: string; readonly cause: string }
 )
 
 /**
@@ -39,10 +39,17 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
  */
 export interface HeadModule {
   readonly epoch: number
-  readonly rules: Readonly<Record<string, { readonly count: number; readonly epoch: number }>>
+  readonly rules: Readonly<Record<string, FiredRule>>
 }
 
-/** The block of another run that waits for this one. Its task token lies beside META and leaves the store but once. */
+/** `feedback_ref`: JSON lines, the verdicts that sent the blocks back; their next prompts carry them. */
+export interface FiredRule {
+  readonly count: number
+  readonly epoch: number
+  readonly feedback_ref?: string
+}
+
+/** The block of another run that waits for this one. Its tokens lie beside META and leave the store only to be answered. */
 export interface ParentLink {
   readonly run_id: string
   readonly block_id: string
@@ -55,7 +62,7 @@ export interface Head {
   readonly state: RunState
   /** seq of the newest event. */
   readonly seq: number
-  /** Lane key -> ordinal; only the lanes asked for when the reader named some. */
+  /** Lane key -> ordinal, item lanes among them; only the lanes asked for when the reader named some. */
   readonly lanes: Readonly<Record<string, number>>
   /** Lane keys with an attempt in flight: `3`, or `3.12` for an item of a foreach block. */
   readonly running: readonly string[]
@@ -93,7 +100,7 @@ export interface Meta extends RunKey {
 
 export interface NewRun {
   readonly meta: Meta
-  /** Task token of the parent's block; stored with META, answered by `answer_parent`. */
+  /** Task token of the parent's block. Each `create` ADDs its own, also one that finds the run there. */
   readonly parent_token?: string
   readonly context: Readonly<Record<string, Json>>
   readonly deadline_at: string
@@ -129,11 +136,14 @@ export interface Append {
   /** Notes the child run this lane waits for. */
   readonly child?: { readonly lane: string; readonly run_id: string }
   /**
-   * An append of one foreach item, on its lane `<block>.<i>`: also requires that the block's own lane is below
-   * `below` (its terminal phase of this epoch), else it is refused as `already`.
+   * An append of one foreach item, on its lane `<block>.<i>`: also requires that the block's items are open and its own
+   * lane is below `below` (its terminal phase of this epoch), else it is refused as `already`. Item lanes take no other
+   * append: Fault Bug append_item_lane.
    */
   readonly item_of?: { readonly block: number; readonly below: number }
-  /** The end of a foreach block: its item lanes leave HEAD in the same update. */
+  /** A foreach block begins: from now on its items have lanes, and none yet. */
+  readonly open_items?: { readonly block: number }
+  /** The end of a foreach block: its item lanes leave HEAD in the same update, and none can come back. */
   readonly drop_items?: { readonly block: number }
   readonly state?: RunState
   readonly deadline_at?: string
@@ -153,90 +163,6 @@ export interface Append {
 export type Appended =
   | { readonly ok: true; readonly seq: number }
   | { readonly ok: false; readonly because: 'already' | 'terminal' | 'full' | 'approval' | 'unknown_run' }
-
-export type BlockState =
-  | 'pending'
-  | 'ready'
-  | 'running'
-  | 'retrying'
-  | 'paused_approval'
-  | 'completed'
-  | 'failed'
-  | 'skipped'
-  | 'cancelled'
-
-/** B#: the newest state of one block, or of one item of a foreach block, moved forward only (by ordinal). */
-export interface BlockProjection {
-  readonly block: number
-  readonly item?: number
-  readonly ordinal: number
-  readonly state: BlockState
-  readonly attempt: number
-  readonly outputs?: Readonly<Record<string, StoredValue>>
-  readonly holder?: string
-  readonly lease_until?: string
-  readonly due_at?: string
-  /** Why the last attempt failed, in the words the next attempt's prompt carries. */
-  readonly failure?: {
-    readonly code: string
-    readonly reason: string
-    readonly feedback?: readonly string[]
-    /** Names of the gates that did not hold: what `on_gate_fail` looks at. */
-    readonly gates?: readonly string[]
-  }
-  /** foreach: how many items `_items_<id>` found. */
-  readonly items?: number
-  /** mode dag: the child run of this attempt. */
-  readonly child?: string
-}
-
-/** C#: an earlier result of the same block definition and inputs. */
-export interface CachedResult {
-  readonly run_id: string
-  readonly block_id: string
-  /** ISO time of its completion. */
-  readonly at: string
-  readonly outputs: Readonly<Record<string, StoredValue>>
-}
-
-/** A#: what a person was shown. Task tokens lie beside it and never leave the store but to be answered. */
-export interface ApprovalItem {
-  readonly id: string
-  readonly block: number
-  readonly block_id: string
-  readonly prompt: string
-  readonly shown: Readonly<Record<string, StoredValue>>
-  readonly digest: string
-  readonly requested_at: string
-  readonly expires_at: string
-  readonly on_timeout: 'reject' | 'fail' | 'approve'
-  readonly approvers: readonly string[]
-  readonly self_approval: boolean
-}
-
-/** J#: `tokens` are all that ever waited; the ones of superseded waiters are dead, and answering them does nothing. */
-export interface JoinItem {
-  readonly done: readonly string[]
-  readonly need?: number
-  readonly tokens: readonly string[]
-}
-
-/** CTX: the run's shared context. Version 0 is what the run was started with. */
-export interface ContextItem {
-  readonly version: number
-  readonly values: Readonly<Record<string, Json>>
-}
-
-/** F#: one artifact; the body lies in the object store. */
-export interface ArtifactItem {
-  readonly name: string
-  readonly ref: string
-  readonly sha256: string
-  readonly bytes: number
-  readonly media_type: string
-  readonly block_id: string
-  readonly attempt: number
-}
 
 export interface RunFilter {
   readonly state?: RunState
@@ -269,8 +195,9 @@ export interface RunStore {
 
   /** Only if its ordinal is greater than the stored one; else nothing happens. */
   putProjection(run: RunKey, projection: BlockProjection): Promise<void>
+  /** Of blocks; those of items are asked for by their block. */
   projections(run: RunKey, blocks?: readonly number[]): Promise<readonly BlockProjection[]>
-  /** The items of one foreach block. */
+  /** The items of one foreach block, in item order: also after its end, and of an earlier epoch if no newer is there. */
   itemProjections(run: RunKey, block: number): Promise<readonly BlockProjection[]>
   /** Moves the lease of a running attempt of a block (or of one item); false when it is no longer this holder's. */
   renewLease(
@@ -280,11 +207,14 @@ export interface RunStore {
     lease_until: string,
   ): Promise<boolean>
 
-  /** The newest kept result of this definition and inputs, of whichever run of the tenant. */
+  /** The newest kept result of this definition and inputs, of whichever run of the tenant: the one of the latest `at`. */
   cached(tenant: string, block_hash: string, inputs_hash: string): Promise<CachedResult | undefined>
   putCached(tenant: string, block_hash: string, inputs_hash: string, result: CachedResult): Promise<void>
-  /** Task token of the parent's block: given to `create`, answered by `answer_parent`, shown to nobody. */
-  parentToken(run: RunKey): Promise<string | undefined>
+  /**
+   * Every token the parent's block ever waited with, in order: a block state that is tried again waits with a new one
+   * (docs/adr/0021). `answer_parent` answers them all; nobody else sees them.
+   */
+  parentTokens(run: RunKey): Promise<readonly string[]>
 
   /** Writes the item and ADDs the token: a late write of an older token must not hide a newer one (docs/adr/0021). */
   putApproval(run: RunKey, item: ApprovalItem, token: string): Promise<void>

@@ -4,7 +4,8 @@ import type { EventData, RunEvent, StoredValue } from './event.ts'
 import { foldRun } from './fold.ts'
 import { outputRef } from './output-ref.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
-import type { ApprovalItem, BlockState, Head, Meta, RunState } from './run-store.ts'
+import type { ApprovalItem, BlockState } from './run-items.ts'
+import type { Head, Meta, RunState } from './run-store.ts'
 import { isWaitingForPeople, waitingWords } from './waiting-for.ts'
 
 /** What GET run is made of; `events` are all events of the run, `approvals` what people were shown, if it was read. */

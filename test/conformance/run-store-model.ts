@@ -2,12 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { earlier } from '../../shared/runs/check-at.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { byLane, type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane-key.ts'
+import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
 import type {
   Append,
   Appended,
-  BlockProjection,
   Head,
   HeadApproval,
+  HeadModule,
   LaneGuard,
   NewRun,
   OutboxEntry,
@@ -43,16 +45,23 @@ interface ModelRun {
   state: RunState
   readonly events: RunEvent[]
   readonly lanes: Map<string, number>
-  readonly running: Set<number>
+  readonly running: Set<string>
+  /** Foreach blocks whose items have lanes. */
+  readonly open: Set<number>
+  readonly modules: Map<string, HeadModule>
+  readonly children: Map<string, string>
+  readonly parent_tokens: Set<string>
   readonly approvals: Map<string, HeadApproval>
   readonly outbox: Map<string, OutboxEntry>
-  readonly projections: Map<number, BlockProjection>
+  readonly projections: Map<string, BlockProjection>
   readonly joins: Map<string, { readonly done: Set<string>; tokens: Set<string>; need?: number }>
   check_at: string | undefined
   version: number
 }
 
-type Model = Map<string, ModelRun>
+interface Model extends Map<string, ModelRun> {
+  readonly cached: Map<string, CachedResult>
+}
 
 interface Operation {
   readonly say: string
@@ -60,12 +69,15 @@ interface Operation {
   modelled(model: Model): unknown
 }
 
-const createModel = (): Model => new Map()
+const createModel = (): Model => Object.assign(new Map<string, ModelRun>(), { cached: new Map() })
 const idOf = ({ tenant, run_id }: RunKey) => `${tenant}/${run_id}`
 
 function create(model: Model, run: NewRun): unknown {
   const there = model.get(idOf(run.meta))
-  if (there !== undefined) return { created: false, meta: there.run.meta }
+  if (there !== undefined) {
+    if (run.parent_token !== undefined) there.parent_tokens.add(run.parent_token)
+    return { created: false, meta: there.run.meta }
+  }
   const { check_at } = run
   const made: ModelRun = {
     run,
@@ -73,6 +85,10 @@ function create(model: Model, run: NewRun): unknown {
     events: [],
     lanes: new Map([['run', 10]]),
     running: new Set(),
+    open: new Set(),
+    modules: new Map(),
+    children: new Map(),
+    parent_tokens: new Set(run.parent_token === undefined ? [] : [run.parent_token]),
     approvals: new Map(),
     outbox: new Map(run.outbox.map((entry) => [entry.id, entry])),
     projections: new Map(),
@@ -92,13 +108,22 @@ function push(run: ModelRun, { lane, ordinal, events, at }: Append): void {
   }
 }
 
-function refused(run: ModelRun, { lane, guard, approval, start }: Append): string | undefined {
-  const now = run.lanes.get(lane) ?? null
+function refused(run: ModelRun, { lane, guard, item_of, approval, start }: Append): string | undefined {
   if (run.state !== 'running') return 'terminal'
-  if ('is' in guard ? now !== guard.is : now !== null && now >= guard.below) return 'already'
+  if (!admits(guard, run.lanes.get(lane) ?? null) || !isOpen(run, item_of)) return 'already'
   if (approval !== undefined && (run.approvals.get(approval.id)?.status ?? null) !== approval.was) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
   return undefined
+}
+
+function admits(guard: LaneGuard, now: number | null): boolean {
+  return 'is' in guard ? now === guard.is : now === null || now < guard.below
+}
+
+function isOpen({ open, lanes }: ModelRun, item_of: Append['item_of']): boolean {
+  if (item_of === undefined) return true
+  const lane = open.has(item_of.block) ? lanes.get(String(item_of.block)) : undefined
+  return lane !== undefined && lane < item_of.below
 }
 
 function append(model: Model, append: Append): Appended {
@@ -108,14 +133,25 @@ function append(model: Model, append: Append): Appended {
   if (because !== undefined) return { ok: false, because } as Appended
   push(run, append)
   run.lanes.set(append.lane, append.ordinal)
-  if (append.start !== undefined) run.running.add(append.start.block)
-  if (append.end !== undefined) run.running.delete(append.end.block)
+  if (append.start !== undefined) run.running.add(laneKey(append.start))
+  if (append.end !== undefined) run.running.delete(laneKey(append.end))
+  moveItems(run, append)
+  if (append.module !== undefined) run.modules.set(append.module.key, append.module.set)
+  if (append.child !== undefined) run.children.set(append.child.lane, append.child.run_id)
   if (append.approval !== undefined) run.approvals.set(append.approval.id, append.approval.set)
   for (const entry of append.outbox ?? []) run.outbox.set(entry.id, entry)
   if (append.projection !== undefined) put(run, append.projection)
   run.state = append.state ?? run.state
   if (append.check_at !== undefined) run.check_at = earlier(run.check_at, append.check_at)
   return { ok: true, seq: run.events.length }
+}
+
+function moveItems(run: ModelRun, { open_items, drop_items }: Append): void {
+  const whole = open_items ?? drop_items
+  if (whole === undefined) return
+  for (const lane of [...run.lanes.keys()]) if (lane.startsWith(`${whole.block}.`)) run.lanes.delete(lane)
+  if (open_items === undefined) run.open.delete(whole.block)
+  else run.open.add(whole.block)
 }
 
 function head(run: ModelRun | undefined, lanes: readonly string[] | undefined): Head | undefined {
@@ -125,8 +161,10 @@ function head(run: ModelRun | undefined, lanes: readonly string[] | undefined): 
     state: run.state,
     seq: run.events.length,
     lanes: Object.fromEntries(shown),
-    running: [...run.running].sort((a, b) => a - b),
+    running: [...run.running].sort(byLane),
     approvals: Object.fromEntries(run.approvals),
+    modules: Object.fromEntries(run.modules),
+    children: Object.fromEntries(run.children),
     deadline_at: run.run.deadline_at,
     ...(run.check_at === undefined ? {} : { check_at: run.check_at }),
     outbox: [...run.outbox.values()].sort((a, b) => (`${a.at}${a.id}` < `${b.at}${b.id}` ? -1 : 1)),
@@ -143,9 +181,13 @@ function list(model: Model, tenant: string, state: RunState | undefined): readon
 
 const keys = [newRun(1), newRun(2), newRun(2, { tenant: 'other' })]
 const someRun = fc.constantFrom(...keys)
-const someLane = fc.constantFrom('0', '1', '10', 'a1', 'run')
+const someLane = fc.constantFrom('0', '1', '10', 'a1', 'run', '1.0', '1.3', '10.0', '10.12')
 const someOrdinal = fc.constantFrom(10, 20, 90, 1_010, 1_090)
 const someBlock = fc.constantFrom(0, 1, 10, 11)
+const someOwner: fc.Arbitrary<LaneOwner> = fc.oneof(
+  someBlock.map((block) => ({ block })),
+  fc.record({ block: someBlock, item: fc.constantFrom(0, 3, 12) }),
+)
 
 const someGuard = (ordinal: number): fc.Arbitrary<LaneGuard> =>
   fc.oneof(
@@ -155,9 +197,15 @@ const someGuard = (ordinal: number): fc.Arbitrary<LaneGuard> =>
 
 const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
   fc.constant({}),
-  fc.record({ block: someBlock, limit: fc.constantFrom(0, 1, 2) }).map((start) => ({ start })),
-  someBlock.map((block) => ({ end: { block } })),
-  fc.record({ block: someBlock, n: fc.nat(4) }).map(({ block, n }) => ({ projection: projection(block, n) })),
+  fc.record({ owner: someOwner, limit: fc.constantFrom(0, 1, 2) }).map(({ owner, limit }) => ({
+    start: { ...owner, limit },
+  })),
+  someOwner.map((end) => ({ end })),
+  fc.record({ owner: someOwner, n: fc.nat(4) }).map(({ owner, n }) => ({ projection: projection(owner, n) })),
+  fc.nat(3).map((n) => ({ module: { key: '0', set: { epoch: n, rules: { '1.0': { count: n, epoch: n } } } } })),
+  fc.record({ lane: fc.constantFrom('0', '1.3'), n: fc.nat(3) }).map(({ lane, n }) => ({
+    child: { lane, run_id: `run_child${n}` },
+  })),
   fc.record({ id: fc.constantFrom('p', 'q'), was: fc.constantFrom('pending' as const, null) }).map(({ id, was }) => ({
     approval: { id, was, set: was === null ? pending(1) : { ...pending(1), status: 'approved' as const } },
   })),
@@ -167,21 +215,36 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
   })),
 )
 
+/** What an append on this lane says of items: an item's must, a block's may open or drop them. */
+function someItems(lane: string): fc.Arbitrary<Partial<Append>> {
+  const { block, item } = laneOwner(lane) ?? {}
+  if (block === undefined) return fc.constant({})
+  if (item !== undefined) return fc.constantFrom(90, 1_090, 2_000).map((below) => ({ item_of: { block, below } }))
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.constant({}) },
+    { weight: 4, arbitrary: fc.constant({ open_items: { block } }) },
+    { weight: 1, arbitrary: fc.constant({ drop_items: { block } }) },
+  )
+}
+
 /** One in thirty ends the run: most sequences are about live ones. */
 const someState = fc.oneof({ weight: 29, arbitrary: fc.constant({}) }, fc.constant({ state: 'failed' as const }))
 
 const appends: fc.Arbitrary<Operation> = fc
   .record({ run: someRun, lane: someLane, ordinal: someOrdinal, events: fc.integer({ min: 1, max: 3 }) })
   .chain(({ run, lane, ordinal, events }) =>
-    fc.record({ guard: someGuard(ordinal), change: someChange, state: someState }).map(({ guard, change, state }) => {
-      const made = Array.from({ length: events }, (_, i) => ready(`b${i}`))
-      const whole = step(keyOf(run.meta), lane, ordinal, { guard, events: made, ...change, ...state })
-      return {
-        say: `append ${JSON.stringify(whole)}`,
-        real: (store) => store.append(whole),
-        modelled: (model) => append(model, whole),
-      }
-    }),
+    fc
+      .record({ guard: someGuard(ordinal), change: someChange, state: someState, items: someItems(lane) })
+      .map((made_of) => {
+        const { guard, change, state, items } = made_of
+        const made = Array.from({ length: events }, (_, i) => ready(`b${i}`))
+        const whole = step(keyOf(run.meta), lane, ordinal, { guard, events: made, ...change, ...state, ...items })
+        return {
+          say: `append ${JSON.stringify(whole)}`,
+          real: (store) => store.append(whole),
+          modelled: (model) => append(model, whole),
+        }
+      }),
   )
 
 const reads: fc.Arbitrary<Operation> = fc
@@ -198,11 +261,20 @@ function reading(run: NewRun, lanes: readonly string[] | undefined, since: numbe
       await store.head(key, lanes),
       await store.events(key, since, limit),
       await store.projections(key),
+      await Promise.all([1, 10].map((block) => store.itemProjections(key, block))),
+      await store.parentTokens(key),
     ],
     modelled: (model) => {
       const there = model.get(idOf(key))
-      const projections = [...(there?.projections.values() ?? [])].sort((a, b) => a.block - b.block)
-      return [head(there, lanes), there?.events.slice(since, since + limit) ?? [], projections]
+      const all = [...(there?.projections.values() ?? [])].sort((a, b) => byLane(laneKey(a), laneKey(b)))
+      const itemsOf = (block: number) => all.filter((one) => one.block === block && one.item !== undefined)
+      return [
+        head(there, lanes),
+        there?.events.slice(since, since + limit) ?? [],
+        all.filter(({ item }) => item === undefined),
+        [1, 10].map(itemsOf),
+        [...(there?.parent_tokens ?? [])].sort(),
+      ]
     },
   }
 }
@@ -219,7 +291,7 @@ const lists: fc.Arbitrary<Operation> = fc
   }))
 
 interface Draw {
-  readonly block: number
+  readonly owner: LaneOwner
   readonly n: number
   readonly source: string
 }
@@ -234,20 +306,20 @@ const OUTBOX_IDS = ['start', 'stop', 'x']
 /** Operations on what lies beside HEAD. */
 const BESIDE: Readonly<Record<string, Beside>> = {
   putProjection: {
-    real: (store, key, { block, n }) => store.putProjection(key, projection(block, n)),
-    modelled: (run, { block, n }) => put(run, projection(block, n)),
+    real: (store, key, { owner, n }) => store.putProjection(key, projection(owner, n)),
+    modelled: (run, { owner, n }) => put(run, projection(owner, n)),
   },
   renewLease: {
-    real: (store, key, { block, n }) => store.renewLease(key, block, `h${n}`, time(n)),
-    modelled: (run, { block, n }) => renew(run, block, `h${n}`, time(n)),
+    real: (store, key, { owner, n }) => store.renewLease(key, owner, `h${n}`, time(n)),
+    modelled: (run, { owner, n }) => renew(run, owner, `h${n}`, time(n)),
   },
   signalJoin: {
-    real: (store, key, { block, source }) => store.signalJoin(key, String(block), source),
-    modelled: (run, { block, source }) => signal(run, String(block), source),
+    real: (store, key, { owner, source }) => store.signalJoin(key, String(owner.block), source),
+    modelled: (run, { owner, source }) => signal(run, String(owner.block), source),
   },
   waitJoin: {
-    real: (store, key, { block, n }) => store.waitJoin(key, String(block), { need: n, token: `t${n}` }),
-    modelled: (run, { block, n }) => wait(run, String(block), n, `t${n}`),
+    real: (store, key, { owner, n }) => store.waitJoin(key, String(owner.block), { need: n, token: `t${n}` }),
+    modelled: (run, { owner, n }) => wait(run, String(owner.block), n, `t${n}`),
   },
   putContext: {
     real: (store, key, { n }) => store.putContext(key, { version: n + 1, values: { n } }, n),
@@ -266,7 +338,7 @@ const beside: fc.Arbitrary<Operation> = fc
   .record({
     run: someRun,
     what: fc.constantFrom(...Object.entries(BESIDE)),
-    draw: fc.record({ block: someBlock, n: fc.nat(4), source: fc.constantFrom('a', 'b', 'c') }),
+    draw: fc.record({ owner: someOwner, n: fc.nat(4), source: fc.constantFrom('a', 'b', 'c') }),
   })
   .map(({ run, what: [name, { real, modelled }], draw }) => ({
     say: `${name} of ${idOf(run.meta)} ${JSON.stringify(draw)}`,
@@ -280,36 +352,60 @@ const beside: fc.Arbitrary<Operation> = fc
     },
   }))
 
+const keeps: fc.Arbitrary<Operation> = fc
+  .record({ tenant: fc.constantFrom('main', 'other'), hash: fc.constantFrom('h', 'i'), n: fc.nat(3) })
+  .map(({ tenant, hash, n }) => ({
+    say: `keep ${tenant} ${hash} ${n}`,
+    real: async (store) => {
+      await store.putCached(tenant, hash, 'in', cachedResult(n))
+      return [await store.cached(tenant, hash, 'in'), await store.cached(tenant, 'i', 'in')]
+    },
+    modelled: ({ cached }) => {
+      const key = `${tenant}/${hash}`
+      const there = cached.get(key)
+      if (there === undefined || there.at < time(n)) cached.set(key, cachedResult(n))
+      return [cached.get(key), cached.get(`${tenant}/i`)]
+    },
+  }))
+
+function cachedResult(n: number): CachedResult {
+  return { run_id: `run_${n}`, block_id: 'b', at: time(n), outputs: {} }
+}
+
+const someToken = fc.constantFrom(undefined, 'p1', 'p2')
+
 const operation = fc.oneof(
-  { weight: 2, arbitrary: someRun.map((run) => creation(run)) },
+  { weight: 2, arbitrary: fc.record({ run: someRun, token: someToken }).map(({ run, token }) => creation(run, token)) },
   { weight: 8, arbitrary: appends },
   { weight: 4, arbitrary: beside },
   { weight: 2, arbitrary: reads },
   { weight: 1, arbitrary: lists },
+  { weight: 1, arbitrary: keeps },
 )
 
-function creation(run: NewRun): Operation {
+function creation(made: NewRun, parent_token: string | undefined): Operation {
+  const run = parent_token === undefined ? made : { ...made, parent_token }
   return {
-    say: `create ${idOf(run.meta)}`,
+    say: `create ${idOf(run.meta)} ${parent_token}`,
     real: (store) => store.create(run),
     modelled: (model) => create(model, run),
   }
 }
 
-function projection(block: number, n: number): BlockProjection {
+function projection(owner: LaneOwner, n: number): BlockProjection {
   const state = n % 2 === 0 ? 'running' : 'retrying'
-  return { block, ordinal: n, state, attempt: n, holder: `h${n}`, lease_until: time(n) }
+  return { ...owner, ordinal: n, state, attempt: n, holder: `h${n}`, lease_until: time(n) }
 }
 
 function put(run: ModelRun, next: BlockProjection): void {
-  const now = run.projections.get(next.block)
-  if (now === undefined || next.ordinal > now.ordinal) run.projections.set(next.block, next)
+  const now = run.projections.get(laneKey(next))
+  if (now === undefined || next.ordinal > now.ordinal) run.projections.set(laneKey(next), next)
 }
 
-function renew(run: ModelRun, block: number, holder: string, lease_until: string): boolean {
-  const now = run.projections.get(block)
+function renew(run: ModelRun, owner: LaneOwner, holder: string, lease_until: string): boolean {
+  const now = run.projections.get(laneKey(owner))
   if (now?.holder !== holder || now.state !== 'running') return false
-  run.projections.set(block, { ...now, lease_until })
+  run.projections.set(laneKey(owner), { ...now, lease_until })
   return true
 }
 

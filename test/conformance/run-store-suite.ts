@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { Append, BlockProjection, HeadApproval, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { Append, HeadApproval, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, pending, question, ready, started, step, time } from './run-store-fixture.ts'
 import { modelTests } from './run-store-model.ts'
 
@@ -65,6 +66,8 @@ function createTests(store: Store): void {
       lanes: { run: at(0, 10) },
       running: [],
       approvals: {},
+      modules: {},
+      children: {},
       deadline_at: run.deadline_at,
       check_at: run.check_at,
       outbox: run.outbox,
@@ -133,6 +136,8 @@ function appendTests(store: Store): void {
       lanes: { run: at(0, 93), '0': at(1, 10) },
       running: [],
       approvals: { apr_1: pending(2) },
+      modules: {},
+      children: {},
       deadline_at: time(7),
       check_at: time(8),
       outbox: [...newRun(1).outbox, ...outbox],
@@ -228,12 +233,12 @@ function refusalTests(store: Store): void {
     expect(await store().append(claim(11, 2))).toMatchObject({ ok: true })
     expect(await store().append(claim(1, 2))).toEqual({ ok: false, because: 'full' })
     expect(await store().append(claim(2, 0))).toMatchObject({ ok: true })
-    expect((await store().head(run, []))?.running).toEqual([0, 2, 11])
+    expect((await store().head(run, []))?.running).toEqual(['0', '2', '11'])
     await store().append(step(run, '0', at(1, 90), { end: { block: 0 } }))
     expect(await store().append(claim(1, 2))).toEqual({ ok: false, because: 'full' })
     await store().append(step(run, '11', at(1, 90), { end: { block: 11 } }))
     expect(await store().append(claim(1, 2))).toMatchObject({ ok: true })
-    expect((await store().head(run, []))?.running).toEqual([1, 2])
+    expect((await store().head(run, []))?.running).toEqual(['1', '2'])
   })
 
   test('`running` is a set: starting twice counts once, ending what does not run changes nothing', async () => {
@@ -241,12 +246,12 @@ function refusalTests(store: Store): void {
     await store().append(step(run, '1', 1_010, { start: { block: 1, limit: 0 } }))
     await store().append(step(run, '1', 2_010, { start: { block: 1, limit: 0 } }))
     await store().append(step(run, '2', 1_090, { end: { block: 2 } }))
-    expect((await store().head(run))?.running).toEqual([1])
+    expect((await store().head(run))?.running).toEqual(['1'])
     expect(await store().append(step(run, '3', 1_010, { start: { block: 3, limit: 2 } }))).toMatchObject({ ok: true })
     const full = { ok: false, because: 'full' }
     expect(await store().append(step(run, '4', 1_010, { start: { block: 4, limit: 2 } }))).toEqual(full)
     await store().append(step(run, '1', 2_090, { end: { block: 1 } }))
-    expect((await store().head(run))?.running).toEqual([3])
+    expect((await store().head(run))?.running).toEqual(['3'])
   })
 
   test('an approval moves only from the status the writer saw', async () => {
@@ -341,7 +346,7 @@ function headTests(store: Store): void {
     await store().append(step(run, '0', 1_010, { start: { block: 0, limit: 0 } }))
     await store().append(step(run, '1', 1_090))
     expect((await store().head(run, []))?.lanes).toEqual({})
-    expect(await store().head(run, ['1', '77'])).toMatchObject({ lanes: { '1': 1_090 }, running: [0], seq: 3 })
+    expect(await store().head(run, ['1', '77'])).toMatchObject({ lanes: { '1': 1_090 }, running: ['0'], seq: 3 })
     expect((await store().head(run))?.lanes).toEqual({ run: 10, '0': 1_010, '1': 1_090 })
     expect(readOrdinal((await store().head(run))?.lanes['1'] ?? 0).outcome).toBe('completed')
   })
@@ -492,18 +497,18 @@ function projectionTests(store: Store): void {
 
   test('a lease is moved by its holder while the attempt runs, by nobody else', async () => {
     const run = await begun(store)
-    expect(await store().renewLease(run, 3, 'boot/1', time(40_000))).toBe(false)
+    expect(await store().renewLease(run, { block: 3 }, 'boot/1', time(40_000))).toBe(false)
     await store().putProjection(run, running)
-    expect(await store().renewLease(run, 3, 'boot/2', time(40_000))).toBe(false)
-    expect(await store().renewLease(run, 3, 'boot/1', time(40_000))).toBe(true)
+    expect(await store().renewLease(run, { block: 3 }, 'boot/2', time(40_000))).toBe(false)
+    expect(await store().renewLease(run, { block: 3 }, 'boot/1', time(40_000))).toBe(true)
     expect(await store().projections(run, [3])).toEqual([{ ...running, lease_until: time(40_000) }])
     await store().putProjection(run, running)
     expect(await store().projections(run, [3])).toEqual([{ ...running, lease_until: time(40_000) }])
     await store().putProjection(run, { ...running, ordinal: at(1, 50), state: 'retrying' })
-    expect(await store().renewLease(run, 3, 'boot/1', time(50_000))).toBe(false)
+    expect(await store().renewLease(run, { block: 3 }, 'boot/1', time(50_000))).toBe(false)
     await store().putProjection(run, { ...running, ordinal: at(2, 10), attempt: 2, holder: 'boot/2' })
-    expect(await store().renewLease(run, 3, 'boot/1', time(50_000))).toBe(false)
-    expect(await store().renewLease(run, 3, 'boot/2', time(50_000))).toBe(true)
+    expect(await store().renewLease(run, { block: 3 }, 'boot/1', time(50_000))).toBe(false)
+    expect(await store().renewLease(run, { block: 3 }, 'boot/2', time(50_000))).toBe(true)
   })
 }
 
@@ -690,7 +695,7 @@ function tenantTests(store: Store): void {
     expect(await store().context(foreign)).toBeUndefined()
     expect(await store().append(step(foreign, '0', 10))).toEqual({ ok: false, because: 'unknown_run' })
     expect(await store().putContext(foreign, { version: 1, values: {} }, 0)).toBe(false)
-    expect(await store().renewLease(foreign, 0, 'h', time(9))).toBe(false)
+    expect(await store().renewLease(foreign, { block: 0 }, 'h', time(9))).toBe(false)
     await store().settleOutbox(foreign, ['start'])
     await store().moveCheck(foreign, newRun(1).check_at, undefined)
     expect(await store().head(run)).toEqual(before)

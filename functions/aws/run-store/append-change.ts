@@ -1,5 +1,7 @@
+import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Append } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
+import { itemsPath, lanePath } from './lane-path.ts'
 import type { Change } from './table-writes.ts'
 import type { Terms } from './terms.ts'
 import { keepHead } from './time-to-live.ts'
@@ -27,9 +29,8 @@ export function appendChange(
   const { check_at, ...rest } = given
   const append = check === 'mine' ? given : rest
   return (terms) => {
-    const running = runningClause(terms, append)
     return {
-      update: `SET ${assignments(terms, append, texts).join(', ')}${running}`,
+      update: `SET ${assignments(terms, append, texts).join(', ')}${removal(terms, append)}${runningClause(terms, append)}`,
       condition: [...guards(terms, append, tailLimit(texts)), ...checkGuard(terms, check_at, check)].join(' AND '),
     }
   }
@@ -40,7 +41,8 @@ function assignments(terms: Terms, append: Append, texts: readonly string[]): re
   const { lane, ordinal, approval, state } = append
   const set = [
     `${path('tail')} = list_append(${path('tail')}, ${value(as.list(texts))})`,
-    `${path('lanes', lane)} = ${value(as.number(ordinal))}`,
+    `${path(...lanePath(lane))} = ${value(as.number(ordinal))}`,
+    ...noted(terms, append),
   ]
   if (approval !== undefined) {
     const stored = as.map({ status: as.text(approval.set.status), body: as.json(approval.set) })
@@ -55,14 +57,27 @@ function assignments(terms: Terms, append: Append, texts: readonly string[]): re
   return set
 }
 
+function noted({ path, value }: Terms, { open_items, module, child }: Append): readonly string[] {
+  const set: string[] = []
+  if (open_items !== undefined) set.push(`${path(...itemsPath(open_items.block))} = ${value(as.map({}))}`)
+  if (module !== undefined) set.push(`${path('modules', module.key)} = ${value(as.json(module.set))}`)
+  if (child !== undefined) set.push(`${path('children', child.lane)} = ${value(as.text(child.run_id))}`)
+  return set
+}
+
+/** A block's items lie in one map: however many there are, one path removes them. */
+function removal({ path }: Terms, { drop_items }: Append): string {
+  return drop_items === undefined ? '' : ` REMOVE ${path(...itemsPath(drop_items.block))}`
+}
+
 /** Two clauses of one update may not name one path. */
 function lastOfEachId<T extends { readonly id: string }>(entries: readonly T[]): Iterable<T> {
   return new Map(entries.map((entry) => [entry.id, entry])).values()
 }
 
 function runningClause({ path, value }: Terms, { start, end }: Append): string {
-  if (start !== undefined) return ` ADD ${path('running')} ${value(as.member(String(start.block)))}`
-  if (end !== undefined) return ` DELETE ${path('running')} ${value(as.member(String(end.block)))}`
+  if (start !== undefined) return ` ADD ${path('running')} ${value(as.member(laneKey(start)))}`
+  if (end !== undefined) return ` DELETE ${path('running')} ${value(as.member(laneKey(end)))}`
   return ''
 }
 
@@ -73,6 +88,7 @@ function guards(terms: Terms, append: Append, limit: number): readonly string[] 
     `${path('state')} = ${value(as.text('running'))}`,
     `size(${path('tail')}) < ${value(as.number(limit))}`,
     laneGuard(terms, append),
+    ...itemGuard(terms, append),
   ]
   if (approval !== undefined) {
     const { id, was } = approval
@@ -94,8 +110,17 @@ function checkGuard({ path, value }: Terms, check_at: string | undefined, check:
   return check === 'mine' ? [`(attribute_not_exists(${now}) OR ${now} > ${mine})`] : [`${now} <= ${mine}`]
 }
 
+function itemGuard({ path, value }: Terms, { item_of }: Append): readonly string[] {
+  if (item_of === undefined) return []
+  const { block, below } = item_of
+  return [
+    `attribute_exists(${path(...itemsPath(block))})`,
+    `${path(...lanePath(String(block)))} < ${value(as.number(below))}`,
+  ]
+}
+
 function laneGuard({ path, value }: Terms, { lane, guard }: Append): string {
-  const now = path('lanes', lane)
+  const now = path(...lanePath(lane))
   if ('below' in guard) {
     return `(attribute_not_exists(${now}) OR ${now} < ${value(as.number(guard.below))})`
   }

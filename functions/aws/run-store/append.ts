@@ -59,7 +59,7 @@ async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | un
   const seen = readHead(item)
   const before = await ownSeq(table, seen, writing)
   if (before !== undefined) return finishAppend(table, append, seen, before + events.length)
-  const because = refusalOf(seen.head, append)
+  const because = refusalOf(seen, append)
   if (because !== undefined) return { ok: false, because }
   writing.check = (seen.head.check_at ?? '~') > (append.check_at ?? '') ? 'mine' : 'theirs'
   if (seen.tail.length >= tailLimit(texts)) await makeRoom(table, writing, seen)

@@ -9,7 +9,7 @@ import { itemKey } from './item-keys.ts'
 
 /** What a run is made from, kept in CTX: META and HEAD are pure functions of it, so anybody can write them. */
 export interface Birth {
-  readonly run: Omit<NewRun, 'context'>
+  readonly run: Omit<NewRun, 'context' | 'parent_token'>
   /** Of the create that came first. */
   readonly nonce: string
 }
@@ -30,7 +30,10 @@ export function headItem({ run, nonce }: Birth): Item {
     base_hash: as.text(CHAIN_START),
     tail: as.list(texts),
     lanes: as.map({ run: as.number(STARTED) }),
+    items: as.map({}),
     approvals: as.map({}),
+    modules: as.map({}),
+    children: as.map({}),
     outbox: as.map(Object.fromEntries(run.outbox.map((entry) => [entry.id, as.json(entry)]))),
     deadline_at: as.text(run.deadline_at),
     check_at: as.text(run.check_at),

@@ -1,4 +1,4 @@
-import type { NewRun, RunStore } from '../../../shared/runs/run-store.ts'
+import type { NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { as, from, type Item } from './attribute-values.ts'
 import { type Birth, headItem, metaItem } from './birth.ts'
 import { eventTexts } from './event-texts.ts'
@@ -6,18 +6,20 @@ import { headKey } from './head-item.ts'
 import { itemKey } from './item-keys.ts'
 import type { RunTable } from './run-table.ts'
 import { ifAbsent } from './table-writes.ts'
-import { keepBirth } from './time-to-live.ts'
+import { keepBirth, keepItem } from './time-to-live.ts'
 
 /**
  * Creates a run without a transaction: CTX, put if absent, decides what the run is; META and HEAD follow from it, and
  * with HEAD the run is there. A create that stops in between leaves nothing anybody sees; the next one of the same id
  * goes on with what the first decided.
  */
-export function runsOf(table: RunTable): Pick<RunStore, 'create' | 'meta'> {
+export function runsOf(table: RunTable): Pick<RunStore, 'create' | 'meta' | 'parentTokens'> {
   return {
     async create(run) {
       const nonce = table.nonce()
-      const birth = await decide(table, run, nonce)
+      const { parent_token, ...rest } = run
+      if (parent_token !== undefined) await addParentToken(table, run.meta, parent_token)
+      const birth = await decide(table, rest, nonce)
       const created = birth.nonce === nonce
       if (created || (await isUnfinished(table, birth))) await writeRest(table, birth)
       return { created, meta: birth.run.meta }
@@ -26,10 +28,25 @@ export function runsOf(table: RunTable): Pick<RunStore, 'create' | 'meta'> {
       const item = await table.get(itemKey(run, 'META'))
       return item === undefined ? undefined : JSON.parse(from.text(item, 'body'))
     },
+    async parentTokens(run) {
+      const item = await table.get(itemKey(run, 'PARENT'))
+      return item === undefined ? [] : from.members(item, 'tokens')
+    },
   }
 }
 
-async function decide(table: RunTable, { context, ...run }: NewRun, nonce: string): Promise<Birth> {
+/** Before the run is there: whoever ends it finds the token, whenever that is. */
+async function addParentToken(table: RunTable, run: RunKey, token: string): Promise<void> {
+  await table.update(itemKey(run, 'PARENT'), ({ path, value }) => ({
+    update: `SET ${path('ttl')} = ${value(keepItem(table.now()))} ADD ${path('tokens')} ${value(as.member(token))}`,
+  }))
+}
+
+async function decide(
+  table: RunTable,
+  { context, ...run }: Omit<NewRun, 'parent_token'>,
+  nonce: string,
+): Promise<Birth> {
   const birth: Birth = { run, nonce }
   // Refuses an event that is too large before anything is written.
   eventTexts({ lane: 'run', ordinal: 0, at: run.meta.created_at, events: [run.event] }, nonce)

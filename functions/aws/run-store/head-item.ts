@@ -1,5 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import type { Head, HeadApproval, OutboxEntry, RunKey, RunState } from '../../../shared/runs/run-store.ts'
+import { byLane } from '../../../shared/runs/lane-key.ts'
+import type { Head, HeadApproval, HeadModule, OutboxEntry, RunKey, RunState } from '../../../shared/runs/run-store.ts'
 import { from, type Item } from './attribute-values.ts'
 import { itemKey } from './item-keys.ts'
 
@@ -10,6 +11,8 @@ export interface StoredHead {
   readonly base_hash: string
   /** JSON texts of the events base+1, base+2, .. */
   readonly tail: readonly string[]
+  /** Indexes of the foreach blocks whose items are open. */
+  readonly open: ReadonlySet<string>
 }
 
 export function headKey(run: RunKey): Item {
@@ -25,17 +28,30 @@ export function readHead(item: Item): StoredHead {
     // Our own word, written by `newHead` and the append.
     state: from.text(item, 'state') as RunState,
     seq: base + tail.length,
-    lanes: mapped(item, 'lanes', ({ N }) => Number(N)),
-    running: from
-      .members(item, 'running')
-      .map(Number)
-      .toSorted((a, b) => a - b),
+    lanes: { ...mapped(item, 'lanes', ({ N }) => Number(N)), ...itemLanes(item) },
+    running: from.members(item, 'running').toSorted(byLane),
     approvals: mapped(item, 'approvals', ({ M }): HeadApproval => JSON.parse(M?.body?.S ?? 'null')),
+    modules: mapped(item, 'modules', ({ S }): HeadModule => JSON.parse(S ?? 'null')),
+    children: mapped(item, 'children', ({ S = '' }) => S),
     deadline_at: from.text(item, 'deadline_at'),
     ...(check_at === undefined ? {} : { check_at }),
     outbox: entriesOf(item),
   }
-  return { head, base, base_hash: from.text(item, 'base_hash'), tail }
+  return {
+    head,
+    base,
+    base_hash: from.text(item, 'base_hash'),
+    tail,
+    open: new Set(Object.keys(from.map(item, 'items'))),
+  }
+}
+
+function itemLanes(item: Item): Head['lanes'] {
+  const blocks = Object.entries(from.map(item, 'items'))
+  const lanes = blocks.flatMap(([block, { M = {} }]) =>
+    Object.entries(M).map(([i, { N }]) => [`${block}.${i}`, Number(N)] as const),
+  )
+  return Object.fromEntries(lanes)
 }
 
 function mapped<T>(item: Item, name: string, read: (value: AttributeValue) => T): Readonly<Record<string, T>> {

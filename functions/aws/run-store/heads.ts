@@ -2,6 +2,7 @@ import type { Head, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
 import { headKey, readHead } from './head-item.ts'
 import { itemKey } from './item-keys.ts'
+import { lanePath } from './lane-path.ts'
 import type { RunTable } from './run-table.ts'
 import { spill } from './spill.ts'
 import { keepItem } from './time-to-live.ts'
@@ -46,16 +47,16 @@ async function spillRest(table: RunTable, run: RunKey): Promise<void> {
   if (stored !== undefined && stored.head.state !== 'running') await spill(table, run, stored)
 }
 
-const REST = ['state', 'base', 'base_hash', 'tail', 'running', 'approvals', 'deadline_at', 'check_at', 'outbox'].map(
-  (name) => [name],
-)
+const REST = 'state base base_hash tail running approvals modules children deadline_at check_at outbox'
+  .split(' ')
+  .map((name) => [name])
 
 /** An expression has at most 4 KB: who names more lanes reads them all. */
 const MAX_NAMED = 100
 
 function lanePaths(lanes: readonly string[] | undefined): readonly (readonly string[])[] {
-  if (lanes === undefined || lanes.length > MAX_NAMED) return [['lanes']]
-  return [...new Set(lanes)].map((lane) => ['lanes', lane])
+  if (lanes === undefined || lanes.length > MAX_NAMED) return [['lanes'], ['items']]
+  return [...new Set(lanes)].map(lanePath)
 }
 
 function pick(lanes: Head['lanes'], names: readonly string[]): Head['lanes'] {

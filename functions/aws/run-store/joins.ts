@@ -1,4 +1,5 @@
-import type { JoinItem, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import type { JoinItem } from '../../../shared/runs/run-items.ts'
+import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { as, from, type Item } from './attribute-values.ts'
 import { itemKey } from './item-keys.ts'
 import type { RunTable } from './run-table.ts'

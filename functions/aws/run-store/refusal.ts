@@ -1,14 +1,23 @@
-import type { Append, Appended, Head, LaneGuard } from '../../../shared/runs/run-store.ts'
+import type { Append, Appended, LaneGuard } from '../../../shared/runs/run-store.ts'
+import type { StoredHead } from './head-item.ts'
 
 type Because = Extract<Appended, { readonly ok: false }>['because']
 
 /** Why this HEAD refuses the append, in the port's order; undefined when it would take it, were the tail not full. */
-export function refusalOf(head: Head, { lane, guard, approval, start }: Append): Because | undefined {
+export function refusalOf(seen: StoredHead, append: Append): Because | undefined {
+  const { head } = seen
+  const { lane, guard, approval, start } = append
   if (head.state !== 'running') return 'terminal'
-  if (!admits(guard, head.lanes[lane])) return 'already'
+  if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append)) return 'already'
   if (approval !== undefined && (head.approvals[approval.id]?.status ?? null) !== approval.was) return 'approval'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
   return undefined
+}
+
+function isOpen({ head, open }: StoredHead, { item_of }: Append): boolean {
+  if (item_of === undefined) return true
+  const block = String(item_of.block)
+  return open.has(block) && (head.lanes[block] ?? Number.POSITIVE_INFINITY) < item_of.below
 }
 
 function admits(guard: LaneGuard, ordinal: number | undefined): boolean {

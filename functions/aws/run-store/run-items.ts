@@ -1,6 +1,7 @@
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { approvalsOf } from './approvals.ts'
 import { artifactsOf } from './artifacts.ts'
+import { cachedOf } from './cached.ts'
 import { contextOf } from './context.ts'
 import { joinsOf } from './joins.ts'
 import { projectionsOf } from './projections.ts'
@@ -12,6 +13,7 @@ type Items =
   | keyof ReturnType<typeof joinsOf>
   | keyof ReturnType<typeof contextOf>
   | keyof ReturnType<typeof artifactsOf>
+  | keyof ReturnType<typeof cachedOf>
 
 /** The items beside HEAD: each has its own condition, none moves the run. */
 export function itemsOf(table: RunTable): Pick<RunStore, Items> {
@@ -21,5 +23,6 @@ export function itemsOf(table: RunTable): Pick<RunStore, Items> {
     ...joinsOf(table),
     ...contextOf(table),
     ...artifactsOf(table),
+    ...cachedOf(table),
   }
 }

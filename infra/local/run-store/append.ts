@@ -26,7 +26,7 @@ function appendNow(reader: HeadReader, writer: HeadWriter, append: Append, bodie
   const head = reader.head(append)
   if (head === undefined) return { ok: false, because: 'unknown_run' }
   if (head.state !== 'running') return { ok: false, because: 'terminal' }
-  if (!admits(append.guard, head.ordinal)) return { ok: false, because: 'already' }
+  if (!admits(append.guard, head.ordinal) || !isOpen(reader, head.run, append)) return { ok: false, because: 'already' }
   const { approval, start } = append
   if (approval !== undefined && reader.approval(head.run, approval.id) !== approval.was) {
     return { ok: false, because: 'approval' }
@@ -34,6 +34,10 @@ function appendNow(reader: HeadReader, writer: HeadWriter, append: Append, bodie
   if (start !== undefined && start.limit > 0 && head.running_count >= start.limit) return { ok: false, because: 'full' }
   writer.write(head.run, head.seq, append, bodies)
   return { ok: true, seq: head.seq + bodies.length }
+}
+
+function isOpen(reader: HeadReader, run: number, { item_of }: Append): boolean {
+  return item_of === undefined || (reader.openBlock(run, item_of.block) ?? Number.POSITIVE_INFINITY) < item_of.below
 }
 
 function admits(guard: LaneGuard, ordinal: number | null): boolean {
@@ -51,6 +55,8 @@ interface HeadRow {
 
 interface HeadReader {
   head(append: Append): HeadRow | undefined
+  /** Where the lane of a foreach block is whose items are open; undefined when they are not. */
+  openBlock(run: number, block: number): number | undefined
   /** Its status in HEAD; null when it was not asked yet. */
   approval(run: number, id: string): string | null
 }
@@ -66,7 +72,13 @@ function headReader(db: DatabaseSync): HeadReader {
     db,
     'SELECT status FROM approvals WHERE run = ? AND id = ?',
   )
+  const openBlock = query<{ readonly ordinal: number }>(
+    db,
+    `SELECT l.ordinal FROM head_maps m JOIN lanes l ON l.run = m.run AND l.lane = m.key
+     WHERE m.run = ? AND m.map = 'items' AND m.key = ? AND l.ordinal IS NOT NULL`,
+  )
   return {
+    openBlock: (run, block) => openBlock.one(run, String(block))?.ordinal,
     head: ({ lane, run }) => {
       const number = numberOf(run)
       return number === undefined ? undefined : head.one(lane, number)

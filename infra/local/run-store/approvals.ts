@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ApprovalItem, RunStore } from '../../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
+import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { query, runNumbers } from './query.ts'
 import { requireRun } from './require-run.ts'

@@ -4,26 +4,35 @@ import type { Meta, NewRun, RunKey, RunStore } from '../../../shared/runs/run-st
 import { commitTogether } from '../transaction.ts'
 import { eventBodies } from './event-bodies.ts'
 import { headWriter } from './head-writer.ts'
-import { query } from './query.ts'
+import { query, runNumbers } from './query.ts'
+import { requireRun } from './require-run.ts'
 
 /** run:started is the first step of the run's own lane. */
 const STARTED = ordinal({ epoch: 0, attempt: 0, phase: PHASE.claimed })
 
 /** Creates a run once: HEAD, META, CTX and run:started together. */
-export function runsOf(db: DatabaseSync): Pick<RunStore, 'create' | 'meta'> {
+export function runsOf(db: DatabaseSync): Pick<RunStore, 'create' | 'meta' | 'parentTokens'> {
   const metaOf = metaReader(db)
   const insert = insertRun(db)
+  const numberOf = runNumbers(db)
+  const addToken = db.prepare('INSERT OR IGNORE INTO parent_tokens (run, token) VALUES (?, ?)')
+  const tokens = query<{ readonly token: string }>(db, 'SELECT token FROM parent_tokens WHERE run = ? ORDER BY token')
   return {
     create: async (run) => {
       const bodies = eventBodies([run.event])
       return commitTogether(db, () => {
         const there = metaOf(run.meta)
-        if (there !== undefined) return { created: false, meta: there }
-        insert(run, bodies)
-        return { created: true, meta: run.meta }
+        if (there === undefined) insert(run, bodies)
+        const { parent_token } = run
+        if (parent_token !== undefined) addToken.run(requireRun(numberOf(run.meta), run.meta), parent_token)
+        return { created: there === undefined, meta: there ?? run.meta }
       })
     },
     meta: async (run) => metaOf(run),
+    parentTokens: async (key) => {
+      const run = numberOf(key)
+      return run === undefined ? [] : tokens.all(run).map(({ token }) => token)
+    },
   }
 }
 

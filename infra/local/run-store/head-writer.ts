@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Append, HeadApproval, OutboxEntry } from '../../../shared/runs/run-store.ts'
 import { projectionValues, projectionWriter } from './projections.ts'
 import { SPAN } from './schema.ts'
@@ -34,6 +35,10 @@ const STATEMENTS = {
   check: 'UPDATE runs SET check_at = min(coalesce(check_at, ?1), ?1) WHERE run = ?2',
   approval: `INSERT INTO approvals (run, id, status, head) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET status = excluded.status, head = excluded.head`,
+  note: 'INSERT OR REPLACE INTO head_maps (run, map, key, body) VALUES (?, ?, ?, ?)',
+  close: "DELETE FROM head_maps WHERE run = ? AND map = 'items' AND key = ?",
+  // '/' is the character after '.'.
+  drop: "UPDATE lanes SET ordinal = NULL WHERE run = ?1 AND lane > ?2 || '.' AND lane < ?2 || '/'",
   outbox: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
 } as const
 
@@ -55,7 +60,7 @@ export function headWriter(db: DatabaseSync): HeadWriter {
 }
 
 function writeLane(sql: Sql, project: Project, run: number, { lane, ordinal, projection }: HeadChange): void {
-  const together = projection?.ordinal === ordinal && String(projection.block) === lane
+  const together = projection?.ordinal === ordinal && laneKey(projection) === lane
   if (projection !== undefined && together) {
     const { changes } = sql.block.run(run, lane, ordinal, ...projectionValues(projection))
     if (changes > 0) return
@@ -68,9 +73,20 @@ function writeLane(sql: Sql, project: Project, run: number, { lane, ordinal, pro
 function writeRest(sql: Sql, run: number, append: HeadChange): void {
   if (append.approval !== undefined) writeApproval(sql, run, append.approval)
   for (const entry of append.outbox ?? []) writeEntry(sql, run, entry)
+  writeMaps(sql, run, append)
   if (append.deadline_at !== undefined) sql.deadline.run(append.deadline_at, run)
   if (append.check_at !== undefined) sql.check.run(append.check_at, run)
   if (append.state !== undefined) sql.state.run(append.state, run)
+}
+
+function writeMaps(sql: Sql, run: number, { module, child, open_items, drop_items }: HeadChange): void {
+  if (module !== undefined) sql.note.run(run, 'modules', module.key, JSON.stringify(module.set))
+  if (child !== undefined) sql.note.run(run, 'children', child.lane, JSON.stringify(child.run_id))
+  const whole = open_items ?? drop_items
+  if (whole === undefined) return
+  sql.drop.run(run, String(whole.block))
+  if (open_items === undefined) sql.close.run(run, String(whole.block))
+  else sql.note.run(run, 'items', String(whole.block), '{}')
 }
 
 function writeEvents(sql: Sql, run: number, seq: number, { lane, ordinal, at }: HeadChange, bodies: readonly string[]) {
@@ -82,8 +98,8 @@ function writeEvents(sql: Sql, run: number, seq: number, { lane, ordinal, at }: 
 }
 
 function writeRunning(sql: Sql, run: number, seq: number, { start, end }: HeadChange): void {
-  if (start !== undefined) sql.start.run(seq, run, String(start.block))
-  else if (end !== undefined) sql.end.run(seq, run, String(end.block))
+  if (start !== undefined) sql.start.run(seq, run, laneKey(start))
+  else if (end !== undefined) sql.end.run(seq, run, laneKey(end))
   else sql.seq.run(seq, run)
 }
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { byLane } from '../../../shared/runs/lane-key.ts'
 import type { Head, RunKey, RunState, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { query, runNumbers } from './query.ts'
@@ -40,6 +41,8 @@ interface HeadRow {
   readonly check_at: string | null
   readonly lanes: string
   readonly approvals: string
+  readonly modules: string
+  readonly children: string
   readonly outbox: string
 }
 
@@ -68,8 +71,13 @@ export function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly str
 function headSql(lanes: string): string {
   return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, ${lanes} AS lanes,
     (SELECT json_group_object(id, json(head)) FROM approvals WHERE run = r.run AND status IS NOT NULL) AS approvals,
+    ${mapSql('modules')}, ${mapSql('children')},
     (SELECT json_group_array(json(body)) FROM (SELECT body FROM outbox WHERE run = r.run ORDER BY at, id)) AS outbox
     FROM runs r WHERE r.run = ?1`
+}
+
+function mapSql(map: 'modules' | 'children'): string {
+  return `(SELECT json_group_object(key, json(body)) FROM head_maps WHERE run = r.run AND map = '${map}') AS ${map}`
 }
 
 function headOf(row: HeadRow | undefined): Head | undefined {
@@ -81,18 +89,18 @@ function headOf(row: HeadRow | undefined): Head | undefined {
     lanes: JSON.parse(row.lanes),
     // Read by few callers, and a thousand numbers when a wide DAG runs without a limit.
     get running() {
-      return blocksOf(row.running)
+      return lanesOf(row.running)
     },
     approvals: JSON.parse(row.approvals),
+    modules: JSON.parse(row.modules),
+    children: JSON.parse(row.children),
     deadline_at,
     ...(check_at === null ? {} : { check_at }),
     outbox: JSON.parse(row.outbox),
   }
 }
 
-/** ',17,3,' -> [3, 17] */
-function blocksOf(running: string): readonly number[] {
-  if (running === ',') return []
-  const blocks = running.slice(1, -1).split(',').map(Number)
-  return blocks.sort((a, b) => a - b)
+/** ',17,3.2,' -> ['3.2', '17'] */
+function lanesOf(running: string): readonly string[] {
+  return running === ',' ? [] : running.slice(1, -1).split(',').sort(byLane)
 }

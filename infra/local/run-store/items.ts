@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { approvalsOf } from './approvals.ts'
 import { artifactsOf } from './artifacts.ts'
+import { cachedOf } from './cached.ts'
 import { contextOf } from './context.ts'
 import { joinsOf } from './joins.ts'
 import { projectionsOf } from './projections.ts'
@@ -12,8 +13,16 @@ type Items =
   | keyof ReturnType<typeof joinsOf>
   | keyof ReturnType<typeof contextOf>
   | keyof ReturnType<typeof artifactsOf>
+  | keyof ReturnType<typeof cachedOf>
 
 /** The items beside HEAD: each has its own condition, none moves the run. */
 export function itemsOf(db: DatabaseSync): Pick<RunStore, Items> {
-  return { ...projectionsOf(db), ...approvalsOf(db), ...joinsOf(db), ...contextOf(db), ...artifactsOf(db) }
+  return {
+    ...projectionsOf(db),
+    ...approvalsOf(db),
+    ...joinsOf(db),
+    ...contextOf(db),
+    ...artifactsOf(db),
+    ...cachedOf(db),
+  }
 }

@@ -1,5 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { BlockProjection, RunStore } from '../../../shared/runs/run-store.ts'
+import { laneKey } from '../../../shared/runs/lane-key.ts'
+import type { BlockProjection } from '../../../shared/runs/run-items.ts'
+import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { query, runNumbers } from './query.ts'
 import { requireRun } from './require-run.ts'
@@ -9,8 +11,10 @@ interface Row {
   readonly body: string
 }
 
-/** B#: the newest state of each block, and the lease of its attempt. */
-export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' | 'projections' | 'renewLease'> {
+/** B#: the newest state of each block and of each item of a foreach block, and the lease of its attempt. */
+export function projectionsOf(
+  db: DatabaseSync,
+): Pick<RunStore, 'putProjection' | 'projections' | 'itemProjections' | 'renewLease'> {
   const numberOf = runNumbers(db)
   const write = projectionWriter(db)
   const renew = db.prepare(
@@ -18,12 +22,18 @@ export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' 
   )
   const all = query<Row>(
     db,
-    'SELECT lease_until, body FROM lanes WHERE run = ? AND body IS NOT NULL ORDER BY CAST(lane AS INTEGER)',
+    "SELECT lease_until, body FROM lanes WHERE run = ? AND body IS NOT NULL AND instr(lane, '.') = 0 ORDER BY CAST(lane AS INTEGER)",
   )
   const some = query<Row>(
     db,
     `SELECT p.lease_until, p.body FROM json_each(?2) wanted CROSS JOIN lanes p ON p.run = ?1 AND p.lane = wanted.value
      WHERE p.body IS NOT NULL ORDER BY CAST(p.lane AS INTEGER)`,
+  )
+  // '/' is the character after '.'; a shorter number is a smaller one.
+  const items = query<Row>(
+    db,
+    `SELECT lease_until, body FROM lanes WHERE run = ?1 AND lane > ?2 || '.' AND lane < ?2 || '/' AND body IS NOT NULL
+     ORDER BY length(lane), lane`,
   )
   return {
     putProjection: (key, projection) =>
@@ -36,10 +46,14 @@ export function projectionsOf(db: DatabaseSync): Pick<RunStore, 'putProjection' 
       const rows = blocks === undefined ? all.all(run) : some.all(run, JSON.stringify([...new Set(blocks)].map(String)))
       return rows.map(projectionOf)
     },
-    renewLease: (key, block, holder, lease_until) =>
+    itemProjections: async (key, block) => {
+      const run = numberOf(key)
+      return run === undefined ? [] : items.all(run, String(block)).map(projectionOf)
+    },
+    renewLease: (key, owner, holder, lease_until) =>
       commitTogether(db, () => {
         const run = numberOf(key)
-        return run !== undefined && renew.run(lease_until, run, String(block), holder).changes > 0
+        return run !== undefined && renew.run(lease_until, run, laneKey(owner), holder).changes > 0
       }),
   }
 }
@@ -58,7 +72,7 @@ export function projectionWriter(db: DatabaseSync): (run: number, projection: Bl
        lease_until = excluded.lease_until, body = excluded.body WHERE excluded.projected > coalesce(lanes.projected, -1)`,
   )
   return (run, projection) => {
-    put.run(run, String(projection.block), ...projectionValues(projection))
+    put.run(run, laneKey(projection), ...projectionValues(projection))
   }
 }
 

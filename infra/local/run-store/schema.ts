@@ -3,6 +3,8 @@
  * event: an append touches the run's row, its lane and its events whatever the size of the DAG. An event's id packs
  * (run, seq), which keeps a run's events together and lets SQLite append at the end of its page. A block's lane and its
  * projection (from `projected` on) share a row: every page a commit touches costs about 7 microseconds.
+ * `head_maps` has what few runs have: bounce modules, children, and an `items` row for each foreach block whose items are
+ * open; item lanes are lanes `<block>.<i>`.
  * The three views carry the names of seed 003 for people who look into the file; nothing in Sluice reads them.
  */
 export const SCHEMA = `
@@ -29,6 +31,14 @@ CREATE TABLE IF NOT EXISTS join_waits (
   PRIMARY KEY (run, key, token)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS join_done (
   run INTEGER NOT NULL, key TEXT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (run, key, source)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS head_maps (
+  run INTEGER NOT NULL, map TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (run, map, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS parent_tokens (
+  run INTEGER NOT NULL, token TEXT NOT NULL, PRIMARY KEY (run, token)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cached_results (
+  tenant TEXT NOT NULL, block_hash TEXT NOT NULL, inputs_hash TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (tenant, block_hash, inputs_hash)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS contexts (run INTEGER PRIMARY KEY, version INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS artifacts (
   run INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, name)) WITHOUT ROWID;

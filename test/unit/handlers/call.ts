@@ -1,6 +1,7 @@
 import type { HandlerCall } from '../../../functions/blocks/handlers/handler.ts'
 import type { PortType } from '../../../shared/dag/dag.ts'
-import type { ArtifactItem, RunKey } from '../../../shared/runs/run-store.ts'
+import type { ArtifactItem } from '../../../shared/runs/run-items.ts'
+import type { RunKey } from '../../../shared/runs/run-store.ts'
 
 /** What a handler put into the world of one test. */
 export interface Seen {

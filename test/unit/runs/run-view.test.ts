@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import type { ApprovalItem, Meta } from '../../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
+import type { Meta } from '../../../shared/runs/run-store.ts'
 import { viewRun } from '../../../shared/runs/run-view.ts'
 import {
   decided,

@@ -1,0 +1,86 @@
+import type { Json } from '../canonical.ts'
+import type { StoredValue } from './event.ts'
+
+export type BlockState =
+  | 'pending'
+  | 'ready'
+  | 'running'
+  | 'retrying'
+  | 'paused_approval'
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled'
+
+/** B#: the newest state of one block, or of one item of a foreach block, moved forward only (by ordinal). */
+export interface BlockProjection {
+  readonly block: number
+  readonly item?: number
+  readonly ordinal: number
+  readonly state: BlockState
+  readonly attempt: number
+  readonly outputs?: Readonly<Record<string, StoredValue>>
+  readonly holder?: string
+  readonly lease_until?: string
+  readonly due_at?: string
+  /** Why the last attempt failed, in the words the next attempt's prompt carries. */
+  readonly failure?: {
+    readonly code: string
+    readonly reason: string
+    readonly feedback?: readonly string[]
+    /** Names of the gates that did not hold: what `on_gate_fail` looks at. */
+    readonly gates?: readonly string[]
+  }
+  /** foreach: how many items `_items_<id>` found. */
+  readonly items?: number
+  /** mode dag: the child run of this attempt. */
+  readonly child?: string
+}
+
+/** C#: an earlier result of the same block definition and inputs. */
+export interface CachedResult {
+  readonly run_id: string
+  readonly block_id: string
+  /** ISO time of its completion. */
+  readonly at: string
+  readonly outputs: Readonly<Record<string, StoredValue>>
+}
+
+/** A#: what a person was shown. Task tokens lie beside it and never leave the store but to be answered. */
+export interface ApprovalItem {
+  readonly id: string
+  readonly block: number
+  readonly block_id: string
+  readonly prompt: string
+  readonly shown: Readonly<Record<string, StoredValue>>
+  readonly digest: string
+  readonly requested_at: string
+  readonly expires_at: string
+  readonly on_timeout: 'reject' | 'fail' | 'approve'
+  readonly approvers: readonly string[]
+  readonly self_approval: boolean
+}
+
+/** J#: `tokens` are all that ever waited; the ones of superseded waiters are dead, and answering them does nothing. */
+export interface JoinItem {
+  readonly done: readonly string[]
+  readonly need?: number
+  readonly tokens: readonly string[]
+}
+
+/** CTX: the run's shared context. Version 0 is what the run was started with. */
+export interface ContextItem {
+  readonly version: number
+  readonly values: Readonly<Record<string, Json>>
+}
+
+/** F#: one artifact; the body lies in the object store. */
+export interface ArtifactItem {
+  readonly name: string
+  readonly ref: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly media_type: string
+  readonly block_id: string
+  readonly attempt: number
+}
