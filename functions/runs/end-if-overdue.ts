@@ -2,10 +2,12 @@ import type { Head, RunKey } from '../../shared/runs/run-store.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
 import { endRun } from './end-run.ts'
+import { openChildren } from './stop-children.ts'
 
 /**
  * Cancels a run whose deadline has passed (max_run_duration_exceeded); true when it did. The deadline stands still
- * while every runnable block waits for a person (decisions, "Execution input").
+ * while every runnable block waits for a person (decisions, "Execution input"), and so does that of a run that waits
+ * for a child run: a child's deadline is never behind its parent's but by the time its people took.
  */
 export async function endIfOverdue({
   world,
@@ -17,12 +19,22 @@ export async function endIfOverdue({
   readonly head: Head
 }): Promise<boolean> {
   if (head.state !== 'running' || !isOver(head, world.clock.now())) return false
-  const whole = await world.runs.head(run)
   // Read again: the end of a pause moves the deadline.
-  if (whole === undefined || !isOver(whole, world.clock.now()) || shownState(whole) === 'paused_approval') return false
+  const whole = await world.runs.head(run)
+  if (whole === undefined || !(await isOverdue(world, run, whole))) return false
   const reason = `the run's deadline ${whole.deadline_at} has passed`
   const ended = await endRun(world, run, { state: 'cancelled', code: 'max_run_duration_exceeded', reason, stop: true })
   return ended.ok
+}
+
+/** `head` with every lane. Children have children: their depth is limited. */
+async function isOverdue(world: Pick<World, 'runs' | 'clock'>, { tenant }: RunKey, head: Head): Promise<boolean> {
+  if (!isOver(head, world.clock.now()) || shownState(head) === 'paused_approval') return false
+  for (const run_id of openChildren(head)) {
+    const child = await world.runs.head({ tenant, run_id })
+    if (child !== undefined && !(await isOverdue(world, { tenant, run_id }, child))) return false
+  }
+  return true
 }
 
 function isOver({ deadline_at }: Head, now: number): boolean {

@@ -1,7 +1,7 @@
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Appended, OutboxEntry, RunKey, RunState } from '../../shared/runs/run-store.ts'
+import type { Appended, Meta, OutboxEntry, RunKey, RunState } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
 interface Ending {
@@ -16,8 +16,9 @@ interface Ending {
 const TERMINAL = { completed: PHASE.completed, failed: PHASE.failed, cancelled: PHASE.cancelled } as const
 
 /**
- * The one path to a terminal run: ONE update writes the state, its event and the stop it owes; dispatches in flight
- * see the STOP item, and the outbox stops the execution. A run that has ended already refuses.
+ * The one path to a terminal run: ONE update writes the state, its event and what it owes: the stop of its execution
+ * and of its child runs, and the answer to the block that waits for it. Dispatches in flight see the STOP item. A run
+ * that has ended already refuses.
  */
 export async function endRun(
   world: Pick<World, 'runs' | 'outbox' | 'clock'>,
@@ -29,7 +30,7 @@ export async function endRun(
   const at = new Date(now).toISOString()
   const data = block_id === undefined ? { code, reason } : { code, reason, block_id }
   const event: NewEvent = { type: `run:${state}`, data }
-  const outbox: OutboxEntry[] = stop ? [{ id: 'stop', at, kind: 'stop_execution', cause: code }] : []
+  const outbox = owedBy(await world.runs.meta(run), ending, at)
   const done = await world.runs.append({
     run,
     lane: 'run',
@@ -39,12 +40,17 @@ export async function endRun(
     events: [event],
     state,
     outbox,
-    ...(stop ? { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() } : {}),
+    ...(outbox.length > 0 ? { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() } : {}),
   })
-  if (done.ok && stop) {
-    // The nudge first: should the mark not be written, the stopped execution still aborts what is in flight.
-    await world.outbox.nudge(run)
-    await world.runs.putStop(run)
-  }
+  // The nudge first: should the mark not be written, the stopped execution still aborts what is in flight.
+  if (done.ok && outbox.length > 0) await world.outbox.nudge(run)
+  if (done.ok && stop) await world.runs.putStop(run)
   return done
+}
+
+function owedBy(meta: Meta | undefined, { stop, code }: Ending, at: string): readonly OutboxEntry[] {
+  const entries: OutboxEntry[] = []
+  if (stop) entries.push({ id: 'stop', at, kind: 'stop_execution', cause: code })
+  if (meta?.parent !== undefined) entries.push({ id: 'answer', at, kind: 'answer_parent' })
+  return entries
 }

@@ -1,25 +1,32 @@
 import { Fault } from '../../shared/errors.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { endRun } from './end-run.ts'
+import { endUnawaited, isAwaited } from './is-awaited.ts'
 
 type LaunchWorld = Pick<World, 'runs' | 'machine' | 'outbox' | 'clock'>
 
 /**
  * Starts the execution of a run whose HEAD and META exist, on the machine META names; started before counts as done.
  * Only here is the `start` entry of the outbox removed: whoever fails to start leaves it for the sweeper. A run that
- * has ended owes no start, and one whose machine refuses it for good fails in those words.
+ * has ended owes no start, a child nobody waits for is cancelled, and one whose machine refuses it for good fails in
+ * those words.
  */
 export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> {
   const meta = await world.runs.meta(run)
   if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has no META to start from.`)
   const head = await world.runs.head(run, [])
   if (head?.state === 'running') {
-    const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
-    const start = world.machine.start({ machine: meta.machine, name: run.run_id, input })
-    await start.catch((error: unknown) => refused(world, run, error))
+    if (await isAwaited(world, meta)) await start(world, run, meta)
+    else await endUnawaited(world, meta)
   }
   await world.runs.settleOutbox(run, ['start'])
+}
+
+async function start(world: LaunchWorld, run: RunKey, { machine }: Meta): Promise<void> {
+  const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
+  const started = world.machine.start({ machine, name: run.run_id, input })
+  await started.catch((error: unknown) => refused(world, run, error))
 }
 
 /** No such machine, or one this place cannot run: no later try will find it otherwise. */

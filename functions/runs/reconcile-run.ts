@@ -4,17 +4,24 @@ import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Head, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { endRun } from './end-run.ts'
+import { endUnawaited, isAwaited } from './is-awaited.ts'
 import { readPinned } from './read-pinned.ts'
 
-/** An execution that ended outside our view (failed, timed out, aborted, lost) fails its run, in words. */
+/**
+ * An execution that ended outside our view (failed, timed out, aborted, lost) fails its run, in words; a child nobody
+ * waits for is cancelled.
+ */
 export async function reconcileRun(world: World, run: RunKey, head: Head): Promise<void> {
   const meta = await world.runs.meta(run)
   if (meta === undefined || head.outbox.some(({ kind }) => kind === 'start_run')) return
+  if (!(await isAwaited(world, meta))) return endUnawaited(world, meta)
   const execution = await world.machine.describe(meta.machine, run.run_id)
   if (execution === undefined || execution.status === 'RUNNING') return
   const at = await unfinishedWords(world, run).catch(() => '')
   const reason = `its execution ended ${execution.status}${whyWords(execution)}${at} before the run had a verdict`
-  await endRun(world, run, { state: 'failed', code: 'execution_ended', reason, stop: false })
+  // The execution needs no stop, its children do.
+  const stop = Object.keys(head.children).length > 0
+  await endRun(world, run, { state: 'failed', code: 'execution_ended', reason, stop })
 }
 
 /** A function's error comes as Lambda's JSON: the message of a Fault is for people, a trace never is. */

@@ -3,6 +3,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { OutboxEntry, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
+import { stopChildren } from './stop-children.ts'
 
 /**
  * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is
@@ -39,11 +40,16 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
     case 'stop_execution': {
       const meta = await world.runs.meta(run)
       if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has HEAD but no META.`)
-      return world.machine.stop(meta.machine, run.run_id, entry.cause)
+      await world.machine.stop(meta.machine, run.run_id, entry.cause)
+      return stopChildren(world, run, entry.cause)
     }
-    case 'send_token': {
-      const tokens = await world.runs.approvalTokens(run, entry.approval_id)
-      for (const token of tokens) await world.machine.answer(token, { ok: {} })
-    }
+    case 'send_token':
+      return answerAll(world, await world.runs.approvalTokens(run, entry.approval_id))
+    case 'answer_parent':
+      return answerAll(world, await world.runs.parentTokens(run))
   }
+}
+
+async function answerAll({ machine }: World, tokens: readonly string[]): Promise<void> {
+  for (const token of tokens) await machine.answer(token, { ok: {} })
 }

@@ -1,0 +1,75 @@
+import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
+import { compileDag } from '../../shared/compile/compile-dag.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { earlier, OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
+import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+
+type CreateWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'clock'>
+
+/** A checked document and what its run starts with: both doors, the start route and a parent's block, come to this. */
+export interface RunOrder {
+  readonly run: RunKey
+  readonly dag: Dag
+  readonly dag_hash: string
+  readonly context: Readonly<Record<string, Json>>
+  readonly overrides: Meta['overrides']
+  readonly options: Meta['options']
+  readonly starter: string
+  readonly body_hash: string
+  /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
+  readonly parent?: { readonly link: ParentLink; readonly token: string; readonly deadline_at: string }
+}
+
+/**
+ * Compile -> object -> HEAD and META if absent. HEAD owes its own start, so that a crash after it is healed by the
+ * sweeper (decisions, "HEAD, exactly": start order). `meta` is that of the run that is there, whoever made it.
+ */
+export async function createRun(
+  world: CreateWorld,
+  order: RunOrder,
+): Promise<{ readonly created: boolean; readonly meta: Meta }> {
+  const { run, dag, dag_hash, context, overrides, options, starter, body_hash, parent } = order
+  const pinned = await pinDocument(world, run.tenant, dag, dag_hash)
+  const now = world.clock.now()
+  const meta: Meta = {
+    ...run,
+    ...pinned,
+    dag_name: dag.name,
+    dag_hash,
+    starter,
+    created_at: new Date(now).toISOString(),
+    body_hash,
+    inputs_hash: sha256(canonicalJson({ context, overrides })),
+    overrides,
+    options,
+    blocks: dag.blocks.length,
+    ...(parent === undefined ? {} : { parent: parent.link }),
+  }
+  const token = parent === undefined ? {} : { parent_token: parent.token }
+  return world.runs.create({ ...newRun(meta, context, deadlineOf(order, now), now), ...token })
+}
+
+async function pinDocument(world: CreateWorld, tenant: string, dag: Dag, dag_hash: string) {
+  const stored = await world.objects.put(tenant, Buffer.from(canonicalJson(dag)))
+  const machine = await world.machine.ensure(compileDag(dag).text, dag_hash)
+  return { dag_ref: stored.ref, machine }
+}
+
+function deadlineOf({ options, parent }: RunOrder, now: number): string {
+  return earlier(parent?.deadline_at, new Date(now + options.deadline_sec * 1_000).toISOString())
+}
+
+function newRun(meta: Meta, context: NewRun['context'], deadline_at: string, now: number): NewRun {
+  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent } = meta
+  const caps = { max_parallel: options.max_parallel, deadline_sec: options.deadline_sec }
+  const started = { dag_name, dag_hash, inputs_hash, starter, deadline_at, caps }
+  return {
+    meta,
+    context,
+    deadline_at,
+    check_at: earlier(deadline_at, new Date(now + OUTBOX_GRACE_MS).toISOString()),
+    event: { type: 'run:started', data: parent === undefined ? started : { ...started, parent } },
+    outbox: [{ id: 'start', at: created_at, kind: 'start_run' }],
+  }
+}
