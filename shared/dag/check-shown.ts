@@ -1,4 +1,4 @@
-import type { Wire } from './connect.ts'
+import type { Reach } from './reach.ts'
 import type { BlockDraft } from './read-block.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -12,13 +12,11 @@ export function checkShown(
   { problems }: Reading,
   blocks: readonly BlockDraft[],
   byId: ReadonlyMap<string, BlockDraft>,
-  wires: readonly Wire[],
+  { before }: Reach,
 ): void {
-  const before = new Map<BlockDraft, BlockDraft[]>(blocks.map((block) => [block, []]))
-  for (const { from, to } of wires) before.get(to)?.push(from)
   for (const block of blocks) {
     const show = block.settled.approval?.show ?? []
-    const upstream = show.some((entry) => entry.includes('.')) ? upstreamOf(block, before) : new Set<BlockDraft>()
+    const upstream = show.some((entry) => entry.includes('.')) ? before(block) : new Set<BlockDraft>()
     for (const [index, entry] of show.entries()) {
       const problem = problemOf(entry, block, byId, upstream)
       if (problem === undefined) continue
@@ -45,18 +43,4 @@ function problemOf(
     return ['unknown_output', () => `outputs of "${id}" are ${listed(source.outputs.keys())}`]
   }
   return upstream.has(source) ? undefined : ['not_upstream', () => `"${id}" is not done before this block`]
-}
-
-function upstreamOf(
-  block: BlockDraft,
-  before: ReadonlyMap<BlockDraft, readonly BlockDraft[]>,
-): ReadonlySet<BlockDraft> {
-  const seen = new Set<BlockDraft>()
-  const waiting = [...(before.get(block) ?? [])]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (seen.has(next)) continue
-    seen.add(next)
-    waiting.push(...(before.get(next) ?? []))
-  }
-  return seen
 }

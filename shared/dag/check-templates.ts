@@ -20,12 +20,33 @@ export function checkTemplates(reading: Reading, block: BlockDraft, types: Input
   for (const [text, at] of textsOf(work, settled)) {
     for (const reference of templateReferences(text ?? '')) {
       const name = checkReference(reading, block, types, reference, [...path, ...at])
-      // The list itself is found before there is an item.
-      const isItem = name === foreach?.as && at[1] !== 'items'
-      if (name !== undefined && !declared.has(name) && !isItem) undeclared.add(name)
+      if (name === foreach?.as && name !== undefined) checkItem(reading, name, [...path, ...at], at[0] === 'agent')
+      else if (name !== undefined && !declared.has(name)) undeclared.add(name)
     }
   }
+  checkList(reading, block, types, declared)
   return undeclared
+}
+
+/** An item is there when the agent works on it, and neither when its list is made nor when a person is asked. */
+function checkItem({ problems }: Reading, name: string, path: Path, isThere: boolean): void {
+  if (isThere) return
+  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent see items`
+  problems.push({ code: 'unknown_input', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
+}
+
+/** Only json holds a list. */
+function checkList({ problems }: Reading, block: BlockDraft, types: InputTypes, declared: Ports): void {
+  const { items } = block.settled.foreach ?? {}
+  const [reference] = typeof items === 'string' ? templateReferences(items) : []
+  if (reference?.kind !== 'input' || reference.path.length > 1) return
+  const [name] = reference.path
+  const port = block.inputs.get(name) ?? declared.get(name)
+  const type = port === undefined ? undefined : (types.get(port) ?? port.type)
+  if (type === undefined || type === 'json') return
+  const text = `reads "inputs.${name}", a ${type}; a list comes from an input of type json`
+  const path = [...block.path, 'foreach', 'items']
+  problems.push({ code: 'type_mismatch', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
 }
 
 /** Every text of a block that is a template, with its path in the block. */

@@ -1,10 +1,13 @@
 import type { Json } from '../canonical.ts'
+import { checkBounces } from './check-bounces.ts'
+import { checkConditions } from './check-conditions.ts'
 import { checkShown } from './check-shown.ts'
 import { checkTemplates } from './check-templates.ts'
 import { checkNamed, connect } from './connect.ts'
 import { connectDepends } from './connect-depends.ts'
 import { findCycles } from './cycles.ts'
 import type { Sound } from './normalise.ts'
+import { reachOver } from './reach.ts'
 import { readDocument } from './read-document.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -25,10 +28,13 @@ export function check(
   const wires = [...connect(reading, blocks, byId, draft.edges), ...connectDepends(reading, blocks, byId)]
   const types = settleTypes(reading, blocks, wires)
   findCycles(reading, blocks, wires)
-  checkShown(reading, blocks, byId, wires)
+  const reach = reachOver(wires)
+  checkShown(reading, blocks, byId, reach)
+  checkBounces(reading, byId, wires, reach)
   checkNamed(reading, byId, 'entrypoints', draft.entrypoints)
   checkNamed(reading, byId, 'terminals', draft.terminals)
   const undeclared = new Set(blocks.flatMap((block) => [...checkTemplates(reading, block, types, inputs)]))
+  for (const block of blocks) checkConditions(reading, block, types, inputs, undeclared)
   if (reading.problems.length > 0) return { problems: reading.problems }
   const whole = blocks.flatMap((block) => {
     const { id, work } = block

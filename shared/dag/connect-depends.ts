@@ -1,8 +1,8 @@
-import type { Wire } from './connect.ts'
 import type { BlockDraft } from './read-block.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import { didYouMean, suggest } from './suggest.ts'
+import type { Wire } from './wire.ts'
 import { listed, quoted } from './wording.ts'
 
 /** The blocks each `depends` names are upstream of its block: wires without a value. */

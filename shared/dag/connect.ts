@@ -1,26 +1,13 @@
 import type { Json } from '../canonical.ts'
 import { isName } from './name.ts'
 import type { BlockDraft } from './read-block.ts'
-import { readCondition } from './read-condition.ts'
-import { readSection } from './read-section.ts'
+import { readEdge, unknownBlock } from './read-edge.ts'
 import { type Reading, readList } from './reading.ts'
 import type { Problem } from './report.ts'
-import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
-import { didYouMean, suggest } from './suggest.ts'
+import { suggest } from './suggest.ts'
+import type { Wire } from './wire.ts'
 import { listed, quoted, shown } from './wording.ts'
-
-/** One dependency: `from` is done before `to` starts. With `output` and `input` a value travels too. */
-export interface Wire {
-  readonly from: BlockDraft
-  readonly to: BlockDraft
-  readonly output?: string
-  readonly input?: string
-  /** Expression that makes the value. */
-  readonly transform?: string
-  /** Where it is written. */
-  readonly path: Path
-}
 
 /**
  * All wires of a document, from `from` of inputs and from `edges`: both are the same graph. What they name and what
@@ -103,77 +90,6 @@ function refuseOutput(reading: Reading, { id = '', outputs }: BlockDraft, from: 
     const text = `${who} reads ${quoted(from)}, but ${quoted(id)} has ${names.length === 0 ? 'no outputs' : `outputs ${listed(names)}`}`
     return { text, hint: near === undefined ? undefined : `Did you mean ${quoted(`${id}.${near}`)}?` }
   })
-}
-
-function readEdge(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, given: Json, path: Path): readonly Wire[] {
-  const edge = readSection(reading, SECTIONS.edge, given, path, 'edge')
-  if (edge === undefined) return []
-  const from = edgeEnd(reading, byId, edge.from, [...path, 'from'])
-  const to = edgeEnd(reading, byId, edge.to, [...path, 'to'])
-  const transform = readCondition(reading, edge.transform, [...path, 'transform'], ['value', 'outputs'])?.text
-  const { output, input } = edge
-  if (output === undefined || input === undefined) {
-    if (transform !== undefined && output === input) return refuseHalf(reading, [...path, 'output'])
-    if (output !== input) return refuseHalf(reading, [...path, output === undefined ? 'output' : 'input'])
-    return wireOf(path, from, to)
-  }
-  const source = withPort(reading, from, 'outputs', output, [...path, 'output'])
-  const target = withPort(reading, to, 'inputs', input, [...path, 'input'])
-  return wireOf(path, source, target, { output, input, ...(transform === undefined ? {} : { transform }) })
-}
-
-function wireOf(
-  path: Path,
-  from: BlockDraft | undefined,
-  to: BlockDraft | undefined,
-  value: Pick<Wire, 'output' | 'input' | 'transform'> = {},
-): readonly Wire[] {
-  return from === undefined || to === undefined ? [] : [{ from, to, ...value, path }]
-}
-
-function refuseHalf(reading: Reading, path: Path): readonly Wire[] {
-  const hint = `Add "${path.at(-1)}", or give neither output nor input for an order without a value.`
-  return refuse(reading, 'missing_key', path, ({ place }) => ({ text: `${place} is missing`, hint }))
-}
-
-function edgeEnd(
-  reading: Reading,
-  byId: ReadonlyMap<string, BlockDraft>,
-  id: string | undefined,
-  path: Path,
-): BlockDraft | undefined {
-  if (id === undefined) return undefined
-  const block = byId.get(id)
-  if (block === undefined) unknownBlock(reading, byId, id, path)
-  return block
-}
-
-function unknownBlock(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, id: string, path: Path): void {
-  refuse(reading, 'unknown_block', path, ({ place }) => {
-    const near = suggest(id, byId.keys()) ?? suggest(id.split('.')[0] ?? '', byId.keys())
-    const text = `${place} is ${quoted(id)}, but there is no such block; blocks are ${listed(byId.keys())}`
-    return { text, hint: didYouMean(near) }
-  })
-}
-
-/** The block, when it has the port. */
-function withPort(
-  reading: Reading,
-  block: BlockDraft | undefined,
-  side: 'inputs' | 'outputs',
-  port: string,
-  path: Path,
-): BlockDraft | undefined {
-  if (block === undefined) return undefined
-  const ports = block[side]
-  if (ports.has(port)) return block
-  refuse(reading, side === 'inputs' ? 'unknown_input' : 'unknown_output', path, ({ place }) => {
-    const names = [...ports.keys()]
-    const near = suggest(port, names) ?? (names.length === 1 ? names[0] : undefined)
-    const text = `${place} is ${quoted(port)}, but block ${quoted(block.id ?? '')} has ${names.length === 0 ? `no ${side}` : `${side} ${listed(names)}`}`
-    return { text, hint: didYouMean(near) }
-  })
-  return undefined
 }
 
 /** An input has one source; the same wire written twice is one wire. */

@@ -1,6 +1,6 @@
-import type { Wire } from './connect.ts'
 import type { BlockDraft } from './read-block.ts'
 import type { Reading } from './reading.ts'
+import type { Wire } from './wire.ts'
 
 /**
  * One problem a cycle: its members in the order of the arrows, and only them; a block that reads itself is one. Of

@@ -117,9 +117,11 @@ export interface AgentRoute {
 
 /** Either provider and model, or a route that is bound to an agent at run start (shared/dag/bind-agents.ts). */
 export interface Agent {
+  /** '' where the document does not name one: then there is a route, and binding fills in the found agent's. */
   readonly provider: string
+  /** As `provider`. */
   readonly model: string
-  /** As written in the document; after binding `provider`, `model` and `agent` are the found agent's. */
+  /** As written in the document, and only where provider or model is not: a route beside both has no effect. */
   readonly route?: AgentRoute
   /** Name of the agent of sluice.yaml it was bound to. */
   readonly agent?: string

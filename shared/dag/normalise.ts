@@ -1,10 +1,10 @@
 import { canonicalJson, sha256 } from '../canonical.ts'
-import type { Wire } from './connect.ts'
 import type { Block, Dag, InputPort, OutputPort, RunInput } from './dag.ts'
 import type { BlockDraft } from './read-block.ts'
 import type { PortDraft, Ports } from './read-ports.ts'
 import type { Work } from './read-work.ts'
 import type { InputTypes } from './settle-types.ts'
+import type { Wire } from './wire.ts'
 
 /** A document without problems, as the checks leave it. */
 export interface Sound {

@@ -50,8 +50,8 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
   const approval = readApproval(reading, section.approval, [...path, 'approval'], name)
   // readSection answered: it is a mapping.
   const work = readWork(reading, given as Mapping, path, { approval, outputs: ports.outputs })
-  const { gates, names } = readGates(reading, section, path, ports)
-  const flow = readFlow(reading, section, path, { ports, names })
+  const { gates, ...known } = readGates(reading, section, path, ports)
+  const flow = readFlow(reading, section, path, { ports, mode: section.mode, ...known })
   const settled = {
     name,
     ...gates,
@@ -62,6 +62,6 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
     contract_repair_attempts: section.contract_repair_attempts ?? 1,
     ...flow.settled,
   }
-  const known = { ...(id === undefined ? {} : { id }), ...(work === undefined ? {} : { work }) }
-  return { index, path, ...known, ...ports, settled, reads: flow.reads }
+  const told = { ...(id === undefined ? {} : { id }), ...(work === undefined ? {} : { work }) }
+  return { index, path, ...told, ...ports, settled, reads: flow.reads }
 }

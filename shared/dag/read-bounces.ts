@@ -2,8 +2,9 @@ import * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import type { Bounce } from './dag.ts'
 import { LIMITS } from './limits.ts'
+import type { BlockGates } from './read-gates.ts'
 import { readSection } from './read-section.ts'
-import { type Reading, readList, readMember } from './reading.ts'
+import { type Mapping, type Reading, readList, readMember } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
@@ -12,6 +13,22 @@ import { listed, quoted } from './wording.ts'
 
 /** The rules of `on_gate_fail`. The blocks they name are looked at when all blocks are read (check-bounces.ts). */
 export function readBounces(
+  reading: Reading,
+  given: Json | undefined,
+  path: Path,
+  { names, routing }: Pick<BlockGates, 'names' | 'routing'>,
+): readonly Bounce[] | undefined {
+  const rules = readRules(reading, given, path, names)
+  const routed = new Set(Array.isArray(given) ? given.map(whenGate) : [])
+  for (const { name, path: at } of routing) if (!routed.has(name)) refuseRoute(reading, name, at)
+  return rules
+}
+
+function whenGate(rule: Json): Json | undefined {
+  return typeof rule === 'object' && rule !== null ? (rule as Mapping).when_gate : undefined
+}
+
+function readRules(
   reading: Reading,
   given: Json | undefined,
   path: Path,
@@ -41,6 +58,14 @@ function readBounce(reading: Reading, given: Json, path: Path, gates: ReadonlySe
   if (when_gate === undefined || route_to === undefined || reset_blocks === undefined) return undefined
   const told = reason === undefined ? {} : { reason }
   return { when_gate, route_to, reset_blocks, max_bounces, ...told, feedback_from }
+}
+
+function refuseRoute({ problems }: Reading, gate: string, path: Path): void {
+  const say: Problem['say'] = ({ place, who }) => ({
+    text: `${place} is "route", but no rule of "on_gate_fail" of ${who} says where to`,
+    hint: `Add on_gate_fail: [{ when_gate: ${gate.slice(0, 80)}, route_to: BLOCK }].`,
+  })
+  problems.push({ code: 'route_without_rule', path, say })
 }
 
 function refuseGate({ problems }: Reading, gate: string, path: Path, gates: ReadonlySet<string>): void {

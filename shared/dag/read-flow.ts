@@ -4,8 +4,10 @@ import type { BlockPorts } from './read-block-ports.ts'
 import { readBounces } from './read-bounces.ts'
 import { readCondition, readDepends } from './read-condition.ts'
 import { readForeach } from './read-foreach.ts'
+import type { BlockGates } from './read-gates.ts'
 import { readSection } from './read-section.ts'
 import type { Reading } from './reading.ts'
+import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
 
@@ -17,17 +19,25 @@ export interface Flow {
 
 type Keys = 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache'
 
+/** What was read of the block before. */
+type Known = Pick<BlockGates, 'names' | 'routing'> & { readonly ports: BlockPorts; readonly mode?: Json | undefined }
+
+/** Keys a mode has no use for: a person is asked once, and a child is a run of its own. */
+const ALONE: Readonly<Record<string, readonly Keys[]>> = { approval: ['foreach', 'cache'], dag: ['foreach', 'cache'] }
+
 /** Reads those keys of a block; what they name in other blocks is looked at when all blocks are read. */
 export function readFlow(
   reading: Reading,
   block: Readonly<Partial<Record<Keys, Json | undefined>>>,
   path: Path,
-  { ports, names }: { readonly ports: BlockPorts; readonly names: ReadonlySet<string> },
+  { ports, mode = 'ai', ...gates }: Known,
 ): Flow {
+  for (const key of ALONE[String(mode)] ?? [])
+    if (block[key] !== undefined) refuseBeside(reading, key, String(mode), path)
   const when = readCondition(reading, block.when, [...path, 'when'], ['inputs'])
   const depends = readDepends(reading, block.depends, [...path, 'depends'])
-  const on_gate_fail = readBounces(reading, block.on_gate_fail, [...path, 'on_gate_fail'], names)
-  const foreach = readForeach(reading, block.foreach, [...path, 'foreach'], { ports, names })
+  const on_gate_fail = readBounces(reading, block.on_gate_fail, [...path, 'on_gate_fail'], gates)
+  const foreach = readForeach(reading, block.foreach, [...path, 'foreach'], { ports, names: gates.names })
   const cache = readCache(reading, block.cache, [...path, 'cache'])
   return {
     settled: {
@@ -39,6 +49,14 @@ export function readFlow(
     },
     reads: { when: when?.paths ?? [], depends: depends?.paths ?? [] },
   }
+}
+
+function refuseBeside({ problems }: Reading, key: Keys, mode: string, path: Path): void {
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} has "${key}", which does not go with mode "${mode}"`,
+    hint: mode === 'dag' ? `Give "${key}" to blocks of the child, or remove it.` : 'Remove it.',
+  })
+  problems.push({ code: 'mode_mismatch', path: [...path, key], on: 'key', say })
 }
 
 function readCache(reading: Reading, given: Json | undefined, path: Path): CachePolicy | undefined {

@@ -9,6 +9,7 @@ import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
+import { templateReferences } from './template.ts'
 import { quoted, shown } from './wording.ts'
 
 /** A fan-out over a list. Its placeholder is looked at with the templates of the block (check-templates.ts). */
@@ -37,7 +38,7 @@ function readItems({ problems }: Reading, given: Json | undefined, path: Path): 
     problems.push({ code: 'limit_exceeded', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
     return undefined
   }
-  if (typeof given === 'string' && ONE_PLACEHOLDER.test(given.trim())) return given.trim()
+  if (typeof given === 'string' && isPlaceholder(given.trim())) return given.trim()
   const hint = given === undefined ? 'Add items: "{{inputs.NAME}}".' : undefined
   const say: Problem['say'] = ({ place }) =>
     given === undefined
@@ -47,7 +48,10 @@ function readItems({ problems }: Reading, given: Json | undefined, path: Path): 
   return undefined
 }
 
-const ONE_PLACEHOLDER = /^\{\{[^{}]*\}\}$/
+/** Whether it is a path is looked at with the other templates; other text in braces is none at all. */
+function isPlaceholder(text: string): boolean {
+  return /^\{\{[^{}]*\}\}$/.test(text) && templateReferences(text).length === 1
+}
 
 function readAs({ problems }: Reading, given: Json, path: Path, { inputs }: BlockPorts): string | undefined {
   if (typeof given !== 'string' || !isName(given)) {

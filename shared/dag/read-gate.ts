@@ -19,6 +19,13 @@ export interface GatePlace {
   /** Names of both phases so far: a verdict is known by its gate's name. */
   readonly taken: Set<string>
   readonly ports: ReadonlySet<string>
+  /** Gates with `on_fail: route`. */
+  readonly routing: RoutingGate[]
+}
+
+export interface RoutingGate {
+  readonly name: string
+  readonly path: Path
 }
 
 /** One gate, its parameters parsed by its kind; none when something is wrong with it. */
@@ -38,10 +45,21 @@ export function readGate(place: GatePlace, given: Json, path: Path): readonly Ga
     names.push(name)
     taken.add(name)
   }
+  if (name !== undefined && section.on_fail === 'route') noteRoute(place, name, [...path, 'on_fail'])
   const check = readCheck(place, section.check, [...path, 'check'])
   if (name === undefined || check === undefined) return []
   const on_fail = section.on_fail ?? (phase === 'pre' ? 'fail' : 'retry')
   return [{ name, check, ...(error === undefined ? {} : { error }), on_fail }]
+}
+
+function noteRoute({ reading, phase, routing }: GatePlace, name: string, path: Path): void {
+  routing.push({ name, path })
+  if (phase !== 'item') return
+  const say: Problem['say'] = ({ place }) => ({
+    text: `${place} is "route", but an item goes nowhere by itself; allowed are "retry", "fail" and "warn"`,
+    hint: 'Route from a post-gate, which sees the items of all.',
+  })
+  reading.problems.push({ code: 'invalid_value', path, say })
 }
 
 function readCheck(place: GatePlace, check: Json | undefined, path: Path): GateUse['check'] | undefined {

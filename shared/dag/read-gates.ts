@@ -3,7 +3,7 @@ import type { Block, GateUse } from './dag.ts'
 import { LIMITS } from './limits.ts'
 import type { BlockPorts } from './read-block-ports.ts'
 import { type PhaseGates, readComposition } from './read-composition.ts'
-import { readGate } from './read-gate.ts'
+import { type RoutingGate, readGate } from './read-gate.ts'
 import { type Reading, readList } from './reading.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
@@ -12,6 +12,7 @@ export interface BlockGates {
   readonly gates: Pick<Block, 'pre_gates' | 'post_gates' | 'gate_composition'>
   /** Names of all that were written, right or wrong. */
   readonly names: ReadonlySet<string>
+  readonly routing: readonly RoutingGate[]
 }
 
 /**
@@ -25,12 +26,13 @@ export function readGates(
   { inputs, outputs }: BlockPorts,
 ): BlockGates {
   const taken = new Set<string>()
+  const routing: RoutingGate[] = []
   const read = (phase: 'pre' | 'post', ports: ReadonlySet<string>): PhaseGates => {
     const names: string[] = []
     const at = [...path, `${phase}_gates`]
     const given = block[`${phase}_gates`]
     const list = given === undefined ? [] : (readList(reading, given, at) ?? [])
-    const place = { reading, phase, names, taken, ports }
+    const place = { reading, phase, names, taken, ports, routing }
     return { uses: list.flatMap((gate, index) => readGate(place, gate, [...at, index])), names, count: list.length }
   }
   const pre = read('pre', new Set(inputs.keys()))
@@ -38,7 +40,7 @@ export function readGates(
   checkCount(reading, pre.count + post.count, [...path, post.count > 0 ? 'post_gates' : 'pre_gates'])
   const at = [...path, 'gate_composition']
   const gate_composition = readComposition(reading, block.gate_composition, at, { pre, post })
-  return { gates: { pre_gates: pre.uses, post_gates: post.uses, gate_composition }, names: taken }
+  return { gates: { pre_gates: pre.uses, post_gates: post.uses, gate_composition }, names: taken, routing }
 }
 
 /** Gates outside the two phases: those of a foreach's items. Their names must differ from those of the block's gates. */
@@ -51,7 +53,7 @@ export function readGateList(
 ): readonly GateUse[] {
   const list = given === undefined ? [] : (readList(reading, given, path) ?? [])
   checkCount(reading, list.length, path)
-  const place = { reading, phase: 'item' as const, names: [], taken: new Set(others), ports }
+  const place = { reading, phase: 'item' as const, names: [], taken: new Set(others), ports, routing: [] }
   return list.flatMap((gate, index) => readGate(place, gate, [...path, index]))
 }
 

@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import { HANDLERS } from '../handlers.ts'
+import { checkProgram } from './check-program.ts'
 import { readSection } from './read-section.ts'
 import type { Mapping, Reading } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -23,6 +24,9 @@ export function readHandler(
   }
   const [handler, schema] = known
   const config = readSection(reading, schema, section.config ?? {}, [...path, 'config'])
+  if (config !== undefined && 'expression' in config && config.expression !== undefined) {
+    checkProgram(reading, config.expression, [...path, 'config', 'expression'])
+  }
   // The schemas of handlers accept JSON only.
   return config === undefined ? undefined : { mode: 'deterministic', handler, config: config as Mapping }
 }

@@ -1,11 +1,11 @@
 import { fitsPort } from '../runs/resolve-inputs.ts'
-import type { Wire } from './connect.ts'
 import type { PortType } from './dag.ts'
 import type { BlockDraft } from './read-block.ts'
 import type { PortDraft, Ports } from './read-ports.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
+import type { Wire } from './wire.ts'
 import { shown } from './wording.ts'
 
 /** The type of every input; absent where a problem says why. */

@@ -28,6 +28,13 @@ export function renderTemplate(text: string, values: Readonly<Record<string, Jso
   return missing.size === 0 ? { ok: true, text: rendered } : { ok: false, missing: [...missing] }
 }
 
+/** The value a text that is one placeholder stands for, itself and not as text; undefined = it has none, or is no such text. */
+export function placeholderValue(text: string, values: Readonly<Record<string, Json>>): Json | undefined {
+  const [, inside] = /^\s*\{\{([^{}]*)\}\}\s*$/.exec(text) ?? []
+  const path = inside === undefined ? undefined : inputPath(inside)
+  return path === undefined ? undefined : valueAt(values, path)
+}
+
 /**
  * Every reference of a text, in order. Text in double braces that is no path (`{{#each}}`, `{{ a + b }}`) is ordinary
  * text; a path from another root (`{{ goal }}`) or a broken one (`{{inputs.}}`) is malformed: its author meant one.

@@ -1,0 +1,106 @@
+import { bounceModules } from './bounce-modules.ts'
+import type { Bounce } from './dag.ts'
+import { LIMITS } from './limits.ts'
+import type { Reach } from './reach.ts'
+import type { BlockDraft } from './read-block.ts'
+import type { Reading } from './reading.ts'
+import type { Problem } from './report.ts'
+import type { Path } from './source.ts'
+import { didYouMean, suggest } from './suggest.ts'
+import type { Wire } from './wire.ts'
+import { listed, quoted } from './wording.ts'
+
+/**
+ * The blocks that rules of `on_gate_fail` name: `route_to` is the block itself or done before it; each of
+ * `reset_blocks` is that too, or comes after `route_to`: what has nothing to do with the way back is a mistake. A rule
+ * sends back at most LIMITS.hull_blocks blocks.
+ */
+export function checkBounces(
+  reading: Reading,
+  byId: ReadonlyMap<string, BlockDraft>,
+  wires: readonly Wire[],
+  reach: Reach,
+): void {
+  const rules = [...byId.values()].flatMap(rulesOf)
+  const sound = rules.filter((rule) => checkRule(reading, byId, reach, rule))
+  if (sound.length === 0 || reading.problems.some(({ code }) => code === 'cycle')) return
+  checkHulls(reading, [...byId.values()], wires, sound)
+}
+
+interface Rule {
+  readonly block: BlockDraft
+  readonly bounce: Bounce
+  readonly path: Path
+}
+
+function rulesOf(block: BlockDraft): readonly Rule[] {
+  const path = [...block.path, 'on_gate_fail']
+  return (block.settled.on_gate_fail ?? []).map((bounce, index) => ({ block, bounce, path: [...path, index] }))
+}
+
+function checkRule(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, reach: Reach, rule: Rule): boolean {
+  const { block, bounce, path } = rule
+  const before = reach.before(block)
+  const target = byId.get(bounce.route_to)
+  const isBefore = target === block || (target !== undefined && before.has(target))
+  if (!isBefore) refuseBlock(reading, byId, rule, bounce.route_to, [...path, 'route_to'])
+  const after = target === undefined ? new Set<BlockDraft>() : reach.after(target)
+  const strays = bounce.reset_blocks.map((id, index) => {
+    const reset = byId.get(id)
+    // Without a sound route_to nothing more can be said of a block that exists.
+    const fits = reset !== undefined && (!isBefore || reset === block || before.has(reset) || after.has(reset))
+    if (!fits) refuseBlock(reading, byId, rule, id, [...path, 'reset_blocks', index])
+    return fits
+  })
+  return isBefore && strays.every(Boolean)
+}
+
+function refuseBlock(
+  { problems }: Reading,
+  byId: ReadonlyMap<string, BlockDraft>,
+  { bounce }: Rule,
+  id: string,
+  path: Path,
+): void {
+  const isTarget = path.at(-1) === 'route_to'
+  const say: Problem['say'] = ({ who }) => {
+    const what = `${who} ${isTarget ? 'routes back to' : 'resets'} ${quoted(id)}, but`
+    if (!byId.has(id)) {
+      const text = `${what} there is no such block; blocks are ${listed(byId.keys())}`
+      return { text, hint: didYouMean(suggest(id, byId.keys())) }
+    }
+    if (isTarget)
+      return {
+        text: `${what} that block is not done before it`,
+        hint: 'Route to the block itself or to one it waits for.',
+      }
+    const text = `${what} that block is neither done before it nor comes after ${quoted(bounce.route_to)}`
+    return { text, hint: 'Remove it, or route back further.' }
+  }
+  problems.push({ code: byId.has(id) ? 'not_upstream' : 'unknown_block', path, say })
+}
+
+function checkHulls(
+  { problems }: Reading,
+  blocks: readonly BlockDraft[],
+  wires: readonly Wire[],
+  rules: readonly Rule[],
+): void {
+  const sources = Map.groupBy(wires, ({ to }) => to)
+  const bounces = Map.groupBy(rules, ({ block }) => block)
+  const modules = bounceModules(
+    blocks.map((block) => ({
+      id: block.id ?? '',
+      index: block.index,
+      upstream: (sources.get(block) ?? []).flatMap(({ from }) => from.id ?? []),
+      on_gate_fail: (bounces.get(block) ?? []).map(({ bounce }) => bounce),
+    })),
+  )
+  const hulls = new Map(modules.flatMap((module) => module.rules.map(({ bounce, hull }) => [bounce, hull.length])))
+  for (const { bounce, path } of rules) {
+    const size = hulls.get(bounce) ?? 0
+    if (size <= LIMITS.hull_blocks) continue
+    const text = `sends ${size} blocks back (those it names and all between them); the limit is ${LIMITS.hull_blocks}`
+    problems.push({ code: 'limit_exceeded', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
+  }
+}
