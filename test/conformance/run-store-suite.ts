@@ -3,6 +3,7 @@ import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, HeadApproval, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, pending, question, ready, started, step, time } from './run-store-fixture.ts'
+import { languageTests } from './run-store-language-suite.ts'
 import { modelTests } from './run-store-model.ts'
 
 export interface OpenedRunStore {
@@ -33,6 +34,7 @@ export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>)
     describe('joins', () => joinTests(store))
     describe('lists', () => listTests(store))
     describe('context and artifacts', () => contextTests(store))
+    languageTests(store)
     describe('tenants', () => tenantTests(store))
     describe('another process', () => reopenTests(() => opened))
     describe('model', () => modelTests(open))
@@ -723,6 +725,11 @@ function reopenTests(opened: () => OpenedRunStore): void {
     await first.waitJoin(run, '4', { need: 2, token: 't1' })
     await first.signalJoin(run, '4', 'a')
     await first.putContext(run, { version: 1, values: { goal: 'kept' } }, 0)
+    await first.append(step(run, '5', 10, { open_items: { block: 5 }, child: { lane: '5', run_id: 'run_c' } }))
+    await first.append(
+      step(run, '5.7', 10, { item_of: { block: 5, below: 90 }, start: { block: 5, item: 7, limit: 0 } }),
+    )
+    await first.append(step(run, 'm0', 1, { module: { key: '0', set: { epoch: 1, rules: {} } } }))
     await first.putStop(run)
     const read = async (store: RunStore) => ({
       meta: await store.meta(run),
@@ -740,7 +747,7 @@ function reopenTests(opened: () => OpenedRunStore): void {
     expect(await read(second)).toEqual(before)
     expect(await second.signalJoin(run, '4', 'b')).toEqual({ done: ['a', 'b'], need: 2, tokens: ['t1'] })
     expect(await second.append(step(run, '0', 1_010))).toEqual({ ok: false, because: 'already' })
-    expect(await second.append(step(run, '0', 1_090, { end: { block: 0 } }))).toEqual({ ok: true, seq: 4 })
+    expect(await second.append(step(run, '0', 1_090, { end: { block: 0 } }))).toEqual({ ok: true, seq: 7 })
     const after = before.page.next ?? ''
     expect((await second.list('main', { limit: 5, after })).runs.map(({ run_id }) => run_id)).toEqual([run.run_id])
   })

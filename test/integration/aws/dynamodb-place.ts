@@ -27,6 +27,8 @@ export interface DynamodbPlace {
   index(name: string, hash: string, is: string): Promise<readonly StoredItem[]>
   /** Puts a HEAD of so many blocks there, each with a lane after its first attempt, as many of them running. */
   widen(run: RunKey, blocks: number, running: number): Promise<void>
+  /** Opens the items of a foreach block and gives the first so many of them a lane after their first attempt. */
+  widenItems(run: RunKey, block: number, items: number): Promise<void>
   close(): void
 }
 
@@ -73,6 +75,20 @@ export async function openPlace(emulator: DynamodbEmulator, delay = lambdaClock.
         ExpressionAttributeValues: {
           ':lanes': { M: lanes },
           ...(running > 0 ? { ':running': { SS: names.slice(0, running) } } : {}),
+        },
+      }
+      await plain.send(
+        new UpdateItemCommand({ TableName: table, Key: { pk: pkOf(run), sk: { S: 'HEAD' } }, ...update }),
+      )
+    },
+    async widenItems(run, block, items) {
+      const lanes = Array.from({ length: items }, (_, i) => [i, { N: String(at(1, 90)) }])
+      const update = {
+        UpdateExpression: 'SET #items = :items, lanes.#block = :open',
+        ExpressionAttributeNames: { '#items': 'items', '#block': String(block) },
+        ExpressionAttributeValues: {
+          ':items': { M: { [block]: { M: Object.fromEntries(lanes) } } },
+          ':open': { N: String(at(1, 10)) },
         },
       }
       await plain.send(

@@ -1,6 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { NewEvent } from '../../../shared/runs/event.ts'
+import { type LaneOwner, laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Append } from '../../../shared/runs/run-store.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
 import {
@@ -35,7 +36,7 @@ describe('items', () => {
   test('HEAD is small and has every map from its first put', async () => {
     const head = (await place.item(run, 'HEAD')) ?? {}
     expect(Object.keys(head).sort()).toEqual(
-      'approvals base base_hash by_tenant check_at created dag_name deadline_at due lanes outbox pk sk state tail v'.split(
+      'approvals base base_hash by_tenant check_at children created dag_name deadline_at due items lanes modules outbox pk sk state tail v'.split(
         ' ',
       ),
     )
@@ -54,9 +55,10 @@ describe('items', () => {
   })
 
   test('a live HEAD never expires; an ended one does after 91 days, what lies beside it later', async () => {
-    const kinds = ['HEAD', 'META', 'CTX', 'STOP', 'B#0', 'J#1', 'A#apr_1', 'F#a.md', 'P#000000000009']
+    const kinds = ['HEAD', 'META', 'CTX', 'PARENT', 'STOP', 'B#0', 'J#1', 'A#apr_1', 'F#a.md', 'P#000000000009']
     const projection = { block: 0, ordinal: at(1, 10), state: 'running', attempt: 1 } as const
     await place.store.append(step(run, '0', at(1, 10), { projection }))
+    await place.store.create({ ...newRun(1), parent_token: 'token' })
     await place.store.putStop(run)
     await place.store.signalJoin(run, '1', '0')
     await place.store.putApproval(run, question('apr_1', 0), 'token')
@@ -66,7 +68,7 @@ describe('items', () => {
     await place.store.append(ending(run))
     const items = await Promise.all(kinds.map((sk) => place.item(run, sk)))
     const days = items.map((item) => Math.floor((Number(item?.ttl?.N) * 1_000 - Date.parse(time(0))) / 86_400_000))
-    expect(days).toEqual([91, 912, 912, 456, 456, 456, 456, 456, 456])
+    expect(days).toEqual([91, 912, 912, 456, 456, 456, 456, 456, 456, 456])
   })
 
   test("an artifact of an older attempt does not take a newer one's place", async () => {
@@ -175,7 +177,7 @@ describe('write units', () => {
     const before = (await place.store.head(run))?.seq ?? 0
     let appends = 0
     for (let i = 0; i < 32; i += 1) {
-      for (const append of blockSteps(i % blocks, 2 + Math.floor(i / blocks))) {
+      for (const append of blockSteps({ block: i % blocks }, 2 + Math.floor(i / blocks))) {
         expect(await place.store.append(append)).toMatchObject({ ok: true })
         appends += 1
       }
@@ -195,11 +197,53 @@ describe('write units', () => {
   })
 })
 
-/** The three appends of a block that runs: claim, output and verdict, end. */
-function blockSteps(block: number, attempt: number): readonly Append[] {
-  const id = `b${block}`
-  const lane = String(block)
-  const projection = { block, attempt, state: 'running', holder: 'boot/1', lease_until: time(30_000) } as const
+/** A foreach block in a DAG of ten: what an append of an item costs when so many items have a lane already. */
+describe('write units of a foreach block', () => {
+  const rows: { items: number; head_bytes: number; units_a_head_update: number; with_all: number }[] = []
+  afterAll(() => {
+    console.table(rows)
+    const mean = (rows.reduce((sum, row) => sum + row.with_all, 0) / rows.length) * 3_000
+    console.log(`a foreach of 1,000 items, 3 appends each: about ${Math.round(mean)} write units`)
+  })
+
+  test.each([
+    [0, 3],
+    [250, 6],
+    [500, 8],
+    [750, 10],
+    [1_000, 12],
+  ])('with %i items at most %i an append on average', async (items, most) => {
+    await place.widen(run, 10, 4)
+    await place.widenItems(run, 5, items)
+    const units = countUnits(place.client)
+    for (let i = 0; i < 16; i += 1) {
+      for (const append of blockSteps({ block: 5, item: items + i }, 1)) {
+        expect(await place.store.append(append)).toMatchObject({ ok: true })
+      }
+    }
+    const each = (sum: number) => Number((sum / 48).toFixed(2))
+    const head_bytes = sizeOf((await place.item(run, 'HEAD')) ?? {})
+    const all = units.head + units.spills + units.beside
+    rows.push({ items, head_bytes, units_a_head_update: each(units.head), with_all: each(all) })
+    expect(units.head / 48).toBeLessThanOrEqual(most)
+  })
+
+  test('the end of the block drops 1,000 item lanes at the price of one append', async () => {
+    await place.widen(run, 10, 4)
+    await place.widenItems(run, 5, 1_000)
+    const units = countUnits(place.client)
+    await place.store.append(step(run, '5', at(1, 90), { drop_items: { block: 5 } }))
+    expect(units.head).toBeLessThanOrEqual(12)
+    expect(sizeOf((await place.item(run, 'HEAD')) ?? {})).toBeLessThan(1_024)
+  })
+})
+
+/** The three appends of a block, or of an item, that runs: claim, output and verdict, end. */
+function blockSteps(owner: LaneOwner, attempt: number): readonly Append[] {
+  const id = `b${owner.block}`
+  const lane = laneKey(owner)
+  const item_of = owner.item === undefined ? {} : { item_of: { block: owner.block, below: at(1, 90) } }
+  const projection = { ...owner, attempt, state: 'running', holder: 'boot/1', lease_until: time(30_000) } as const
   const ref = { ref: `objstore://main/${'a'.repeat(64)}`, sha256: 'a'.repeat(64), bytes: 1_200 }
   const hash = 'f'.repeat(64)
   const output: NewEvent = {
@@ -237,13 +281,15 @@ function blockSteps(block: number, attempt: number): readonly Append[] {
   return [
     step(run, lane, claimed, {
       events: [ready(id), started(id, attempt)],
-      start: { block, limit: 0 },
+      ...item_of,
+      start: { ...owner, limit: 0 },
       projection: { ...projection, ordinal: claimed },
     }),
-    step(run, lane, judged, { events: [output, gate] }),
+    step(run, lane, judged, { ...item_of, events: [output, gate] }),
     step(run, lane, ended, {
       events: [{ type: 'block:completed', block_id: id, attempt, data: {} }],
-      end: { block },
+      ...item_of,
+      end: owner,
       projection: { ...projection, ordinal: ended, state: 'completed', outputs: { text: ref } },
     }),
   ]

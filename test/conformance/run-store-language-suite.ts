@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
+import type { Append, HeadModule, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { at, ending, keyOf, newRun, ready, step, time } from './run-store-fixture.ts'
+
+/** What a run store promises for fan-outs, bounces, children and kept results. */
+export function languageTests(store: () => RunStore): void {
+  describe('foreach items', () => itemTests(store))
+  describe('projections of items', () => itemProjectionTests(store))
+  describe('bounce modules and children', () => linkTests(store))
+  describe('kept results', () => cacheTests(store))
+}
+
+const already = { ok: false, because: 'already' }
+
+async function begun(store: () => RunStore, n = 1): Promise<RunKey> {
+  const run = newRun(n)
+  await store().create(run)
+  return keyOf(run.meta)
+}
+
+/** A step of an item of block 5 in epoch 0. */
+function itemStep(run: RunKey, item: number, place: number, over: Partial<Append> = {}): Append {
+  return step(run, `5.${item}`, place, { item_of: { block: 5, below: at(1, 90) }, ...over })
+}
+
+const opening = (run: RunKey, place = at(1, 10)) => step(run, '5', place, { open_items: { block: 5 } })
+const closing = (run: RunKey, place = at(1, 90)) => step(run, '5', place, { drop_items: { block: 5 } })
+
+function itemTests(store: () => RunStore): void {
+  test('items have lanes from the opening of their block to its end; blocks beside it keep theirs', async () => {
+    const run = await begun(store)
+    await store().append(step(run, '50', 10))
+    expect(await store().append(itemStep(run, 0, at(1, 10)))).toEqual(already)
+    expect(await store().append(opening(run))).toEqual({ ok: true, seq: 3 })
+    expect(await store().append(itemStep(run, 0, at(1, 10)))).toEqual({ ok: true, seq: 4 })
+    expect(await store().append(itemStep(run, 12, at(2, 10)))).toEqual({ ok: true, seq: 5 })
+    const rest = { run: 10, '50': 10 }
+    const lanes = { ...rest, '5': at(1, 10), '5.0': at(1, 10), '5.12': at(2, 10) }
+    expect((await store().head(run))?.lanes).toEqual(lanes)
+    expect((await store().head(run, ['5.12', '5.7', '5']))?.lanes).toEqual({ '5': at(1, 10), '5.12': at(2, 10) })
+    expect(await store().append(closing(run))).toEqual({ ok: true, seq: 6 })
+    expect((await store().head(run))?.lanes).toEqual({ ...rest, '5': at(1, 90) })
+    expect((await store().events(run, 0, 10)).map(({ id }) => id)).toContain('5.12/2010/0')
+  })
+
+  test('a late item writes nothing after the end of its block, nor into a later epoch', async () => {
+    const run = await begun(store)
+    await store().append(opening(run))
+    await store().append(itemStep(run, 0, at(1, 10)))
+    await store().append(closing(run))
+    expect(await store().append(itemStep(run, 0, at(1, 90)))).toEqual(already)
+    await store().append(opening(run, 1_000_000 + at(1, 10)))
+    expect((await store().head(run))?.lanes).toEqual({ run: 10, '5': 1_001_010 })
+    expect(await store().append(itemStep(run, 0, at(1, 90)))).toEqual(already)
+    const now = { item_of: { block: 5, below: 1_001_090 } }
+    expect(await store().append(itemStep(run, 0, 1_001_010, now))).toMatchObject({ ok: true })
+  })
+
+  test('an item step is guarded like every other, and repeated at no cost', async () => {
+    const run = await begun(store)
+    await store().append(opening(run))
+    expect(await store().append(opening(run))).toEqual(already)
+    await store().append(itemStep(run, 3, at(1, 10), { guard: { is: null } }))
+    expect(await store().append(itemStep(run, 3, at(1, 10), { guard: { is: null } }))).toEqual(already)
+    expect(await store().append(itemStep(run, 3, at(1, 30), { guard: { is: at(1, 10) } }))).toMatchObject({ ok: true })
+    await store().append(ending(run))
+    expect(await store().append(itemStep(run, 4, at(1, 10)))).toEqual({ ok: false, because: 'terminal' })
+  })
+
+  test('a running item counts against the limit like a block; HEAD names both by lane', async () => {
+    const run = await begun(store)
+    await store().append(opening(run))
+    const claim = (item: number) => itemStep(run, item, at(1, 10), { start: { block: 5, item, limit: 3 } })
+    expect(await store().append(claim(10))).toMatchObject({ ok: true })
+    expect(await store().append(claim(2))).toMatchObject({ ok: true })
+    await store().append(step(run, '4', at(1, 10), { start: { block: 4, limit: 3 } }))
+    expect(await store().append(claim(3))).toEqual({ ok: false, because: 'full' })
+    expect((await store().head(run, []))?.running).toEqual(['4', '5.2', '5.10'])
+    await store().append(itemStep(run, 2, at(1, 90), { end: { block: 5, item: 2 } }))
+    expect((await store().head(run, []))?.running).toEqual(['4', '5.10'])
+    expect(await store().append(claim(3))).toMatchObject({ ok: true })
+  })
+
+  test('refuses an item step that does not name its block, and items opened or dropped from another lane', async () => {
+    const run = await begun(store)
+    const bad = { name: 'Bug', code: 'append_item_lane' }
+    const item_of = { block: 5, below: at(1, 90) }
+    const wrong = [
+      step(run, '5.1', 10),
+      step(run, '6.1', 10, { item_of }),
+      step(run, '5', 10, { item_of }),
+      step(run, '5.1', 10, { item_of, drop_items: { block: 5 } }),
+      step(run, '6', 10, { open_items: { block: 5 } }),
+      step(run, '5', 10, { open_items: { block: 5 }, drop_items: { block: 5 } }),
+    ]
+    for (const append of wrong) await expect(store().append(append)).rejects.toMatchObject(bad)
+    expect((await store().head(run))?.seq).toBe(1)
+  })
+
+  test('a thousand items leave HEAD in one append', { timeout: 60_000 }, async () => {
+    const run = await begun(store)
+    await store().append(opening(run))
+    const items = Array.from({ length: 1_000 }, (_, i) => i)
+    for (let i = 0; i < 1_000; i += 20) {
+      await Promise.all(items.slice(i, i + 20).map((item) => store().append(itemStep(run, item, at(1, 90)))))
+    }
+    expect(Object.keys((await store().head(run))?.lanes ?? {})).toHaveLength(1_002)
+    expect(await store().append(closing(run))).toEqual({ ok: true, seq: 1_003 })
+    expect((await store().head(run))?.lanes).toEqual({ run: 10, '5': at(1, 90) })
+  })
+}
+
+function itemProjectionTests(store: () => RunStore): void {
+  const one = (item: number): BlockProjection => ({
+    block: 5,
+    item,
+    ordinal: at(1, 10),
+    state: 'running',
+    attempt: 1,
+    holder: 'boot/1',
+    lease_until: time(30_000),
+  })
+
+  test('are read by block in item order, and are not the block', async () => {
+    const run = await begun(store)
+    const own: BlockProjection = { block: 5, ordinal: at(1, 10), state: 'running', attempt: 1, items: 12 }
+    await store().putProjection(run, own)
+    for (const item of [11, 2, 0]) await store().putProjection(run, one(item))
+    await store().putProjection(run, { ...one(1), block: 50 })
+    await store().putProjection(run, { ...one(2), ordinal: at(1, 9), attempt: 9 })
+    expect(await store().itemProjections(run, 5)).toEqual([one(0), one(2), one(11)])
+    expect(await store().projections(run)).toEqual([own])
+    expect(await store().projections(run, [5])).toEqual([own])
+    expect(await store().itemProjections(run, 7)).toEqual([])
+    expect(await store().itemProjections({ tenant: 'other', run_id: run.run_id }, 5)).toEqual([])
+  })
+
+  test('ride on appends and stay after the lanes of the items are gone', async () => {
+    const run = await begun(store)
+    await store().append(opening(run))
+    await store().append(itemStep(run, 2, at(1, 10), { projection: one(2) }))
+    await store().append(closing(run))
+    expect(await store().itemProjections(run, 5)).toEqual([one(2)])
+    await store().append(opening(run, 1_001_010))
+    expect(await store().itemProjections(run, 5)).toEqual([one(2)])
+  })
+
+  test('each has a lease of its own', async () => {
+    const run = await begun(store)
+    await store().putProjection(run, one(1))
+    await store().putProjection(run, one(2))
+    expect(await store().renewLease(run, { block: 5 }, 'boot/1', time(40_000))).toBe(false)
+    expect(await store().renewLease(run, { block: 5, item: 1 }, 'boot/2', time(40_000))).toBe(false)
+    expect(await store().renewLease(run, { block: 5, item: 1 }, 'boot/1', time(40_000))).toBe(true)
+    expect(await store().itemProjections(run, 5)).toEqual([{ ...one(1), lease_until: time(40_000) }, one(2)])
+  })
+}
+
+function linkTests(store: () => RunStore): void {
+  test('a module moves with its lane, whole; a refused append moves none', async () => {
+    const run = await begun(store)
+    const bounce = (n: number): HeadModule => ({ epoch: n, rules: { '3.0': { count: n, epoch: n } } })
+    const raise = (n: number) => step(run, 'm0', n, { module: { key: '0', set: bounce(n) }, events: [ready('b')] })
+    await store().append(raise(1))
+    await store().append(raise(2))
+    expect(await store().append({ ...raise(2), module: { key: '0', set: bounce(9) } })).toEqual(already)
+    await store().append(step(run, 'm12', 1, { module: { key: '12', set: bounce(1) } }))
+    expect((await store().head(run, []))?.modules).toEqual({ '0': bounce(2), '12': bounce(1) })
+  })
+
+  test('children are noted by lane; the last of a lane stays', async () => {
+    const run = await begun(store)
+    await store().append(step(run, '3', at(1, 10), { child: { lane: '3', run_id: 'run_a' } }))
+    await store().append(step(run, '3', at(2, 10), { child: { lane: '3', run_id: 'run_b' } }))
+    await store().append(step(run, '4', at(1, 10), { child: { lane: '4', run_id: 'run_c' } }))
+    expect((await store().head(run, []))?.children).toEqual({ '3': 'run_b', '4': 'run_c' })
+  })
+
+  test('every token of a parent is kept, also one of a create that finds the run; nothing else shows them', async () => {
+    const parent = { run_id: 'run_parent', block_id: 'sub', epoch: 0, attempt: 1 }
+    const child = newRun(1, { parent, continues: 'run_before' })
+    const key = keyOf(child.meta)
+    expect(await store().parentTokens(key)).toEqual([])
+    expect(await store().create({ ...child, parent_token: 'token-1' })).toEqual({ created: true, meta: child.meta })
+    expect(await store().create({ ...child, parent_token: 'token-2' })).toEqual({ created: false, meta: child.meta })
+    await store().create({ ...child, parent_token: 'token-1' })
+    await store().create(child)
+    expect(await store().parentTokens(key)).toEqual(['token-1', 'token-2'])
+    expect(await store().parentTokens({ tenant: 'other', run_id: key.run_id })).toEqual([])
+    const read = [
+      await store().head(key),
+      await store().meta(key),
+      await store().context(key),
+      await store().events(key, 0, 10),
+      await store().list('main', { limit: 5 }),
+    ]
+    expect(JSON.stringify(read)).not.toContain('token-')
+  })
+
+  test('what a parent and its child owe each other waits in the outbox', async () => {
+    const run = await begun(store)
+    const outbox = [
+      { id: 'a', at: time(1), kind: 'answer_parent' },
+      { id: 'b', at: time(2), kind: 'start_child', run_id: 'run_c' },
+      { id: 'c', at: time(3), kind: 'stop_child', run_id: 'run_c', cause: 'stopped' },
+    ] as const
+    await store().append(step(run, '3', 10, { outbox }))
+    await store().settleOutbox(run, ['start', 'b'])
+    expect((await store().head(run))?.outbox).toEqual([outbox[0], outbox[2]])
+  })
+}
+
+function cacheTests(store: () => RunStore): void {
+  const result = (n: number): CachedResult => ({
+    run_id: `run_${n}`,
+    block_id: 'b',
+    at: time(n),
+    outputs: { text: { ref: `objstore://main/${'a'.repeat(64)}`, sha256: 'a'.repeat(64), bytes: n } },
+  })
+
+  test('the newest result of a definition and its inputs is kept, whichever was written last', async () => {
+    expect(await store().cached('main', 'block', 'inputs')).toBeUndefined()
+    await store().putCached('main', 'block', 'inputs', result(2))
+    await store().putCached('main', 'block', 'inputs', result(1))
+    expect(await store().cached('main', 'block', 'inputs')).toEqual(result(2))
+    await store().putCached('main', 'block', 'inputs', result(3))
+    expect(await store().cached('main', 'block', 'inputs')).toEqual(result(3))
+  })
+
+  test('another definition, other inputs and another tenant have results of their own', async () => {
+    await store().putCached('main', 'block', 'inputs', result(1))
+    for (const [tenant, block, inputs] of [
+      ['main', 'block2', 'inputs'],
+      ['main', 'block', 'inputs2'],
+      ['other', 'block', 'inputs'],
+    ] as const) {
+      expect(await store().cached(tenant, block, inputs)).toBeUndefined()
+    }
+  })
+}
