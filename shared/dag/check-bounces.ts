@@ -5,7 +5,7 @@ import type { Reach } from './reach.ts'
 import type { BlockDraft } from './read-block.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
-import type { Path } from './source.ts'
+import { type Path, pathText } from './source.ts'
 import { didYouMean, suggest } from './suggest.ts'
 import type { Wire } from './wire.ts'
 import { listed, quoted } from './wording.ts'
@@ -22,6 +22,8 @@ export function checkBounces(
   reach: Reach,
 ): void {
   const rules = [...byId.values()].flatMap(rulesOf)
+  const gates = new Set([...byId.values()].flatMap((block) => [...block.gates]))
+  for (const rule of rules) checkGate(reading, rule, gates)
   const sound = rules.filter((rule) => checkRule(reading, byId, reach, rule))
   if (sound.length === 0 || reading.problems.some(({ code }) => code === 'cycle')) return
   checkHulls(reading, [...byId.values()], wires, sound)
@@ -36,6 +38,28 @@ interface Rule {
 function rulesOf(block: BlockDraft): readonly Rule[] {
   const path = [...block.path, 'on_gate_fail']
   return (block.settled.on_gate_fail ?? []).map((bounce, index) => ({ block, bounce, path: [...path, index] }))
+}
+
+/** Rules for another block's gate exist in files of other systems; they never had an effect and have none here. */
+function checkGate({ problems, warnings }: Reading, rule: Rule, everywhere: ReadonlySet<string>): void {
+  const { gates, settled, id = '' } = rule.block
+  const { when_gate } = rule.bounce
+  const path = [...rule.path, 'when_gate']
+  const use = [...settled.pre_gates, ...settled.post_gates].find(({ name }) => name === when_gate)
+  const what = `A rule of "on_gate_fail" of block "${id}" is for gate ${quoted(when_gate)}`
+  const warn = (why: string) =>
+    warnings.push({ code: 'rule_without_effect', path: pathText(path), message: `${what}, ${why}: it never fires.` })
+  if (use?.on_fail === 'warn') warn('which only warns and stops nothing')
+  if (gates.has(when_gate)) return
+  if (everywhere.has(when_gate)) {
+    warn('which belongs to another block')
+    return
+  }
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} bounces when gate ${quoted(when_gate)} fails, but its gates are ${listed(gates)}`,
+    hint: didYouMean(suggest(when_gate, gates)),
+  })
+  problems.push({ code: 'unknown_gate_name', path, say })
 }
 
 function checkRule(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, reach: Reach, rule: Rule): boolean {

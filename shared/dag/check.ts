@@ -1,9 +1,10 @@
 import type { Json } from '../canonical.ts'
 import { checkBounces } from './check-bounces.ts'
 import { checkConditions } from './check-conditions.ts'
+import { checkEnds } from './check-ends.ts'
 import { checkShown } from './check-shown.ts'
 import { checkTemplates } from './check-templates.ts'
-import { checkNamed, connect } from './connect.ts'
+import { connect } from './connect.ts'
 import { connectDepends } from './connect-depends.ts'
 import { findCycles } from './cycles.ts'
 import type { Sound } from './normalise.ts'
@@ -12,6 +13,7 @@ import { readDocument } from './read-document.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import { settleTypes } from './settle-types.ts'
+import type { DagWarning } from './warnings.ts'
 
 /**
  * Checks a whole document and answers everything that is wrong with it, never only the first (spec dag, "Checks").
@@ -19,11 +21,11 @@ import { settleTypes } from './settle-types.ts'
  */
 export function check(
   document: Json,
-  options: Omit<Reading, 'problems' | 'spent'> & { readonly name: string },
-): { readonly problems: readonly Problem[]; readonly sound?: Sound } {
-  const reading: Reading = { ...options, problems: [], spent: { compiled_parts: 0 } }
+  options: Omit<Reading, 'problems' | 'warnings' | 'spent'> & { readonly name: string },
+): { readonly problems: readonly Problem[]; readonly warnings: readonly DagWarning[]; readonly sound?: Sound } {
+  const reading: Reading = { ...options, problems: [], warnings: [], spent: { compiled_parts: 0 } }
   const draft = readDocument(reading, document)
-  if (draft === undefined) return { problems: reading.problems }
+  if (draft === undefined) return reading
   const { inputs, blocks, byId } = draft
   const wires = [...connect(reading, blocks, byId, draft.edges), ...connectDepends(reading, blocks, byId)]
   const types = settleTypes(reading, blocks, wires)
@@ -31,11 +33,10 @@ export function check(
   const reach = reachOver(wires)
   checkShown(reading, blocks, byId, reach)
   checkBounces(reading, byId, wires, reach)
-  checkNamed(reading, byId, 'entrypoints', draft.entrypoints)
-  checkNamed(reading, byId, 'terminals', draft.terminals)
+  checkEnds(reading, byId, draft, reach)
   const undeclared = new Set(blocks.flatMap((block) => [...checkTemplates(reading, block, types, inputs)]))
   for (const block of blocks) checkConditions(reading, block, types, inputs, undeclared)
-  if (reading.problems.length > 0) return { problems: reading.problems }
+  if (reading.problems.length > 0) return reading
   const whole = blocks.flatMap((block) => {
     const { id, work } = block
     // Both are there: without one there is a problem.
@@ -43,5 +44,5 @@ export function check(
   })
   const { name = options.name, version } = draft
   const told = version === undefined ? {} : { version }
-  return { problems: [], sound: { name, ...told, inputs, undeclared, blocks: whole, wires, types } }
+  return { ...reading, sound: { name, ...told, inputs, undeclared, blocks: whole, wires, types } }
 }

@@ -1,7 +1,7 @@
 import type { Json } from '../canonical.ts'
 import { isName } from './name.ts'
 import type { BlockDraft } from './read-block.ts'
-import { readEdge, unknownBlock } from './read-edge.ts'
+import { readEdge } from './read-edge.ts'
 import { type Reading, readList } from './reading.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
@@ -29,16 +29,6 @@ export function connect(
   const list = edges === undefined ? [] : (readList(reading, edges, ['edges']) ?? [])
   for (const [index, edge] of list.entries()) wires.push(...readEdge(reading, byId, edge, ['edges', index]))
   return oneSource(reading, wires)
-}
-
-/** A list of the document that names blocks. */
-export function checkNamed(
-  reading: Reading,
-  byId: ReadonlyMap<string, BlockDraft>,
-  key: string,
-  ids: readonly string[],
-): void {
-  for (const [at, id] of ids.entries()) if (!byId.has(id)) unknownBlock(reading, byId, id, [key, at])
 }
 
 function readFrom(

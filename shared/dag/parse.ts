@@ -1,5 +1,6 @@
 import { canonicalJson, sha256 } from '../canonical.ts'
 import { gateOf, gateTypes } from '../gates/registry.ts'
+import type { Routing } from '../settings.ts'
 import { check } from './check.ts'
 import type { Dag } from './dag.ts'
 import { normalise } from './normalise.ts'
@@ -7,6 +8,7 @@ import { readObject } from './object-source.ts'
 import { topologicalOrder } from './order.ts'
 import { type DagError, listErrors } from './report.ts'
 import type { Source } from './source.ts'
+import { type DagWarning, dagWarnings } from './warnings.ts'
 import { readYaml } from './yaml.ts'
 
 export type ParseResult =
@@ -17,6 +19,8 @@ export type ParseResult =
       readonly order: readonly string[]
       /** Hex sha256 of the canonical JSON of `dag`: its identity. */
       readonly dag_hash: string
+      /** What the document will suffer from when it runs; none of it keeps it from being started. */
+      readonly warnings: readonly DagWarning[]
     }
   | { readonly ok: false; readonly errors: readonly DagError[] }
 
@@ -24,23 +28,26 @@ export type ParseResult =
  * Reads, checks and normalises a DAG given as YAML (or JSON) text or as an object. Never throws; every error is
  * answered at once, by position, 100 at most. `name` is used when the document has none (default `dag`). `providers`
  * are the configured ones (`local` is always known); without them any provider is accepted and only the document is
- * judged (spec dag).
+ * judged (spec dag). With `routing`, agents found by role, capability or name are judged too, and models that a
+ * provider lists.
  */
 export function parseDag(
   given: string | object,
-  options: { readonly name?: string; readonly providers?: readonly string[] } = {},
+  options: { readonly name?: string; readonly providers?: readonly string[]; readonly routing?: Routing } = {},
 ): ParseResult {
   const read = typeof given === 'string' ? readYaml(given) : readObject(given)
   const fallback = options.name ?? 'dag'
   if (!read.ok) return { ok: false, errors: listErrors(read.problems, read.source, fallback) }
-  const { providers } = options
+  const { providers, routing } = options
   const gates = { gateOf, gateTypes }
-  const known = { name: fallback, gates, ...(providers === undefined ? {} : { providers }) }
-  const { problems, sound } = check(read.source.value, known)
+  const place = { ...(providers === undefined ? {} : { providers }), ...(routing === undefined ? {} : { routing }) }
+  const known = { name: fallback, gates, ...place }
+  const { problems, warnings, sound } = check(read.source.value, known)
   if (sound === undefined)
     return { ok: false, errors: listErrors(problems, read.source, nameOf(read.source, fallback)) }
   const dag = normalise(sound)
-  return { ok: true, dag, order: topologicalOrder(dag), dag_hash: sha256(canonicalJson(dag)) }
+  const told = [...warnings, ...dagWarnings(dag)]
+  return { ok: true, dag, order: topologicalOrder(dag), dag_hash: sha256(canonicalJson(dag)), warnings: told }
 }
 
 function nameOf({ value }: Source, fallback: string): string {

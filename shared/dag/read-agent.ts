@@ -1,10 +1,11 @@
 import type { Json } from '../canonical.ts'
 import type { Agent, AgentRoute } from './dag.ts'
+import { findAgent } from './find-agent.ts'
 import { readSection } from './read-section.ts'
 import type { Mapping, Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
-import type { Path } from './source.ts'
+import { type Path, pathText } from './source.ts'
 import { didYouMean, suggest } from './suggest.ts'
 import { listed, quoted } from './wording.ts'
 
@@ -16,16 +17,21 @@ export function readAgent(
 ): { readonly mode: 'ai'; readonly agent: Agent } | undefined {
   const section = readSection(reading, SECTIONS.agent, given, path, 'agent')
   if (section === undefined) return undefined
-  const { provider, model, prompt, system, model_params = {} } = section
+  const { provider, model, model_params = {} } = section
   const route = routeOf(section)
   const isNamed = provider !== undefined && model !== undefined
   if (!isNamed && route === undefined) refuseNobody(reading, given, path)
   if (provider !== undefined) checkProvider(reading, provider, [...path, 'provider'])
   const found = isNamed || route === undefined ? {} : { route }
-  const texts = { ...(prompt === undefined ? {} : { prompt }), ...(system === undefined ? {} : { system }) }
+  if (isNamed && route !== undefined) warnRoute(reading, path)
   // What is not named is empty until the route is bound to an agent of sluice.yaml.
-  const agent = { provider: provider ?? '', model: model ?? '', ...found, ...texts }
+  const agent = { provider: provider ?? '', model: model ?? '', ...found, ...textsOf(section) }
+  if (isNamed || route !== undefined) checkFound(reading, agent, path)
   return { mode: 'ai', agent: { ...agent, model_params: model_params as Mapping } }
+}
+
+function textsOf({ prompt, system }: Loose<Pick<Agent, 'prompt' | 'system'>>): Pick<Agent, 'prompt' | 'system'> {
+  return { ...(prompt === undefined ? {} : { prompt }), ...(system === undefined ? {} : { system }) }
 }
 
 /** As a section answers it: what is absent is undefined. */
@@ -40,6 +46,12 @@ function routeOf({ role, capability, specific }: Loose<AgentRoute>): AgentRoute 
   }
 }
 
+function warnRoute({ warnings }: Reading, path: Path): void {
+  const at = pathText(path)
+  const message = `"role", "capability" and "specific" of ${at} have no effect, since it names provider and model.`
+  warnings.push({ code: 'route_without_effect', path: at, message })
+}
+
 /** Neither named nor described. A key that is there but wrong is a problem already. */
 function refuseNobody({ problems }: Reading, agent: Json, path: Path): void {
   const given = (key: string) => typeof agent === 'object' && agent !== null && Object.hasOwn(agent, key)
@@ -52,6 +64,14 @@ function refuseNobody({ problems }: Reading, agent: Json, path: Path): void {
       say: ({ place }) => ({ text: `${place} is missing`, hint }),
     })
   }
+}
+
+/** Somebody does the work, and with a model its provider has: judged when the agents of the place are known. */
+function checkFound({ problems, routing }: Reading, agent: Pick<Agent, 'provider' | 'model' | 'route'>, path: Path) {
+  const found = routing === undefined ? undefined : findAgent(agent, routing)
+  if (found === undefined || found.ok) return
+  const { code, text, hint } = found
+  problems.push({ code, path, say: ({ who }) => ({ text: `${who} ${text}`, hint }) })
 }
 
 function checkProvider({ problems, providers }: Reading, provider: string, path: Path): void {

@@ -19,6 +19,8 @@ export interface BlockDraft extends BlockPorts {
   readonly work?: Work
   /** What goes into the normalised block as it is. */
   readonly settled: Pick<Block, Settled>
+  /** Names of its gates, right or wrong. */
+  readonly gates: ReadonlySet<string>
   /** What its conditions read: places of `when`, outcomes of `depends`. */
   readonly reads: Flow['reads']
 }
@@ -50,8 +52,8 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
   const approval = readApproval(reading, section.approval, [...path, 'approval'], name)
   // readSection answered: it is a mapping.
   const work = readWork(reading, given as Mapping, path, { approval, outputs: ports.outputs })
-  const { gates, ...known } = readGates(reading, section, path, ports)
-  const flow = readFlow(reading, section, path, { ports, mode: section.mode, ...known })
+  const { gates, names, routing } = readGates(reading, section, path, ports)
+  const flow = readFlow(reading, section, path, { ports, mode: section.mode, names, routing })
   const settled = {
     name,
     ...gates,
@@ -63,5 +65,5 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
     ...flow.settled,
   }
   const told = { ...(id === undefined ? {} : { id }), ...(work === undefined ? {} : { work }) }
-  return { index, path, ...told, ...ports, settled, reads: flow.reads }
+  return { index, path, ...told, ...ports, gates: names, settled, reads: flow.reads }
 }

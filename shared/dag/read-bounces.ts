@@ -8,17 +8,15 @@ import { type Mapping, type Reading, readList, readMember } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
-import { didYouMean, suggest } from './suggest.ts'
-import { listed, quoted } from './wording.ts'
 
-/** The rules of `on_gate_fail`. The blocks they name are looked at when all blocks are read (check-bounces.ts). */
+/** The rules of `on_gate_fail`. The blocks and gates they name are looked at when all blocks are read (check-bounces.ts). */
 export function readBounces(
   reading: Reading,
   given: Json | undefined,
   path: Path,
-  { names, routing }: Pick<BlockGates, 'names' | 'routing'>,
+  { routing }: Pick<BlockGates, 'routing'>,
 ): readonly Bounce[] | undefined {
-  const rules = readRules(reading, given, path, names)
+  const rules = readRules(reading, given, path)
   const routed = new Set(Array.isArray(given) ? given.map(whenGate) : [])
   for (const { name, path: at } of routing) if (!routed.has(name)) refuseRoute(reading, name, at)
   return rules
@@ -28,12 +26,7 @@ function whenGate(rule: Json): Json | undefined {
   return typeof rule === 'object' && rule !== null ? (rule as Mapping).when_gate : undefined
 }
 
-function readRules(
-  reading: Reading,
-  given: Json | undefined,
-  path: Path,
-  gates: ReadonlySet<string>,
-): readonly Bounce[] | undefined {
+function readRules(reading: Reading, given: Json | undefined, path: Path): readonly Bounce[] | undefined {
   const list = given === undefined ? undefined : readList(reading, given, path)
   if (list === undefined || list.length === 0) return undefined
   if (list.length > LIMITS.gates_per_block) {
@@ -41,14 +34,13 @@ function readRules(
     reading.problems.push({ code: 'limit_exceeded', path, on: 'key', say: ({ who }) => ({ text: `${who} ${text}` }) })
     return undefined
   }
-  return list.flatMap((rule, index) => readBounce(reading, rule, [...path, index], gates) ?? [])
+  return list.flatMap((rule, index) => readBounce(reading, rule, [...path, index]) ?? [])
 }
 
-function readBounce(reading: Reading, given: Json, path: Path, gates: ReadonlySet<string>): Bounce | undefined {
+function readBounce(reading: Reading, given: Json, path: Path): Bounce | undefined {
   const section = readSection(reading, SECTIONS.bounce, given, path, 'bounce')
   if (section === undefined) return undefined
   const { when_gate, max_bounces = 1, reason, feedback_from = 'gate_verdicts' } = section
-  if (when_gate !== undefined && !gates.has(when_gate)) refuseGate(reading, when_gate, [...path, 'when_gate'], gates)
   const route_to = readMember(reading, z.string(), section.route_to, [...path, 'route_to'])
   const reset = section.reset_blocks ?? []
   const reset_blocks = readMember(reading, z.array(z.string()).max(LIMITS.hull_blocks), reset, [
@@ -66,12 +58,4 @@ function refuseRoute({ problems }: Reading, gate: string, path: Path): void {
     hint: `Add on_gate_fail: [{ when_gate: ${gate.slice(0, 80)}, route_to: BLOCK }].`,
   })
   problems.push({ code: 'route_without_rule', path, say })
-}
-
-function refuseGate({ problems }: Reading, gate: string, path: Path, gates: ReadonlySet<string>): void {
-  const say: Problem['say'] = ({ who }) => ({
-    text: `${who} bounces when gate ${quoted(gate)} fails, but its gates are ${listed(gates)}`,
-    hint: didYouMean(suggest(gate, gates)),
-  })
-  problems.push({ code: 'unknown_gate_name', path, say })
 }

@@ -22,8 +22,8 @@ type Keys = 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache'
 /** What was read of the block before. */
 type Known = Pick<BlockGates, 'names' | 'routing'> & { readonly ports: BlockPorts; readonly mode?: Json | undefined }
 
-/** Keys a mode has no use for: a person is asked once, and a child is a run of its own. */
-const ALONE: Readonly<Record<string, readonly Keys[]>> = { approval: ['foreach', 'cache'], dag: ['foreach', 'cache'] }
+/** Keys that modes approval and dag have no use for: a person is asked once, and a child is a run of its own. */
+const ALONE: readonly Keys[] = ['foreach', 'cache']
 
 /** Reads those keys of a block; what they name in other blocks is looked at when all blocks are read. */
 export function readFlow(
@@ -32,7 +32,7 @@ export function readFlow(
   path: Path,
   { ports, mode = 'ai', ...gates }: Known,
 ): Flow {
-  for (const key of ALONE[String(mode)] ?? [])
+  for (const key of mode === 'approval' || mode === 'dag' ? ALONE : [])
     if (block[key] !== undefined) refuseBeside(reading, key, String(mode), path)
   const when = readCondition(reading, block.when, [...path, 'when'], ['inputs'])
   const depends = readDepends(reading, block.depends, [...path, 'depends'])

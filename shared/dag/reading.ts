@@ -1,14 +1,18 @@
 import type * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import type { Gate } from '../gates/gate.ts'
+import type { Routing } from '../settings.ts'
 import { issueProblems } from './issue-problems.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
+import type { DagWarning } from './warnings.ts'
 import { shown } from './wording.ts'
 
 /** What the checks share: the problems found so far, the gates there are, and the providers when they are known. */
 export interface Reading {
   readonly problems: Problem[]
+  /** What a document without problems will suffer from. */
+  readonly warnings: DagWarning[]
   /** What the gates read so far have cost (limits.ts, `compiled_parts`). */
   readonly spent: { compiled_parts: number }
   readonly gates: {
@@ -16,6 +20,8 @@ export interface Reading {
     readonly gateTypes: () => readonly string[]
   }
   readonly providers?: readonly string[]
+  /** Agents and providers of the place, when they are known. */
+  readonly routing?: Routing
 }
 
 export type Mapping = Readonly<Record<string, Json>>

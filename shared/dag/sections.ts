@@ -12,14 +12,17 @@ const label = z.string().min(1).max(200)
 const names = z.array(label).max(100).optional()
 const flag = z.boolean().optional()
 
+/** Accepted wherever other systems' files have them, for people and tools; no effect (spec dag, "Compatibility keys"). */
+const extras = { metadata: any, version: any, description: any, tags: any, labels: any }
+
 export const SECTIONS = {
   document: z.strictObject({
+    ...extras,
     name: z.string().min(1).max(128).optional(),
     version: z.union([z.string().max(64), z.number()], 'must be a text').optional(),
     inputs: any,
     blocks: any,
     edges: any,
-    metadata: any,
     entrypoints: z.array(z.string()).optional(),
     terminals: z.array(z.string()).optional(),
   }),
@@ -28,6 +31,7 @@ export const SECTIONS = {
   input: z.strictObject({ from: any, type: any, required: flag, default: any, description: text.optional() }),
   output: z.strictObject({ type: any, required: flag, description: text.optional() }),
   block: z.strictObject({
+    ...extras,
     id: any,
     name: label.optional(),
     mode: any,
@@ -49,9 +53,9 @@ export const SECTIONS = {
     timeout_ms: z.int().min(1).max(LIMITS.timeout_ms).optional(),
     strict_output: flag,
     contract_repair_attempts: z.int().min(0).max(3).optional(),
-    metadata: any,
   }),
   agent: z.strictObject({
+    ...extras,
     provider: label.optional(),
     model: label.optional(),
     prompt: text.optional(),
@@ -63,6 +67,7 @@ export const SECTIONS = {
   }),
   deterministic: z.strictObject({ handler: label, config: any }),
   gate: z.strictObject({
+    ...extras,
     name: label,
     check: any,
     error: text.optional(),
@@ -91,6 +96,7 @@ export const SECTIONS = {
     jitter: z.enum(['full', 'none']).optional(),
   }),
   edge: z.strictObject({
+    ...extras,
     from: z.string(),
     output: z.string().optional(),
     to: z.string(),

@@ -520,9 +520,7 @@ const GATES: readonly Row[] = [
 ]
 
 const LATER: readonly Row[] = [
-  ...['foreach: { items: x }', 'when: "true"', 'depends: a', 'on_gate_fail: []', 'budget: { usd: 1 }', 'cache: {}'].map(
-    (line): Row => later(`blocks[1].${line.split(':')[0]}`, block(`▶${line}`)),
-  ),
+  later('blocks[1].budget', block('▶budget: { usd: 1 }')),
   ...['budget: {}', 'goal_contract: {}', 'completion: {}'].map(
     (line): Row => later(`${line.split(':')[0]}`, `▶${line}\nblocks:\n${SPEC}`),
   ),
@@ -535,20 +533,13 @@ const LATER: readonly Row[] = [
     'on_reject: iterate',
     'on_reject: route',
   ].map((line): Row => later(`blocks[1].approval.${line.split(':')[0]}`, block(`approval: { ▶${line} }`))),
-  ...['on_fail: route', 'on_fail: ask'].map(
-    (line): Row => later('blocks[1].post_gates[0].on_fail', gate('{ type: not_empty, port: plan }', `\n    ▶${line}`)),
-  ),
+  later('blocks[1].post_gates[0].on_fail', gate('{ type: not_empty, port: plan }', '\n    ▶on_fail: ask')),
   ...['not: true, type: not_empty, port: plan', 'any_of: []', 'all_of: []', 'at_least: 1'].map(
     (keys): Row => later(`blocks[1].post_gates[0].check.${keys.split(':')[0]}`, gate(`{ ▶${keys} }`)),
   ),
-  ...['role: worker', 'capability: coding', 'specific: coder'].map(
-    (line): Row => later(`blocks[0].agent.${line.split(':')[0]}`, `blocks: [{ id: a, agent: { ▶${line} } }]`),
-  ),
-  later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: dag, dag: { name: b } }]'),
   later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: research, research: { topic: b } }]'),
   later('blocks[1].approval.approvers[1]', block('approval: { approvers: [user:ana, ▶group:ops] }')),
   later('blocks[1].approval.approver', block('approval: { approver: ▶group:ops }')),
-  later('edges[0].transform', `${block('')}\nedges: [{ from: spec, to: plan, ▶transform: x }]`),
   later(
     'blocks[0].outputs.x',
     'blocks: [{ id: a, mode: approval, approval: true, inputs: { x: string }, outputs: { ▶x: string } }]',
@@ -585,7 +576,7 @@ blocks:
     agent: { provider: local }
   - id: spec
     inputs: { x: {}, y: { from: nope.z } }
-    when: "true"
+    when: "inputs.z"
     timeout_ms: 0
     agent: { provider: local, model: m, prompt: "{{x}}" }
     post_gates:
@@ -602,7 +593,7 @@ edges:
       [7, 'duplicate_id'],
       [8, 'untyped_input'],
       [8, 'unknown_block'],
-      [9, 'not_yet_supported'],
+      [9, 'unknown_input'],
       [10, 'invalid_value'],
       [11, 'malformed_template'],
       [13, 'unknown_gate_port'],
