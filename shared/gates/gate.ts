@@ -1,13 +1,22 @@
 import type * as z from 'zod'
 import type { Json } from '../canonical.ts'
-import type { Isolate } from '../isolate.ts'
+import type { GatePorts } from './gate-ports.ts'
 
 /** What a gate may look at. For pre-gates `outputs` is empty; a port name looks in outputs first, then inputs. */
 export interface GateFacts {
   readonly inputs: Readonly<Record<string, Json>>
   readonly outputs: Readonly<Record<string, Json>>
   /** This attempt's measured cost and wall time; null = unknown. */
-  readonly measured: { readonly cost_usd: number | null; readonly latency_ms: number | null }
+  readonly measured: {
+    readonly cost_usd: number | null
+    readonly latency_ms: number | null
+    /** Tokens in and out of this attempt. */
+    readonly tokens?: number | null
+  }
+  /** Who answered and how it ended; absent for pre-gates and wherever nothing was dispatched. */
+  readonly answer?: { readonly provider: string; readonly model: string; readonly finish_reason: string }
+  /** When the verdict is asked for, ISO 8601 UTC; absent = a check that needs it answers `error`. */
+  readonly at?: string
 }
 
 /** The answer of one check. `reason` is one sentence for people; `facts` small JSON (at most 512 bytes inline). */
@@ -35,7 +44,7 @@ export interface Gate<Params> {
   reads(params: Params): readonly string[]
   /** What decides the verdict besides those ports (a measurement, say): it goes into the input hash. */
   sees?(params: Params, facts: GateFacts): Json
-  check(params: Params, facts: GateFacts, ports: { readonly isolate: Isolate }): CheckResult | Promise<CheckResult>
+  check(params: Params, facts: GateFacts, ports: GatePorts): CheckResult | Promise<CheckResult>
 }
 
 /** The recorded verdict (spec gates, "Envelope"). `error` is not passed: a gate that crashes or times out fails closed. */

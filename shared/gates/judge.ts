@@ -1,7 +1,7 @@
 import { canonicalJson, type Json, sha256 } from '../canonical.ts'
 import type { GateUse } from '../dag/dag.ts'
-import type { Isolate } from '../isolate.ts'
 import type { CheckResult, Gate, GateFacts, Verdict } from './gate.ts'
+import type { GatePorts } from './gate-ports.ts'
 import { oneSentence } from './one-sentence.ts'
 import { readPort, unusable } from './read-port.ts'
 import { gateOf } from './registry.ts'
@@ -20,7 +20,7 @@ type Check = GateUse['check']
 export async function judgeGate(
   use: GateUse,
   facts: GateFacts,
-  ports: { readonly isolate: Isolate },
+  ports: GatePorts,
   now: () => number,
 ): Promise<Verdict> {
   const start = now()
@@ -67,7 +67,7 @@ async function answer(
   gate: Gate<unknown>,
   { params, values, hash }: Reading,
   facts: GateFacts,
-  ports: { readonly isolate: Isolate },
+  ports: GatePorts,
 ): Promise<CheckResult> {
   if (values === undefined) return broken('its parameters are not those of a parsed check')
   for (const [port, value] of Object.entries(values)) {

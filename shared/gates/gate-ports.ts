@@ -1,0 +1,43 @@
+import type { Json } from '../canonical.ts'
+import type { Isolate } from '../isolate.ts'
+import type { Provider } from '../provider.ts'
+
+/** One request of an http or webhook gate, as net-gate carries it out: guarded, bounded, never with a caller's header. */
+export interface GuardedRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly url: string
+  readonly timeout_ms: number
+  /** POST only: the JSON body. */
+  readonly body?: Json
+}
+
+/** `refused`: an address, port or redirect the guard does not allow; `failed`: nobody answered in time. */
+export type GuardedAnswer =
+  | { readonly kind: 'answered'; readonly status: number; readonly url: string; readonly body: string }
+  | { readonly kind: 'refused' | 'failed'; readonly reason: string }
+
+/** `exit_code` absent: it was killed (time, output) or never started; `refused`: not on the operator's list. */
+export type ShellAnswer =
+  | { readonly kind: 'ended'; readonly exit_code: number; readonly stdout: string; readonly stderr: string }
+  | { readonly kind: 'killed' | 'refused'; readonly reason: string }
+
+/** Outbound requests of gates: the function net-gate, in both places. */
+export interface Http {
+  request(request: GuardedRequest): Promise<GuardedAnswer>
+}
+
+/** Commands of gates: the function shell-gate, in both places. */
+export interface Shell {
+  run(command: { readonly argv: readonly string[]; readonly timeout_ms: number }): Promise<ShellAnswer>
+}
+
+/** What checks may touch outside themselves. Without a port (the offline check) a gate that needs it answers `error`. */
+export interface GatePorts {
+  readonly isolate: Isolate
+  readonly http?: Http
+  readonly shell?: Shell
+  /** A configured provider by name, for a second model's opinion. */
+  readonly provider?: (name: string) => Provider | undefined
+  /** Size and hash of an object of this run's tenant, verified; undefined = there is none. */
+  readonly objectFacts?: (ref: string) => Promise<{ readonly sha256: string; readonly bytes: number } | undefined>
+}
