@@ -1,3 +1,4 @@
+import { agentIssues } from './agent-issues.ts'
 import { issuesOf } from './api/zod-issues.ts'
 import { lineFinder, locate, type Source } from './dag/source.ts'
 import { readYaml } from './dag/yaml.ts'
@@ -12,20 +13,13 @@ export function parseSettings(text: string, file: string): Settings {
   if (isBlank(text)) return SettingsSchema.parse({})
   const source = readSource(text, file)
   const parsed = SettingsSchema.safeParse(source.value)
-  const issues = parsed.success ? unknownProviders(parsed.data) : issuesOf(parsed.error, SettingsSchema)
+  const shape = parsed.success ? [] : issuesOf(parsed.error, SettingsSchema, source.value)
+  const issues = [...shape, ...agentIssues(source.value)]
   if (parsed.success && issues.length === 0) return parsed.data
   throw badSettings(
     file,
     issues.map((issue) => placed(issue, source, text, file)),
   )
-}
-
-/** Agents may name only providers that exist; `local` always does. */
-function unknownProviders({ agents, providers }: Settings): readonly Issue[] {
-  const known = [...new Set(['local', ...Object.keys(providers)])]
-  return Object.entries(agents)
-    .filter(([, { provider }]) => !known.includes(provider))
-    .map(([name]) => ({ path: `agents.${name}.provider`, message: `No such provider; allowed: ${known.join(', ')}` }))
 }
 
 function isBlank(text: string): boolean {
@@ -50,9 +44,15 @@ function placed(issue: Issue, source: Source, text: string, file: string): Issue
     (value, part) => (value as Record<string, unknown> | undefined)?.[part],
     source.value,
   )
-  const shown = JSON.stringify(seen)?.slice(0, 100)
+  const shown = mayShow(issue.path) ? JSON.stringify(seen)?.slice(0, 100) : undefined
   const message = shown === undefined ? issue.message : `${issue.message} (seen: ${shown})`
   return { ...issue, message, file, ...lineFinder(text)(locate(source.spot, path, 'key')) }
+}
+
+/** A key that was pasted where its name belongs, or into a URL, must not be told again. */
+function mayShow(path: string): boolean {
+  if (/(key|token|secret|password)[^.]*$/i.test(path)) return false
+  return !path.startsWith('providers.') || /^providers\.[^.]+\.(type|timeout_ms|models)\b/.test(path)
 }
 
 function badSettings(file: string, issues: readonly Issue[]): Fault {

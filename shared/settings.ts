@@ -1,22 +1,21 @@
 import * as z from 'zod'
+import { ProviderSettingsSchema } from './provider-settings.ts'
 
 /** sluice.yaml (decisions, "sluice.yaml, folders, CLI target"): everything optional, unknown keys refused. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
-const secret = z.union([z.strictObject({ env: z.string() }), z.strictObject({ secret: z.string() })])
-
-const ProviderSettingsSchema = z.strictObject({
-  type: z.enum(['local']),
-  url: z.url().optional(),
-  key: secret.optional(),
-  timeout_ms: z.int().min(1).max(840_000).optional(),
-  models: z.array(z.string()).optional(),
-})
 
 const AgentSettingsSchema = z.strictObject({
   role: z.enum(['worker', 'reviewer', 'manager', 'specialist']),
   provider: name,
-  model: z.string().min(1),
-  capabilities: z.array(z.string()).optional(),
+  model: z.string().min(1).max(200),
+  capabilities: z.array(z.string().min(1).max(100)).max(100).optional(),
+  /** Sent before the prompt of blocks that have no `system` of their own; as it stands, it is no template. */
+  system: z
+    .string()
+    .min(1)
+    .max(20_000)
+    .refine((text) => !text.includes('{{'), 'a text without {{ }}: it is sent as it is, placeholders are for blocks')
+    .optional(),
 })
 
 /** Safety policy: defaults of spec runs-and-api, "Starting, pinning, stopping, safety". */
@@ -40,3 +39,5 @@ export const SettingsSchema = z.strictObject({
   safety: SafetySchema.prefault({}),
 })
 export type Settings = z.infer<typeof SettingsSchema>
+/** What routing and binding need of a place (shared/dag/find-agent.ts). */
+export type Routing = Pick<Settings, 'agents' | 'providers'>

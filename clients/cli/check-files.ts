@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
 import { type DagWarning, dagWarnings } from '../../shared/dag/warnings.ts'
-import { checkSettings } from './check-settings.ts'
+import { type CheckedSettings, checkSettings } from './check-settings.ts'
 import { readFile, readFileIfAny } from './read-file.ts'
 
 export interface CheckedFile {
@@ -25,22 +25,29 @@ export function filesToCheck(): readonly string[] {
   return [...(text === undefined ? [] : [SETTINGS]), ...dags.flatMap(documentsIn)]
 }
 
-/** A file called sluice.yaml is settings, every other one a DAG document, whose providers sluice.yaml here names. */
+/** A file called sluice.yaml is settings, every other one a DAG document, whose providers and agents sluice.yaml here names. */
 export function checkFile(file: string): CheckedFile {
   const text = readFile(file, 'file')
   if (basename(file) === SETTINGS) {
     const { errors } = checkSettings(text)
     return { file, valid: errors.length === 0, errors, warnings: [], order: [] }
   }
-  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), providers: knownProviders() })
+  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...knownPlace() })
   if (parsed.ok) return { file, valid: true, errors: [], warnings: dagWarnings(parsed.dag), order: parsed.order }
   return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
 }
 
 /** Names that `agent.provider` may have here: sluice.yaml's, and `local`, which always exists. */
 export function knownProviders(): readonly string[] {
+  return knownPlace().providers
+}
+
+/** Without a sluice.yaml nothing is known of agents: only the document is judged. */
+function knownPlace(): Pick<CheckedSettings, 'providers' | 'routing'> {
   const text = readFileIfAny(SETTINGS, 'settings')
-  return text === undefined ? ['local'] : checkSettings(text).providers
+  if (text === undefined) return { providers: ['local'] }
+  const { providers, routing } = checkSettings(text)
+  return { providers, ...(routing === undefined ? {} : { routing }) }
 }
 
 function documentsIn(folder: string): readonly string[] {

@@ -1,20 +1,23 @@
 import type { DagError } from '../../shared/dag/report.ts'
 import { Fault } from '../../shared/errors.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
+import type { Routing } from '../../shared/settings.ts'
 
-interface CheckedSettings {
+export interface CheckedSettings {
   readonly errors: readonly DagError[]
   /** Folders of documents. */
   readonly dags: readonly string[]
   /** Names an agent may use. */
   readonly providers: readonly string[]
+  /** Absent with errors: agents nobody could read are no reason to refuse a document. */
+  readonly routing?: Routing
 }
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
 export function checkSettings(text: string): CheckedSettings {
   try {
-    const { dags, providers } = parseSettings(text, 'sluice.yaml')
-    return { errors: [], dags, providers: ['local', ...Object.keys(providers)] }
+    const { dags, providers, agents } = parseSettings(text, 'sluice.yaml')
+    return { errors: [], dags, providers: ['local', ...Object.keys(providers)], routing: { providers, agents } }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     // Each issue stands in one file here: `file` says nothing new.

@@ -4,12 +4,12 @@ import { parseDag } from '../../shared/dag/parse.ts'
 import { dagWarnings } from '../../shared/dag/warnings.ts'
 import { httpHandler } from '../http-handler.ts'
 
-/** The same check a start makes, with the providers of this place; a bad document is an answer here, not a problem. */
+/** The same check a start makes, with the providers and agents of this place; a bad document is an answer here, not a problem. */
 export const handler = httpHandler({
   name: 'validate-dag',
   schema: VALIDATE_DAG,
   run: ({ body }, world) => {
-    const parsed = parseDag(body.dag, { providers: world.providers.names() })
+    const parsed = parseDag(body.dag, { providers: world.providers.names(), routing: world.settings })
     if (!parsed.ok) {
       const errors = parsed.errors.map((error) => ({ ...error }))
       return { json: { valid: false, errors, warnings: [], order: [], context_inputs: [] } }

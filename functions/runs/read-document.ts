@@ -1,21 +1,32 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
+import { bindAgents } from '../../shared/dag/bind-agents.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
-import { Fault } from '../../shared/errors.ts'
+import { Fault, type Issue } from '../../shared/errors.ts'
 import type { World } from '../../shared/world.ts'
 
-/** The document of a start request, parsed and checked; InvalidInput invalid_dag lists every error with its place. */
+/**
+ * The document of a start request, parsed, checked and bound to the agents of this place; `dag_hash` is of the document
+ * as written. InvalidInput invalid_dag lists every error with its place.
+ */
 export async function readDocument(
-  world: Pick<World, 'documents' | 'providers'>,
+  world: Pick<World, 'documents' | 'providers' | 'settings'>,
   body: StartRunBody,
 ): Promise<{ readonly dag: Dag; readonly dag_hash: string }> {
   const { text, name } = await source(world, body)
-  const parsed = parseDag(text, { ...(name === undefined ? {} : { name }), providers: world.providers.names() })
-  if (parsed.ok) return { dag: parsed.dag, dag_hash: parsed.dag_hash }
-  const { errors } = parsed
+  const { providers, settings: routing } = world
+  const named = name === undefined ? {} : { name }
+  const parsed = parseDag(text, { ...named, providers: providers.names(), routing })
+  if (!parsed.ok) throw invalidDag(name, parsed.errors)
+  const bound = bindAgents(parsed.dag, routing)
+  if (!bound.ok) throw invalidDag(name, bound.issues)
+  return { dag: bound.dag, dag_hash: parsed.dag_hash }
+}
+
+function invalidDag(name: string | undefined, errors: readonly Issue[]): Fault {
   const many = errors.length === 1 ? 'an error' : `${errors.length} errors`
   const message = `Cannot start: the DAG${name === undefined ? '' : ` "${name}"`} has ${many}, listed with ${errors.length === 1 ? 'its place' : 'their places'}.`
-  throw new Fault('InvalidInput', 'invalid_dag', message, {
+  return new Fault('InvalidInput', 'invalid_dag', message, {
     issues: errors.slice(0, 20).map((error) => ({ ...error })),
   })
 }
