@@ -35,6 +35,18 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     placeholder: 'RequestApproval',
     ports: ['runs', 'objects', 'machine', 'isolate'],
   },
+  {
+    name: 'open-child',
+    file: 'runs/open-child.ts',
+    placeholder: 'OpenChild',
+    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'isolate', 'waker', 'documents'],
+  },
+  {
+    name: 'close-module',
+    file: 'runs/close-module.ts',
+    placeholder: 'CloseModule',
+    ports: ['runs', 'objects', 'machine'],
+  },
   { name: 'settle', file: 'runs/settle.ts', placeholder: 'Settle', ports: ['runs', 'objects', 'outbox'] },
   {
     name: 'start-run',

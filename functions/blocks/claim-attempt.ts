@@ -35,7 +35,7 @@ export async function claimAttempt(
 ): Promise<Claimed | 'ended'> {
   const { world, run } = call
   const until = world.clock.now() + slotBudget(call)
-  const holder = `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
+  const holder = prepared.child ?? `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
   for (;;) {
     signal?.throwIfAborted()
     const done = await world.runs.append(claimAppend(call, open, prepared, holder))
@@ -62,9 +62,11 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
   const { world, run, block, meta, epoch } = call
   const { attempt, failure } = open
   const now = world.clock.now()
-  const lease_until = new Date(now + LEASE_MS).toISOString()
+  // A child run holds the attempt as long as it may live itself.
+  const lease_until = prepared.child === undefined ? new Date(now + LEASE_MS).toISOString() : call.head.deadline_at
+  const child = prepared.child === undefined ? {} : { child: prepared.child }
   const at = ordinal({ epoch, attempt, phase: PHASE.claimed })
-  const data = { inputs_hash: prepared.hash, context_version: prepared.context_version, holder, lease_until }
+  const data = { inputs_hash: prepared.hash, context_version: prepared.context_version, holder, lease_until, ...child }
   const started: NewEvent = { type: 'block:started', block_id: block.id, attempt, data }
   const before = failure === undefined ? {} : { failure }
   return {
@@ -75,7 +77,17 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
     at: new Date(now).toISOString(),
     events: needsReady(call) ? [{ type: 'block:ready', block_id: block.id, data: {} }, started] : [started],
     start: { block: block.index, limit: meta.options.max_parallel },
-    projection: { block: block.index, ordinal: at, attempt, state: 'running', holder, lease_until, ...before },
+    ...(prepared.child === undefined ? {} : { child: { lane: call.lane_key, run_id: prepared.child } }),
+    projection: {
+      block: block.index,
+      ordinal: at,
+      attempt,
+      state: 'running',
+      holder,
+      lease_until,
+      ...child,
+      ...before,
+    },
   }
 }
 
@@ -96,6 +108,9 @@ async function recordPre(call: BlockCall, claimed: Claimed, pre: Judged): Promis
   const at = ordinal({ epoch, attempt, phase: PHASE.claimed + 9 })
   const final = { run, lane: call.lane_key, ordinal: at, guard: { below: at } }
   const time = new Date(world.clock.now()).toISOString()
-  const done = await recordEvents(world, { epoch, attempt, phase: PHASE.claimed + 1 }, pre.events, { ...final, at: time })
+  const done = await recordEvents(world, { epoch, attempt, phase: PHASE.claimed + 1 }, pre.events, {
+    ...final,
+    at: time,
+  })
   return done.ok ? { ...claimed, seq: done.seq } : refused(call, done)
 }

@@ -47,6 +47,8 @@ export function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Prod
       return dispatchHandler(call, block, dispatch)
     case 'approval':
       return dispatchDecision(call, dispatch)
+    case 'dag':
+      throw new Fault('Bug', 'no_dispatch', `Block "${block.id}" opens a child run: its machine calls open-child.`)
   }
 }
 

@@ -33,7 +33,8 @@ export async function runAttempt(call: BlockCall, claimed: Claimed, work: Attemp
   }
 }
 
-async function judgeProduced(
+/** What an attempt produced, against its contract and its post-gates. */
+export async function judgeProduced(
   call: BlockCall,
   attempt: number,
   inputs: AttemptWork['values'],

@@ -1,0 +1,40 @@
+import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { BlockCall } from './block-call.ts'
+import { type BlockReport, reportBlock } from './block-report.ts'
+import { childRun } from './child-run.ts'
+import { endAttempt } from './end-attempt.ts'
+import { judgeChild } from './judge-child.ts'
+import { openAttempt } from './open-attempt.ts'
+import { retryBlock } from './retry-block.ts'
+import { whenNotDone } from './try-block.ts'
+
+/** Seconds, at most, between two looks for a place among the blocks that may run at once. */
+const SLOT_WAIT_SEC = 15
+
+/**
+ * `_close_<id>` of a `mode: dag` block: takes what its ended child run made -> contract -> post-gates -> publish. No
+ * lease fences such an attempt: it lives as long as its child, whose id follows from it. Without an ended child the
+ * machine goes back to `<id>`, which opens it or waits for it again.
+ */
+export async function closeChild(call: BlockCall): Promise<BlockReport> {
+  const { attempt, phase } = readOrdinal(call.lane ?? 0)
+  if (call.lane === undefined) throw retryBlock(call, slotWait(call))
+  if (phase === PHASE.retrying) {
+    // Due later: the wait is the machine's.
+    await openAttempt(call)
+    throw retryBlock(call)
+  }
+  const child = await call.world.runs.head(childRun(call, attempt), [])
+  if (child === undefined || child.state === 'running') throw retryBlock(call)
+  const end = await judgeChild(call, attempt, child)
+  const recorded = await endAttempt(call, end)
+  await whenNotDone(call, recorded, end.failure)
+  return reportBlock(call, { state: recorded.state, attempt, seq: recorded.seq, verdicts: end.verdicts })
+}
+
+/** Nothing is claimed: when as many blocks run as may, it was refused and asks again, spread over seconds. */
+function slotWait({ world, meta, head }: BlockCall): number {
+  const { max_parallel } = meta.options
+  const isFull = max_parallel > 0 && head.running.length >= max_parallel
+  return isFull ? 1 + ((world.ids.random(1)[0] ?? 0) % SLOT_WAIT_SEC) : 0
+}

@@ -1,0 +1,51 @@
+import { Fault } from '../../shared/errors.ts'
+import { checkOutputs } from '../../shared/runs/output-contract.ts'
+import type { Head } from '../../shared/runs/run-store.ts'
+import { type BlockCall, resolveBlockInputs } from './block-call.ts'
+import { childRun } from './child-run.ts'
+import type { AttemptEnd, Failure } from './end-attempt.ts'
+import { failureOf } from './failure-of.ts'
+import { type ChildEnd, readChild } from './read-child.ts'
+import { judgeProduced } from './run-attempt.ts'
+import { shortText } from './short-text.ts'
+
+/** How an attempt ended whose child run has: contract and post-gates of a completed one, else its failure. */
+export async function judgeChild(call: BlockCall, attempt: number, head: Head): Promise<AttemptEnd> {
+  try {
+    const end = await endOf(call, attempt)
+    // The time people took inside the child is no time of its parent's either.
+    return head.deadline_at > call.head.deadline_at ? { ...end, deadline_at: head.deadline_at } : end
+  } catch (error) {
+    if (error instanceof Fault && error.name === 'Unavailable') throw error
+    return { attempt, verdicts: [], gate_events: [], failure: failureOf(call, error) }
+  }
+}
+
+async function endOf(call: BlockCall, attempt: number): Promise<AttemptEnd> {
+  const { world, block } = call
+  if (block.mode !== 'dag') throw new Fault('Bug', 'no_child', `Block "${block.id}" has no child run to close.`)
+  const run = childRun(call, attempt)
+  const child = await readChild(world, run, block)
+  const { facts, latency_ms } = child
+  if (child.fold.state !== 'completed') {
+    const output = { outputs: {}, ...facts, latency_ms }
+    return { attempt, output, verdicts: [], gate_events: [], failure: childFailed(run.run_id, child) }
+  }
+  const inputs = await resolveBlockInputs(call)
+  const produced = { ...checkOutputs(child.values, block.outputs), facts }
+  return judgeProduced(call, attempt, inputs.values, produced, latency_ms)
+}
+
+/** Why another child would end no better: somebody wanted its end, or it lies too deep. */
+const FOR_GOOD = new Set(['stopped', 'child_too_deep'])
+
+function childFailed(runId: string, { dag_name, fold }: ChildEnd): Failure {
+  const { state, code = 'block_failed', reason = 'it names no reason' } = fold
+  const words = `child run ${runId} of DAG "${dag_name}" ${state === 'cancelled' ? 'was cancelled' : 'failed'}: ${reason}`
+  return {
+    code: code === 'child_too_deep' ? code : 'child_failed',
+    reason: shortText(words),
+    retry: !FOR_GOOD.has(code),
+    feedback: [shortText(words)],
+  }
+}

@@ -1,0 +1,59 @@
+import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import { createRun } from '../runs/create-run.ts'
+import type { ChildOrder } from '../runs/order-child.ts'
+import type { BlockCall } from './block-call.ts'
+import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
+import { claimAttempt } from './claim-attempt.ts'
+import { endAttempt } from './end-attempt.ts'
+import { type OpenAttempt, openAttempt } from './open-attempt.ts'
+import { orderAttempt } from './order-attempt.ts'
+import { retryBlock } from './retry-block.ts'
+import { whenNotDone } from './try-block.ts'
+import { skipBlock } from './without-attempt.ts'
+
+/**
+ * The next attempt of a `mode: dag` block: its claim, which names the child run, then the child itself, which owes its
+ * own start. State `running` in the report: the token now waits for the child. Repeated at any point it goes on: the
+ * child's id follows from the attempt, a child that is there stays as it is and only gains the token.
+ */
+export async function tryChild(
+  call: BlockCall,
+  token: string,
+  undecided: boolean,
+  signal: AbortSignal | undefined,
+): Promise<BlockReport> {
+  const open = await openChildAttempt(call)
+  const ready = await orderAttempt(call, open.attempt)
+  if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
+  if (undecided && ready.failure === undefined) throw retryBlock(call)
+  const child = ready.order?.run.run_id
+  const claim = child === undefined ? ready : { ...ready, child }
+  if (!open.claimed && (await claimAttempt(call, open, claim, signal)) === 'ended') return reportRecorded(call)
+  if (ready.order !== undefined) return startChild(call, open.attempt, token, ready.order)
+  const end = { attempt: open.attempt, verdicts: [], gate_events: [] }
+  const recorded = await endAttempt(call, ready.failure === undefined ? end : { ...end, failure: ready.failure })
+  await whenNotDone(call, recorded, ready.failure)
+  return reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: ready.pre.verdicts })
+}
+
+/** A claimed attempt is never lost: whoever comes next goes on with it. */
+async function openChildAttempt(call: BlockCall): Promise<OpenAttempt & { readonly claimed: boolean }> {
+  const { attempt, phase } = readOrdinal(call.lane ?? 0)
+  if (call.lane !== undefined && phase !== PHASE.retrying) return { attempt, lane: call.lane, claimed: true }
+  const open = await openAttempt(call)
+  if (open === 'lost_for_good') throw retryBlock(call)
+  return { ...open, claimed: false }
+}
+
+async function startChild(call: BlockCall, attempt: number, token: string, order: ChildOrder): Promise<BlockReport> {
+  const { world, run, block, epoch, head } = call
+  const link = { run_id: run.run_id, block_id: block.id, epoch, attempt }
+  const { created } = await createRun(world, { ...order, parent: { link, token, deadline_at: head.deadline_at } })
+  const { run_id } = order.run
+  if (created) world.log.info('child run opened', { run_id, dag_name: order.dag.name, parent: run.run_id })
+  await world.outbox.nudge(order.run)
+  // The token first, then HEAD; a child that ends writes HEAD first, then reads the tokens: one sees the other.
+  const child = await world.runs.head(order.run, [])
+  const state = child?.state === 'running' ? 'running' : 'ready'
+  return reportBlock(call, { state, attempt, seq: head.seq, verdicts: [] })
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import { MachineSignal } from '../../shared/errors.ts'
+import { advanceBlock } from '../blocks/advance-block.ts'
+import { type BlockCall, openBlockCall } from '../blocks/block-call.ts'
+import { guardBlock } from '../blocks/guard-block.ts'
+import { tryChild } from '../blocks/try-child.ts'
+import { functionHandler, type HostContext } from '../handler.ts'
+import { MachineInputSchema, runOf } from './machine-input.ts'
+
+const InputSchema = z.strictObject({
+  in: MachineInputSchema,
+  block: z.string().min(1),
+  token: z.string().min(1),
+  e: z.int().min(0).optional(),
+})
+
+/**
+ * `<id>` of a `mode: dag` block: opens its child run, whose end answers the task token. Where there is nothing to wait
+ * for (a skip, a refusal, a failure before the child, a retry that is not due) the token is answered at once and
+ * `_close_<id>` does the rest (decisions, "Children").
+ */
+export const handler = functionHandler({
+  name: 'open-child',
+  input: InputSchema,
+  async run({ in: input, token, ...place }, world, host) {
+    const call = await openBlockCall(world, runOf(input), place)
+    if (!(await isAwaiting(call, token, host))) await world.machine.answer(token, { ok: {} })
+    return {}
+  },
+})
+
+async function isAwaiting(call: BlockCall, token: string, host: HostContext): Promise<boolean> {
+  const open = (undecided: boolean) => tryChild(call, token, undecided, host.signal)
+  try {
+    const report = await guardBlock(call, host, () => advanceBlock(call, open))
+    return report.state === 'running'
+  } catch (error) {
+    // The state that waits knows no RetryBlock: `_close_<id>` finds the same and raises it.
+    if (error instanceof MachineSignal) return false
+    throw error
+  }
+}
