@@ -9,7 +9,15 @@ export function runLines(session: Session, answer: RunAnswer): readonly string[]
   const { columns } = session.size()
   const canvas = { columns, rows: Number.POSITIVE_INFINITY, color: session.settings.color, now: Date.now() }
   const why = run.waiting_for ?? run.reason
-  return [run.run_id, ...renderRun(answer, canvas), ...(why === undefined ? [] : [oneLine(why)]), ...said(answer)]
+  const parent =
+    run.parent === undefined ? [] : [oneLine(`Child of block ${run.parent.block_id} of run ${run.parent.run_id}`)]
+  return [
+    run.run_id,
+    ...parent,
+    ...renderRun(answer, canvas),
+    ...(why === undefined ? [] : [oneLine(why)]),
+    ...said(answer),
+  ]
 }
 
 /** What people said with their decisions. */

@@ -14,19 +14,22 @@ interface ListOptions extends TargetOptions {
   readonly dag?: string
   readonly limit?: number
   readonly cursor?: string
+  readonly children?: true
 }
 
 export function addList(parent: Command, session: Session, hidden?: CommandOptions): void {
   withTarget(parent.command('list', hidden).description('runs, newest first'))
     .addOption(new Option('--status <state>', 'only runs in this state, as the list shows it').choices(STATES))
     .option('--dag <name>', 'only runs of this DAG')
+    .option('--children', 'also runs that blocks of other runs started')
     .option('--limit <n>', 'at most this many, 1 to 500 (default: 50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'continue a list: the cursor its last line names')
     .action((options: ListOptions) => list(session, options))
 }
 
-async function list(session: Session, { url, json, ...filter }: ListOptions): Promise<void> {
-  const given = { ...filter, ...(filter.status === 'approval' && { status: 'paused_approval' }) }
+async function list(session: Session, { url, json, children, ...filter }: ListOptions): Promise<void> {
+  const role = children === true ? {} : { role: 'root' }
+  const given = { ...filter, ...(filter.status === 'approval' && { status: 'paused_approval' }), ...role }
   const query = Object.entries(given)
     .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
     .join('&')
@@ -38,14 +41,23 @@ async function list(session: Session, { url, json, ...filter }: ListOptions): Pr
   for (const run of answer.runs) {
     const state = run.state === 'paused_approval' ? 'approval' : run.state
     const at = run.created_at.replace(/\.\d+Z$/, 'Z')
-    session.say(cut(`${run.run_id}  ${state.padEnd(9)}  ${at}  ${oneLine(run.dag_name)}`, session.size().columns))
+    const of = run.parent === undefined ? '' : `  child of ${oneLine(run.parent.run_id)}`
+    const line = `${run.run_id}  ${state.padEnd(9)}  ${at}  ${oneLine(run.dag_name)}${of}`
+    session.say(cut(line, session.size().columns))
   }
-  if (answer.next_cursor !== null) session.say(`More: ${moreOf(session, target, filter, answer.next_cursor)}`)
+  if (answer.next_cursor !== null)
+    session.say(`More: ${moreOf(session, target, { ...filter, children }, answer.next_cursor)}`)
 }
 
 /** The same list, further on. */
-function moreOf(session: Session, target: Target, filter: Omit<ListOptions, 'url' | 'json'>, cursor: string): string {
+function moreOf(
+  session: Session,
+  target: Target,
+  { children, ...filter }: Omit<ListOptions, 'url' | 'json' | 'children'> & { readonly children: true | undefined },
+  cursor: string,
+): string {
   const same = Object.entries({ ...filter, cursor }).map(([key, value]) => ` --${key} ${value}`)
+  if (children === true) same.push(' --children')
   return commandLine(session, target, `run list${same.join('')}`)
 }
 
@@ -56,7 +68,13 @@ const STATES = [...RUN_ROUTES['list-runs'].answer.shape.runs.element.shape.state
 const ListSchema = RUN_ROUTES['list-runs'].answer
   .extend({
     runs: z.array(
-      z.looseObject({ run_id: z.string(), dag_name: z.string(), state: z.string(), created_at: z.string() }),
+      z.looseObject({
+        run_id: z.string(),
+        dag_name: z.string(),
+        state: z.string(),
+        created_at: z.string(),
+        parent: z.looseObject({ run_id: z.string() }).optional(),
+      }),
     ),
   })
   .loose()

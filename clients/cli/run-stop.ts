@@ -1,8 +1,10 @@
 import type { Command, CommandOptions } from 'commander'
 import * as z from 'zod'
+import { Fault } from '../../shared/errors.ts'
 import { callApi, chooseTarget } from './api.ts'
 import { runPath } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
+import { oneLine } from './plain-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { count } from './words.ts'
@@ -25,7 +27,20 @@ export function addStop(parent: Command, session: Session, hidden?: CommandOptio
 async function stop(session: Session, path: string, { url, json, reason }: StopOptions): Promise<void> {
   const body = reason === undefined ? {} : { reason }
   const answer = await callApi(chooseTarget(session, url), StoppedSchema, { method: 'POST', path, body })
-  session.say(json === true ? jsonText(answer, 2) : `Cancelled ${count(answer.stopped, 'run')}.`)
+  const { stopped, left = 0, not_stopped = [] } = answer
+  if (json === true) session.say(jsonText(answer, 2))
+  else for (const line of [`Cancelled ${count(stopped, 'run')}.`, ...not_stopped.map(leftLine)]) session.say(line)
+  if (left > 0)
+    throw new Fault('Unavailable', 'runs_left', `${count(left, 'run')} could not be stopped now. Ask again.`)
 }
 
-const StoppedSchema = z.looseObject({ status: z.string(), stopped: z.int() })
+function leftLine({ run_id, code }: { readonly run_id: string; readonly code: string }): string {
+  return oneLine(`Not stopped: ${run_id} [${code}]`)
+}
+
+const StoppedSchema = z.looseObject({
+  status: z.string(),
+  stopped: z.int(),
+  left: z.int().optional(),
+  not_stopped: z.array(z.looseObject({ run_id: z.string(), code: z.string() })).optional(),
+})

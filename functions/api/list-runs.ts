@@ -21,14 +21,14 @@ interface Shown {
   readonly next?: string
 }
 
-/** Store reads one request may cost when it asks for a derived state; then its page is short and the cursor goes on. */
+/** Store reads one request may cost when it asks for what no index knows; then its page is short and the cursor goes on. */
 const MAX_READS = 20
 
 /**
  * `running` and `paused_approval` are one stored state, told apart on read. Each read asks for no more than the page
  * still lacks, so that the store's cursor is right behind the last run shown.
  */
-async function shownRuns(world: World, tenant: string, { status, dag, limit, cursor }: Query): Promise<Shown> {
+async function shownRuns(world: World, tenant: string, { status, dag, role, limit, cursor }: Query): Promise<Shown> {
   const state = status === 'paused_approval' ? 'running' : status
   const filter = { ...(state === undefined ? {} : { state }), ...(dag === undefined ? {} : { dag_name: dag }) }
   const runs: RunSummary[] = []
@@ -36,7 +36,8 @@ async function shownRuns(world: World, tenant: string, { status, dag, limit, cur
   for (let reads = 0; reads < MAX_READS; reads += 1) {
     const rest = limit - runs.length
     const page = await world.runs.list(tenant, { ...filter, limit: rest, ...(after === undefined ? {} : { after }) })
-    runs.push(...page.runs.map(summaryOf).filter((run) => status === undefined || run.state === status))
+    const wanted = page.runs.filter(({ parent }) => role === undefined || (parent === undefined) === (role === 'root'))
+    runs.push(...wanted.map(summaryOf).filter((run) => status === undefined || run.state === status))
     after = page.next
     if (after === undefined) return { runs }
     if (runs.length === limit) break
@@ -56,6 +57,7 @@ function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummar
     blocks: meta.blocks,
     last_seq: head.seq,
     pending_approvals: Object.values(head.approvals).filter(({ status }) => status === 'pending').length,
+    ...(meta.parent === undefined ? {} : { parent: meta.parent }),
     links: runLinks(meta.run_id),
   }
 }

@@ -47,6 +47,11 @@ export const CONTROL_ROUTES = {
   'stop-all': {
     summary: 'Cancel every active run of the tenant',
     body: z.strictObject({ reason }),
-    answer: z.strictObject({ status: z.literal('cancelled'), stopped: z.int().min(0) }),
+    answer: z.strictObject({
+      status: z.literal('cancelled'),
+      stopped: z.int().min(0),
+      left: z.int().min(0).describe('Runs that could not be stopped now: ask again'),
+      not_stopped: z.array(z.strictObject({ run_id: text, code: text })).describe('The first 100 of them'),
+    }),
   },
 } as const satisfies Record<string, RouteSchema>

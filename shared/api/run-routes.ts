@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { RunEventSchema } from '../runs/event.ts'
+import { ParentSchema, RunEventSchema } from '../runs/event.ts'
 import { GET_RUN } from './get-run.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
@@ -18,6 +18,7 @@ const RunSummarySchema = z.strictObject({
   blocks: count,
   last_seq: count,
   pending_approvals: count,
+  parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
   links: z.record(text, text),
 })
 export type RunSummary = z.output<typeof RunSummarySchema>
@@ -31,6 +32,7 @@ export const RUN_ROUTES = {
         .optional()
         .describe('As the list shows it: `running` leaves out runs that wait only for people'),
       dag: text.min(1).max(200).optional(),
+      role: z.enum(['root', 'child']).optional().describe('`child`: started by a block of another run'),
       limit: queryInt(1, 500, 50),
       cursor: text.min(1).max(500).optional(),
     }),
