@@ -2,7 +2,8 @@
 export interface Retrier {
   readonly ErrorEquals: readonly string[]
   readonly IntervalSeconds: number
-  readonly BackoffRate: number
+  /** 2 where it is left out. */
+  readonly BackoffRate?: number
   readonly MaxAttempts: number
   readonly MaxDelaySeconds?: number
   readonly JitterStrategy?: 'FULL' | 'NONE'

@@ -1,19 +1,39 @@
+import type { BounceModule } from '../dag/bounce-modules.ts'
 import { Fault } from '../errors.ts'
 import type { Machine } from './asl.ts'
-import { decompose } from './decompose.ts'
-import type { CompiledBlock } from './emit-block.ts'
-import { emitMachine } from './emit-machine.ts'
+import type { CompiledBlock } from './compiled-block.ts'
+import { contractModules, type OrderNode } from './contract-modules.ts'
+import { emitMachine, emitPiece } from './emit-machine.ts'
+import { placeholderOfPart } from './emit-part.ts'
 import { type NamedJoin, nameSteps } from './name-steps.ts'
-import { reduceTransitively, type Upstream } from './reduce.ts'
+import { type OverOrdered, overOrdered } from './over-ordered.ts'
+import type { Upstream } from './reduce.ts'
+import { type Caps, splitMachine } from './split-machine.ts'
 
-/** A DAG as a state machine. */
+/** A DAG as a state machine, and further ones where it is too large for one. */
 export interface CompiledDag {
   readonly definition: Machine
   /** The definition as JSON, functions as placeholders like `${RunBlock}`: same document, same bytes. */
   readonly text: string
+  /** Machines the definition starts, as placeholders `${Part1}`; one comes after those it starts itself. */
+  readonly parts: readonly MachinePart[]
   /** The waits the structure could not express; `sources` are ids of the blocks that must have ended. */
   readonly joins: readonly NamedJoin[]
-  readonly figures: { readonly blocks: number; readonly joins: number; readonly parallels: number }
+  readonly modules: readonly BounceModule[]
+  /** What the document does not ask for and its bounce modules bring with them. */
+  readonly over_ordered: readonly OverOrdered[]
+  readonly figures: {
+    readonly blocks: number
+    readonly joins: number
+    readonly parallels: number
+    readonly parts: number
+  }
+}
+
+export interface MachinePart {
+  readonly key: string
+  readonly text: string
+  readonly definition: Machine
 }
 
 /** The part of a Dag the compiler looks at: nothing else a user wrote can enter a machine. */
@@ -21,20 +41,38 @@ export interface CompilableDag {
   readonly blocks: readonly CompiledBlock[]
 }
 
+/** A machine is cut at 70 % of Step Functions' 1 MB and 80 % of its 25,000 events. */
+const CAPS: Caps = { bytes: 700_000, events: 20_000 }
+
 /**
  * Compiles a checked DAG of any size to Amazon States Language (JSONata only): every block starts exactly when its own
- * upstream blocks have ended, at about one state transition a block. Source: design compile.
+ * upstream blocks have ended, at about one state transition a block. Bounce modules are the one exception, and
+ * `over_ordered` lists it. Source: design compile. Fault InvalidInput dag_too_large when a piece that cannot be cut
+ * exceeds `caps`.
  */
-export function compileDag({ blocks }: CompilableDag): CompiledDag {
-  const steps = decompose(reduceTransitively(upstreamIndexes(blocks)))
-  const { sequence, joins, parallels } = nameSteps(steps, blocks, '_settle')
-  const definition = emitMachine(sequence, signalsOf(joins))
+export function compileDag({ blocks }: CompilableDag, caps: Caps = CAPS): CompiledDag {
+  const order = contractModules(blocks, upstreamIndexes(blocks))
+  const { sequence, signals, joins, parallels } = nameSteps(order, blocks, '_settle')
+  const split = splitMachine(sequence, signals, caps, parallels)
+  const definition = emitMachine(split.main, signals)
+  const parts = split.parts.map((part, i) => withText(placeholderOfPart(i + 1), emitPiece(part, signals)))
   return {
     definition,
     text: JSON.stringify(definition),
+    parts,
     joins,
-    figures: { blocks: blocks.length, joins: joins.length, parallels },
+    modules: order.nodes.flatMap(moduleOf),
+    over_ordered: overOrdered(blocks, order),
+    figures: { blocks: blocks.length, joins: joins.length, parallels, parts: parts.length },
   }
+}
+
+function withText(key: string, definition: Machine): MachinePart {
+  return { key, text: JSON.stringify(definition), definition }
+}
+
+function moduleOf(node: OrderNode): readonly BounceModule[] {
+  return node.kind === 'module' ? [node.module] : []
 }
 
 function upstreamIndexes(blocks: readonly CompiledBlock[]): Upstream {
@@ -48,12 +86,4 @@ function upstreamIndexes(blocks: readonly CompiledBlock[]): Upstream {
       return index
     }),
   )
-}
-
-function signalsOf(joins: readonly NamedJoin[]): ReadonlyMap<string, readonly string[]> {
-  const signals = new Map<string, string[]>()
-  for (const { id, sources } of joins) {
-    for (const source of sources) signals.set(source, [...(signals.get(source) ?? []), id])
-  }
-  return signals
 }

@@ -1,56 +1,135 @@
-import type { Block } from '../dag/dag.ts'
 import type { State } from './asl.ts'
+import type { CompiledBlock } from './compiled-block.ts'
 import { awaitToken, callFunction } from './function-task.ts'
-
-/** What the compiler needs to know of a block. */
-export type CompiledBlock = Pick<Block, 'id' | 'upstream'> & {
-  readonly approval?: { readonly timeout_sec: number }
-}
 
 /** Where a state leads: onward to another one or out of its branch. */
 export type Onward = { readonly Next: string } | { readonly End: true }
+
+/** What a step is emitted with besides itself. */
+export interface Emission {
+  /** Joins to signal, by block id or exit of a module. */
+  readonly signals: ReadonlyMap<string, readonly string[]>
+  /** Inside a bounce module: every state takes the epoch from its input and hands it on. */
+  readonly epoch: boolean
+}
+
+export type States = Record<string, State>
 
 /** The function's own time-out is 900 s: it is seen as such, this one is for a call that never comes back. */
 const BLOCK_TIMEOUT_SEC = 930
 /** The store expires the approval itself; the machine's own time-out only catches what sweep missed. */
 const APPROVAL_GRACE_SEC = 300
+/** An inline Map runs no more at once. Source: Step Functions quotas. */
+const MOST_ITEMS_AT_ONCE = 40
+
+/** The epoch a state was entered with; the first pass comes from outside the module and has none. */
+export const EPOCH = '{% $states.input.e ? $states.input.e : 0 %}'
+/** RetryBlock's message, `{"s": seconds}` with `e` inside a module: Lambda wraps the error in JSON, the message is JSON itself. */
+const RETRY_SIGNAL = '{% $parse($parse($states.errorOutput.Cause).errorMessage) %}'
+const RETRY_SECONDS = '{% $parse($parse($states.errorOutput.Cause).errorMessage).s %}'
+const PAYLOAD = '{% $states.result.Payload %}'
 
 /** The first state of a block: it asks before it runs. */
-export function entryOfBlock({ id, approval }: CompiledBlock): string {
-  return approval === undefined ? id : `_approve_${id}`
+export function entryOfBlock(block: CompiledBlock): string {
+  return block.approval === undefined ? workOf(block) : `_approve_${block.id}`
 }
 
-/**
- * The states of one block (design decisions, "Block state, exactly"): the block itself; `_retry_<id>`, a wait the
- * function asks for by raising RetryBlock; `_approve_<id>` where a person decides first. `joins` are the joins it
- * signals when it has ended.
- */
-export function emitBlock(block: CompiledBlock, joins: readonly string[], onward: Onward): Record<string, State> {
-  const { id } = block
+/** The states of one block, as its kind asks for (design decisions: "Block state, exactly", "foreach", "Children"). */
+export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onward): States {
+  const states = block.foreach !== undefined ? emitForeach : block.mode === 'dag' ? emitChild : emitSingle
   return {
-    ...emitApproval(block),
-    [id]: {
-      ...callFunction('run-block', { block: id, joins }),
-      Catch: [{ ErrorEquals: ['RetryBlock'], Next: `_retry_${id}`, Output: RETRY_SIGNAL }],
-      TimeoutSeconds: BLOCK_TIMEOUT_SEC,
-      Output: '{% $states.result.Payload %}',
-      ...onward,
-    },
-    [`_retry_${id}`]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: entryOfBlock(block) },
+    ...emitApproval(block, emission),
+    ...states(block, emission, onward),
+    [`_retry_${block.id}`]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: entryOfBlock(block) },
   }
 }
 
-/** RetryBlock's message, `{"s": seconds}`: Lambda wraps the error in JSON, the message is JSON itself. */
-const RETRY_SIGNAL = '{% $parse($parse($states.errorOutput.Cause).errorMessage) %}'
+/** The state after the approval. */
+function workOf({ id, foreach }: CompiledBlock): string {
+  return foreach === undefined ? id : `_items_${id}`
+}
 
-function emitApproval({ id, approval }: CompiledBlock): Record<string, State> {
+function emitApproval(block: CompiledBlock, { epoch }: Emission): States {
+  const { id, approval } = block
   if (approval === undefined) return {}
+  const Next = workOf(block)
+  const Output = epoch ? { Output: { e: EPOCH } } : {}
   return {
     [`_approve_${id}`]: {
-      ...awaitToken('request-approval', { block: id }),
+      ...awaitToken('request-approval', { block: id, ...epochIn(epoch) }),
       TimeoutSeconds: approval.timeout_sec + APPROVAL_GRACE_SEC,
-      Catch: [{ ErrorEquals: ['States.Timeout'], Next: id }],
-      Next: id,
+      Catch: [{ ErrorEquals: ['States.Timeout'], Next, ...Output }],
+      ...Output,
+      Next,
     },
   }
+}
+
+/** One state and `_retry_<id>`, a wait the function asks for by raising RetryBlock. */
+function emitSingle({ id }: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  const payload = { block: id, ...joinsOf(signals.get(id)), ...epochIn(epoch) }
+  return { [id]: { ...runBlock(id, payload), Output: PAYLOAD, ...onward } }
+}
+
+/** The list, a Map of one run-block an item, and the close that publishes what the items made. */
+function emitForeach({ id, foreach }: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  const again = `_again_${id}`
+  const item = { i: '{% $states.input.i %}', ...epochIn(epoch) }
+  const Catch = [{ ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } }]
+  const itemStates: States = {
+    // An empty output: what 1,000 items answer never adds up to a payload limit.
+    [id]: { ...runBlock(id, { block: id, item: item.i, ...epochIn(epoch) }), Catch, Output: {}, End: true },
+    [again]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: id },
+  }
+  return {
+    [`_items_${id}`]: {
+      ...runBlock(id, { block: id, phase: 'items', ...epochIn(epoch) }),
+      Output: epoch ? { items: PAYLOAD, e: EPOCH } : PAYLOAD,
+      Next: `_map_${id}`,
+    },
+    [`_map_${id}`]: {
+      Type: 'Map',
+      Items: epoch ? '{% $states.input.items %}' : '{% $states.input %}',
+      ItemSelector: { i: '{% $states.context.Map.Item.Value %}', ...epochIn(epoch) },
+      MaxConcurrency: Math.min(foreach?.max_concurrency ?? 1, MOST_ITEMS_AT_ONCE),
+      ItemProcessor: { StartAt: id, States: itemStates },
+      Output: epoch ? { e: EPOCH } : {},
+      Next: `_close_${id}`,
+    },
+    ...emitClose(id, { signals, epoch }, onward),
+  }
+}
+
+/** A state that waits for the child run, and one that takes over its outputs. */
+function emitChild({ id }: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  return {
+    [id]: {
+      ...awaitToken('open-child', { block: id, ...epochIn(epoch) }),
+      Catch: [RETRY_ROUTE(id)],
+      ...(epoch ? { Output: { e: EPOCH } } : {}),
+      Next: `_close_${id}`,
+    },
+    ...emitClose(id, { signals, epoch }, onward),
+  }
+}
+
+function emitClose(id: string, { signals, epoch }: Emission, onward: Onward): States {
+  const payload = { block: id, phase: 'close', ...joinsOf(signals.get(id)), ...epochIn(epoch) }
+  return { [`_close_${id}`]: { ...runBlock(id, payload), Output: PAYLOAD, ...onward } }
+}
+
+function runBlock(id: string, payload: Readonly<Record<string, unknown>>) {
+  return { ...callFunction('run-block', payload), Catch: [RETRY_ROUTE(id)], TimeoutSeconds: BLOCK_TIMEOUT_SEC }
+}
+
+const RETRY_ROUTE = (id: string) => ({ ErrorEquals: ['RetryBlock'], Next: `_retry_${id}`, Output: RETRY_SIGNAL })
+
+/** Left out where there is none: most blocks signal nothing. */
+function joinsOf(joins: readonly string[] = []) {
+  return joins.length === 0 ? {} : { joins }
+}
+
+/** The member `e` of payloads and inputs inside a bounce module. */
+export function epochIn(epoch: boolean): { readonly e?: string } {
+  return epoch ? { e: EPOCH } : {}
 }

@@ -1,22 +1,25 @@
 import type { Machine, State } from './asl.ts'
-import { emitBlock, type Onward } from './emit-block.ts'
+import { type Emission, EPOCH, emitBlock, epochIn, type Onward, type States } from './emit-block.ts'
+import { emitExit } from './emit-exit.ts'
+import { emitPart } from './emit-part.ts'
 import { awaitToken, callFunction } from './function-task.ts'
-import type { NamedSequence, NamedStep } from './name-steps.ts'
-
-/** By block id: ids of the joins the block signals. */
-export type Signals = ReadonlyMap<string, readonly string[]>
+import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
 
 /** A year: the run's own deadline lives in the store (design decisions, "Execution input and state names"). */
 const MACHINE_TIMEOUT_SEC = 31_536_000
 
 /** The whole machine: the DAG's steps, then `_settle` gives the run its verdict and `_end` the execution its status. */
 export function emitMachine({ entry, steps }: NamedSequence, signals: Signals): Machine {
-  return {
-    QueryLanguage: 'JSONata',
-    StartAt: entry,
-    TimeoutSeconds: MACHINE_TIMEOUT_SEC,
-    States: { ...emitSteps(steps, signals, { Next: '_settle' }), ...ENDING },
-  }
+  return machineOf(entry, { ...emitSteps(steps, { signals, epoch: false }, { Next: '_settle' }), ...ENDING })
+}
+
+/** A piece of a DAG that is too large for one machine: its steps and nothing else. */
+export function emitPiece({ entry, steps }: NamedSequence, signals: Signals): Machine {
+  return machineOf(entry, emitSteps(steps, { signals, epoch: false }, { End: true }))
+}
+
+function machineOf(entry: string, states: States): Machine {
+  return { QueryLanguage: 'JSONata', StartAt: entry, TimeoutSeconds: MACHINE_TIMEOUT_SEC, States: states }
 }
 
 const ENDING: Readonly<Record<string, State>> = {
@@ -37,29 +40,39 @@ const ENDING: Readonly<Record<string, State>> = {
   },
 }
 
-function emitSteps(steps: readonly NamedStep[], signals: Signals, onward: Onward): Record<string, State> {
-  const states: Record<string, State> = {}
+function emitSteps(steps: readonly NamedStep[], emission: Emission, onward: Onward): States {
+  const states: States = {}
   steps.forEach((step, i) => {
     const next = steps[i + 1]
-    Object.assign(states, emitStep(step, signals, next === undefined ? onward : { Next: next.entry }))
+    Object.assign(states, emitStep(step, emission, next === undefined ? onward : { Next: next.entry }))
   })
   return states
 }
 
-function emitStep(step: NamedStep, signals: Signals, onward: Onward): Record<string, State> {
+/** The states of one step. */
+export function emitStep(step: NamedStep, emission: Emission, onward: Onward): States {
+  const { signals, epoch } = emission
   switch (step.kind) {
     case 'block':
-      return emitBlock(step.block, signals.get(step.block.id) ?? [], onward)
+      return emitBlock(step.block, emission, onward)
     case 'wait': {
-      const { id, sources } = step.join
-      return { [step.entry]: { ...awaitToken('wait-join', { join: id, need: sources.length }), ...onward } }
+      const payload = { join: step.join.id, need: step.join.sources.length, ...epochIn(epoch) }
+      const Output = epoch ? { Output: { e: EPOCH } } : {}
+      return { [step.entry]: { ...awaitToken('wait-join', payload), ...Output, ...onward } }
     }
     case 'par': {
       const Branches = step.branches.map(
-        (branch): Machine => ({ StartAt: branch.entry, States: emitSteps(branch.steps, signals, { End: true }) }),
+        (branch): Machine => ({ StartAt: branch.entry, States: emitSteps(branch.steps, emission, { End: true }) }),
       )
-      // An empty output: what branches answer never adds up to a payload limit.
-      return { [step.entry]: { Type: 'Parallel', Branches, Output: {}, ...onward } }
+      // Next to nothing as output: what branches answer never adds up to a payload limit.
+      return { [step.entry]: { Type: 'Parallel', Branches, Output: epochIn(epoch), ...onward } }
     }
+    case 'module': {
+      const { module, body, entry } = step
+      const inside = emitSteps(body.steps, { signals, epoch: true }, { Next: exitOf(module) })
+      return { ...inside, ...emitExit(module.key, entry, signals.get(exitOf(module)) ?? [], onward) }
+    }
+    case 'part':
+      return emitPart(step.part, onward)
   }
 }

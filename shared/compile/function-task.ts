@@ -62,5 +62,5 @@ function placeholderOf(name: string): string {
 }
 
 function retryOf(errors: readonly string[]): Retrier {
-  return { ErrorEquals: errors, IntervalSeconds: 2, BackoffRate: 2, MaxAttempts: 5, JitterStrategy: 'FULL' }
+  return { ErrorEquals: errors, IntervalSeconds: 2, MaxAttempts: 5, JitterStrategy: 'FULL' }
 }

@@ -1,11 +1,20 @@
-import { type CompiledBlock, entryOfBlock } from './emit-block.ts'
+import type { BounceModule } from '../dag/bounce-modules.ts'
+import type { CompiledBlock } from './compiled-block.ts'
+import type { ContractedOrder, OrderNode } from './contract-modules.ts'
+import { decompose } from './decompose.ts'
+import { entryOfBlock } from './emit-block.ts'
 import type { Step, Steps } from './flatten.ts'
+import { reduceTransitively } from './reduce.ts'
 
 /** A step with the name of the state it begins with. */
 export type NamedStep =
   | { readonly kind: 'block'; readonly entry: string; readonly block: CompiledBlock }
   | { readonly kind: 'wait'; readonly entry: string; readonly join: NamedJoin }
   | { readonly kind: 'par'; readonly entry: string; readonly branches: readonly NamedSequence[] }
+  /** Runs `body` until nothing bounces. */
+  | { readonly kind: 'module'; readonly entry: string; readonly module: BounceModule; readonly body: NamedSequence }
+  /** Steps moved into a machine of their own; `part` is its number. */
+  | { readonly kind: 'part'; readonly entry: string; readonly part: number }
 
 export interface NamedSequence {
   readonly entry: string
@@ -15,58 +24,97 @@ export interface NamedSequence {
 export interface NamedJoin {
   /** Key of its item in the store: the block it stands before in base 36, then `.2` for a second one there. */
   readonly id: string
-  /** Ids of the blocks that signal it. */
+  /** Ids of the blocks that signal it; for those of a bounce module its exit does, when it leaves. */
   readonly sources: readonly string[]
 }
+
+/** Joins to signal, by who does it: a block id, or the exit of a bounce module (`exitOf`). */
+export type Signals = ReadonlyMap<string, readonly string[]>
 
 interface Naming {
   readonly blocks: readonly CompiledBlock[]
   readonly joins: NamedJoin[]
+  readonly signals: Map<string, string[]>
   /** Joins so far, by the block they stand before. */
   readonly joinsBefore: Map<string, number>
   parallels: number
 }
 
-/**
- * Names joins `_wait_<block id>` and Parallels `_parallel_<n>`, both in the order of the machine's text. A block id
- * neither begins with `_` nor holds a dot, so no name of ours meets a block's. `entry` is where an empty DAG begins.
- */
-export function nameSteps(steps: Steps, blocks: readonly CompiledBlock[], entry: string) {
-  const naming: Naming = { blocks, joins: [], joinsBefore: new Map(), parallels: 0 }
-  const sequence = nameSequence(naming, steps, entry)
-  return { sequence, joins: naming.joins, parallels: naming.parallels }
+/** A bounce module's last state but one. Block ids begin with a letter, so it is no block's `_close_`. */
+export function exitOf({ key }: BounceModule): string {
+  return `_close_${key}`
 }
 
-function nameSequence(naming: Naming, steps: Steps, entry: string): NamedSequence {
-  const named = steps.map((step) => nameStep(naming, step))
+/**
+ * Finds the steps of an order and names them: joins `_wait_<block id>` and Parallels `_parallel_<n>`, both in the order of
+ * the machine's text. A block id neither begins with `_` nor holds a dot, so no name of ours meets a block's. `entry` is
+ * where an empty DAG begins.
+ */
+export function nameSteps(order: ContractedOrder, blocks: readonly CompiledBlock[], entry: string) {
+  const naming: Naming = { blocks, joins: [], signals: new Map(), joinsBefore: new Map(), parallels: 0 }
+  const sequence = nameOrder(naming, order, entry)
+  const { joins, parallels } = naming
+  const signals: Signals = naming.signals
+  return { sequence, joins, signals, parallels }
+}
+
+function nameOrder(naming: Naming, { nodes, upstream }: ContractedOrder, entry: string): NamedSequence {
+  return nameSequence(naming, nodes, decompose(reduceTransitively(upstream)), entry)
+}
+
+function nameSequence(naming: Naming, nodes: readonly OrderNode[], steps: Steps, entry: string): NamedSequence {
+  const named = steps.map((step) => nameStep(naming, nodes, step))
   return { entry: named[0]?.entry ?? entry, steps: named }
 }
 
-function nameStep(naming: Naming, step: Step): NamedStep {
+function nameStep(naming: Naming, nodes: readonly OrderNode[], step: Step): NamedStep {
   switch (step.kind) {
-    case 'block': {
-      const block = blockAt(naming, step.block)
-      return { kind: 'block', entry: entryOfBlock(block), block }
-    }
-    case 'wait': {
-      const { id } = blockAt(naming, step.join.before)
-      const nth = (naming.joinsBefore.get(id) ?? 0) + 1
-      naming.joinsBefore.set(id, nth)
-      const suffix = nth === 1 ? '' : `.${nth}`
-      const sources = step.join.sources.map((source) => blockAt(naming, source).id)
-      const join = { id: `${step.join.before.toString(36)}${suffix}`, sources }
-      naming.joins.push(join)
-      return { kind: 'wait', entry: `_wait_${id}${suffix}`, join }
-    }
+    case 'block':
+      return nameNode(naming, at(nodes, step.block))
+    case 'wait':
+      return nameWait(naming, nodes, step.join)
     case 'par': {
       const entry = `_parallel_${++naming.parallels}`
-      return { kind: 'par', entry, branches: step.branches.map((branch) => nameSequence(naming, branch, entry)) }
+      return { kind: 'par', entry, branches: step.branches.map((branch) => nameSequence(naming, nodes, branch, entry)) }
     }
   }
 }
 
-function blockAt({ blocks }: Naming, index: number): CompiledBlock {
-  const block = blocks[index]
-  if (block === undefined) throw new RangeError(`no block of index ${index} among ${blocks.length}`)
-  return block
+function nameNode(naming: Naming, node: OrderNode): NamedStep {
+  if (node.kind === 'block') {
+    const block = at(naming.blocks, node.block)
+    return { kind: 'block', entry: entryOfBlock(block), block }
+  }
+  const body = nameOrder(naming, node.inside, '')
+  return { kind: 'module', entry: body.entry, module: node.module, body }
+}
+
+function nameWait(
+  naming: Naming,
+  nodes: readonly OrderNode[],
+  { before, sources }: { readonly before: number; readonly sources: readonly number[] },
+): NamedStep {
+  const { block } = at(nodes, before)
+  const { id } = at(naming.blocks, block)
+  const nth = (naming.joinsBefore.get(id) ?? 0) + 1
+  naming.joinsBefore.set(id, nth)
+  const suffix = nth === 1 ? '' : `.${nth}`
+  const signallers = sources.map((source) => signallerOf(naming, at(nodes, source)))
+  const join = { id: `${block.toString(36)}${suffix}`, sources: signallers.flatMap(({ ids }) => ids) }
+  naming.joins.push(join)
+  for (const { name } of signallers) naming.signals.set(name, [...(naming.signals.get(name) ?? []), join.id])
+  return { kind: 'wait', entry: `_wait_${id}${suffix}`, join }
+}
+
+/** Who tells a join that a node has ended, and under which ids the join counts it. */
+function signallerOf({ blocks }: Naming, node: OrderNode): { readonly name: string; readonly ids: readonly string[] } {
+  if (node.kind === 'module') return { name: exitOf(node.module), ids: node.module.sinks }
+  const { id } = at(blocks, node.block)
+  return { name: id, ids: [id] }
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const item = list[index]
+  if (item === undefined) throw new RangeError(`no block or node of index ${index} among ${list.length}`)
+  return item
 }

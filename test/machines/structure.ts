@@ -1,4 +1,5 @@
 import type { Machine, ParallelState, State } from '../../shared/compile/asl.ts'
+import type { MachinePart } from '../../shared/compile/compile-dag.ts'
 
 /** One occurrence of a block in a machine. */
 interface Occurrence {
@@ -11,8 +12,15 @@ interface Occurrence {
   readonly signals: readonly string[]
 }
 
+interface Exit {
+  readonly module: number
+  /** The joins outside that it signals when its module is left. */
+  readonly signals: readonly string[]
+}
+
 export interface Structure {
   readonly blocks: readonly Occurrence[]
+  readonly exits: readonly Exit[]
   /** How many signals each join waits for. */
   readonly needs: ReadonlyMap<string, number>
   readonly parallels: readonly ParallelState[]
@@ -27,9 +35,10 @@ interface Passed {
   readonly joins: ReadonlySet<string>
 }
 
-/** Reads from a machine's text what it orders. */
-export function structureOf(machine: Machine): Structure {
+/** Reads from a machine's text, and that of the parts it starts, what they order. A bounce module is read once through. */
+export function structureOf(machine: Machine, parts: readonly MachinePart[] = []): Structure {
   const blocks: Occurrence[] = []
+  const exits: Exit[] = []
   const needs = new Map<string, number>()
   const parallels: ParallelState[] = []
   const names: string[] = []
@@ -50,17 +59,30 @@ export function structureOf(machine: Machine): Structure {
       const ends = state.Branches.map((branch) => walk(branch, passed, level + 1))
       return { before: union(ends.map((end) => end.before)), joins: union(ends.map((end) => end.joins)) }
     }
-    const { block, joins, join, need } = payloadOf(state)
-    if (join !== undefined && need !== undefined) {
+    if (state.Type === 'Map') names.push(...Object.keys(state.ItemProcessor.States))
+    const { StateMachineArn = '', FunctionName = '', Payload = {} } = argumentsOf(state)
+    const part = parts.find(({ key }) => key === StateMachineArn.slice(2, -1))
+    return part === undefined ? call(FunctionName.slice(2, -1), Payload, passed) : walk(part.definition, passed, 0)
+  }
+  const call = (name: string, payload: Payload, passed: Passed): Passed => {
+    const { block = '', joins = [], join = '', need = 0, phase, module } = payload
+    if (name === 'WaitJoin') {
       needs.set(join, need)
       return { ...passed, joins: union([passed.joins, new Set([join])]) }
     }
-    if (block === undefined || joins === undefined) return passed
+    if (module !== undefined) exits.push({ module, signals: joins })
+    if (name !== 'RunBlock' || phase === 'items') return passed
     blocks.push({ id: block, ...passed, signals: joins })
     return { ...passed, before: union([passed.before, new Set([block])]) }
   }
   walk(machine, { before: new Set(), joins: new Set() }, 0)
-  return { blocks, needs, parallels, depth, names }
+  return { blocks, exits, needs, parallels, depth, names }
+}
+
+interface Arguments {
+  readonly FunctionName?: string
+  readonly StateMachineArn?: string
+  readonly Payload?: Payload
 }
 
 interface Payload {
@@ -68,13 +90,17 @@ interface Payload {
   readonly joins?: readonly string[]
   readonly join?: string
   readonly need?: number
+  readonly phase?: string
+  readonly module?: number
 }
 
-function payloadOf(state: State): Payload {
-  return state.Type === 'Task' ? (state.Arguments as { readonly Payload: Payload }).Payload : {}
+function argumentsOf(state: State): Arguments {
+  return state.Type === 'Task' ? (state.Arguments as Arguments) : {}
 }
 
+/** Of a Choice the way that leads on. */
 function next(row: Machine, state: State): State | undefined {
+  if (state.Type === 'Choice') return row.States[state.Default ?? '']
   return 'Next' in state ? row.States[state.Next] : undefined
 }
 

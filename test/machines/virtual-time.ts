@@ -1,44 +1,61 @@
-import type { Machine, State, TaskState } from '../../shared/compile/asl.ts'
+import type { Machine, MapState, State, TaskState } from '../../shared/compile/asl.ts'
+import type { MachinePart } from '../../shared/compile/compile-dag.ts'
 
 /** How long things take in a simulated run, in whole units. */
 export interface Durations {
-  /** Every try of a block; all but the last end in RetryBlock. */
+  /** Every try of a block (of each of its items, of its child run); all but the last end in RetryBlock. */
   readonly tries: (block: string) => readonly number[]
   readonly secondsToRetry: number
-  /** How long a person takes to decide about a block, the only time the block's approval state asks. */
+  /** How long a person takes to decide about a block, the only time its approval state asks in an epoch. */
   readonly decision: (block: string) => number
+  /** Length of the list a block fans out over. */
+  readonly items?: (block: string) => number
+  /** How often a bounce module runs again. */
+  readonly bounces?: (module: number) => number
+  /** What the exit of a bounce module signals for. */
+  readonly sinks?: (module: number) => readonly string[]
 }
 
 export interface SimulatedRun {
   /** When each block's first try began and its last try ended. */
   readonly started: ReadonlyMap<string, number>
   readonly ended: ReadonlyMap<string, number>
-  /** How often each block was tried. */
+  /** How often each block was tried; an item or a child run counts too. */
   readonly tries: ReadonlyMap<string, number>
   /** Where and when the machine ended; undefined: it hangs. */
   readonly finished: { readonly state: string; readonly time: number } | undefined
 }
 
-/** Called when a state is left: with an error it goes where Catch says. */
-type Leave = (time: number, error?: string) => void
+/** The epoch a state hands to the next one; none outside bounce modules. */
+type Epoch = number | undefined
+
+/** Called when a state is left: with an error it goes where Catch says; `e` only where it changes. */
+type Leave = (time: number, result?: { readonly error: string } | { readonly e: Epoch }) => void
 
 interface Payload {
   readonly block: string
-  readonly joins: readonly string[]
+  readonly joins?: readonly string[]
   readonly join: string
   readonly need: number
+  readonly phase?: 'items' | 'close'
+  readonly item?: string
+  readonly module: number
 }
 
 /**
  * Runs a machine in virtual time from its text alone: states one after the other as `Next` says, a Parallel ends with
- * its last branch, a join wakes its waiter once `need` different blocks have signalled it. Knows nothing of the compiler.
+ * its last branch, a join wakes its waiter once `need` different blocks have signalled it, each epoch on its own. Knows
+ * nothing of the compiler. Data is not evaluated: that `e` is handed on is shown on the interpreter.
  */
-export function simulate(machine: Machine, durations: Durations): SimulatedRun {
-  const agenda: { readonly time: number; readonly act: Leave }[] = []
-  const after = (time: number, act: Leave) => void agenda.splice(placeIn(agenda, time), 0, { time, act })
+export function simulate(machine: Machine, durations: Durations, parts: readonly MachinePart[] = []): SimulatedRun {
+  const agenda: { readonly time: number; readonly act: (time: number) => void }[] = []
+  const after = (time: number, act: (time: number) => void) =>
+    void agenda.splice(placeIn(agenda, time), 0, { time, act })
   const started = new Map<string, number>()
   const ended = new Map<string, number>()
   const tries = new Map<string, number>()
+  /** Tries of a block in an epoch. */
+  const passed = new Map<string, number>()
   const decided = new Set<string>()
   const done = new Map<string, Set<string>>()
   const waiting = new Map<string, { readonly need: number; readonly leave: Leave }>()
@@ -50,71 +67,137 @@ export function simulate(machine: Machine, durations: Durations): SimulatedRun {
     waiting.delete(join)
     after(time, waiter.leave)
   }
-  const functions: Readonly<Record<string, (payload: Payload, time: number, leave: Leave) => void>> = {
-    RunBlock({ block, joins }, time, leave) {
-      const nth = (tries.get(block) ?? 0) + 1
-      tries.set(block, nth)
-      if (nth === 1) started.set(block, time)
-      const all = durations.tries(block)
-      const end = time + (all[nth - 1] ?? 0)
-      if (nth < all.length) return after(end, (now) => leave(now, 'RetryBlock'))
-      after(end, (now) => {
-        ended.set(block, now)
-        for (const join of joins) {
-          done.set(join, (done.get(join) ?? new Set()).add(block))
-          wake(join, now)
-        }
-        leave(now)
-      })
-    },
-    WaitJoin({ join, need }, time, leave) {
-      waiting.set(join, { need, leave })
+  const signal = (joins: readonly string[], source: string, time: number) => {
+    for (const join of joins) {
+      done.set(join, (done.get(join) ?? new Set()).add(source))
       wake(join, time)
+    }
+  }
+  const begin = (block: string, time: number) => {
+    if (!started.has(block)) started.set(block, time)
+    tries.set(block, (tries.get(block) ?? 0) + 1)
+  }
+  /** One try; RetryBlock until the last of this epoch. */
+  const attempt = (block: string, e: Epoch, time: number, over: (now: number) => void, leave: Leave) => {
+    begin(block, time)
+    const key = inEpoch(block, e)
+    const nth = (passed.get(key) ?? 0) + 1
+    passed.set(key, nth)
+    const all = durations.tries(block)
+    const end = time + (all[nth - 1] ?? 0)
+    if (nth < all.length) return after(end, (now) => leave(now, { error: 'RetryBlock' }))
+    after(end, (now) => {
+      over(now)
+      leave(now)
+    })
+  }
+  const functions: Readonly<Record<string, (payload: Payload, time: number, e: Epoch, leave: Leave) => void>> = {
+    RunBlock({ block, joins = [], phase, item }, time, e, leave) {
+      const close = (now: number) => {
+        ended.set(block, now)
+        signal(
+          joins.map((join) => inEpoch(join, e)),
+          block,
+          now,
+        )
+      }
+      if (phase === 'items') {
+        if (!started.has(block)) started.set(block, time)
+        return after(time, leave)
+      }
+      if (phase === 'close') {
+        close(time)
+        return after(time, leave)
+      }
+      if (item === undefined) return attempt(block, e, time, close, leave)
+      begin(block, time)
+      after(time + (durations.tries(block)[0] ?? 0), leave)
     },
-    RequestApproval({ block }, time, leave) {
-      const wait = decided.has(block) ? 0 : durations.decision(block)
-      decided.add(block)
+    OpenChild: ({ block }, time, e, leave) => attempt(block, e, time, () => undefined, leave),
+    WaitJoin({ join, need }, time, e, leave) {
+      waiting.set(inEpoch(join, e), { need, leave })
+      wake(inEpoch(join, e), time)
+    },
+    RequestApproval({ block }, time, e, leave) {
+      const wait = decided.has(inEpoch(block, e)) ? 0 : durations.decision(block)
+      decided.add(inEpoch(block, e))
       after(time + wait, leave)
     },
-    Settle: (_, time, leave) => after(time, leave),
+    CloseModule({ module, joins = [] }, time, e = 0, leave) {
+      const again = e < (durations.bounces?.(module) ?? 0)
+      for (const source of (!again && durations.sinks?.(module)) || []) signal(joins, source, time)
+      after(time, () => leave(time, { e: again ? e + 1 : undefined }))
+    },
+    Settle: (_, time, _e, leave) => after(time, leave),
   }
-  const call = ({ Arguments }: TaskState, time: number, leave: Leave) => {
+  const call = ({ Arguments }: TaskState, time: number, e: Epoch, leave: Leave) => {
     const { FunctionName, Payload } = Arguments as { FunctionName: string; Payload: Payload }
-    functions[FunctionName.slice(2, -1)]?.(Payload, time, leave)
+    functions[FunctionName.slice(2, -1)]?.(Payload, time, e, leave)
   }
-  const run = (branch: Machine, name: string, time: number, leave: (state: string, time: number) => void): void => {
+  const run = (
+    branch: Machine,
+    name: string,
+    time: number,
+    from: Epoch,
+    leave: (state: string, time: number) => void,
+  ) => {
     const state = branch.States[name]
     if (state === undefined) throw new Error(`no state ${name} here`)
-    const go: Leave = (now, error) => {
-      const next = error === undefined ? nextOf(state) : catcherOf(state, error)
+    const go: Leave = (now, result = { e: from }) => {
+      const next = 'error' in result ? catcherOf(state, result.error) : nextOf(state, result.e)
       if (next === undefined) leave(name, now)
-      else run(branch, next, now, leave)
+      else run(branch, next, now, 'error' in result ? from : result.e, leave)
     }
-    if (state.Type === 'Parallel') runAll(state.Branches, time, go)
+    if (state.Type === 'Parallel') runAll(state.Branches, state.Branches.length, time, from, go)
+    else if (state.Type === 'Map') runMap(state, time, from, go)
     else if (state.Type === 'Wait') after(time + durations.secondsToRetry, go)
-    else if (state.Type === 'Task') call(state, time, go)
+    else if (state.Type === 'Task') runTask(state, time, from, go)
     else go(time)
   }
-  const runAll = (branches: readonly Machine[], time: number, leave: Leave) => {
+  const runTask = (state: TaskState, time: number, from: Epoch, leave: Leave) => {
+    const { StateMachineArn } = state.Arguments as { readonly StateMachineArn?: string }
+    const part = parts.find(({ key }) => StateMachineArn === `\${${key}}`)?.definition
+    if (part === undefined) call(state, time, from, leave)
+    else run(part, part.StartAt, time, undefined, (_, now) => leave(now))
+  }
+  const runMap = ({ ItemProcessor, MaxConcurrency }: MapState, time: number, from: Epoch, leave: Leave) => {
+    const block = ItemProcessor.StartAt
+    const items = Array.from({ length: durations.items?.(block) ?? 0 }, () => ItemProcessor)
+    runAll(items, MaxConcurrency ?? 0, time, from, leave)
+  }
+  const runAll = (branches: readonly Machine[], width: number, time: number, from: Epoch, leave: Leave) => {
+    let next = 0
     let open = branches.length
-    for (const branch of branches) {
-      run(branch, branch.StartAt, time, (_, now) => {
-        open--
-        if (open === 0) leave(now)
+    if (open === 0) return after(time, leave)
+    const begin = (now: number) => {
+      const branch = branches[next]
+      next += 1
+      if (branch === undefined) return
+      run(branch, branch.StartAt, now, from, (_, end) => {
+        open -= 1
+        if (open === 0) leave(end)
+        else begin(end)
       })
     }
+    for (let lane = 0; lane < Math.min(width, branches.length); lane++) begin(time)
   }
-  run(machine, machine.StartAt, 0, (state, time) => {
+  run(machine, machine.StartAt, 0, undefined, (state, time) => {
     finished = { state, time }
   })
   for (let next = agenda.pop(); next !== undefined; next = agenda.pop()) next.act(next.time)
   return { started, ended, tries, finished }
 }
 
-/** The simulated run completes: a Choice takes its first way. */
-function nextOf(state: State): string | undefined {
-  if (state.Type === 'Choice') return state.Choices[0]?.Next
-  return 'Next' in state ? state.Next : undefined
+function inEpoch(key: string, e: Epoch): string {
+  return e === undefined ? key : `${key}~${e}`
+}
+
+/** The exit of a module leads back while there is a next epoch; the run itself completes, its Choice takes the first way. */
+function nextOf(state: State, e: Epoch): string | undefined {
+  if (state.Type !== 'Choice') return 'Next' in state ? state.Next : undefined
+  const [rule] = state.Choices
+  const isExit = rule?.Condition === '{% $exists($states.input.e) %}'
+  return isExit && e === undefined ? state.Default : rule?.Next
 }
 
 function catcherOf(state: State, error: string): string {

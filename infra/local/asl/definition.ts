@@ -6,7 +6,7 @@ import { compileField } from './template.ts'
 /**
  * Reads machine text and refuses what this interpreter would not run as Step Functions does, instead of ignoring it.
  *
- * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers, HeartbeatSeconds, expressions in
+ * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers but BackoffRate, HeartbeatSeconds, expressions in
  * TimeoutSeconds, state-level Output of a Choice, other resources than the two lambda:invoke, further Arguments of
  * lambda:invoke, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
  * history API, versions and aliases, the 1 MB limit of a definition, unique names across branches, and of AWS's
@@ -47,8 +47,8 @@ const RULES: Readonly<Record<string, Fields>> = {
   Choices: { needs: ['Condition', 'Next'], may: ['Output', 'Comment'] },
   Catch: { needs: ['ErrorEquals', 'Next'], may: ['Output', 'Comment'] },
   Retry: {
-    needs: ['ErrorEquals', 'IntervalSeconds', 'BackoffRate', 'MaxAttempts'],
-    may: ['MaxDelaySeconds', 'JitterStrategy', 'Comment'],
+    needs: ['ErrorEquals', 'IntervalSeconds', 'MaxAttempts'],
+    may: ['BackoffRate', 'MaxDelaySeconds', 'JitterStrategy', 'Comment'],
   },
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../../shared/compile/asl.ts'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
-import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
+import type { CompiledBlock } from '../../../shared/compile/compiled-block.ts'
 import { FAMILIES, type RandomDag, randomDag, randomDags, randomFrom, shuffled } from '../../machines/random-dags.ts'
 import { structureOf } from '../../machines/structure.ts'
 import { simulate } from '../../machines/virtual-time.ts'
@@ -44,7 +44,8 @@ describe('compileDag() of 1,000 blocks', () => {
   })
 
   test.each(['comb', 'dense'])('%s: Parallels nest at most 65 deep', (family) => {
-    expect(structureOf(compile(randomDag(family, 1_000, 1)).definition).depth).toBeLessThanOrEqual(65)
+    const { definition, parts } = compile(randomDag(family, 1_000, 1))
+    expect(structureOf(definition, parts).depth).toBeLessThanOrEqual(65)
   })
 })
 
@@ -63,7 +64,7 @@ describe('compileDag()', () => {
   test('compiles 10,000 blocks in a row and a comb of 10,000', () => {
     const chain = Array.from({ length: 10_000 }, (_, v) => (v === 0 ? [] : [v - 1]))
     const comb = chain.map((_, v) => (v === 0 ? [] : [v % 2 === 1 ? v - 1 : v - 2]))
-    expect(compile({ name: 'chain', upstream: chain }).figures).toEqual({ blocks: 10_000, joins: 0, parallels: 0 })
+    expect(compile({ name: 'chain', upstream: chain }).figures).toMatchObject({ blocks: 10_000, joins: 0, parallels: 0 })
     expect(compile({ name: 'comb', upstream: comb }).figures.blocks).toBe(10_000)
   })
 
@@ -96,11 +97,13 @@ function wrongStarts(dag: RandomDag): readonly string[] {
   })
   const of = (block: string) => times[Number(block.slice(1))] ?? { tries: [], decision: 0 }
   const secondsToRetry = 10
-  const run = simulate(compile(dag).definition, {
-    tries: (block) => of(block).tries,
-    decision: (block) => of(block).decision,
+  const { definition, parts } = compile(dag)
+  const durations = {
+    tries: (block: string) => of(block).tries,
+    decision: (block: string) => of(block).decision,
     secondsToRetry,
-  })
+  }
+  const run = simulate(definition, durations, parts)
   const ends: number[] = []
   const wrong = dag.upstream.flatMap((sources, v) => {
     const { tries, decision } = of(`b${v}`)
@@ -116,7 +119,7 @@ function wrongStarts(dag: RandomDag): readonly string[] {
 
 function misplaced(dag: RandomDag): readonly string[] {
   const compiled = compile(dag)
-  const { blocks, needs, parallels, names } = structureOf(compiled.definition)
+  const { blocks, needs, parallels, names } = structureOf(compiled.definition, compiled.parts)
   const ancestors = ancestorsOf(dag)
   const signalled = new Map([...needs.keys()].map((join) => [join, new Set<string>()]))
   for (const { id, signals } of blocks) for (const join of signals) signalled.get(join)?.add(id)

@@ -1,0 +1,164 @@
+import { Fault } from '../errors.ts'
+import type { Emission } from './emit-block.ts'
+import type { NamedSequence, NamedStep, Signals } from './name-steps.ts'
+import { shellOf, total, type Weight, weigh } from './weight.ts'
+
+/** What one machine may hold. Step Functions takes 1 MB of text and 25,000 history events. */
+export interface Caps {
+  readonly bytes: number
+  readonly events: number
+}
+
+export interface SplitMachine {
+  readonly main: NamedSequence
+  /** Part k is `parts[k - 1]`; a part comes after the parts it starts. */
+  readonly parts: readonly NamedSequence[]
+}
+
+/** What every machine has besides its steps. */
+const FRAME: Caps = { bytes: 1_500, events: 20 }
+
+/**
+ * Moves pieces of a machine that exceeds its caps into machines of their own, bottom-up: consecutive steps of a sequence,
+ * or branches of a Parallel. Neither adds any order. A piece is as large as a machine may be, and the largest go first,
+ * so few are needed. A bounce module is never cut. `parallels` is how many Parallels have a name already.
+ */
+export function splitMachine(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number): SplitMachine {
+  const cap = { bytes: caps.bytes - FRAME.bytes, events: caps.events - FRAME.events }
+  const packing: Packing = { cap, emission: { signals, epoch: false }, parts: [], parallels }
+  const steps = fitSteps(packing, sequence.steps, cap)
+  return { main: sequenceOf(steps, sequence.entry), parts: packing.parts }
+}
+
+interface Packing {
+  readonly cap: Caps
+  readonly emission: Emission
+  readonly parts: NamedSequence[]
+  parallels: number
+}
+
+/** A run of steps that stays together: one step of a sequence, or one branch of a Parallel. */
+interface Piece {
+  readonly steps: readonly NamedStep[]
+  readonly weight: Weight
+}
+
+function fitSteps(packing: Packing, steps: readonly NamedStep[], cap: Caps): readonly NamedStep[] {
+  const pieces = steps.map((step) => fitStep(packing, step))
+  const joined = (group: readonly Piece[]) => group.flatMap((piece) => piece.steps)
+  return fitPieces(packing, pieces, cap, joined).flatMap((piece) => piece.steps)
+}
+
+function fitStep(packing: Packing, step: NamedStep): Piece {
+  const { cap, emission } = packing
+  const weight = weigh(step, emission)
+  if (!exceeds(weight, cap)) return { steps: [step], weight }
+  if (step.kind === 'par') return fitBranches(packing, step)
+  const sure = { ...weight, events: weight.surely }
+  if (exceeds(sure, cap)) throw tooLarge(step, sure, cap)
+  // Its lists may be shorter than they are allowed to be: it gets a machine for itself.
+  return { steps: [step], weight: { ...weight, events: cap.events } }
+}
+
+function fitBranches(packing: Packing, step: Extract<NamedStep, { kind: 'par' }>): Piece {
+  const { cap, emission } = packing
+  const shell = shellOf(step.branches.length)
+  const room = { bytes: cap.bytes - shell.bytes, events: cap.events - shell.events }
+  const pieces = step.branches.map((branch): Piece => {
+    const steps = fitSteps(packing, branch.steps, room)
+    return { steps, weight: total(steps.map((one) => weigh(one, emission))) }
+  })
+  const joined = (group: readonly Piece[]): readonly NamedStep[] => {
+    const branches = group.map(({ steps }) => sequenceOf(steps, ''))
+    if (branches.length === 1) return branches[0]?.steps ?? []
+    packing.parallels += 1
+    return [{ kind: 'par', entry: `_parallel_${packing.parallels}`, branches }]
+  }
+  const fitted = fitPieces(packing, pieces, room, joined)
+  const branches = fitted.map(({ steps }) => sequenceOf(steps, ''))
+  return { steps: [{ ...step, branches }], weight: total([...fitted.map(({ weight }) => weight), shell]) }
+}
+
+/** Moves groups of neighbours into parts, the heaviest first, until the rest fits; then parts of parts. */
+function fitPieces(
+  packing: Packing,
+  pieces: readonly Piece[],
+  cap: Caps,
+  joined: (group: readonly Piece[]) => readonly NamedStep[],
+): readonly Piece[] {
+  let fitted = pieces
+  while (exceeds(total(fitted.map(({ weight }) => weight)), cap)) {
+    const groups = groupNeighbours(fitted, cap).map((group) => ({
+      group,
+      weight: total(group.map((one) => one.weight)),
+    }))
+    const part = weighPart(packing)
+    const heaviest = groups
+      .filter(({ weight }) => share(weight, cap) > share(part, cap))
+      .sort((a, b) => share(b.weight, cap) - share(a.weight, cap))
+    let rest = total(groups.map(({ weight }) => weight))
+    const moved = new Set<readonly Piece[]>()
+    for (const { group, weight } of heaviest) {
+      if (!exceeds(rest, cap)) break
+      moved.add(group)
+      rest = total([rest, part, { bytes: -weight.bytes, events: -weight.events, surely: -weight.surely }])
+    }
+    const [first] = fitted.flatMap(({ steps }) => steps)
+    if (moved.size === 0) throw tooLarge(first, rest, cap)
+    fitted = groups.flatMap(({ group }) => (moved.has(group) ? [movePart(packing, joined(group))] : group))
+  }
+  return fitted
+}
+
+function groupNeighbours(pieces: readonly Piece[], cap: Caps): readonly (readonly Piece[])[] {
+  const groups: Piece[][] = []
+  let weight: Weight | undefined
+  for (const piece of pieces) {
+    const grown: Weight = weight === undefined ? piece.weight : total([weight, piece.weight])
+    if (weight === undefined || exceeds(grown, cap)) {
+      groups.push([piece])
+      weight = piece.weight
+    } else {
+      groups.at(-1)?.push(piece)
+      weight = grown
+    }
+  }
+  return groups
+}
+
+function movePart(packing: Packing, steps: readonly NamedStep[]): Piece {
+  const { parts, emission } = packing
+  parts.push(sequenceOf(steps, ''))
+  const step = partStep(parts.length)
+  return { steps: [step], weight: weigh(step, emission) }
+}
+
+function weighPart({ parts, emission }: Packing): Weight {
+  return weigh(partStep(parts.length + 1), emission)
+}
+
+function partStep(part: number): NamedStep {
+  return { kind: 'part', entry: `_part_${part}`, part }
+}
+
+function sequenceOf(steps: readonly NamedStep[], entry: string): NamedSequence {
+  return { entry: steps[0]?.entry ?? entry, steps }
+}
+
+function exceeds({ bytes, events }: Caps, cap: Caps): boolean {
+  return bytes > cap.bytes || events > cap.events
+}
+
+/** How much of a machine it takes. */
+function share({ bytes, events }: Caps, cap: Caps): number {
+  return Math.max(bytes / cap.bytes, events / cap.events)
+}
+
+function tooLarge(step: NamedStep | undefined, { bytes, events }: Caps, cap: Caps): Fault {
+  const what =
+    step?.kind === 'module'
+      ? `the blocks that run again together around "${step.module.blocks[0]}" (${step.module.blocks.length} blocks)`
+      : `the piece that begins with state "${step?.entry}"`
+  const message = `Cannot compile: ${what} would take ${bytes} bytes and up to ${events} history events, and one state machine has room for ${cap.bytes} and ${cap.events}. Lower max_bounces or retry.max_attempts, narrow the reset_blocks, or put a part of it into a DAG of its own (mode: dag).`
+  return new Fault('InvalidInput', 'dag_too_large', message, { facts: { bytes, events } })
+}

@@ -1,0 +1,95 @@
+import type { CompiledBlock } from './compiled-block.ts'
+import { type Emission, emitBlock } from './emit-block.ts'
+import { emitStep } from './emit-machine.ts'
+import type { NamedStep } from './name-steps.ts'
+
+/** What a piece takes of a machine: bytes of its text with ARNs in it, and history events. */
+export interface Weight {
+  readonly bytes: number
+  readonly events: number
+  /** Events without the items of lists whose length is not known before the run. */
+  readonly surely: number
+}
+
+/** Length of a function's or machine's ARN in bound text; those of long stage names are a little longer. */
+const ARN_BYTES = 100
+/** What a name of the next state can take where it is not known yet. */
+const NEXT_BYTES = 40
+/** A list whose length is not known. Source: decisions, "foreach". */
+const MOST_ITEMS = 1_000
+/** Event budgets. Source: design decisions, "Limits and figures, fairly". */
+const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6 }
+
+/** Bytes of machine text once its placeholders are bound. It is ASCII: nothing a user wrote but ids is in it. */
+export function boundBytes(text: string): number {
+  return text.length + (text.match(/\$\{\w+\}/g) ?? []).reduce((sum, { length }) => sum + ARN_BYTES - length, 0)
+}
+
+export function weigh(step: NamedStep, emission: Emission): Weight {
+  switch (step.kind) {
+    case 'block':
+      return { bytes: bytesOf(emitBlock(step.block, emission, NEXT)), ...eventsOfBlock(step.block) }
+    case 'par': {
+      const branches = step.branches.map(({ steps }) => weighAll(steps, emission))
+      return total([...branches, shellOf(step.branches.length)])
+    }
+    case 'module': {
+      const passes = 1 + step.module.rules.reduce((sum, { bounce }) => sum + bounce.max_bounces, 0)
+      const exit = weighExit(step, emission)
+      const one = total([weighAll(step.body.steps, { ...emission, epoch: true }), exit])
+      return { bytes: one.bytes, events: one.events * passes, surely: one.surely * passes }
+    }
+    case 'wait':
+      return fixed(bytesOf(emitStep(step, emission, NEXT)), EVENTS.token)
+    case 'part':
+      return fixed(bytesOf(emitStep(step, emission, NEXT)), EVENTS.part)
+  }
+}
+
+export function total(weights: readonly Weight[]): Weight {
+  return weights.reduce(
+    (sum, { bytes, events, surely }) => ({
+      bytes: sum.bytes + bytes,
+      events: sum.events + events,
+      surely: sum.surely + surely,
+    }),
+    fixed(0, 0),
+  )
+}
+
+/** A Parallel without what is in its branches. */
+export function shellOf(branches: number): Weight {
+  return fixed(150 + branches * (NEXT_BYTES + '{"StartAt":"","States":{}},'.length), EVENTS.parallel)
+}
+
+function weighAll(steps: readonly NamedStep[], emission: Emission): Weight {
+  return total(steps.map((step) => weigh(step, emission)))
+}
+
+function weighExit(step: Extract<NamedStep, { kind: 'module' }>, emission: Emission): Weight {
+  const empty = { ...step, body: { ...step.body, steps: [] } }
+  return fixed(bytesOf(emitStep(empty, emission, NEXT)), EVENTS.block + EVENTS.choice)
+}
+
+const NEXT = { Next: 'n'.repeat(NEXT_BYTES) }
+
+function bytesOf(states: object): number {
+  return boundBytes(JSON.stringify(states))
+}
+
+function eventsOfBlock({ mode, approval, foreach, retry }: CompiledBlock): Pick<Weight, 'events' | 'surely'> {
+  const tries = Math.max(1, retry?.max_attempts ?? 1)
+  const asked = approval === undefined ? 0 : EVENTS.token
+  const child = mode === 'dag' ? EVENTS.token : 0
+  const surely = (EVENTS.block + child + asked) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
+  if (foreach === undefined) return { events: surely, surely }
+  const frame = surely + EVENTS.block + EVENTS.parallel
+  const items = (count: number) => frame + count * (EVENTS.item + EVENTS.try * (tries - 1))
+  if (typeof foreach.items !== 'string')
+    return { events: items(foreach.items.length), surely: items(foreach.items.length) }
+  return { events: items(MOST_ITEMS), surely: frame }
+}
+
+function fixed(bytes: number, events: number): Weight {
+  return { bytes, events, surely: events }
+}
