@@ -36,7 +36,16 @@ const DATA = {
   'run:failed': runEnded,
   'run:cancelled': runEnded,
   'block:ready': z.strictObject({}),
-  'block:started': z.strictObject({ inputs_hash: text, context_version: count, holder: text, lease_until: time }),
+  'block:started': z.strictObject({
+    inputs_hash: text,
+    context_version: count,
+    holder: text,
+    lease_until: time,
+    /** The child run that does this attempt's work (mode dag): it is the holder then, until its deadline. */
+    child: text.optional(),
+    /** foreach: how many items begin with it, and the ref of the block's resolved inputs they all work with. */
+    items: z.strictObject({ count, inputs_ref: text }).optional(),
+  }),
   'block:output': z.strictObject({
     outputs: z.record(text, StoredValueSchema),
     provider: text,
@@ -73,6 +82,8 @@ const DATA = {
     max: z.int().min(1),
     epoch: z.int().min(1),
     reason: text,
+    /** The failed gates' verdicts as JSON lines: what the next prompts of the reset blocks carry. */
+    feedback_ref: text.optional(),
   }),
   'approval:requested': z.strictObject({
     approval_id: text,
@@ -106,6 +117,8 @@ export type NewEvent = {
   [T in EventType]: {
     readonly type: T
     readonly block_id?: string
+    /** Number of the foreach item it is about; absent = the block itself. */
+    readonly item?: number
     readonly attempt?: number
     readonly data: EventData<T>
   }
@@ -126,6 +139,7 @@ const members = Object.entries(DATA).map(([type, data]) =>
     type: z.literal(type),
     run_id: text,
     block_id: text.optional(),
+    item: count.optional(),
     attempt: z.int().min(0).optional(),
     at: time,
     data,

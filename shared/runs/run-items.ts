@@ -1,5 +1,5 @@
 import type { Json } from '../canonical.ts'
-import type { StoredValue } from './event.ts'
+import type { EventData, StoredValue } from './event.ts'
 
 export type BlockState =
   | 'pending'
@@ -31,10 +31,19 @@ export interface BlockProjection {
     /** Names of the gates that did not hold: what `on_gate_fail` looks at. */
     readonly gates?: readonly string[]
   }
-  /** foreach: how many items `_items_<id>` found. */
-  readonly items?: number
+  /** foreach: what `_items_<id>` found. */
+  readonly items?: ForeachItems
   /** mode dag: the child run of this attempt. */
   readonly child?: string
+}
+
+/** The items of a foreach block, fixed when it began: what they work with lies in the object store. */
+export interface ForeachItems {
+  readonly count: number
+  /** Ref of the block's resolved inputs, as JSON. */
+  readonly inputs_ref: string
+  /** ISO time. */
+  readonly since: string
 }
 
 /** C#: an earlier result of the same block definition and inputs. */
@@ -43,7 +52,8 @@ export interface CachedResult {
   readonly block_id: string
   /** ISO time of its completion. */
   readonly at: string
-  readonly outputs: Readonly<Record<string, StoredValue>>
+  /** As it was recorded when it was made. */
+  readonly output: EventData<'block:output'>
 }
 
 /** A#: what a person was shown. Task tokens lie beside it and never leave the store but to be answered. */

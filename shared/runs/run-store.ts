@@ -197,8 +197,8 @@ export interface RunStore {
   putProjection(run: RunKey, projection: BlockProjection): Promise<void>
   /** Of blocks; those of items are asked for by their block. */
   projections(run: RunKey, blocks?: readonly number[]): Promise<readonly BlockProjection[]>
-  /** The items of one foreach block, in item order: also after its end, and of an earlier epoch if no newer is there. */
-  itemProjections(run: RunKey, block: number): Promise<readonly BlockProjection[]>
+  /** The items of one foreach block, or those named, in item order: also after its end, and of an earlier epoch if no newer is there. */
+  itemProjections(run: RunKey, block: number, items?: readonly number[]): Promise<readonly BlockProjection[]>
   /** Moves the lease of a running attempt of a block (or of one item); false when it is no longer this holder's. */
   renewLease(
     run: RunKey,

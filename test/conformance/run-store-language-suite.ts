@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, HeadModule, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, step, time } from './run-store-fixture.ts'
+import { cachedResult } from './run-store-model.ts'
 
 /** What a run store promises for fan-outs, bounces, children and kept results. */
 export function languageTests(store: () => RunStore): void {
@@ -124,7 +125,13 @@ function itemProjectionTests(store: () => RunStore): void {
 
   test('are read by block in item order, and are not the block', async () => {
     const run = await begun(store)
-    const own: BlockProjection = { block: 5, ordinal: at(1, 10), state: 'running', attempt: 1, items: 12 }
+    const own: BlockProjection = {
+      block: 5,
+      ordinal: at(1, 10),
+      state: 'running',
+      attempt: 1,
+      items: { count: 12, inputs_ref: 'objstore://main/a', since: time(1) },
+    }
     await store().putProjection(run, own)
     for (const item of [11, 2, 0]) await store().putProjection(run, one(item))
     await store().putProjection(run, { ...one(1), block: 50 })
@@ -132,6 +139,8 @@ function itemProjectionTests(store: () => RunStore): void {
     expect(await store().itemProjections(run, 5)).toEqual([one(0), one(2), one(11)])
     expect(await store().projections(run)).toEqual([own])
     expect(await store().projections(run, [5])).toEqual([own])
+    expect(await store().itemProjections(run, 5, [11, 3, 2, 11])).toEqual([one(2), one(11)])
+    expect(await store().itemProjections(run, 5, [])).toEqual([])
     expect(await store().itemProjections(run, 7)).toEqual([])
     expect(await store().itemProjections({ tenant: 'other', run_id: run.run_id }, 5)).toEqual([])
   })
@@ -211,24 +220,17 @@ function linkTests(store: () => RunStore): void {
 }
 
 function cacheTests(store: () => RunStore): void {
-  const result = (n: number): CachedResult => ({
-    run_id: `run_${n}`,
-    block_id: 'b',
-    at: time(n),
-    outputs: { text: { ref: `objstore://main/${'a'.repeat(64)}`, sha256: 'a'.repeat(64), bytes: n } },
-  })
-
   test('the newest result of a definition and its inputs is kept, whichever was written last', async () => {
     expect(await store().cached('main', 'block', 'inputs')).toBeUndefined()
-    await store().putCached('main', 'block', 'inputs', result(2))
-    await store().putCached('main', 'block', 'inputs', result(1))
-    expect(await store().cached('main', 'block', 'inputs')).toEqual(result(2))
-    await store().putCached('main', 'block', 'inputs', result(3))
-    expect(await store().cached('main', 'block', 'inputs')).toEqual(result(3))
+    await store().putCached('main', 'block', 'inputs', cachedResult(2))
+    await store().putCached('main', 'block', 'inputs', cachedResult(1))
+    expect(await store().cached('main', 'block', 'inputs')).toEqual(cachedResult(2))
+    await store().putCached('main', 'block', 'inputs', cachedResult(3))
+    expect(await store().cached('main', 'block', 'inputs')).toEqual(cachedResult(3))
   })
 
   test('another definition, other inputs and another tenant have results of their own', async () => {
-    await store().putCached('main', 'block', 'inputs', result(1))
+    await store().putCached('main', 'block', 'inputs', cachedResult(1))
     for (const [tenant, block, inputs] of [
       ['main', 'block2', 'inputs'],
       ['main', 'block', 'inputs2'],

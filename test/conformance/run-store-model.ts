@@ -368,8 +368,20 @@ const keeps: fc.Arbitrary<Operation> = fc
     },
   }))
 
-function cachedResult(n: number): CachedResult {
-  return { run_id: `run_${n}`, block_id: 'b', at: time(n), outputs: {} }
+const output: CachedResult['output'] = {
+  outputs: { text: { ref: `objstore://main/${'a'.repeat(64)}`, sha256: 'a'.repeat(64), bytes: 3 } },
+  provider: 'local',
+  model: 'outline',
+  params_hash: 'p',
+  prompt_hash: 'q',
+  tokens_in: 800,
+  tokens_out: 300,
+  latency_ms: 12.5,
+  finish_reason: 'stop',
+}
+
+export function cachedResult(n: number): CachedResult {
+  return { run_id: `run_${n}`, block_id: 'b', at: time(n), output }
 }
 
 const someToken = fc.constantFrom(undefined, 'p1', 'p2')

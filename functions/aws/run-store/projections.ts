@@ -19,8 +19,10 @@ export function projectionsOf(
           : await table.getAll([...new Set(blocks)].map((block) => ownKey(run, { block })))
       return items.map(projectionOf).toSorted((a, b) => a.block - b.block)
     },
-    async itemProjections(run, block) {
-      return (await table.all(itemKey(run, itemPrefix(block)))).map(projectionOf)
+    async itemProjections(run, block, items) {
+      if (items === undefined) return (await table.all(itemKey(run, itemPrefix(block)))).map(projectionOf)
+      const found = await table.getAll([...new Set(items)].map((item) => ownKey(run, { block, item })))
+      return found.map(projectionOf).toSorted((a, b) => (a.item ?? 0) - (b.item ?? 0))
     },
     async renewLease(run, owner, holder, lease_until) {
       const renewed = await table.update(ownKey(run, owner), ({ path, value }) => ({

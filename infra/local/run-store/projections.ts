@@ -22,12 +22,12 @@ export function projectionsOf(
   )
   const all = query<Row>(
     db,
-    "SELECT lease_until, body FROM lanes WHERE run = ? AND body IS NOT NULL AND instr(lane, '.') = 0 ORDER BY CAST(lane AS INTEGER)",
+    "SELECT lease_until, body FROM lanes WHERE run = ? AND body IS NOT NULL AND instr(lane, '.') = 0 ORDER BY length(lane), lane",
   )
   const some = query<Row>(
     db,
     `SELECT p.lease_until, p.body FROM json_each(?2) wanted CROSS JOIN lanes p ON p.run = ?1 AND p.lane = wanted.value
-     WHERE p.body IS NOT NULL ORDER BY CAST(p.lane AS INTEGER)`,
+     WHERE p.body IS NOT NULL GROUP BY p.lane ORDER BY length(p.lane), p.lane`,
   )
   // '/' is the character after '.'; a shorter number is a smaller one.
   const items = query<Row>(
@@ -43,12 +43,16 @@ export function projectionsOf(
     projections: async (key, blocks) => {
       const run = numberOf(key)
       if (run === undefined) return []
-      const rows = blocks === undefined ? all.all(run) : some.all(run, JSON.stringify([...new Set(blocks)].map(String)))
+      const rows = blocks === undefined ? all.all(run) : some.all(run, JSON.stringify(blocks.map(String)))
       return rows.map(projectionOf)
     },
-    itemProjections: async (key, block) => {
+    itemProjections: async (key, block, only) => {
       const run = numberOf(key)
-      return run === undefined ? [] : items.all(run, String(block)).map(projectionOf)
+      if (run === undefined) return []
+      const lanes = only?.map((item) => laneKey({ block, item }))
+      return (lanes === undefined ? items.all(run, String(block)) : some.all(run, JSON.stringify(lanes))).map(
+        projectionOf,
+      )
     },
     renewLease: (key, owner, holder, lease_until) =>
       commitTogether(db, () => {
