@@ -18,15 +18,13 @@ export function readAgent(
   const section = readSection(reading, SECTIONS.agent, given, path, 'agent')
   if (section === undefined) return undefined
   const { provider, model, model_params = {} } = section
-  const route = routeOf(section)
   const isNamed = provider !== undefined && model !== undefined
-  if (!isNamed && route === undefined) refuseNobody(reading, given, path)
+  const route = readRoute(reading, section, path, isNamed)
   if (provider !== undefined) checkProvider(reading, provider, [...path, 'provider'])
-  const found = isNamed || route === undefined ? {} : { route }
-  if (isNamed && route !== undefined) warnRoute(reading, path)
   // What is not named is empty until the route is bound to an agent of sluice.yaml.
-  const agent = { provider: provider ?? '', model: model ?? '', ...found, ...textsOf(section) }
-  if (isNamed || route !== undefined) checkFound(reading, agent, path)
+  const agent = { provider: provider ?? '', model: model ?? '', ...route, ...textsOf(section) }
+  if (isNamed || route.route !== undefined) checkFound(reading, agent, path)
+  else refuseNobody(reading, given, path)
   return { mode: 'ai', agent: { ...agent, model_params: model_params as Mapping } }
 }
 
@@ -37,19 +35,24 @@ function textsOf({ prompt, system }: Loose<Pick<Agent, 'prompt' | 'system'>>): P
 /** As a section answers it: what is absent is undefined. */
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
-function routeOf({ role, capability, specific }: Loose<AgentRoute>): AgentRoute | undefined {
-  if (role === undefined && capability === undefined && specific === undefined) return undefined
-  return {
+/** How its agent is found; beside both names that has no effect. */
+function readRoute(
+  { warnings }: Reading,
+  { role, capability, specific }: Loose<AgentRoute>,
+  path: Path,
+  isNamed: boolean,
+): Pick<Agent, 'route'> {
+  const route = {
     ...(role === undefined ? {} : { role }),
     ...(capability === undefined ? {} : { capability }),
     ...(specific === undefined ? {} : { specific }),
   }
-}
-
-function warnRoute({ warnings }: Reading, path: Path): void {
+  if (Object.keys(route).length === 0) return {}
+  if (!isNamed) return { route }
   const at = pathText(path)
   const message = `"role", "capability" and "specific" of ${at} have no effect, since it names provider and model.`
   warnings.push({ code: 'route_without_effect', path: at, message })
+  return {}
 }
 
 /** Neither named nor described. A key that is there but wrong is a problem already. */

@@ -18,6 +18,7 @@ export interface Flow {
 }
 
 type Keys = 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache'
+type Mappable = Readonly<Partial<Record<Keys, Json | undefined>>>
 
 /** What was read of the block before. */
 type Known = Pick<BlockGates, 'names' | 'routing'> & { readonly ports: BlockPorts; readonly mode?: Json | undefined }
@@ -26,14 +27,8 @@ type Known = Pick<BlockGates, 'names' | 'routing'> & { readonly ports: BlockPort
 const ALONE: readonly Keys[] = ['foreach', 'cache']
 
 /** Reads those keys of a block; what they name in other blocks is looked at when all blocks are read. */
-export function readFlow(
-  reading: Reading,
-  block: Readonly<Partial<Record<Keys, Json | undefined>>>,
-  path: Path,
-  { ports, mode = 'ai', ...gates }: Known,
-): Flow {
-  for (const key of mode === 'approval' || mode === 'dag' ? ALONE : [])
-    if (block[key] !== undefined) refuseBeside(reading, key, String(mode), path)
+export function readFlow(reading: Reading, block: Mappable, path: Path, { ports, mode = 'ai', ...gates }: Known): Flow {
+  if (mode === 'approval' || mode === 'dag') refuseBeside(reading, block, mode, path)
   const when = readCondition(reading, block.when, [...path, 'when'], ['inputs'])
   const depends = readDepends(reading, block.depends, [...path, 'depends'])
   const on_gate_fail = readBounces(reading, block.on_gate_fail, [...path, 'on_gate_fail'], gates)
@@ -51,12 +46,15 @@ export function readFlow(
   }
 }
 
-function refuseBeside({ problems }: Reading, key: Keys, mode: string, path: Path): void {
-  const say: Problem['say'] = ({ who }) => ({
-    text: `${who} has "${key}", which does not go with mode "${mode}"`,
-    hint: mode === 'dag' ? `Give "${key}" to blocks of the child, or remove it.` : 'Remove it.',
-  })
-  problems.push({ code: 'mode_mismatch', path: [...path, key], on: 'key', say })
+function refuseBeside({ problems }: Reading, block: Mappable, mode: 'approval' | 'dag', path: Path): void {
+  for (const key of ALONE) {
+    if (block[key] === undefined) continue
+    const say: Problem['say'] = ({ who }) => ({
+      text: `${who} has "${key}", which does not go with mode "${mode}"`,
+      hint: mode === 'dag' ? `Give "${key}" to blocks of the child, or remove it.` : 'Remove it.',
+    })
+    problems.push({ code: 'mode_mismatch', path: [...path, key], on: 'key', say })
+  }
 }
 
 function readCache(reading: Reading, given: Json | undefined, path: Path): CachePolicy | undefined {

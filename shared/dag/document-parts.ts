@@ -1,0 +1,118 @@
+import type { Json } from '../canonical.ts'
+import { HANDLERS } from '../handlers.ts'
+import { PORT_TYPES } from './dag.ts'
+import { LIMITS } from './limits.ts'
+import type { SECTIONS } from './sections.ts'
+
+export type Section = keyof typeof SECTIONS
+type Schema = Readonly<Record<string, Json>>
+
+const ref = (section: Section | 'check'): Schema => ({ $ref: `#/$defs/${section}` })
+const listOf = (items: Schema, maxItems: number): Schema => ({ type: 'array', items, maxItems })
+const NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}'
+const name: Schema = { type: 'string', pattern: `^${NAME}$` }
+const output: Schema = { type: 'string', pattern: `^${NAME}\\.${NAME}$` }
+const named = (value: Schema): Schema => ({ type: 'object', propertyNames: name, additionalProperties: value })
+const portType: Schema = { enum: PORT_TYPES }
+/** `name: string` is short for `name: { type: string }`. */
+const portOf = (section: Section): Schema => ({ anyOf: [portType, ref(section)] })
+const expression: Schema = { type: 'string', minLength: 1, maxLength: 1_000 }
+const object: Schema = { type: 'object' }
+const approver: Schema = { type: 'string', pattern: '^(?:user|slack|iam|token):.*\\S' }
+const gates = listOf(ref('gate'), LIMITS.gates_per_block)
+const itemGate: Schema = { allOf: [ref('gate'), { properties: { on_fail: { enum: ['retry', 'fail', 'warn'] } } }] }
+const composition: Schema = { anyOf: [{ enum: ['all', 'any'] }, ref('at_least'), ref('weights')] }
+/** Another mode than this one (the default: ai), or its section. */
+const modeRule = (mode: string, section: string): Schema => ({
+  anyOf: [
+    { properties: { mode: { not: { const: mode } } }, ...(mode === 'ai' ? { required: ['mode'] } : {}) },
+    { required: [section] },
+  ],
+})
+
+/**
+ * What zod cannot say of a section, since the parser reads it by itself: schemas of those keys, keys that must be
+ * there, and rules over the whole section.
+ */
+export const PARTS: Readonly<
+  Partial<
+    Record<
+      Section,
+      {
+        readonly keys?: Readonly<Record<string, Schema>>
+        readonly required?: readonly string[]
+        readonly rules?: Schema
+      }
+    >
+  >
+> = {
+  document: {
+    keys: {
+      inputs: named(portOf('run_input')),
+      blocks: { ...listOf(ref('block'), LIMITS.blocks), minItems: 1 },
+      edges: { type: 'array', items: ref('edge') },
+    },
+    required: ['blocks'],
+  },
+  run_input: { keys: { type: portType } },
+  input: { keys: { type: portType, from: output } },
+  output: { keys: { type: portType }, required: ['type'] },
+  block: {
+    keys: {
+      id: name,
+      mode: { enum: ['ai', 'deterministic', 'approval', 'dag'], default: 'ai' },
+      inputs: named(portOf('input')),
+      outputs: { ...named(portOf('output')), maxProperties: LIMITS.outputs_per_block },
+      agent: ref('agent'),
+      deterministic: ref('deterministic'),
+      dag: ref('child'),
+      when: expression,
+      depends: expression,
+      foreach: ref('foreach'),
+      cache: ref('cache'),
+      pre_gates: gates,
+      post_gates: gates,
+      gate_composition: ref('gate_composition'),
+      on_gate_fail: listOf(ref('bounce'), LIMITS.gates_per_block),
+      approval: { anyOf: [{ type: 'boolean' }, ref('approval')] },
+      retry: ref('retry'),
+    },
+    required: ['id'],
+    rules: {
+      allOf: [
+        modeRule('ai', 'agent'),
+        modeRule('deterministic', 'deterministic'),
+        modeRule('approval', 'approval'),
+        modeRule('dag', 'dag'),
+      ],
+    },
+  },
+  agent: {
+    keys: { model_params: object },
+    rules: {
+      anyOf: [['provider', 'model'], ['role'], ['capability'], ['specific']].map((required) => ({ required })),
+    },
+  },
+  deterministic: { keys: { handler: { enum: Object.keys(HANDLERS) }, config: object } },
+  gate: { keys: { check: ref('check') }, required: ['check'] },
+  gate_composition: { keys: { pre: composition, post: composition } },
+  approval: {
+    keys: { approvers: listOf(approver, 100), approver: { type: 'string', minLength: 1 }, quorum: { const: 1 } },
+  },
+  edge: { keys: { transform: expression } },
+  foreach: {
+    keys: {
+      items: {
+        anyOf: [
+          { type: 'string', pattern: '^\\s*\\{\\{[^{}]*\\}\\}\\s*$' },
+          { type: 'array', maxItems: LIMITS.foreach_items },
+        ],
+      },
+      as: { ...name, default: 'item' },
+      item_gates: listOf(itemGate, LIMITS.gates_per_block),
+    },
+    required: ['items'],
+  },
+  bounce: { keys: { route_to: name, reset_blocks: listOf(name, LIMITS.hull_blocks) }, required: ['route_to'] },
+  child: { keys: { inputs: { ...object, propertyNames: name }, outputs: named(output) } },
+}

@@ -1,0 +1,93 @@
+import * as z from 'zod'
+import type { Json } from '../canonical.ts'
+import { gateOf, gateTypes } from '../gates/registry.ts'
+import { HANDLERS } from '../handlers.ts'
+import { PARTS, type Section } from './document-parts.ts'
+import { WORDS } from './document-words.ts'
+import { SECTIONS } from './sections.ts'
+
+type Schema = Readonly<Record<string, Json>>
+
+/**
+ * JSON Schema (draft 2020-12) of a DAG document, for editors and other programs. It is made from the very sections the
+ * parser reads by: what is right for parseDag is right here. The other way round it knows shapes, not graphs: names
+ * that do not exist, cycles and types across wires are found by parseDag alone.
+ */
+export function documentSchema(): Schema {
+  const { document, ...sections } = Object.fromEntries(SECTION_NAMES.map((name) => [name, sectionSchema(name)]))
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Sluice DAG document',
+    ...document,
+    $defs: { ...sections, check: checkSchema() },
+  }
+}
+
+// The keys of SECTIONS are its sections; Object.keys answers plain texts.
+const SECTION_NAMES = Object.keys(SECTIONS) as Section[]
+
+function sectionSchema(name: Section): Schema {
+  const words = WORDS[name]
+  const parts: Readonly<Record<string, Schema>> = PARTS[name]?.keys ?? {}
+  const { properties, required } = schemaOf(SECTIONS[name])
+  const described = Object.entries(properties).map(([key, schema]): [string, Schema] => {
+    return [key, { description: words.keys[key] ?? '', ...(parts[key] ?? schema) }]
+  })
+  const also = name === 'deterministic' ? { allOf: handlerRules() } : PARTS[name]?.rules
+  return {
+    description: words.section,
+    type: 'object',
+    properties: Object.fromEntries(described),
+    required: [...new Set([...required, ...(PARTS[name]?.required ?? [])])],
+    additionalProperties: false,
+    ...also,
+  }
+}
+
+/** The config of each handler is that handler's own schema. */
+function handlerRules(): readonly Schema[] {
+  return Object.entries(HANDLERS).map(([handler, schema]) => ({
+    anyOf: [{ properties: { handler: { not: { const: handler } } } }, { properties: { config: objectSchema(schema) } }],
+  }))
+}
+
+/** A check is one of the gate kinds, each with its own parameters. */
+function checkSchema(): Schema {
+  const kinds = gateTypes().map((type): Schema => {
+    const gate = gateOf(type)
+    const { properties, required } = gate === undefined ? NOTHING : schemaOf(gate.params)
+    return {
+      title: type,
+      description: gate?.summary ?? '',
+      properties: { type: { const: type }, not: { const: false }, ...properties },
+      required: ['type', ...required],
+      additionalProperties: false,
+    }
+  })
+  const type = { description: 'The kind of gate.', enum: gateTypes() }
+  return { type: 'object', properties: { type }, required: ['type'], anyOf: kinds }
+}
+
+function objectSchema(schema: z.ZodType): Schema {
+  const { properties, required } = schemaOf(schema)
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+interface Members {
+  readonly properties: Readonly<Record<string, Schema>>
+  readonly required: readonly string[]
+}
+
+const NOTHING: Members = { properties: {}, required: [] }
+
+/** What zod says of an object; its bound for whole numbers is no rule of ours. */
+function schemaOf(schema: z.ZodType): Members {
+  const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  // JSON by construction.
+  const { properties = {}, required = [] } = JSON.parse(JSON.stringify(made, withoutBound)) as Partial<Members>
+  return { properties, required }
+}
+
+function withoutBound(key: string, value: unknown): unknown {
+  return key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : value
+}

@@ -1,0 +1,185 @@
+import type { Section } from './document-parts.ts'
+
+interface SectionWords {
+  readonly section: string
+  readonly keys: Readonly<Record<string, string>>
+}
+
+const EXTRAS = {
+  metadata: 'Anything, for people and tools; no effect.',
+  version: 'For people; no effect.',
+  description: 'For people; no effect.',
+  tags: 'For people and tools; no effect.',
+  labels: 'For people and tools; no effect.',
+}
+const PORT = {
+  type: 'string, number, boolean, json (any value), file or artifact (object refs).',
+  required: 'Whether a missing value is an error. Default: true, and false where there is a default.',
+  default: 'Value where nothing else gives one.',
+  description: 'For people and generated prompts.',
+}
+
+/** What an editor shows of a section and of each of its keys; docs/dag.md says more. */
+export const WORDS: Readonly<Record<Section, SectionWords>> = {
+  document: {
+    section: 'A DAG of blocks: units of work behind deterministic gates.',
+    keys: {
+      ...EXTRAS,
+      name: 'Names the DAG in lists. Default: the base name of the file.',
+      version: 'A text or a number, for people.',
+      inputs: 'What a run is started with, by name.',
+      blocks: 'The work; at most 1,000 blocks.',
+      edges: 'Wires between blocks, instead of "from" of inputs or besides it.',
+      entrypoints: 'Ids of blocks; no effect, the wires decide what comes first.',
+      terminals: 'Ids of blocks; no effect, the wires decide what comes last.',
+    },
+  },
+  run_input: { section: 'One input of the run.', keys: PORT },
+  input: {
+    section: 'An input port of a block.',
+    keys: { ...PORT, from: 'BLOCK.OUTPUT whose value it takes; the type then comes from there.' },
+  },
+  output: {
+    section: 'An output port of a block.',
+    keys: {
+      type: PORT.type,
+      required: 'Whether it must be there and not be blank. Default: true.',
+      description: PORT.description,
+    },
+  },
+  block: {
+    section: 'One unit of work: inputs, gates, what does the work, outputs.',
+    keys: {
+      ...EXTRAS,
+      id: 'Unique in the document: a letter, then letters, digits, "_" or "-", 64 at most.',
+      name: 'Shown to people. Default: the id.',
+      mode: 'What does the work: ai (a model), deterministic (a handler), approval (a person), dag (a child run).',
+      inputs: 'Ports the block reads, by name.',
+      outputs: 'Ports the block fills, by name.',
+      agent: 'Which model does the work, and with which prompt (mode ai).',
+      deterministic: 'Which handler does the work (mode deterministic).',
+      dag: 'Which deployed DAG runs as a child (mode dag).',
+      when: 'Expression over inputs. Anything but true skips the block.',
+      depends:
+        'Expression over outcomes of blocks, as in "plan.succeeded && (lint.succeeded || lint.skipped)". Default: all upstream blocks succeeded.',
+      foreach: 'Runs the block once for each item of a list.',
+      cache: 'Lets an earlier result of the same definition and inputs stand in for the work.',
+      pre_gates: 'Judge the inputs before the work is done.',
+      post_gates: 'Judge the outputs before anybody sees them.',
+      gate_composition: 'How the verdicts of a phase become one. Default: all must hold.',
+      on_gate_fail: 'Which failed gate sends the run back to an earlier block, and how often.',
+      approval: 'A person is asked before the work is done: true, or the details.',
+      retry: 'How often and when the block is tried again. Default: one try.',
+      timeout_ms: 'Milliseconds for one try. Default: 300000.',
+      strict_output: 'Whether an answer that breaks the contract is repaired by a further question. Default: true.',
+      contract_repair_attempts: 'Such questions inside one try. Default: 1.',
+    },
+  },
+  agent: {
+    section: 'A provider and a model by name, or a role, capability or name of an agent of sluice.yaml.',
+    keys: {
+      ...EXTRAS,
+      provider: 'A provider that is configured; never replaced in silence.',
+      model: 'A model of that provider.',
+      prompt: 'Template: {{inputs.NAME}}. Default: written from name, ports and gate errors.',
+      system: 'Template, sent before the prompt.',
+      model_params: 'Handed to the provider as they are.',
+      role: 'Finds an agent of sluice.yaml by its role.',
+      capability: 'Finds an agent of sluice.yaml by what it can do.',
+      specific: 'Finds an agent of sluice.yaml by its name.',
+    },
+  },
+  deterministic: {
+    section: 'Work without a model.',
+    keys: { handler: 'What runs.', config: "The handler's own settings." },
+  },
+  gate: {
+    section: 'A deterministic check and what its failure means.',
+    keys: {
+      ...EXTRAS,
+      name: 'Unique in the block.',
+      check: 'The kind of gate and its parameters.',
+      error: 'Said to people and to the next try.',
+      on_fail:
+        'retry, fail, warn (counts for nothing) or route (a rule of on_gate_fail). Default: fail before, retry after the work.',
+    },
+  },
+  gate_composition: {
+    section: 'How the verdicts of each phase become one.',
+    keys: { pre: 'For the pre-gates.', post: 'For the post-gates.' },
+  },
+  at_least: { section: 'So many gates must hold.', keys: { at_least: 'How many.' } },
+  weights: {
+    section: 'The weights of the gates that hold must reach the threshold.',
+    keys: { weights: 'Weight of a gate, by its name; others count 0.', threshold: 'The sum that is enough.' },
+  },
+  approval: {
+    section: 'Who is asked what, and what silence means.',
+    keys: {
+      required: 'false: nobody is asked. Default: true.',
+      prompt: 'The question; a template.',
+      show: 'Inputs (PORT) and upstream outputs (BLOCK.OUTPUT) the person sees. Default: all inputs.',
+      approvers: 'Who may decide: user:NAME, slack:NAME, iam:NAME, token:NAME. Default: anyone.',
+      approver: 'One more approver; without a kind it is a user.',
+      quorum: 'How many must approve.',
+      self_approval: 'Whether the starter of the run may decide. Default: true.',
+      timeout_sec: 'Seconds to decide in. Default: 1800.',
+      on_timeout: 'What expiry means. Default: reject.',
+      on_reject: 'What a rejection means.',
+    },
+  },
+  retry: {
+    section: 'Further tries after a failure that may pass.',
+    keys: {
+      max_attempts: 'Tries in all; 0 and 1 are one try.',
+      backoff: 'How the delay grows. Default: exponential.',
+      delay_ms: 'Milliseconds before the second try; below 1,000 too. Default: 1000.',
+      max_delay_ms: 'No delay is longer. Default: 30000.',
+      jitter: 'full: a random part of the delay. Default: full.',
+    },
+  },
+  edge: {
+    section: 'Order between two blocks; with output and input a value travels.',
+    keys: {
+      ...EXTRAS,
+      from: 'Id of the block that is done before.',
+      output: 'Its output.',
+      to: 'Id of the block that starts after.',
+      input: 'Its input.',
+      transform: 'Expression over value and outputs; its result is the input.',
+    },
+  },
+  foreach: {
+    section: 'A list, and how its items are worked on. Outputs become lists in item order.',
+    keys: {
+      items: 'The list, or one placeholder such as "{{inputs.files}}".',
+      as: 'Name of the input that holds the item. Default: item.',
+      max_concurrency: 'Items at work at once. Default: 10.',
+      tolerate: 'Failed items the block survives. Default: 0.',
+      item_gates: 'Judge the outputs of each item.',
+    },
+  },
+  cache: {
+    section: 'When an earlier result may stand in.',
+    keys: { key: 'What must be equal besides the definition: the inputs.', max_age_sec: 'How old it may be.' },
+  },
+  bounce: {
+    section: 'A way back for one gate.',
+    keys: {
+      when_gate: 'Name of a gate of this block.',
+      route_to: 'The block to go back to: this one or one before it.',
+      reset_blocks: 'Further blocks that run again; those between are added.',
+      max_bounces: 'How often; then the failure stands. Default: 1.',
+      reason: 'Said to people and to the blocks that run again.',
+      feedback_from: 'What those blocks are told.',
+    },
+  },
+  child: {
+    section: 'A deployed DAG that runs as a child of this run.',
+    keys: {
+      name: 'Its name.',
+      inputs: 'Its run inputs; texts are templates over the inputs of this block. Default: those inputs by name.',
+      outputs: 'BLOCK.OUTPUT of the child for outputs of this block. Default: the like-named output of a last block.',
+    },
+  },
+}
