@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
-import { type DagWarning, dagWarnings } from '../../shared/dag/warnings.ts'
+import type { DagWarning } from '../../shared/dag/warnings.ts'
 import { type CheckedSettings, checkSettings } from './check-settings.ts'
 import { readFile, readFileIfAny } from './read-file.ts'
 
@@ -33,7 +33,7 @@ export function checkFile(file: string): CheckedFile {
     return { file, valid: errors.length === 0, errors, warnings: [], order: [] }
   }
   const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...knownPlace() })
-  if (parsed.ok) return { file, valid: true, errors: [], warnings: dagWarnings(parsed.dag), order: parsed.order }
+  if (parsed.ok) return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
   return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
 }
 

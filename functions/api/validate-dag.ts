@@ -1,7 +1,6 @@
 import { VALIDATE_DAG } from '../../shared/api/validate-dag.ts'
 import type { Dag, RunInput } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
-import { dagWarnings } from '../../shared/dag/warnings.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /** The same check a start makes, with the providers and agents of this place; a bad document is an answer here, not a problem. */
@@ -15,7 +14,7 @@ export const handler = httpHandler({
       return { json: { valid: false, errors, warnings: [], order: [], context_inputs: [] } }
     }
     const { dag, order, dag_hash } = parsed
-    const warnings = dagWarnings(dag).map((warning) => ({ ...warning }))
+    const warnings = parsed.warnings.map((warning) => ({ ...warning }))
     const context_inputs = contextInputs(dag)
     return { json: { valid: true, errors: [], warnings, order: [...order], dag_hash, context_inputs } }
   },
