@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { oneLine } from './plain-text.ts'
+import { skipWords } from './skip-words.ts'
 import { durationWords, sizeWords } from './words.ts'
 
 /**
@@ -60,11 +61,19 @@ function blockWords(event: RunEvent): string | undefined {
     case 'block:failed':
       return `failed: ${event.data.reason}`
     case 'block:skipped':
-      return `skipped because of ${event.data.because.join(', ')}`
+      return `skipped ${skipWords(event.data.because, event.data.condition)}`
+    case 'block:rerouted':
+      return rerouteWords(event.data)
     default:
       // A newer server's event: its type says more than silence.
       return (event as { readonly type: string }).type
   }
+}
+
+type ReroutedData = Extract<RunEvent, { type: 'block:rerouted' }>['data']
+
+function rerouteWords({ to, reset, bounce, max, reason }: ReroutedData): string {
+  return `sent back to ${to} (bounce ${bounce} of ${max}; again: ${reset.join(', ')}): ${reason}`
 }
 
 function retryWords({ at, data }: Extract<RunEvent, { type: 'block:retrying' }>): string {

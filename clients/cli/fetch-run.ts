@@ -13,6 +13,8 @@ const BlockSchema = z.looseObject({
   gates: z.array(z.looseObject({ gate: text, status: text, reason: text })).readonly(),
   error: z.looseObject({ code: text, reason: text }).optional(),
   because: z.array(text).readonly().optional(),
+  condition: text.optional(),
+  child: text.optional(),
 })
 
 const ApprovalSchema = z.looseObject({
@@ -37,6 +39,7 @@ const RunAnswerSchema = z.looseObject({
     state: text,
     reason: text.optional(),
     waiting_for: text.optional(),
+    parent: z.looseObject({ run_id: text, block_id: text }).optional(),
     started_at: text.optional(),
     ended_at: text.optional(),
     tokens: z.number(),

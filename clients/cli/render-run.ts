@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import type { RunAnswer } from './fetch-run.ts'
 import { cut, oneLine } from './plain-text.ts'
+import { skipWords } from './skip-words.ts'
 import { count, durationWords } from './words.ts'
 
 /** How much room there is, and the time for what still runs (milliseconds since 1970). */
@@ -86,9 +87,10 @@ function timeWords(part: { started_at?: string | undefined; ended_at?: string | 
   return durationWords(end - Date.parse(part.started_at))
 }
 
-/** Why it failed, waits or was left out; what went wrong on the way does not matter once it completed. */
-function noteWords({ state, error, because }: Block): string {
+/** Why it failed, waits or was left out, or which run does its work; what went wrong on the way does not matter once it completed. */
+function noteWords({ state, error, because, condition, child }: Block): string {
   if (state === 'paused_approval') return 'waits for a person'
-  if (because !== undefined) return `because of ${because.join(', ')}`
-  return state === 'completed' || error === undefined ? '' : oneLine(error.reason)
+  if (because !== undefined) return skipWords(because, condition)
+  if (state !== 'completed' && error !== undefined) return oneLine(error.reason)
+  return child === undefined ? '' : `child ${oneLine(child)}`
 }

@@ -1,6 +1,6 @@
+import { approvalEpoch } from '../../shared/runs/approval-epoch.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
-import { approvalEpoch } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { HeadApproval, RunKey } from '../../shared/runs/run-store.ts'

@@ -1,6 +1,7 @@
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { approvalDigest } from '../../shared/runs/approval-rules.ts'
+import { holdsWhen } from '../../shared/runs/conditions.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
@@ -15,7 +16,7 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   const policy = block.approval
   if (policy === undefined) return undefined
   const inputs = await resolveBlockInputs(call).catch(() => undefined)
-  if (inputs === undefined || inputs.problems.length > 0) return undefined
+  if (inputs === undefined || inputs.problems.length > 0 || !holdsWhen(block, inputs.values)) return undefined
   const facts = { inputs: inputs.values, outputs: {}, measured: { cost_usd: null, latency_ms: null } }
   const pre = await judgeBlock(call, 'pre', readOrdinal(call.lane ?? 0).attempt + 1, facts)
   if (!pre.composed.passed) return undefined

@@ -1,7 +1,7 @@
 import type { Decision } from '../../shared/api/control-routes.ts'
 import { Fault } from '../../shared/errors.ts'
+import { approvalEpoch } from '../../shared/runs/approval-epoch.ts'
 import { decidedWords } from '../../shared/runs/approval-rules.ts'
-import { approvalEpoch } from '../../shared/runs/ids.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { Head, HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'

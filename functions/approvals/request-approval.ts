@@ -4,7 +4,10 @@ import type { NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
-import { type BlockCall, openBlockCall, unmetUpstream } from '../blocks/block-call.ts'
+import { awaitsBounce } from '../blocks/awaits-bounce.ts'
+import { type BlockCall, openBlockCall } from '../blocks/block-call.ts'
+import { isStale } from '../blocks/is-stale.ts'
+import { whySkipped } from '../blocks/why-skipped.ts'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
 import { makeQuestion } from './make-question.ts'
@@ -36,11 +39,11 @@ export const handler = functionHandler({
 
 async function isAskable(call: BlockCall): Promise<boolean> {
   const { block, head, run, epoch } = call
-  if (block.approval === undefined || head.state !== 'running') return false
+  if (block.approval === undefined || head.state !== 'running' || isStale(call)) return false
   if (readOrdinal(call.lane ?? 0).outcome !== undefined) return false
   const known = head.approvals[approvalId(run.run_id, block.index, epoch)]
   if (known !== undefined) return known.status === 'pending'
-  return unmetUpstream(call).length === 0
+  return whySkipped(call) === undefined && !(await awaitsBounce(call))
 }
 
 /** Whether the token now waits for a decision. */

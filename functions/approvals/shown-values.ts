@@ -1,5 +1,7 @@
 import { canonicalJson, type Json } from '../../shared/canonical.ts'
+import { blockLane } from '../../shared/runs/block-lane.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { readProjections } from '../blocks/read-outputs.ts'
 
@@ -25,11 +27,13 @@ async function inputValue({ world, run }: BlockCall, value: Json | undefined): P
   return value === undefined ? undefined : world.objects.put(run.tenant, Buffer.from(canonicalJson(value)))
 }
 
-async function upstreamValue({ world, run, index }: BlockCall, name: string): Promise<StoredValue | undefined> {
+async function upstreamValue(call: BlockCall, name: string): Promise<StoredValue | undefined> {
+  const { world, run, index } = call
   const [block = '', port = ''] = name.split('.')
   const at = index.get(block)
   if (at === undefined) return undefined
-  const lane = (await world.runs.head(run, [String(at)]))?.lanes[String(at)]
-  if (lane === undefined) return undefined
+  const head = await world.runs.head(run, [String(at)])
+  const lane = head === undefined ? undefined : blockLane(call, head, block)
+  if (lane === undefined || readOrdinal(lane).outcome !== 'completed') return undefined
   return (await readProjections(world, run, new Map([[at, lane]]))).get(at)?.outputs?.[port]
 }

@@ -1,23 +1,32 @@
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { readDecision } from '../approvals/read-decision.ts'
 import { endIfOverdue } from '../runs/end-if-overdue.ts'
-import { type BlockCall, unmetUpstream } from './block-call.ts'
-import { type BlockReport, reportRecorded } from './block-report.ts'
+import { awaitsBounce } from './awaits-bounce.ts'
+import type { BlockCall } from './block-call.ts'
+import { type BlockReport, reportPassed, reportRecorded } from './block-report.ts'
 import { failFastRecorded } from './fail-fast.ts'
-import { tryBlock } from './try-block.ts'
+import { isStale } from './is-stale.ts'
+import { whySkipped } from './why-skipped.ts'
 import { refuseBlock, skipBlock } from './without-attempt.ts'
 
-/** What is left to do for a block: nothing, a skip, a person's refusal, or its next attempt. */
-export async function advanceBlock(call: BlockCall, signal: AbortSignal | undefined): Promise<BlockReport> {
-  if (call.head.state !== 'running') return reportRecorded(call)
+/**
+ * What is left to do for a block: nothing, a skip, a person's refusal, or its work: `next`, told whether a person still
+ * has to be asked.
+ */
+export async function advanceBlock(
+  call: BlockCall,
+  next: (undecided: boolean) => Promise<BlockReport>,
+): Promise<BlockReport> {
+  if (call.head.state !== 'running' || isStale(call)) return reportRecorded(call)
   if (readOrdinal(call.lane ?? 0).outcome !== undefined) {
     await failFastRecorded(call)
     return reportRecorded(call)
   }
   if (await endIfOverdue(call)) return reportRecorded(call)
-  const unmet = unmetUpstream(call)
-  if (unmet.length > 0) return skipBlock(call, unmet)
+  if (await awaitsBounce(call)) return reportPassed(call)
+  const skip = whySkipped(call)
+  if (skip !== undefined) return skipBlock(call, skip)
   const decision = await readDecision(call)
   if (decision.kind === 'refused') return refuseBlock(call, decision)
-  return tryBlock(call, decision.kind === 'undecided', signal)
+  return next(decision.kind === 'undecided')
 }

@@ -74,11 +74,6 @@ export async function readHead(call: Omit<BlockCall, 'head' | 'epoch' | 'raw_lan
   return { ...call, head, epoch, raw_lane, lane }
 }
 
-/** Ids of upstream blocks that did not complete; empty = runnable. */
-export function unmetUpstream(call: BlockCall): readonly string[] {
-  return call.block.upstream.filter((id) => blockOutcome(call, call.head, id) !== 'completed')
-}
-
 /** Resolves the block's inputs from overrides, upstream outputs and the run's context. */
 export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
   const { world, run, meta, dag, block } = call
@@ -91,7 +86,8 @@ export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> 
 async function readUpstream(call: BlockCall) {
   const { world, run, index, block, head } = call
   const wired = new Set(Object.values(block.inputs).flatMap(({ from }) => (from === undefined ? [] : [from.block])))
-  const sources = [...wired].map((id) => ({ id, at: index.get(id) ?? -1 }))
+  const completed = [...wired].filter((id) => blockOutcome(call, head, id) === 'completed')
+  const sources = completed.map((id) => ({ id, at: index.get(id) ?? -1 }))
   const lanes = new Map(sources.map(({ id, at }) => [at, blockLane(call, head, id) ?? 0]))
   const projections = await readProjections(world, run, lanes)
   const upstream: Record<string, Readonly<Record<string, Json>>> = {}

@@ -34,6 +34,11 @@ export function reportBlock(
   return e === undefined ? report : { ...report, e }
 }
 
+/** Report of a block that waits for the next pass of its bounce module. */
+export function reportPassed(call: BlockCall): BlockReport {
+  return reportBlock(call, { state: 'pending', attempt: 0, seq: call.head.seq, verdicts: [] })
+}
+
 /** Report of a block whose outcome somebody recorded before, or whose run is over. */
 export function reportRecorded(call: BlockCall): BlockReport {
   const { attempt, outcome } = readOrdinal(call.lane ?? 0)

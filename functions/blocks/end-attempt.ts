@@ -1,9 +1,11 @@
 import type { Verdict } from '../../shared/gates/gate.ts'
+import { spentWords } from '../../shared/runs/due-bounce.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import { attemptCap, retryDelayMs } from '../../shared/runs/retry-policy.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
+import { bounceCase } from './bounce-case.ts'
 import { recordEvents } from './record-events.ts'
 
 /** Why an attempt did not complete; `retry` = another try may help. */
@@ -13,6 +15,8 @@ export interface Failure {
   readonly retry: boolean
   /** Lines the next try's prompt carries. */
   readonly feedback: readonly string[]
+  /** Names of the gates that did not hold. */
+  readonly gates?: readonly string[]
   /** Milliseconds the provider asked us to wait. */
   readonly retry_after_ms?: number
 }
@@ -24,6 +28,8 @@ export interface AttemptEnd {
   readonly verdicts: readonly Verdict[]
   readonly gate_events: readonly NewEvent[]
   readonly failure?: Failure
+  /** The run's new deadline. */
+  readonly deadline_at?: string
 }
 
 export interface Recorded {
@@ -55,6 +61,7 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd): Promise<Reco
       guard: { below: ordinal({ epoch, attempt, phase: PHASE.retrying }) },
       at: new Date(world.clock.now()).toISOString(),
       end: { block: block.index },
+      ...(end.deadline_at === undefined ? {} : { deadline_at: end.deadline_at }),
       projection: end.output === undefined ? projection : { ...projection, outputs: end.output.outputs },
     },
   )
@@ -80,11 +87,12 @@ function outcomeOf(call: BlockCall, { attempt, failure }: AttemptEnd): Decided {
     }
   }
   const { cap, capped } = attemptCap(block.retry, world.settings.safety.max_attempts)
-  const { code, feedback } = failure
+  const { code, feedback, gates } = failure
+  const why = { code, feedback, ...(gates === undefined ? {} : { gates }) }
   if (failure.retry && attempt < cap) {
     const due_at = new Date(world.clock.now() + delayMs(call, attempt, failure)).toISOString()
     const { reason } = failure
-    const projection = { state: 'retrying' as const, due_at, failure: { code, reason, feedback } }
+    const projection = { state: 'retrying' as const, due_at, failure: { ...why, reason } }
     return {
       state: 'retrying',
       event: { ...head, type: 'block:retrying', data: { code, reason, due_at } },
@@ -92,8 +100,9 @@ function outcomeOf(call: BlockCall, { attempt, failure }: AttemptEnd): Decided {
       due_at,
     }
   }
-  const reason = `${failure.reason}${triesWords(attempt, cap, capped ? block.retry.max_attempts : undefined)}`
-  const projection = { state: 'failed' as const, failure: { code, reason, feedback } }
+  const tries = triesWords(attempt, cap, capped ? block.retry.max_attempts : undefined)
+  const reason = `${failure.reason}${tries}${spentWords(bounceCase(call, gates ?? []))}`
+  const projection = { state: 'failed' as const, failure: { ...why, reason } }
   return { state: 'failed', event: { ...head, type: 'block:failed', data: { code, reason } }, projection }
 }
 

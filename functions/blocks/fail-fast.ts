@@ -1,14 +1,16 @@
+import { dueRule } from '../../shared/runs/due-bounce.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { endRun } from '../runs/end-run.ts'
 import type { BlockCall } from './block-call.ts'
+import { bounceCase } from './bounce-case.ts'
 import { readProjections } from './read-outputs.ts'
 
-/** With the run option fail_fast, the first failed block ends the run and stops its siblings. */
+/** With the run option fail_fast, the first failed block ends the run and stops its siblings; not one that is sent back. */
 export async function failFast(
   call: BlockCall,
-  why: { readonly code: string; readonly reason: string },
+  why: { readonly code: string; readonly reason: string; readonly gates?: readonly string[] },
 ): Promise<void> {
-  if (!call.meta.options.fail_fast) return
+  if (!call.meta.options.fail_fast || dueRule(bounceCase(call, why.gates ?? [])) !== undefined) return
   const { world, run, block } = call
   const reason = `Block "${block.id}" failed: ${why.reason}`
   await endRun(world, run, { state: 'failed', code: why.code, reason, block_id: block.id, stop: true })

@@ -8,5 +8,12 @@ export function gateFailure(phase: 'pre' | 'post', { verdicts, composed }: Judge
   const feedback = failed.map(({ name, reason }) => `${name}: ${reason}`)
   const words = failed.map(({ name, reason }) => `"${name}" failed: ${reason}`)
   const reason = `${phase}-gate ${words.join('; ')}`
-  return { code: `${phase}_gate_failed`, reason: shortText(reason), retry: composed.action === 'retry', feedback }
+  const gates = failed.map(({ name }) => name)
+  return {
+    code: `${phase}_gate_failed`,
+    reason: shortText(reason),
+    retry: composed.action === 'retry',
+    feedback,
+    gates,
+  }
 }

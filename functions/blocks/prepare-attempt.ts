@@ -1,5 +1,7 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
+import { holdsWhen } from '../../shared/runs/conditions.ts'
+import { approvalId } from '../../shared/runs/ids.ts'
 import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
 import type { Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
@@ -12,6 +14,10 @@ export interface PreparedAttempt extends BlockInputs {
   readonly hash: string
   readonly pre: Judged
   readonly failure?: Failure
+  /** The child run that will do its work (mode dag). */
+  readonly child?: string
+  /** Its `when` is not true: it is skipped instead of claimed. */
+  readonly unwanted?: true
 }
 
 const NOT_JUDGED: Judged = { verdicts: [], events: [], composed: { passed: true, failed: [], action: 'pass' } }
@@ -21,6 +27,8 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
   try {
     const inputs = await resolveBlockInputs(call)
     const hash = sha256(canonicalJson(inputs.values))
+    if (isFirst(call) && !holdsWhen(call.block, inputs.values))
+      return { ...inputs, hash, pre: NOT_JUDGED, unwanted: true }
     if (inputs.problems.length > 0) {
       const reason = shortText(`cannot start: ${inputs.problems.join('; ')}`)
       const failure = { code: 'missing_input', reason, retry: false, feedback: [] }
@@ -35,4 +43,9 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     const failure = failureOf(call, error)
     return { values: {}, problems: [], context_version: 0, hash: sha256('{}'), pre: NOT_JUDGED, failure }
   }
+}
+
+/** `when` is asked before anything else of an epoch; a block that was ready, or a person was asked about, is wanted. */
+function isFirst({ run, block, head, epoch, lane }: BlockCall): boolean {
+  return lane === undefined && head.approvals[approvalId(run.run_id, block.index, epoch)] === undefined
 }

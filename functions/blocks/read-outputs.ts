@@ -1,18 +1,16 @@
 import type { Json } from '../../shared/canonical.ts'
-import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { StoredValue } from '../../shared/runs/event.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-
-const PAGE = 500
+import { recoverProjection } from './recover-projection.ts'
 
 /**
  * Projections of blocks, at least as new as their lanes: a crash between the HEAD append and B# leaves the
  * projection behind, and then the events decide (they are the truth) and the projection is written again.
  */
 export async function readProjections(
-  world: Pick<World, 'runs'>,
+  world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
   lanes: ReadonlyMap<number, number>,
 ): Promise<ReadonlyMap<number, BlockProjection>> {
@@ -39,47 +37,4 @@ export async function readValues(
     values[port] = JSON.parse(Buffer.from(await world.objects.get(tenant, ref)).toString('utf8')) as Json
   }
   return values
-}
-
-async function recoverProjection(
-  world: Pick<World, 'runs'>,
-  run: RunKey,
-  block: number,
-  lane: number,
-): Promise<BlockProjection> {
-  const { attempt, outcome } = readOrdinal(lane)
-  let projection: BlockProjection = { block, ordinal: lane, attempt, state: outcome ?? 'running' }
-  let since = 0
-  for (;;) {
-    const events = await world.runs.events(run, since, PAGE)
-    for (const event of events) {
-      if (event.id.startsWith(`${block}/`)) projection = { ...projection, ...factsOf(event) }
-    }
-    const last = events.at(-1)
-    if (last === undefined || events.length < PAGE) return projection
-    since = last.seq
-  }
-}
-
-function factsOf(event: RunEvent): Partial<BlockProjection> {
-  switch (event.type) {
-    case 'block:started':
-      return { state: 'running', holder: event.data.holder, lease_until: event.data.lease_until }
-    case 'block:output':
-      return { outputs: event.data.outputs }
-    case 'block:retrying':
-      return {
-        state: 'retrying',
-        due_at: event.data.due_at,
-        failure: { code: event.data.code, reason: event.data.reason, feedback: [event.data.reason] },
-      }
-    case 'block:failed':
-      return { state: 'failed', failure: { code: event.data.code, reason: event.data.reason } }
-    case 'block:completed':
-      return { state: 'completed' }
-    case 'block:skipped':
-      return { state: 'skipped' }
-    default:
-      return {}
-  }
 }

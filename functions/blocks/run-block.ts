@@ -1,13 +1,16 @@
 import * as z from 'zod'
-import { Fault, MachineSignal } from '../../shared/errors.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
 import { advanceBlock } from './advance-block.ts'
 import { openBlockCall } from './block-call.ts'
 import type { BlockReport } from './block-report.ts'
-import { failBlock } from './fail-block.ts'
+import { closeChild } from './close-child.ts'
+import { guardBlock } from './guard-block.ts'
+import { isStale } from './is-stale.ts'
+import { joinKey } from './join-key.ts'
 import { signalJoins } from './signal-joins.ts'
+import { tryBlock } from './try-block.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -27,16 +30,11 @@ export const handler = functionHandler({ name: 'run-block', input: InputSchema, 
 
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<BlockReport> {
   const call = await openBlockCall(world, runOf(event.in), event)
-  const report = await advanceBlock(call, host.signal).catch((error: unknown) => {
-    if (leavesTheFunction(error, host)) throw error
-    return failBlock(call, error)
-  })
-  await signalJoins(call, event.joins)
+  const isClose = event.phase === 'close' && call.block.mode === 'dag'
+  const next = (undecided: boolean) => (isClose ? closeChild(call) : tryBlock(call, undecided, host.signal))
+  const report = await guardBlock(call, host, () => advanceBlock(call, next))
+  if (isStale(call)) return report
+  const joins = event.joins.map((join) => joinKey(join, event.e))
+  await signalJoins({ world, run: call.run, source: event.block }, joins)
   return report
-}
-
-/** The machine's own signals, what native Retry is for, and the host's own end; all else is recorded and returned. */
-function leavesTheFunction(error: unknown, host: HostContext): boolean {
-  if (host.signal?.aborted === true || error instanceof MachineSignal) return true
-  return error instanceof Fault && error.name === 'Unavailable'
 }

@@ -1,5 +1,6 @@
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
+import { bounceFeedback } from './bounce-feedback.ts'
 import { claimAttempt } from './claim-attempt.ts'
 import { endAttempt, type Failure, type Recorded } from './end-attempt.ts'
 import { failFast } from './fail-fast.ts'
@@ -7,6 +8,7 @@ import { openAttempt } from './open-attempt.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
 import { retryBlock } from './retry-block.ts'
 import { runAttempt } from './run-attempt.ts'
+import { skipBlock } from './without-attempt.ts'
 
 /**
  * The next attempt of a runnable block, from its claim to its record. `undecided`: a person still has to be asked, so
@@ -20,12 +22,14 @@ export async function tryBlock(
   const open = await openAttempt(call)
   if (open === 'lost_for_good') return lostForGood(call)
   const ready = await prepareAttempt(call, open.attempt)
+  if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
   if (undecided && ready.failure === undefined) throw retryBlock(call)
+  const feedback = [...(await bounceFeedback(call)), ...(open.failure?.feedback ?? [])]
   const claimed = await claimAttempt(call, open, ready, signal)
   if (claimed === 'ended') return reportRecorded(call)
   const end =
     ready.failure === undefined
-      ? await runAttempt(call, claimed, { values: ready.values, feedback: open.failure?.feedback ?? [], signal })
+      ? await runAttempt(call, claimed, { values: ready.values, feedback, signal })
       : { attempt: open.attempt, verdicts: [], gate_events: [], failure: ready.failure }
   const recorded = await endAttempt(call, end)
   await whenNotDone(call, recorded, end.failure)
@@ -34,7 +38,7 @@ export async function tryBlock(
 }
 
 /** A retry leaves through the machine's Wait (short delays are slept at the next start); fail_fast ends the run. */
-async function whenNotDone(call: BlockCall, recorded: Recorded, failure: Failure | undefined): Promise<void> {
+export async function whenNotDone(call: BlockCall, recorded: Recorded, failure: Failure | undefined): Promise<void> {
   if (recorded.state === 'retrying') {
     const rest = Date.parse(recorded.due_at ?? '') - call.world.clock.now()
     if (rest > 0 && rest < 1_000) await call.world.clock.delay(rest)

@@ -1,12 +1,14 @@
 import * as z from 'zod'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
+import { joinKey } from './join-key.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
   join: z.string().min(1),
   need: z.int().min(1),
   token: z.string().min(1),
+  e: z.int().min(0).optional(),
 })
 
 /**
@@ -16,8 +18,8 @@ const InputSchema = z.strictObject({
 export const handler = functionHandler({
   name: 'wait-join',
   input: InputSchema,
-  async run({ in: input, join, need, token }, world) {
-    const waiting = await world.runs.waitJoin(runOf(input), join, { need, token })
+  async run({ in: input, join, need, token, e }, world) {
+    const waiting = await world.runs.waitJoin(runOf(input), joinKey(join, e), { need, token })
     if (waiting === 'done') await world.machine.answer(token, { ok: {} })
     return {}
   },

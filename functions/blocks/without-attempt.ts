@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../shared/runs/event.ts'
+import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockState } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
@@ -6,10 +6,9 @@ import { type BlockReport, reportBlock } from './block-report.ts'
 import { failFast } from './fail-fast.ts'
 import { retryBlock } from './retry-block.ts'
 
-/** Records that an upstream did not complete, so this block never starts. */
-export function skipBlock(call: BlockCall, because: readonly string[]): Promise<BlockReport> {
-  const event: NewEvent = { type: 'block:skipped', block_id: call.block.id, data: { because: because.slice(0, 20) } }
-  return endWithout(call, 'skipped', event)
+/** Records why this block never starts: an upstream did not complete, or its own condition is not true. */
+export function skipBlock(call: BlockCall, data: EventData<'block:skipped'>): Promise<BlockReport> {
+  return endWithout(call, 'skipped', { type: 'block:skipped', block_id: call.block.id, data })
 }
 
 /** Records that a person (or the expiry of the question) refused this block: it fails without being dispatched. */

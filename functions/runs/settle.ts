@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Dag } from '../../shared/dag/dag.ts'
+import { blockEpoch, blockOutcome } from '../../shared/runs/block-lane.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Head, RunKey } from '../../shared/runs/run-store.ts'
@@ -7,7 +7,7 @@ import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { endRun } from './end-run.ts'
 import { MachineInputSchema, runOf } from './machine-input.ts'
-import { readPinned } from './read-pinned.ts'
+import { type Pinned, readPinned } from './read-pinned.ts'
 
 const PAGE = 500
 
@@ -17,46 +17,63 @@ export const handler = functionHandler({
   input: z.strictObject({ in: MachineInputSchema }),
   async run({ in: input }, world) {
     const run = runOf(input)
-    const { dag } = await readPinned(world, run)
+    const pinned = await readPinned(world, run)
     const head = await world.runs.head(run)
     if (head === undefined || head.state !== 'running') return { end: head?.state ?? 'failed' }
-    const verdict = await verdictOf(world, run, dag, head)
+    const verdict = await verdictOf(world, run, pinned, head)
     const done = await endRun(world, run, { ...verdict, stop: false })
     if (done.ok) return { end: verdict.state, code: verdict.code }
     return { end: (await world.runs.head(run, []))?.state ?? 'failed' }
   },
 })
 
-async function verdictOf(world: Pick<World, 'runs'>, run: RunKey, dag: Dag, head: Head) {
-  const notCompleted = dag.blocks.filter(({ index }) => outcomeOf(head, index) !== 'completed')
-  if (notCompleted.length === 0) {
-    const reason = `all ${dag.blocks.length} blocks completed`
-    return { state: 'completed', code: 'completed', reason } as const
-  }
-  const unfinished = notCompleted.find(({ index }) => outcomeOf(head, index) === undefined)
+/** What counts is how each block ended in its newest epoch: a failure that was mended by a bounce is none. */
+async function verdictOf(world: Pick<World, 'runs'>, run: RunKey, pinned: Pinned, head: Head) {
+  const { blocks } = pinned.dag
+  const outcomes = new Map(blocks.map(({ id }) => [id, blockOutcome(pinned, head, id)]))
+  const withOutcome = (outcome: string | undefined) => blocks.filter(({ id }) => outcomes.get(id) === outcome)
+  const [unfinished] = withOutcome(undefined)
   if (unfinished !== undefined) {
     const reason = `Block "${unfinished.id}" has no outcome, though its machine came to its end`
     return { state: 'failed', code: 'unfinished_block', reason, block_id: unfinished.id } as const
   }
-  const first = await firstFailure(world, run)
+  const failed = withOutcome('failed')
+  if (failed.length === 0) {
+    return {
+      state: 'completed',
+      code: 'completed',
+      reason: completedWords(blocks.length, withOutcome('skipped').length),
+    } as const
+  }
+  const first = await firstFailure(world, run, pinned, head, new Set(failed.map(({ id }) => id)))
   const reason = `Block "${first?.block_id}" failed: ${first?.data.reason}`
   return { state: 'failed', code: first?.data.code ?? 'block_failed', reason, block_id: first?.block_id ?? '' } as const
 }
 
-function outcomeOf(head: Head, index: number) {
-  return readOrdinal(head.lanes[String(index)] ?? 0).outcome
+function completedWords(blocks: number, skipped: number): string {
+  if (skipped === 0) return `all ${blocks} blocks completed`
+  const were = skipped === 1 ? '1 was' : `${skipped} were`
+  return `${blocks - skipped} of ${blocks} blocks completed, ${were} skipped by conditions`
 }
 
-/** The run names its first failure in event order. */
+/** The run names its first failure in event order, of those that stand. */
 async function firstFailure(
   world: Pick<World, 'runs'>,
   run: RunKey,
+  pinned: Pinned,
+  head: Head,
+  failed: ReadonlySet<string>,
 ): Promise<Extract<RunEvent, { type: 'block:failed' }> | undefined> {
+  const stands = ({ id, block_id = '' }: RunEvent) => {
+    const [lane, position] = id.split('/')
+    if (!failed.has(block_id) || lane !== String(pinned.index.get(block_id))) return false
+    return readOrdinal(Number(position)).epoch === blockEpoch(pinned, head, block_id)
+  }
   for (let since = 0; ; ) {
     const events = await world.runs.events(run, since, PAGE)
-    const failed = events.find((event) => event.type === 'block:failed')
+    const found = events.find((event) => event.type === 'block:failed' && stands(event))
     const last = events.at(-1)
-    if (failed !== undefined || last === undefined) return failed
+    if (found?.type === 'block:failed' || last === undefined) return found?.type === 'block:failed' ? found : undefined
     since = last.seq
   }
 }

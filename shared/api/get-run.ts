@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { StoredValueSchema } from '../runs/event.ts'
+import { ParentSchema, StoredValueSchema } from '../runs/event.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -12,7 +12,8 @@ const RunSchema = z.strictObject({
   run_id: text,
   dag_name: text,
   dag_hash: text,
-  role: text,
+  role: z.enum(['root', 'child']),
+  parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
   state: z.enum(['running', 'paused_approval', 'completed', 'failed', 'cancelled']),
   code: text.optional(),
   reason: text.optional(),
@@ -27,6 +28,8 @@ const RunSchema = z.strictObject({
   last_seq: count,
 })
 
+const ErrorSchema = z.strictObject({ code: text, reason: text })
+
 const BlockSchema = z.strictObject({
   state: text,
   attempt: count,
@@ -37,9 +40,15 @@ const BlockSchema = z.strictObject({
   output_ref: text.optional(),
   outputs: refs.optional(),
   gates: z.array(z.looseObject({ gate: text, status: text, reason: text })).readonly(),
-  error: z.strictObject({ code: text, reason: text }).optional(),
+  error: ErrorSchema.optional(),
   due_at: text.optional(),
+  child: text.optional().describe('The child run of its newest attempt (mode dag)'),
   because: z.array(text).readonly().optional(),
+  condition: text.optional(),
+  items: z
+    .record(text, z.strictObject({ state: text, attempt: count, error: ErrorSchema.optional() }))
+    .describe('Items of a foreach block by number')
+    .optional(),
   tokens: count,
   usd,
 })
@@ -49,6 +58,7 @@ const StepSchema = z.strictObject({
   block_id: text,
   epoch: count,
   attempt: count,
+  item: count.optional(),
   state: text,
   started_seq: count,
   started_at: text,

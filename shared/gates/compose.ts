@@ -9,8 +9,8 @@ export interface Composed {
   readonly passed: boolean
   /** Gates that did not pass, in document order, warnings left out; also told when the composition holds without them. */
   readonly failed: readonly string[]
-  /** `pass`, or what is to follow: `fail` if any failed gate asks for it, else `retry`. */
-  readonly action: 'pass' | 'retry' | 'fail'
+  /** `pass`, or what is to follow: `fail` if any failed gate asks for it, else `route`, else `retry`. */
+  readonly action: 'pass' | 'retry' | 'route' | 'fail'
 }
 
 /**
@@ -28,8 +28,13 @@ export function composeVerdicts(
   for (const verdict of verdicts) if (!isMet(verdict)) met.delete(verdict.name)
   const failed = counted.filter((use) => !met.has(use.name))
   const passed = holds(composition, counted, met)
-  const refused = failed.some((use) => use.on_fail === 'fail')
-  return { passed, failed: failed.map((use) => use.name), action: passed ? 'pass' : refused ? 'fail' : 'retry' }
+  return { passed, failed: failed.map((use) => use.name), action: passed ? 'pass' : actionOf(failed) }
+}
+
+/** Only a failure of nothing but retryable gates is tried again: to be sent back, or to fail, is for good. */
+function actionOf(failed: readonly GateUse[]): Composed['action'] {
+  if (failed.some(({ on_fail }) => on_fail === 'fail')) return 'fail'
+  return failed.some(({ on_fail }) => on_fail === 'route') ? 'route' : 'retry'
 }
 
 function isMet(verdict: Verdict): boolean {

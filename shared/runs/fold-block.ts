@@ -1,6 +1,6 @@
 import type { RunEvent } from './event.ts'
+import { eventPlace } from './event-place.ts'
 import type { Draft } from './fold-draft.ts'
-import { readOrdinal } from './ordinal.ts'
 import type { BlockFold } from './run-fold.ts'
 
 const UNSEEN: BlockFold = { state: 'pending', attempt: 0, epoch: 0, gates: [], tokens_in: 0, tokens_out: 0 }
@@ -14,19 +14,26 @@ export function changeBlock(draft: Draft, { block_id }: RunEvent, change: Partia
 
 /** The block at the attempt of this event: what belonged to an earlier attempt is forgotten, what it cost is not. */
 export function enterAttempt(draft: Draft, event: RunEvent): BlockFold {
-  const { epoch, attempt } = placeOf(event)
+  const { epoch, attempt } = eventPlace(event)
   const block = draft.blocks.get(event.block_id ?? '') ?? UNSEEN
   if (epoch < block.epoch || (epoch === block.epoch && attempt <= block.attempt)) return block
-  const { tokens_in, tokens_out, usd_micros, state } = block
-  const spent = { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
+  const { state } = block
   const since = epoch === block.epoch && block.started_at !== undefined ? { started_at: block.started_at } : {}
-  const entered: BlockFold = { state, attempt, epoch, gates: [], ...since, ...spent }
+  const entered: BlockFold = { state, attempt, epoch, gates: [], ...since, ...spentBy(block) }
   if (event.block_id !== undefined) draft.blocks.set(event.block_id, entered)
   return entered
 }
 
-/** Epoch and attempt stand in the event's id, `<lane>/<ordinal>/<i>`. */
-export function placeOf({ id, attempt }: RunEvent): { readonly epoch: number; readonly attempt: number } {
-  const place = readOrdinal(Number(id.split('/')[1]))
-  return { epoch: place.epoch, attempt: attempt ?? place.attempt }
+/** A bounce puts a block back to its beginning; what it has cost stays. */
+export function resetBlock(draft: Draft, id: string, epoch: number): void {
+  const block = draft.blocks.get(id) ?? UNSEEN
+  if (epoch > block.epoch) draft.blocks.set(id, { state: 'pending', attempt: 0, epoch, gates: [], ...spentBy(block) })
+}
+
+function spentBy({
+  tokens_in,
+  tokens_out,
+  usd_micros,
+}: BlockFold): Pick<BlockFold, 'tokens_in' | 'tokens_out' | 'usd_micros'> {
+  return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
 }

@@ -6,7 +6,7 @@ export interface Draft {
   run: Omit<RunFold, 'seq' | 'blocks' | 'steps' | 'approvals'>
   readonly blocks: Map<string, BlockFold>
   readonly steps: StepFold[]
-  /** Block, epoch and attempt -> where the step stands in `steps`. */
+  /** Block, item, epoch and attempt -> where the step stands in `steps`. */
   readonly positions: Map<string, number>
   readonly approvals: Map<string, ApprovalFold>
 }
@@ -26,6 +26,6 @@ export function closeDraft({ seq, run, blocks, steps, approvals }: Draft): RunFo
   return { seq, ...run, blocks: Object.fromEntries(blocks), steps, approvals: Object.fromEntries(approvals) }
 }
 
-export function stepKey({ block_id, epoch, attempt }: Pick<StepFold, 'block_id' | 'epoch' | 'attempt'>): string {
-  return `${epoch}/${attempt}/${block_id}`
+export function stepKey(step: Pick<StepFold, 'block_id' | 'epoch' | 'attempt' | 'item'>): string {
+  return `${step.epoch}/${step.attempt}/${step.item ?? ''}/${step.block_id}`
 }

@@ -1,8 +1,10 @@
 import type { EventType, RunEvent } from './event.ts'
 import { answerApproval, openApproval } from './fold-approval.ts'
-import { changeBlock, enterAttempt } from './fold-block.ts'
+import { changeBlock, enterAttempt, resetBlock } from './fold-block.ts'
+import { foldCost } from './fold-cost.ts'
 import type { Draft } from './fold-draft.ts'
 import { endStep, outputStep, startStep } from './fold-step.ts'
+import type { BlockFold, ItemFold } from './run-fold.ts'
 import type { RunState } from './run-store.ts'
 
 type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>
@@ -19,7 +21,9 @@ export const REDUCERS: Reducers = {
   'block:ready': (draft, event) => changeBlock(draft, event, { state: 'ready' }),
   'block:started': (draft, event) => {
     const block = enterAttempt(draft, event)
-    changeBlock(draft, event, { state: 'running', started_at: block.started_at ?? event.at })
+    const { child } = event.data
+    const started = { state: 'running', started_at: block.started_at ?? event.at } as const
+    changeBlock(draft, event, child === undefined ? started : { ...started, child })
     startStep(draft, event)
   },
   'block:output': foldOutput,
@@ -42,8 +46,10 @@ export const REDUCERS: Reducers = {
     changeBlock(draft, event, { state: 'failed', ended_at: event.at, error: { code, reason } })
     endStep(draft, event, 'failed')
   },
-  'block:skipped': (draft, event) =>
-    changeBlock(draft, event, { state: 'skipped', ended_at: event.at, because: event.data.because }),
+  'block:skipped': (draft, event) => changeBlock(draft, event, { state: 'skipped', ended_at: event.at, ...event.data }),
+  'block:rerouted': (draft, { data }) => {
+    for (const id of data.reset) resetBlock(draft, id, data.epoch)
+  },
   'approval:requested': openApproval,
   'approval:decided': (draft, event) => {
     const { data, at } = event
@@ -60,20 +66,11 @@ export const REDUCERS: Reducers = {
 }
 
 function foldOutput(draft: Draft, event: EventOf<'block:output'>): void {
-  const { outputs, tokens_in, tokens_out, usd_micros } = event.data
-  const block = enterAttempt(draft, event)
-  changeBlock(draft, event, {
-    outputs,
-    tokens_in: block.tokens_in + tokens_in,
-    tokens_out: block.tokens_out + tokens_out,
-    ...(usd_micros === undefined ? {} : { usd_micros: (block.usd_micros ?? 0) + usd_micros }),
-  })
+  const { outputs } = event.data
+  enterAttempt(draft, event)
+  changeBlock(draft, event, { outputs })
+  foldCost(draft, event)
   outputStep(draft, event, outputs)
-  draft.run = {
-    ...draft.run,
-    tokens: draft.run.tokens + tokens_in + tokens_out,
-    ...(usd_micros === undefined ? {} : { usd_micros: (draft.run.usd_micros ?? 0) + usd_micros }),
-  }
 }
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
@@ -87,7 +84,7 @@ function endRun(
   const { code, reason, block_id } = data
   draft.run = { ...draft.run, state, ended_at: at, code, reason, ...(block_id === undefined ? {} : { block_id }) }
   for (const [id, { due_at: _, ...block }] of draft.blocks) {
-    if (!ENDED.has(block.state)) draft.blocks.set(id, { ...block, state: 'cancelled', ended_at: at })
+    if (!ENDED.has(block.state)) draft.blocks.set(id, { ...cancelItems(block), state: 'cancelled', ended_at: at })
   }
   for (const [i, step] of draft.steps.entries()) {
     if (step.state === 'running') draft.steps[i] = { ...step, state: 'cancelled', ended_seq: seq, ended_at: at }
@@ -95,4 +92,13 @@ function endRun(
   for (const [id, approval] of draft.approvals) {
     if (approval.status === 'pending') draft.approvals.set(id, { ...approval, status: 'cancelled' })
   }
+}
+
+function cancelItems(block: BlockFold): BlockFold {
+  if (block.items === undefined) return block
+  const items = Object.entries(block.items).map(([i, item]): [string, ItemFold] => [
+    i,
+    ENDED.has(item.state) ? item : { ...item, state: 'cancelled' },
+  ])
+  return { ...block, items: Object.fromEntries(items) }
 }

@@ -1,5 +1,5 @@
 import type { RunEvent, StoredValue } from './event.ts'
-import { placeOf } from './fold-block.ts'
+import { eventPlace } from './event-place.ts'
 import { type Draft, stepKey } from './fold-draft.ts'
 import { outputRef } from './output-ref.ts'
 import type { StepFold } from './run-fold.ts'
@@ -8,7 +8,7 @@ import type { StepFold } from './run-fold.ts'
 export function startStep({ steps, positions }: Draft, event: RunEvent): void {
   const { seq: started_seq, at: started_at, block_id } = event
   if (block_id === undefined) return
-  const attempt = { block_id, ...placeOf(event) }
+  const attempt = { block_id, ...eventPlace(event) }
   const key = stepKey(attempt)
   if (positions.has(key)) return
   positions.set(key, steps.length)
@@ -25,7 +25,7 @@ export function endStep(draft: Draft, event: RunEvent, state: StepFold['state'])
 }
 
 function changeStep({ steps, positions }: Draft, event: RunEvent, change: Partial<StepFold>): void {
-  const position = positions.get(stepKey({ block_id: event.block_id ?? '', ...placeOf(event) }))
+  const position = positions.get(stepKey({ block_id: event.block_id ?? '', ...eventPlace(event) }))
   const step = position === undefined ? undefined : steps[position]
   if (position !== undefined && step?.state === 'running') steps[position] = { ...step, ...change }
 }

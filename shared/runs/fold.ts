@@ -1,7 +1,9 @@
 import { Fault } from '../errors.ts'
 import type { RunEvent } from './event.ts'
+import { eventPlace } from './event-place.ts'
 import { closeDraft, type Draft, openDraft } from './fold-draft.ts'
 import { REDUCERS } from './fold-events.ts'
+import { foldItem } from './fold-item.ts'
 import type { RunFold } from './run-fold.ts'
 
 const NOTHING: RunFold = { seq: 0, state: 'running', blocks: {}, steps: [], approvals: {}, tokens: 0 }
@@ -24,7 +26,9 @@ function foldEvent(draft: Draft, event: RunEvent): void {
     throw new Fault('Bug', 'event_gap', message, { facts: { have: draft.seq, got: event.seq } })
   }
   draft.seq = event.seq
+  const { item } = eventPlace(event)
   // A table of one function a type: the type of the event picks the one that takes it.
   const reduce = REDUCERS[event.type] as ((draft: Draft, event: RunEvent) => void) | undefined
-  reduce?.(draft, event)
+  if (item === undefined) reduce?.(draft, event)
+  else foldItem(draft, event, item)
 }

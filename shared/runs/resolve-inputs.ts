@@ -1,7 +1,8 @@
 import type { Json } from '../canonical.ts'
 import type { Block, Dag, InputPort, PortType } from '../dag/dag.ts'
+import { evaluateExpression, parseExpression } from '../dag/expression.ts'
 
-/** What an input may be resolved from; `upstream` holds output values by block id, only those that exist. */
+/** What an input may be resolved from; `upstream` holds output values by block id, of completed blocks only. */
 export interface InputSources {
   readonly overrides: Readonly<Record<string, Json>>
   readonly upstream: Readonly<Record<string, Readonly<Record<string, Json>>>>
@@ -46,11 +47,22 @@ function inputValue(block: Block, port: string, declared: InputPort, sources: In
   const override = own(sources.overrides, `${block.id}.${port}`)
   if (override !== undefined) return override
   if (declared.from !== undefined) {
-    const upstream = own(sources.upstream, declared.from.block)
-    const value = upstream === undefined ? undefined : own(upstream, declared.from.output)
-    return value ?? declared.default
+    return wiredValue(declared.from, own(sources.upstream, declared.from.block)) ?? declared.default
   }
   return own(sources.context, port) ?? declared.default
+}
+
+/** An edge's transform sees `value` and all `outputs` of the source; what it does not know is absent (spec dag, edges). */
+function wiredValue(
+  { output, transform }: NonNullable<InputPort['from']>,
+  outputs: Readonly<Record<string, Json>> | undefined,
+): Json | undefined {
+  if (outputs === undefined) return undefined
+  const value = own(outputs, output)
+  if (transform === undefined) return value
+  const parsed = parseExpression(transform)
+  if (!parsed.ok) return undefined
+  return evaluateExpression(parsed.expression, { outputs, ...(value === undefined ? {} : { value }) })
 }
 
 function problemOf(block: string, port: string, declared: InputPort, value: Json | undefined): string | undefined {

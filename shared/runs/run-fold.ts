@@ -9,6 +9,8 @@ export interface StepFold {
   readonly block_id: string
   readonly epoch: number
   readonly attempt: number
+  /** Of a foreach block: whose attempt it is. */
+  readonly item?: number
   /** An attempt after which another try was due has failed. */
   readonly state: 'running' | 'completed' | 'failed' | 'cancelled'
   readonly started_seq: number
@@ -17,6 +19,13 @@ export interface StepFold {
   readonly ended_at?: string
   /** Ref of the output, of the first port by name when there are several; all of them are in the block's `outputs`. */
   readonly output_ref?: string
+}
+
+/** One item of a foreach block at its newest attempt. */
+export interface ItemFold {
+  readonly state: BlockState
+  readonly attempt: number
+  readonly error?: { readonly code: string; readonly reason: string }
 }
 
 /** A block that appears in events. Gates, outputs and error are those of its newest attempt. */
@@ -33,8 +42,14 @@ export interface BlockFold {
   readonly error?: { readonly code: string; readonly reason: string }
   /** While retrying: when the next attempt may start. */
   readonly due_at?: string
+  /** The child run of its newest attempt (mode dag). */
+  readonly child?: string
   /** While skipped: the upstream blocks that did not complete. */
   readonly because?: readonly string[]
+  /** While skipped: which condition of its own was not true. */
+  readonly condition?: 'when' | 'depends' | undefined
+  /** Items of a foreach block that have started, by number. */
+  readonly items?: Readonly<Record<string, ItemFold>>
   /** Of every attempt of every epoch together. */
   readonly tokens_in: number
   readonly tokens_out: number

@@ -5,7 +5,7 @@ import { foldRun } from './fold.ts'
 import { outputRef } from './output-ref.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { ApprovalItem, BlockState } from './run-items.ts'
-import type { Head, Meta, RunState } from './run-store.ts'
+import type { Head, Meta, ParentLink, RunState } from './run-store.ts'
 import { isWaitingForPeople, waitingWords } from './waiting-for.ts'
 
 /** What GET run is made of; `events` are all events of the run, `approvals` what people were shown, if it was read. */
@@ -32,7 +32,11 @@ interface BlockAnswer {
   readonly gates: readonly EventData<'block:gate'>[]
   readonly error?: { readonly code: string; readonly reason: string }
   readonly due_at?: string
+  /** The child run of its newest attempt (mode dag). */
+  readonly child?: string
   readonly because?: readonly string[]
+  readonly condition?: BlockFold['condition']
+  readonly items?: BlockFold['items']
   readonly tokens: number
   /** null = no price is known. */
   readonly usd: number | null
@@ -49,8 +53,10 @@ export interface RunAnswer {
     readonly run_id: string
     readonly dag_name: string
     readonly dag_hash: string
-    /** Its place among linked runs: started by a caller, not by another run. */
-    readonly role: 'root'
+    /** Its place among linked runs: started by a caller, or by a block of another run. */
+    readonly role: 'root' | 'child'
+    /** The block that waits for it. */
+    readonly parent?: ParentLink
     readonly state: RunState | 'paused_approval'
     readonly code?: string
     readonly reason?: string
@@ -99,7 +105,8 @@ function runAnswer({ meta, dag, head, fold, now }: Folded): RunAnswer['run'] {
     run_id,
     dag_name,
     dag_hash,
-    role: 'root',
+    role: meta.parent === undefined ? 'root' : 'child',
+    ...(meta.parent === undefined ? {} : { parent: meta.parent }),
     state: isWaitingForPeople(dag, fold) ? 'paused_approval' : fold.state,
     ...(code === undefined ? {} : { code }),
     ...(reason === undefined ? {} : { reason }),

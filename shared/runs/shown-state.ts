@@ -9,7 +9,7 @@ export function shownState(head: Head): RunState | 'paused_approval' {
   if (head.state !== 'running' || head.running.length > 0) return head.state
   if (!Object.values(head.approvals).some(({ status }) => status === 'pending')) return head.state
   const busy = Object.entries(head.lanes).some(
-    ([lane, value]) => /^\d+$/.test(lane) && readOrdinal(value).outcome === undefined,
+    ([lane, value]) => /^\d+(\.\d+)?$/.test(lane) && readOrdinal(value).outcome === undefined,
   )
   return busy ? head.state : 'paused_approval'
 }

@@ -1,3 +1,4 @@
+import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import type { ApprovalFold, BlockFold, RunFold } from './run-fold.ts'
 
@@ -10,7 +11,8 @@ const TOLD = 3
  */
 export function isWaitingForPeople(dag: Dag, fold: RunFold): boolean {
   if (fold.state !== 'running' || pendingOf(fold).length === 0) return false
-  return !dag.blocks.some((block) => isMoving(block, fold))
+  const modules = bounceModules(dag.blocks)
+  return !dag.blocks.some((block) => isMoving(block, modules, fold))
 }
 
 /**
@@ -32,10 +34,18 @@ function pendingOf({ approvals }: RunFold): readonly ApprovalFold[] {
 const MOVING: ReadonlySet<string> = new Set(['running', 'retrying', 'ready'])
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
 
-function isMoving({ id, upstream }: Block, fold: RunFold): boolean {
+function isMoving({ id, upstream }: Block, modules: readonly BounceModule[], fold: RunFold): boolean {
   const block = stateOf(id, fold)
   if (block !== undefined && block.state !== 'pending') return MOVING.has(block.state)
-  return upstream.every((other) => ENDED.has(stateOf(other, fold)?.state ?? 'pending'))
+  return waitedFor(id, upstream, modules).every((other) => ENDED.has(stateOf(other, fold)?.state ?? 'pending'))
+}
+
+/** From outside, a bounce module is waited for as a whole: it may still send back what has ended. */
+function waitedFor(id: string, upstream: readonly string[], modules: readonly BounceModule[]): readonly string[] {
+  const entered = modules.filter(
+    ({ blocks }) => !blocks.includes(id) && blocks.some((other) => upstream.includes(other)),
+  )
+  return [...upstream, ...entered.flatMap(({ blocks }) => blocks)]
 }
 
 function stateOf(id: string, { blocks }: RunFold): BlockFold | undefined {
@@ -44,10 +54,21 @@ function stateOf(id: string, { blocks }: RunFold): BlockFold | undefined {
 
 function busyWords({ id, retry }: Block, block: BlockFold | undefined, now: number): readonly string[] {
   if (block === undefined) return []
-  const attempt = `block ${id}: attempt ${block.attempt} of ${retry.max_attempts}`
-  if (block.state === 'running') return [`${attempt}, running`]
+  const attempt = `block ${id}: ${attemptWords(block.attempt, retry.max_attempts)}`
+  if (block.state === 'running') return [`${attempt}, ${workWords(block)}`]
   if (block.state === 'retrying') return [`${attempt}, ${block.error?.reason ?? 'failed'}, ${nextTry(block, now)}`]
   return block.state === 'ready' ? [`block ${id}: ready to start`] : []
+}
+
+/** A lost attempt is tried again beyond the block's own retry (docs/adr/0009). */
+function attemptWords(attempt: number, most: number): string {
+  return attempt > most
+    ? `attempt ${attempt} (retry allows ${most}, lost attempts came on top)`
+    : `attempt ${attempt} of ${most}`
+}
+
+function workWords({ child }: BlockFold): string {
+  return child === undefined ? 'running' : `waits for child run ${child}`
 }
 
 function nextTry({ due_at }: BlockFold, now: number): string {

@@ -26,8 +26,8 @@ describe('eventLine()', () => {
   })
 
   test('names an event of a type it does not know', () => {
-    expect(eventLine({ ...EVENTS[3], type: 'block:rerouted' } as unknown as RunEvent, START)).toMatch(
-      /load: block:rerouted$/,
+    expect(eventLine({ ...EVENTS[3], type: 'block:waived' } as unknown as RunEvent, START)).toMatch(
+      /load: block:waived$/,
     )
   })
 })

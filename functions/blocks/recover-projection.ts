@@ -1,0 +1,92 @@
+import type { Block } from '../../shared/dag/dag.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { readPinned } from '../runs/read-pinned.ts'
+
+const PAGE = 500
+
+/** A block's projection made again from the events of its lane's epoch, as the writer that died would have left it. */
+export async function recoverProjection(
+  world: Pick<World, 'runs' | 'objects'>,
+  run: RunKey,
+  index: number,
+  lane: number,
+): Promise<BlockProjection> {
+  const { dag } = await readPinned(world, run)
+  const { epoch, attempt, outcome } = readOrdinal(lane)
+  let found: Found = { facts: { state: outcome ?? 'running' }, refused: [] }
+  for (let since = 0; ; ) {
+    const events = await world.runs.events(run, since, PAGE)
+    for (const event of events) {
+      if (!isOf(event, index, epoch)) continue
+      found = next(found, event, dag.blocks[index])
+    }
+    const last = events.at(-1)
+    if (last === undefined || events.length < PAGE) return { block: index, ordinal: lane, attempt, ...found.facts }
+    since = last.seq
+  }
+}
+
+interface Found {
+  readonly facts: Pick<BlockProjection, 'state' | 'holder' | 'lease_until' | 'child' | 'outputs' | 'due_at' | 'failure'>
+  /** Gates of this attempt that did not hold: name and reason. */
+  readonly refused: readonly { readonly name: string; readonly line: string }[]
+}
+
+function isOf({ id }: RunEvent, index: number, epoch: number): boolean {
+  const [lane, ordinal] = id.split('/')
+  return lane === String(index) && readOrdinal(Number(ordinal)).epoch === epoch
+}
+
+function next({ facts, refused }: Found, event: RunEvent, block: Block | undefined): Found {
+  switch (event.type) {
+    case 'block:started': {
+      const { holder, lease_until, child } = event.data
+      const before = facts.failure === undefined ? {} : { failure: facts.failure }
+      const run = child === undefined ? {} : { child }
+      return { facts: { state: 'running', holder, lease_until, ...run, ...before }, refused: [] }
+    }
+    case 'block:output':
+      return { facts: { ...facts, outputs: event.data.outputs }, refused }
+    case 'block:gate': {
+      const { gate, status, reason } = event.data
+      const holds = status === 'passed' || status === 'waived' || warns(block, gate)
+      return { facts, refused: holds ? refused : [...refused, { name: gate, line: `${gate}: ${reason}` }] }
+    }
+    case 'block:retrying':
+      return {
+        facts: { ...ended(facts, 'retrying'), due_at: event.data.due_at, failure: failureOf(event, facts, refused) },
+        refused,
+      }
+    case 'block:failed':
+      return { facts: { ...ended(facts, 'failed'), failure: failureOf(event, facts, refused) }, refused }
+    case 'block:completed':
+      return { facts: ended(facts, 'completed'), refused }
+    case 'block:skipped':
+      return { facts: ended(facts, 'skipped'), refused }
+    default:
+      return { facts, refused }
+  }
+}
+
+function ended({ outputs }: Found['facts'], state: BlockProjection['state']): Found['facts'] {
+  return { state, ...(outputs === undefined ? {} : { outputs }) }
+}
+
+function failureOf(
+  { data: { code, reason } }: Extract<RunEvent, { type: 'block:retrying' | 'block:failed' }>,
+  before: Found['facts'],
+  refused: Found['refused'],
+): NonNullable<BlockProjection['failure']> {
+  if (code === 'ATTEMPT_LOST') return { code, reason, feedback: before.failure?.feedback ?? [] }
+  if (!code.endsWith('_gate_failed')) return { code, reason, feedback: [reason] }
+  return { code, reason, feedback: refused.map(({ line }) => line), gates: refused.map(({ name }) => name) }
+}
+
+function warns(block: Block | undefined, gate: string): boolean {
+  const uses = [...(block?.pre_gates ?? []), ...(block?.post_gates ?? [])]
+  return uses.some(({ name, on_fail }) => name === gate && on_fail === 'warn')
+}

@@ -1,0 +1,55 @@
+import * as z from 'zod'
+import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { signalJoins } from '../blocks/signal-joins.ts'
+import { functionHandler } from '../handler.ts'
+import { type DueBounce, dueBounces } from './due-bounces.ts'
+import { MachineInputSchema, runOf } from './machine-input.ts'
+import { readPinned } from './read-pinned.ts'
+import { reroute } from './reroute.ts'
+
+const InputSchema = z.strictObject({
+  in: MachineInputSchema,
+  module: z.int().min(0),
+  e: z.int().min(0),
+  joins: z.array(z.string()).max(1_000).default([]),
+})
+
+/**
+ * `_close_<k>`, the one exit of a bounce module: sends it back once more while a bounce is due, else lets the machine go
+ * on and signals the joins outside for the module's sinks. HEAD decides, so a repeated call answers as the first did.
+ */
+export const handler = functionHandler({
+  name: 'close-module',
+  input: InputSchema,
+  async run({ in: input, module: key, e, joins }, world) {
+    const run = runOf(input)
+    const pinned = await readPinned(world, run)
+    const module = [...pinned.moduleOf.values()].find((one) => one.key === key)
+    const head = await world.runs.head(run)
+    if (module === undefined || head?.state !== 'running') return leave(world, run, module, joins)
+    const epoch = head.modules[String(key)]?.epoch ?? 0
+    if (epoch !== e) return { again: true, e: epoch }
+    const due = await dueBounces(world, run, pinned, head, module)
+    if (due.length === 0) return leave(world, run, module, joins)
+    return (await sendBack(world, run, module, due, epoch + 1)) ? { again: true, e: epoch + 1 } : { again: false }
+  },
+})
+
+/** False when the run has ended meanwhile. That another call was faster is no matter: it wrote the same. */
+async function sendBack(
+  world: World,
+  run: RunKey,
+  module: BounceModule,
+  due: readonly DueBounce[],
+  epoch: number,
+): Promise<boolean> {
+  const done = await reroute(world, run, module, due, epoch)
+  return done.ok || done.because === 'already'
+}
+
+async function leave(world: World, run: RunKey, module: BounceModule | undefined, joins: readonly string[]) {
+  for (const source of module?.sinks ?? []) await signalJoins({ world, run, source }, joins)
+  return { again: false }
+}
