@@ -17,12 +17,7 @@ type Check = GateUse['check']
  * and a check that crashes or runs over is `error`. It never throws. `use.check` is as parseCheck() left it; `now`
  * gives milliseconds (duration only). Same input hash, same verdict, duration apart (spec gates).
  */
-export async function judgeGate(
-  use: GateUse,
-  facts: GateFacts,
-  ports: GatePorts,
-  now: () => number,
-): Promise<Verdict> {
+export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts, now: () => number): Promise<Verdict> {
   const start = now()
   const gate = gateOf(use.check.type)
   const reading = read(gate, use.check, facts)
