@@ -44,7 +44,8 @@ function readTransform(
     root === 'outputs' && name !== undefined ? [name] : [],
   )
   for (const name of new Set(outputs)) withPort(reading, from, 'outputs', name, path)
-  return read === undefined ? {} : { transform: read.text }
+  // One that is wrong still says that the value arrives as something else.
+  return given === undefined ? {} : { transform: read?.text ?? '' }
 }
 
 function wireOf(

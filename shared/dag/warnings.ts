@@ -11,9 +11,10 @@ export interface DagWarning {
 
 /** Warnings of a document that is valid; none of them keeps it from being started. */
 export function dagWarnings({ blocks }: Dag): readonly DagWarning[] {
-  return blocks.flatMap(({ id, index, pre_gates, post_gates }) => [
+  return blocks.flatMap(({ id, index, pre_gates, post_gates, foreach }) => [
     ...deadGates(pre_gates, `blocks[${index}].pre_gates`, id),
     ...deadGates(post_gates, `blocks[${index}].post_gates`, id),
+    ...deadGates(foreach?.item_gates ?? [], `blocks[${index}].foreach.item_gates`, id),
   ])
 }
 
