@@ -7,6 +7,8 @@ import { type ParseResult, parseDag } from '../../../shared/dag/parse.ts'
 const FULL = {
   name: 'full',
   inputs: { goal: { type: 'string', default: 'x' }, n: 'number' },
+  entrypoints: ['plan'],
+  metadata: { by: 'x' },
   blocks: [
     {
       id: 'plan',
@@ -17,6 +19,39 @@ const FULL = {
       ],
       gate_composition: { post: { at_least: 1 } },
       retry: { max_attempts: 3, backoff: 'linear', delay_ms: 10 },
+      when: "inputs.goal != '' && inputs.n > 1",
+      cache: { key: 'inputs', max_age_sec: 60 },
+    },
+    {
+      id: 'each-row',
+      agent: { role: 'worker', capability: 'coding', prompt: 'Do {{inputs.row}} for {{inputs.n}}' },
+      inputs: { rows: { from: 'plan.rows' }, count: 'number' },
+      outputs: { done: 'string' },
+      foreach: {
+        items: '{{inputs.rows}}',
+        as: 'row',
+        max_concurrency: 4,
+        tolerate: 1,
+        item_gates: [{ name: 'item', check: { type: 'not_empty', port: 'row' }, on_fail: 'fail' }],
+      },
+      post_gates: [{ name: 'all', check: { type: 'not_empty', port: 'done' }, on_fail: 'route' }],
+      on_gate_fail: [
+        {
+          when_gate: 'all',
+          route_to: 'plan',
+          reset_blocks: ['each-row'],
+          max_bounces: 2,
+          feedback_from: 'gate_verdicts',
+        },
+      ],
+    },
+    {
+      id: 'child',
+      mode: 'dag',
+      dag: { name: 'other', inputs: { goal: '{{inputs.done}}', n: 1 }, outputs: { out: 'plan.plan' } },
+      inputs: { done: { from: 'each-row.done', type: 'json' } },
+      outputs: { out: 'string' },
+      depends: 'each-row.succeeded && (table.done || !plan.failed)',
     },
     {
       id: 'table',
@@ -32,7 +67,10 @@ const FULL = {
       inputs: { plan: { from: 'plan.plan', type: 'string' } },
     },
   ],
-  edges: [{ from: 'table', to: 'ok' }],
+  edges: [
+    { from: 'table', to: 'ok' },
+    { from: 'plan', output: 'plan', to: 'each-row', input: 'count', transform: 'value.length + outputs.rows.length' },
+  ],
 }
 
 const STRANGE = fc.constantFrom<unknown>(
@@ -60,6 +98,14 @@ const STRANGE = fc.constantFrom<unknown>(
   { __proto__: null },
   'é'.repeat(70),
   ['x', 1],
+  'plan.succeeded',
+  'each-row.done',
+  'inputs.goal',
+  '{{inputs.rows}}',
+  'a &&',
+  'approval',
+  'dag',
+  'route',
   { at_least: 'x' },
 )
 
@@ -81,7 +127,11 @@ function mutate(value: unknown, path: readonly number[], strange: unknown, key: 
 
 const MUTANT = fc
   .array(
-    fc.tuple(fc.array(fc.nat(20), { maxLength: 6 }), STRANGE, fc.constantFrom('id', 'x', 'when', 'from', 'type', '')),
+    fc.tuple(
+      fc.array(fc.nat(20), { maxLength: 6 }),
+      STRANGE,
+      fc.constantFrom('id', 'x', 'when', 'depends', 'foreach', 'mode', 'from', 'type', ''),
+    ),
     {
       minLength: 1,
       maxLength: 3,
@@ -93,12 +143,24 @@ function isAnswer(result: ParseResult): void {
   if (result.ok) {
     expect(JSON.parse(JSON.stringify(result.dag))).toEqual(result.dag)
     expect(result.order.length).toBe(result.dag.blocks.length)
+    expect(result.warnings.every(({ code, path, message }) => code !== '' && path !== '' && /\.$/.test(message))).toBe(
+      true,
+    )
     return
   }
   expect(result.errors.length).toBeGreaterThan(0)
   expect(result.errors.length).toBeLessThanOrEqual(100)
   const places = result.errors.map(({ line = 0, column = 0 }) => line * 1e6 + column)
   expect(places).toEqual(places.toSorted((a, b) => a - b))
+}
+
+/** Every error has a place, and the place is one of the text. */
+function standsInside(result: ParseResult, text: string): void {
+  const lines = text.split('\n')
+  for (const { line = 0, column = 0, path, code } of result.ok ? [] : result.errors) {
+    const length = lines[line - 1]?.length ?? -1
+    expect([code, path, column >= 1 && column <= length + 1]).toEqual([code, path, true])
+  }
 }
 
 describe('parseDag() never throws', () => {
@@ -153,10 +215,12 @@ describe('parseDag() never throws', () => {
     fc.assert(
       fc.property(MUTANT, (document) => {
         fc.pre(typeof document === 'object' && document !== null)
-        const text = parseDag(dump(document, { noRefs: true }))
+        const dumped = dump(document, { noRefs: true })
+        const text = parseDag(dumped)
         const object = parseDag(document as object)
         isAnswer(text)
         isAnswer(object)
+        standsInside(text, dumped)
         // Sorted: a mapping and its first key stand at one place of a text, and at two of an object.
         const said = (result: ParseResult) =>
           result.ok ? result.dag_hash : result.errors.map((e) => `${e.path} ${e.message}`).toSorted()
@@ -267,6 +331,35 @@ describe('parseDag() laws', () => {
         expect(new Set([...hashes, last.ok && last.dag_hash]).size).toBe(1)
       }),
     )
+  })
+
+  test('the hash of a document with every key does not see their order, and sees each of their values', () => {
+    const hashOf = (given: object) => {
+      const result = parseDag(given)
+      return result.ok ? result.dag_hash : result.errors
+    }
+    const turn = (value: unknown): unknown => {
+      if (typeof value !== 'object' || value === null) return value
+      if (Array.isArray(value)) return value.map(turn)
+      const pairs = Object.entries(value).reverse()
+      return Object.fromEntries(pairs.map(([key, member]) => [key, turn(member)]))
+    }
+    expect(hashOf(FULL)).toMatch(/^[0-9a-f]{64}$/)
+    expect(hashOf(turn(FULL) as object)).toEqual(hashOf(FULL))
+    const changes = [
+      ['inputs.goal !=', 'inputs.goal =='],
+      ['"max_age_sec":60', '"max_age_sec":61'],
+      ['"tolerate":1', '"tolerate":2'],
+      ['table.done', 'table.failed'],
+      ['"max_bounces":2', '"max_bounces":3'],
+      ['value.length +', 'value.length *'],
+      ['"name":"other"', '"name":"another"'],
+      ['"role":"worker"', '"role":"manager"'],
+    ] as const
+    const text = JSON.stringify(FULL)
+    expect(changes.filter(([part]) => !text.includes(part))).toEqual([])
+    const hashes = changes.map(([part, other]) => hashOf(JSON.parse(text.replace(part, other))))
+    expect(new Set([...hashes, hashOf(FULL)]).size).toBe(changes.length + 1)
   })
 
   test('the order is the smallest one in which every block comes after what it reads', () => {
