@@ -1,11 +1,7 @@
-import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
-import { knownProviders } from './check-files.ts'
 import { jsonText } from './json-text.ts'
-import { readFile } from './read-file.ts'
-import { Refused } from './refused.ts'
+import { readDagFile, refusing } from './read-dag-file.ts'
 import type { Session } from './session.ts'
 
 export function addCompile(parent: Command, session: Session): void {
@@ -18,12 +14,7 @@ export function addCompile(parent: Command, session: Session): void {
 }
 
 function compile(session: Session, file: string, options: { readonly json?: true }): void {
-  const name = basename(file).replace(/\.ya?ml$/, '')
-  const parsed = parseDag(readFile(file, 'DAG file'), { name, providers: knownProviders() })
-  if (!parsed.ok) {
-    const detail = `Cannot compile "${file}": it has errors.`
-    throw new Refused({ code: 'invalid_dag', detail, errors: parsed.errors }, { exitCode: 100 })
-  }
-  const { definition, text } = compileDag(parsed.dag)
+  const dag = readDagFile(file, 'compile')
+  const { definition, text } = refusing(() => compileDag(dag))
   session.say(options.json === true ? text : jsonText(definition, 2))
 }

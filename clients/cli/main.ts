@@ -3,9 +3,12 @@ import about from '../../package.json' with { type: 'json' }
 import { addCompile } from './compile.ts'
 import { endWithParent } from './end-with-parent.ts'
 import { addGates } from './gates.ts'
+import { addGraph } from './graph.ts'
+import { addPlan } from './plan.ts'
 import { reasonLines } from './reason-lines.ts'
 import { Refused, usage } from './refused.ts'
 import { addRun } from './run.ts'
+import { addSchema } from './schema.ts'
 import { openSession, type Session } from './session.ts'
 import { addStart } from './start.ts'
 import { addValidate } from './validate.ts'
@@ -37,6 +40,9 @@ function program(session: Session): Command {
   addRun(sluice, session)
   addValidate(sluice, session)
   addCompile(sluice, session)
+  addPlan(sluice, session)
+  addGraph(sluice, session)
+  addSchema(sluice, session)
   addGates(sluice, session)
   addHelp(sluice)
   return sluice

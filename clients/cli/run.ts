@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addApprove } from './run-approve.ts'
 import { addArtifact } from './run-artifact.ts'
 import { addEvents } from './run-events.ts'
+import { addRunGraph } from './run-graph.ts'
 import { addList } from './run-list.ts'
 import { addOutput } from './run-output.ts'
 import { addReject } from './run-reject.ts'
@@ -11,10 +12,12 @@ import { addStop } from './run-stop.ts'
 import { addWatch } from './run-watch.ts'
 import type { Session } from './session.ts'
 
-/** `sluice run ..`; all but `start` are also there without `run`, which the help does not repeat. */
+/** `sluice run ..`; all but `start` and `graph` are also there without `run`, which the help does not repeat. */
 export function addRun(parent: Command, session: Session): void {
   const run = parent.command('run').description('start, watch, decide and stop runs')
   addRunStart(run, session)
+  // Not without `run`: `sluice graph` draws a file.
+  addRunGraph(run, session)
   for (const add of [addList, addStatus, addOutput, addArtifact, addWatch, addEvents, addApprove, addReject, addStop]) {
     add(run, session)
     add(parent, session, { hidden: true })

@@ -1,11 +1,11 @@
 import { GET_RUN } from '../../shared/api/get-run.ts'
-import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { StoredValue } from '../../shared/runs/event.ts'
 import { viewRun } from '../../shared/runs/run-view.ts'
 import type { World } from '../../shared/world.ts'
 import { readValues } from '../blocks/read-outputs.ts'
 import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
+import { allEvents } from '../runs/all-events.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 
 /** A run as its events tell it, so that it always equals a replay; with the values that people are asked about. */
@@ -27,18 +27,8 @@ export const handler = httpHandler({
   },
 })
 
-const PAGE = 1_000
 const MAX_SHOWN_BYTES = 65_536
 const MAX_FEEDBACK = 3_000
-
-async function allEvents(world: World, run: RunKey): Promise<readonly RunEvent[]> {
-  const all: RunEvent[] = []
-  for (;;) {
-    const page = await world.runs.events(run, all.at(-1)?.seq ?? 0, PAGE)
-    all.push(...page)
-    if (page.length < PAGE) return all
-  }
-}
 
 async function valuesOf(world: World, tenant: string, shown: Readonly<Record<string, StoredValue>>) {
   const small = Object.entries(shown).filter(([, { bytes }]) => bytes <= MAX_SHOWN_BYTES)

@@ -18,6 +18,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   // Checking and compiling 1,000 blocks is a second of a whole core.
   'start-run': { timeoutSec: 29, memoryMb: 1_024 },
   'validate-dag': { timeoutSec: 29, memoryMb: 1_024 },
+  'plan-dag': { timeoutSec: 29, memoryMb: 1_024 },
+  'get-run-graph': { timeoutSec: 29, memoryMb: 1_024 },
   'send-outbox': { timeoutSec: 60, memoryMb: 256 },
   sweep: { timeoutSec: 300, memoryMb: 256 },
   // Open for 14 minutes, waiting for most of them.

@@ -1,5 +1,6 @@
 import { CONTROL_ROUTES } from './control-routes.ts'
 import { PLACE_ROUTES } from './place-routes.ts'
+import { PLAN_ROUTES } from './plan-routes.ts'
 import type { RouteSchema } from './route-schema.ts'
 import { RUN_DATA_ROUTES } from './run-data-routes.ts'
 import { RUN_ROUTES } from './run-routes.ts'
@@ -11,6 +12,7 @@ export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   ...PLACE_ROUTES,
   'start-run': START_RUN,
   'validate-dag': VALIDATE_DAG,
+  ...PLAN_ROUTES,
   ...RUN_ROUTES,
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,

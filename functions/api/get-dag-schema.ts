@@ -1,0 +1,14 @@
+import { PLAN_ROUTES } from '../../shared/api/plan-routes.ts'
+import { documentSchema } from '../../shared/dag/document-schema.ts'
+import { httpHandler } from '../http-handler.ts'
+
+let made: ReturnType<typeof documentSchema> | undefined
+
+export const handler = httpHandler({
+  name: 'get-dag-schema',
+  schema: PLAN_ROUTES['get-dag-schema'],
+  run: () => {
+    made ??= documentSchema()
+    return { json: { ...made } }
+  },
+})

@@ -1,0 +1,54 @@
+import { PLAN_ROUTES } from '../../shared/api/plan-routes.ts'
+import { dagGraph } from '../../shared/plan/dag-graph.ts'
+import type { RunGraph } from '../../shared/plan/graph.ts'
+import { type RunAnswer, viewRun } from '../../shared/runs/run-view.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+import { allEvents } from '../runs/all-events.ts'
+import { readPinned } from '../runs/read-pinned.ts'
+
+/** The pinned document as a graph, with what each block is doing; the critical path is that of the times seen so far. */
+export const handler = httpHandler({
+  name: 'get-run-graph',
+  schema: PLAN_ROUTES['get-run-graph'],
+  run: async (call, world) => {
+    const { run, head } = await requireRun(world, call)
+    const { meta, dag } = await readPinned(world, run)
+    const now = world.clock.now()
+    const view = viewRun({ meta, dag, head, events: await allEvents(world, run), now })
+    const until = view.run.ended_at === undefined ? now : Date.parse(view.run.ended_at)
+    const seen = new Map(dag.blocks.map(({ id }) => [id, secondsOf(view.blocks[id], until)]))
+    const graph = dagGraph(dag, (id) => seen.get(id) ?? EXPECTED_SECONDS)
+    const nodes = graph.nodes.map((node) => ({ ...node, ...liveOf(view.blocks[node.id], seen.get(node.id)) }))
+    return { json: { ...graph, run_id: run.run_id, state: view.run.state, nodes } }
+  },
+})
+
+type BlockView = RunAnswer['blocks'][string]
+
+/** Of a block that has not started, as in a plan that was told nothing. */
+const EXPECTED_SECONDS = 1
+
+function secondsOf(block: BlockView | undefined, until: number): number | undefined {
+  if (block?.started_at === undefined) return undefined
+  const end = block.ended_at === undefined ? until : Date.parse(block.ended_at)
+  return Math.max(0, end - Date.parse(block.started_at)) / 1_000
+}
+
+type Live = Pick<
+  RunGraph['nodes'][number],
+  'state' | 'attempt' | 'max_attempts' | 'epoch' | 'started_at' | 'ended_at' | 'seconds'
+>
+
+function liveOf(block: BlockView | undefined, seconds: number | undefined): Live {
+  const { state = 'pending', attempt = 0, max_attempts = 1, epoch = 0, started_at, ended_at } = block ?? {}
+  return {
+    state,
+    attempt,
+    max_attempts,
+    epoch,
+    ...(started_at !== undefined && { started_at }),
+    ...(ended_at !== undefined && { ended_at }),
+    ...(seconds !== undefined && { seconds }),
+  }
+}
