@@ -14,7 +14,7 @@ export const handler = httpHandler({
 function withoutSecrets(settings: Settings): Settings {
   const providers = Object.entries(settings.providers).map(([name, provider]) => [
     name,
-    provider.url === undefined ? provider : { ...provider, url: withoutCredentials(provider.url) },
+    'url' in provider ? { ...provider, url: withoutCredentials(provider.url) } : provider,
   ])
   return { ...settings, providers: Object.fromEntries(providers) }
 }

@@ -1,5 +1,5 @@
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
-import type { Block } from '../../shared/dag/dag.ts'
+import type { Agent, Block } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
@@ -58,41 +58,63 @@ async function dispatchAgent(
   dispatch: Dispatch,
 ): Promise<Produced> {
   const { agent } = block
-  const provider = call.world.providers.get(agent.provider)
-  if (provider === undefined) throw unknownProvider(call, agent.provider)
   const base = render(call, agent.prompt ?? generatedPrompt(block, dispatch.values), dispatch.values)
+  const answers: DispatchAnswer[] = []
   let feedback = dispatch.feedback
-  for (let repair = 0; ; repair += 1) {
+  for (;;) {
     const prompt = withFeedback(base, feedback)
-    const answer = await provider.dispatch({
-      ...(agent.system === undefined ? {} : { system: render(call, agent.system, dispatch.values) }),
-      prompt,
-      model: agent.model,
-      params: agent.model_params,
-      inputs: dispatch.values,
-      output_schema: block.outputs,
-      feedback,
-      signal: dispatch.signal,
-      idempotency_key: `${call.run.run_id}/${call.lane_key}/${call.epoch}/${dispatch.attempt}/${repair}`,
-    })
+    const answer = await askAgent(call, agent, { ...dispatch, feedback, prompt, repair: answers.length })
+    answers.push(answer)
     const read = readAnswer(answer.text, block.outputs)
-    if (read.problems.length > 0 && block.strict_output && repair < block.contract_repair_attempts) {
+    if (read.problems.length > 0 && block.strict_output && answers.length <= block.contract_repair_attempts) {
       feedback = [...dispatch.feedback, ...read.problems]
       continue
     }
     const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
-    return { ...read, facts: { provider: agent.provider, ...hashes, ...measuredFacts(answer) } }
+    return { ...read, facts: { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers) } }
   }
 }
 
-/** What an adapter says of a call, as an event may carry it: no negative counts, no endless words; no price = unknown. */
-function measuredFacts({ model, tokens_in, tokens_out, usd, finish_reason, note }: DispatchAnswer) {
-  const price = usd !== undefined && usd >= 0 ? { usd_micros: wholeNumber(usd * 1_000_000) } : {}
+/** One call of the provider; `repair` counts those of this attempt before it. */
+function askAgent(
+  call: BlockCall,
+  { provider: name, model, model_params, system }: Agent,
+  {
+    values,
+    feedback,
+    signal,
+    attempt,
+    prompt,
+    repair,
+  }: Dispatch & { readonly prompt: string; readonly repair: number },
+): Promise<DispatchAnswer> {
+  const provider = call.world.providers.get(name)
+  if (provider === undefined) throw unknownProvider(call, name)
+  return provider.dispatch({
+    ...(system === undefined ? {} : { system: render(call, system, values) }),
+    prompt,
+    model,
+    params: model_params,
+    inputs: values,
+    output_schema: call.block.outputs,
+    feedback,
+    signal,
+    idempotency_key: `${call.run.run_id}/${call.lane_key}/${call.epoch}/${attempt}/${repair}`,
+  })
+}
+
+/**
+ * What adapters say of an attempt's calls, as an event may carry it: no negative counts, no endless words; one call
+ * without a price makes the price of all unknown. A repair is paid for like the answer it mends.
+ */
+function measuredFacts({ model, finish_reason, note }: DispatchAnswer, answers: readonly DispatchAnswer[]) {
+  const sum = (of: (answer: DispatchAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
+  const isPriced = answers.every(({ usd }) => usd !== undefined && usd >= 0)
   return {
     model: shortText(model, MOST_WORDS),
-    tokens_in: wholeNumber(tokens_in),
-    tokens_out: wholeNumber(tokens_out),
-    ...price,
+    tokens_in: wholeNumber(sum((answer) => wholeNumber(answer.tokens_in))),
+    tokens_out: wholeNumber(sum((answer) => wholeNumber(answer.tokens_out))),
+    ...(isPriced ? { usd_micros: wholeNumber(sum(({ usd = 0 }) => usd * 1_000_000)) } : {}),
     finish_reason: shortText(finish_reason, MOST_WORDS),
     ...(note === undefined ? {} : { note: shortText(note, MOST_WORDS) }),
   }

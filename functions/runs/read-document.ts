@@ -17,7 +17,11 @@ export async function readDocument(
   const { providers, settings: routing } = world
   const named = name === undefined ? {} : { name }
   const parsed = parseDag(text, { ...named, providers: providers.names(), routing })
-  if (!parsed.ok) throw invalidDag(name, parsed.errors)
+  if (!parsed.ok)
+    throw invalidDag(
+      name,
+      parsed.errors.map((error) => ({ ...error })),
+    )
   const bound = bindAgents(parsed.dag, routing)
   if (!bound.ok) throw invalidDag(name, bound.issues)
   return { dag: bound.dag, dag_hash: parsed.dag_hash }
@@ -27,7 +31,7 @@ function invalidDag(name: string | undefined, errors: readonly Issue[]): Fault {
   const many = errors.length === 1 ? 'an error' : `${errors.length} errors`
   const message = `Cannot start: the DAG${name === undefined ? '' : ` "${name}"`} has ${many}, listed with ${errors.length === 1 ? 'its place' : 'their places'}.`
   return new Fault('InvalidInput', 'invalid_dag', message, {
-    issues: errors.slice(0, 20).map((error) => ({ ...error })),
+    issues: errors.slice(0, 20),
   })
 }
 

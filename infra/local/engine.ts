@@ -22,6 +22,7 @@ interface EngineParts {
   readonly clock: Clock
   readonly log: Log
   readonly providers: Readonly<Record<string, Provider>>
+  readonly keys: ReadonlyMap<string, string>
   readonly tenant: string
 }
 

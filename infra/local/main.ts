@@ -11,8 +11,8 @@ import { readSettings } from './settings.ts'
  * so does the end of a parent that gave it a channel, however that ended: no port and folder are held for nobody.
  */
 async function main(): Promise<void> {
-  const { settings, verbose } = readSettings(process.argv.slice(2), process.env, process.cwd())
-  const place = await openPlace(settings, { listen: true, log: createLog(verbose) })
+  const { settings, verbose, keys } = readSettings(process.argv.slice(2), process.env, process.cwd())
+  const place = await openPlace(settings, { listen: true, log: createLog(verbose), keys })
   stopOnSignal(place)
   say({ ready: true, url: place.url, pid: process.pid, data_dir: settings.data_dir })
 }

@@ -9,6 +9,7 @@ import { openEngine } from './engine.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { localPrincipal } from './principal.ts'
+import { missingKeys } from './provider-keys.ts'
 import { listen } from './server.ts'
 import { startSweep } from './sweep.ts'
 
@@ -19,6 +20,8 @@ export interface PlaceOptions {
   readonly log?: Log
   /** Further provider adapters by name. */
   readonly providers?: Readonly<Record<string, Provider>>
+  /** Keys of providers, by the name that `key.env` has in the settings. */
+  readonly keys?: ReadonlyMap<string, string>
   /** Milliseconds between two sweeps, default 1,000; 0 = the caller invokes `sweep` itself (virtual time). */
   readonly sweep_ms?: number
 }
@@ -56,19 +59,20 @@ async function openSteps(
   options: PlaceOptions,
   undone: (step: () => void | Promise<void>) => void,
 ): Promise<Omit<Place, 'close'>> {
-  const { clock = systemClock, log = createLog(false), providers = {}, sweep_ms = 1_000 } = options
+  const { clock = systemClock, log = createLog(false), providers = {}, keys = new Map(), sweep_ms = 1_000 } = options
   const principal = localPrincipal()
   makeFolder(settings.data_dir)
   undone(lockFolder(settings.data_dir))
   const db = openDatabase(settings.data_dir)
   undone(() => db.close())
-  const engine = openEngine({ settings, db, clock, log, providers, tenant: principal.tenant })
+  const engine = openEngine({ settings, db, clock, log, providers, keys, tenant: principal.tenant })
   undone(() => engine.close())
   const { host, world } = engine
   const maxBodyBytes = settings.safety.max_body_bytes
   const server =
     options.listen === true ? await listen(settings.port, { host, principal, log, maxBodyBytes }) : undefined
   if (server !== undefined) undone(() => server.close())
+  for (const words of missingKeys(settings, keys)) log.error(words)
   const resumed = await engine.resume()
   log.info('place opened', { url: server?.url, data_dir: settings.data_dir, runs_resumed: resumed })
   if (sweep_ms > 0) undone(startSweep(sweep_ms, () => host.invoke('sweep', {}), log))

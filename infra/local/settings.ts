@@ -11,6 +11,8 @@ export interface PlaceSettings {
   readonly settings: Settings
   /** Info lines on standard error, besides errors. */
   readonly verbose: boolean
+  /** Values of the environment variables that `providers.*.key.env` names, and of no others. */
+  readonly keys: ReadonlyMap<string, string>
 }
 
 /**
@@ -28,7 +30,9 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cw
     dags: args.example === true ? [PACKAGE_DAGS] : file.dags.map((dir) => resolve(cwd, dir)),
     inputs_dir: resolve(cwd, args['inputs-dir'] ?? file.inputs_dir),
   }
-  return { settings, verbose: readEnv(env).SLUICE_LOG === 'info' }
+  const { SLUICE_LOG, ...keys } = readEnv(env, keyNames(settings))
+  const held = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return { settings, verbose: SLUICE_LOG === 'info', keys: new Map(held) }
 }
 
 /** Where the package keeps its own documents: `--example NAME` reads them in every place. */
@@ -82,8 +86,15 @@ function readFile(path: string): string {
 
 const EnvSchema = z.object({ SLUICE_LOG: z.enum(['info', 'error', '']).optional() })
 
-function readEnv(env: NodeJS.ProcessEnv): z.output<typeof EnvSchema> {
-  const parsed = EnvSchema.safeParse(env)
+/** The environment variables that hold keys of providers. */
+function keyNames({ providers }: Settings): readonly string[] {
+  return Object.values(providers).flatMap((provider) => ('key' in provider ? (provider.key?.env ?? []) : []))
+}
+
+/** An object schema strips what it does not name: nothing else of the environment gets any further. */
+function readEnv(env: NodeJS.ProcessEnv, names: readonly string[]): Readonly<Record<string, string | undefined>> {
+  const keys = Object.fromEntries(names.map((name) => [name, z.string().optional()]))
+  const parsed = z.object({ ...keys, ...EnvSchema.shape }).safeParse(env)
   if (parsed.success) return parsed.data
   const message = `Cannot use SLUICE_LOG="${env.SLUICE_LOG}": allowed are info and error.`
   throw new Fault('InvalidInput', 'bad_settings', message)

@@ -9,6 +9,7 @@ import type { Clock, Ids, Log, Outbox, World } from '../../shared/world.ts'
 import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
 import { openObjects } from './folder-objects.ts'
+import { keysFrom } from './provider-keys.ts'
 import { openRunStore } from './run-store/open-run-store.ts'
 import { PACKAGE_DAGS } from './settings.ts'
 import { createWaker } from './waker.ts'
@@ -23,12 +24,14 @@ interface Parts {
   readonly outbox: Outbox
   /** Further adapters by name; they win over configured ones. */
   readonly providers: Readonly<Record<string, Provider>>
+  /** Keys of configured ones, by the name of their environment variable. */
+  readonly keys: ReadonlyMap<string, string>
 }
 
 /** The ports of the local place, all but the machine: that one calls back into the host (place.ts ties the two). */
 export function createPorts(parts: Parts): { readonly ports: Omit<World, 'machine'>; close(): Promise<void> } {
   const { settings, db, clock, ids, log, outbox } = parts
-  const configured = createProviders(settings)
+  const configured = createProviders(settings, keysFrom(parts.keys))
   const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
   const isolate = createIsolate()
   const ports = {

@@ -21,9 +21,26 @@ export function readAnswer(text: string, ports: Ports): ContractResult {
   const object = jsonObject(text) ?? jsonObject(fence(text))
   const only = names.length === 1 ? names[0] : undefined
   if (object !== undefined && (only === undefined || Object.hasOwn(object, only))) return checkOutputs(object, ports)
-  if (only === undefined) return checkOutputs({}, ports)
+  if (only === undefined) return noObject(ports)
   const port = ports[only]
-  return checkOutputs({ [only]: port?.type === 'json' && object !== undefined ? object : rawValue(text, port) }, ports)
+  const value = port?.type === 'json' && object !== undefined ? object : rawValue(text, port)
+  if (port?.type === 'json' && value === text && looksLikeJson(text)) return cutShort(only)
+  return checkOutputs({ [only]: value }, ports)
+}
+
+/** Several ports and no JSON object to read them from: the ports say so, since a model is told these lines. */
+function noObject(ports: Ports): ContractResult {
+  const { values, problems } = checkOutputs({}, ports)
+  return { values, problems: problems.map((problem) => `${problem}: the answer is no JSON object`) }
+}
+
+/** What begins as JSON and does not parse was cut or is malformed; as a text it would go on unseen. */
+function cutShort(port: string): ContractResult {
+  return { values: {}, problems: [`port ${port} cannot be read: the answer begins as JSON and does not parse`] }
+}
+
+function looksLikeJson(text: string): boolean {
+  return /^\s*(?:[[{]|```json\b)/.test(text)
 }
 
 /** Missing, null or blank required outputs, wrong types and values no hash can be made of, each named; undeclared members are dropped. */
@@ -56,7 +73,7 @@ function isBlank(value: Json): boolean {
 }
 
 function rawValue(text: string, port: OutputPort | undefined): Json {
-  if (port?.type === 'json') return parsed(text) ?? text
+  if (port?.type === 'json') return parsed(text) ?? parsed(fence(text)) ?? text
   if (port?.type === 'number' || port?.type === 'boolean') return parsed(text.trim()) ?? text
   return text
 }

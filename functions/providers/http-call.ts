@@ -1,0 +1,81 @@
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
+import { answerWithout, faultWithout } from './hide-key.ts'
+import { networkFault, timeoutFault } from './http-failure.ts'
+import { type LimitedBody, limitBody } from './limit-body.ts'
+import type { Remote } from './remote.ts'
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: LimitedBody
+}
+
+/** One dispatch under way: every request of it is bounded by the dispatch's signal and the provider's time. */
+export interface HttpCall {
+  /** Sends JSON. `step` tells requests of one dispatch apart: another body must not come under the same key. */
+  post(address: string, body: unknown, step?: number): Promise<HttpAnswer>
+}
+
+/**
+ * A provider that talks HTTP. An abort of the signal closes the socket at once and its reason is thrown; what else goes
+ * wrong on the way is Fault Unavailable (provider_timeout, provider_unavailable). The key is in no fault and no answer.
+ */
+export function overHttp(
+  remote: Remote,
+  talk: (call: HttpCall, request: DispatchRequest) => Promise<DispatchAnswer>,
+): Provider {
+  return {
+    async dispatch(request) {
+      request.signal.throwIfAborted()
+      const key = await remote.key()
+      const done = new AbortController()
+      const late = AbortSignal.timeout(remote.timeout_ms)
+      const signal = AbortSignal.any([request.signal, late, done.signal])
+      const translate = (error: unknown): unknown => {
+        if (request.signal.aborted) return request.signal.reason
+        return late.aborted
+          ? timeoutFault(remote, `within ${remote.timeout_ms} ms (timeout_ms)`)
+          : networkFault(remote, error)
+      }
+      try {
+        return answerWithout(key, await talk(openCall({ remote, request, key, signal, translate }), request))
+      } catch (error) {
+        throw faultWithout(key, error)
+      } finally {
+        // Whatever is still open, an answer that was refused half-way too.
+        done.abort()
+      }
+    },
+  }
+}
+
+interface CallParts {
+  readonly remote: Remote
+  readonly request: DispatchRequest
+  readonly key: string | undefined
+  readonly signal: AbortSignal
+  /** What an error of fetch means. */
+  readonly translate: (error: unknown) => unknown
+}
+
+function openCall({ remote, request, key, signal, translate }: CallParts): HttpCall {
+  return {
+    async post(address, body, step = 0) {
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream, application/x-ndjson',
+        'idempotency-key': step === 0 ? request.idempotency_key : `${request.idempotency_key}/${step}`,
+        'user-agent': 'sluice',
+        // A kept socket that died while a sandbox was frozen would cost an attempt; a handshake costs milliseconds.
+        connection: 'close',
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      }
+      const init = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'manual', signal } as const
+      const response = await fetch(address, init).catch((error: unknown) => {
+        throw translate(error)
+      })
+      const limited = limitBody(response.body, { provider: remote.name, translate })
+      return { status: response.status, headers: response.headers, body: limited }
+    },
+  }
+}

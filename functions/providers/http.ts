@@ -1,0 +1,47 @@
+import type { DispatchRequest, Provider } from '../../shared/provider.ts'
+import { overHttp } from './http-call.ts'
+import { statusFault } from './http-failure.ts'
+import { invalidAnswer, readObject } from './invalid-answer.ts'
+import { measured } from './measured.ts'
+import { memberOf, textOf } from './member-of.ts'
+import type { Remote } from './remote.ts'
+
+/**
+ * Any server of one's own: POST {system, prompt, inputs, model, params, output_schema, feedback} to the url as it is
+ * configured; it answers {text} or {outputs: {port: value}}, and may add tokens_in, tokens_out, usd, model and
+ * finish_reason. Contract: docs/providers.md.
+ */
+export function http(remote: Remote): Provider {
+  return overHttp(remote, async (call, request) => {
+    const answer = await call.post(remote.url, bodyOf(request))
+    if (answer.status < 200 || answer.status >= 300) throw await statusFault(remote, answer)
+    const told = readObject(remote.name, await answer.body.text())
+    const text = answerText(remote, told)
+    const model = textOf(told.model) ?? request.model
+    const { tokens_in, tokens_out } = told
+    const used = measured(request, text, { tokens_in, tokens_out }, { type: 'http', url: remote.url, model })
+    const usd = priceIn(told)
+    return { text, ...used, ...usd, model, finish_reason: textOf(told.finish_reason) ?? 'stop' }
+  })
+}
+
+function bodyOf({ system, prompt, inputs, model, params, output_schema, feedback }: DispatchRequest) {
+  return { ...(system === undefined ? {} : { system }), prompt, inputs, model, params, output_schema, feedback }
+}
+
+/** Outputs are read like any answer: as the JSON object that holds the ports. */
+function answerText({ name }: Remote, told: Readonly<Record<string, unknown>>): string {
+  const outputs = told.outputs
+  if (typeof outputs === 'object' && outputs !== null && !Array.isArray(outputs)) return JSON.stringify(outputs)
+  const text = textOf(memberOf(told, 'text'))
+  if (text !== undefined) return text
+  const keys = Object.keys(told).slice(0, 12).join(', ') || 'no members'
+  throw invalidAnswer(
+    name,
+    `Cannot use the answer of provider "${name}": it has ${keys}, but neither "text" (a string) nor "outputs" (an object).`,
+  )
+}
+
+function priceIn({ usd }: Readonly<Record<string, unknown>>): { readonly usd?: number } {
+  return typeof usd === 'number' && Number.isFinite(usd) && usd >= 0 ? { usd } : {}
+}

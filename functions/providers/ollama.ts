@@ -1,0 +1,93 @@
+import { Fault } from '../../shared/errors.ts'
+import { answerFormat } from '../../shared/prompts/answer-format.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
+import { answerSchema, asksForObject } from './answer-schema.ts'
+import { type HttpAnswer, type HttpCall, overHttp } from './http-call.ts'
+import { failureOf, reasonIn, statusFault } from './http-failure.ts'
+import { invalidAnswer, readObject } from './invalid-answer.ts'
+import { measured, type Usage } from './measured.ts'
+import { memberOf, textOf } from './member-of.ts'
+import { addressOf, type Remote } from './remote.ts'
+
+/**
+ * Ollama's own API, /api/chat: the answer comes as lines of JSON. `format` carries the schema of the answer; servers
+ * before 0.5 only know `json`, refuse the schema and are asked again with that. model_params are its `options`
+ * (`max_tokens` is told as `num_predict`); `think` and `keep_alive` stand beside them.
+ */
+export function ollama(remote: Remote): Provider {
+  const known = { schema: true }
+  return overHttp(remote, async (call, request) => {
+    const answer = await accepted(remote, call, request, known)
+    return readLines(remote, request, answer.body.lines())
+  })
+}
+
+async function accepted(
+  remote: Remote,
+  call: HttpCall,
+  request: DispatchRequest,
+  known: { schema: boolean },
+): Promise<HttpAnswer> {
+  const address = addressOf(remote, '/api/chat')
+  for (let step = 0; ; step += 1) {
+    const answer = await call.post(address, bodyOf(request, known.schema), step)
+    if (answer.status >= 200 && answer.status < 300) return answer
+    if (answer.status !== 400) throw await statusFault(remote, answer)
+    const told = reasonIn(await answer.body.start())
+    const isOld = known.schema && asksForObject(request.output_schema) && /format/i.test(told ?? '')
+    if (!isOld) throw failureOf(remote, { status: 400, told })
+    known.schema = false
+  }
+}
+
+function bodyOf({ system, prompt, model, params, output_schema }: DispatchRequest, schema: boolean) {
+  const object = asksForObject(output_schema)
+  const told = [...(system === undefined ? [] : [system]), ...(object ? [answerFormat(output_schema)] : [])].join(
+    '\n\n',
+  )
+  const { think, keep_alive, max_tokens, ...options } = params
+  return {
+    model,
+    messages: [...(told === '' ? [] : [{ role: 'system', content: told }]), { role: 'user', content: prompt }],
+    stream: true,
+    ...(object ? { format: schema ? answerSchema(output_schema).schema : 'json' } : {}),
+    ...(think === undefined ? {} : { think }),
+    ...(keep_alive === undefined ? {} : { keep_alive }),
+    options: { ...(max_tokens === undefined ? {} : { num_predict: max_tokens }), ...options },
+  }
+}
+
+async function readLines(
+  remote: Remote,
+  request: DispatchRequest,
+  lines: AsyncIterable<string>,
+): Promise<DispatchAnswer> {
+  const texts: string[] = []
+  for await (const line of lines) {
+    if (line.trim() === '') continue
+    const told = readObject(remote.name, line)
+    // A failure after the first token comes in a line, not as a status.
+    if (told.error !== undefined) throw failureOf(remote, { status: 500, told: reasonIn(line) })
+    texts.push(textOf(memberOf(told.message, 'content')) ?? '')
+    if (told.done === true) return answerOf(remote, request, { told, text: texts.join('') })
+  }
+  const message = `Provider "${remote.name}" broke off in the middle of its answer. It is tried again as the block's retry allows.`
+  throw new Fault('Unavailable', 'provider_unavailable', message, { facts: { provider: remote.name } })
+}
+
+function answerOf(
+  remote: Remote,
+  request: DispatchRequest,
+  { told, text }: { readonly told: Readonly<Record<string, unknown>>; readonly text: string },
+): DispatchAnswer {
+  const tools = memberOf(told.message, 'tool_calls')
+  if (text === '' && Array.isArray(tools) && tools.length > 0) {
+    const message = `Cannot use the answer of provider "${remote.name}": it calls a tool, and none was offered. Say in the prompt that the answer is text, or use another model.`
+    throw invalidAnswer(remote.name, message)
+  }
+  // A prompt that is still in its cache is not counted.
+  const usage: Usage = { tokens_in: told.prompt_eval_count, tokens_out: told.eval_count }
+  const model = textOf(told.model) ?? request.model
+  const used = measured(request, text, usage, { type: 'ollama', url: remote.url, model })
+  return { text, ...used, model, finish_reason: textOf(told.done_reason) ?? 'stop' }
+}

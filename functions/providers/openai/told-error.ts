@@ -1,0 +1,12 @@
+import { failureOf, reasonIn } from '../http-failure.ts'
+import { memberOf } from '../member-of.ts'
+
+/** Gateways tell some failures inside an answer that began as a success: `{error: {code: 429, message}}`. */
+export function throwTold(remote: { readonly name: string }, value: unknown): void {
+  const error = memberOf(value, 'error')
+  if (error === undefined || error === null) return
+  const code = Number(memberOf(error, 'code') ?? memberOf(error, 'status'))
+  // One that has no number is taken for a server that broke off.
+  const status = Number.isInteger(code) && code >= 400 && code <= 599 ? code : 502
+  throw failureOf(remote, { status, told: reasonIn(JSON.stringify({ error })) })
+}
