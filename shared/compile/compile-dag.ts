@@ -1,5 +1,6 @@
 import type { BounceModule } from '../dag/bounce-modules.ts'
 import { Fault } from '../errors.ts'
+import type { MachineText } from '../runs/machine.ts'
 import type { Machine } from './asl.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { contractModules, type OrderNode } from './contract-modules.ts'
@@ -30,9 +31,7 @@ export interface CompiledDag {
   }
 }
 
-export interface MachinePart {
-  readonly key: string
-  readonly text: string
+export interface MachinePart extends MachineText {
   readonly definition: Machine
 }
 

@@ -100,12 +100,11 @@ function emitForeach({ id, foreach }: CompiledBlock, { signals, epoch }: Emissio
   }
 }
 
-/** A state that waits for the child run, and one that takes over its outputs. */
+/** A state that waits for the child run, and one that takes over its outputs; only that one raises RetryBlock. */
 function emitChild({ id }: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
   return {
     [id]: {
       ...awaitToken('open-child', { block: id, ...epochIn(epoch) }),
-      Catch: [RETRY_ROUTE(id)],
       ...(epoch ? { Output: { e: EPOCH } } : {}),
       Next: `_close_${id}`,
     },

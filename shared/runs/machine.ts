@@ -17,10 +17,19 @@ export interface Execution {
 
 export type TokenAnswer = { readonly ok: Json } | { readonly error: string; readonly cause: string }
 
+/** A part of a machine: its placeholder in the texts that start it, and its own text. */
+export interface MachineText {
+  readonly key: string
+  readonly text: string
+}
+
 /** Step Functions, or the local interpreter of the same text. Suite: test/conformance/machine.ts. */
 export interface Machine {
-  /** Creates the machine of an inline DAG once per hash; the answer is what `start` takes. */
-  ensure(definition: string, hash: string): Promise<string>
+  /**
+   * Creates the machine of an inline DAG once per hash, with the machines it starts where it is too large for one; the
+   * answer is what `start` takes.
+   */
+  ensure(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
   /** Execution name = run id; 'exists' when it was started before. */
   start(start: {
     readonly machine: string
@@ -28,6 +37,7 @@ export interface Machine {
     readonly input: MachineInput
   }): Promise<'started' | 'exists'>
   describe(machine: string, name: string): Promise<Execution | undefined>
+  /** With its parts, executions `<name>-<k>`. */
   stop(machine: string, name: string, cause: string): Promise<void>
   /** 'gone' = already used, expired or unknown: counts as done. */
   answer(token: string, answer: TokenAnswer): Promise<'taken' | 'gone'>

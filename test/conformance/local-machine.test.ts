@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { createLocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
-import { machineSuite } from './machine-suite.ts'
+import { machinePartsSuite } from './machine-parts-suite.ts'
+import { machineSuite, type OpenMachine } from './machine-suite.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
-machineSuite('local machine', async (functions) => {
+const open: OpenMachine = async (functions) => {
   const clock = createVirtualClock()
   const db = new DatabaseSync(':memory:')
   const machine = createLocalMachine({
@@ -26,4 +27,7 @@ machineSuite('local machine', async (functions) => {
       db.close()
     },
   }
-})
+}
+
+machineSuite('local machine', open)
+machinePartsSuite('local machine', open)

@@ -1,5 +1,6 @@
 import type { Machine as Definition, State } from '../../../shared/compile/asl.ts'
 import { Fault } from '../../../shared/errors.ts'
+import { EXECUTE } from './child.ts'
 import { INVOKE, INVOKE_AND_WAIT } from './task.ts'
 import { compileField } from './template.ts'
 
@@ -7,8 +8,8 @@ import { compileField } from './template.ts'
  * Reads machine text and refuses what this interpreter would not run as Step Functions does, instead of ignoring it.
  *
  * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers but BackoffRate, HeartbeatSeconds, expressions in
- * TimeoutSeconds, state-level Output of a Choice, other resources than the two lambda:invoke, further Arguments of
- * lambda:invoke, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
+ * TimeoutSeconds, state-level Output of a Choice, other resources than the two lambda:invoke and startExecution.sync:2, further Arguments
+ * of these, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
  * history API, versions and aliases, the 1 MB limit of a definition, unique names across branches, and of AWS's
  * JSONata functions all but $parse. History events are counted close to, not exactly like, AWS. Arguments and Items
  * of a state that was under way at a kill are evaluated again. A time-out aborts the invocation's signal (on AWS the
@@ -110,14 +111,19 @@ function checkByType(state: Loose, where: string): void {
 
 function checkTask(state: Loose, where: string): void {
   const { Resource, TimeoutSeconds, Arguments } = state
-  if (Resource !== INVOKE && Resource !== INVOKE_AND_WAIT) {
-    throw refused(where, `Resource must be ${INVOKE} or ${INVOKE_AND_WAIT}`)
-  }
+  const fields = typeof Resource === 'string' && Object.hasOwn(ARGUMENTS, Resource) ? ARGUMENTS[Resource] : undefined
+  if (fields === undefined) throw refused(where, `Resource must be ${Object.keys(ARGUMENTS).join(' or ')}`)
   if (TimeoutSeconds !== undefined && !(Number.isInteger(TimeoutSeconds) && Number(TimeoutSeconds) > 0)) {
     throw refused(where, 'TimeoutSeconds must be a whole number above 0')
   }
-  const extra = isRecord(Arguments) && Object.keys(Arguments).find((key) => !['FunctionName', 'Payload'].includes(key))
-  if (extra) throw refused(where, `Arguments may have FunctionName and Payload, not "${extra}"`)
+  const extra = isRecord(Arguments) && Object.keys(Arguments).find((key) => !fields.includes(key))
+  if (extra) throw refused(where, `Arguments may have ${fields.join(', ')}, not "${extra}"`)
+}
+
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  [INVOKE]: ['FunctionName', 'Payload'],
+  [INVOKE_AND_WAIT]: ['FunctionName', 'Payload'],
+  [EXECUTE]: ['StateMachineArn', 'Name', 'Input'],
 }
 
 /** Compiles each text once, now; a bad one is found before anything runs. */

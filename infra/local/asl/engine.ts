@@ -5,7 +5,7 @@ import type { Journal } from './journal.ts'
 import type { Engine } from './live-execution.ts'
 import { createTokens } from './tokens.ts'
 
-interface EngineDeps {
+interface EngineDeps extends Pick<Engine, 'openChild'> {
   invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
   readonly clock: Clock
   readonly ids: Ids
@@ -27,6 +27,7 @@ export function createEngine(deps: EngineDeps): Engine & { close(ms: number): Pr
   let closed = false
   return {
     invoke: (functionName, payload, signal) => deps.invoke(functionName, payload, signal),
+    openChild: deps.openChild,
     clock,
     ids,
     journal,

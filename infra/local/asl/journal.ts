@@ -21,6 +21,8 @@ export type FramePlace =
       readonly deadline?: number
       /** The function that was handed the token has returned. */
       readonly asked?: true
+      /** The execution this state waits for was started. */
+      readonly child?: true
     }
 
 export interface JournalledExecution {

@@ -7,6 +7,19 @@ import type { Scope } from './scope.ts'
 import { StateError } from './state-error.ts'
 import type { Tokens } from './tokens.ts'
 
+/** An execution a state starts. */
+export interface ChildOrder {
+  readonly machine: string
+  readonly name: string
+  readonly input: Json
+}
+
+export interface Child {
+  /** Undefined: the engine closed first. */
+  readonly over: Promise<ExecutionEnd | undefined>
+  stop(): void
+}
+
 /** What every execution of one machine engine shares. */
 export interface Engine {
   invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
@@ -17,6 +30,8 @@ export interface Engine {
   readonly tokens: Tokens
   /** Invocations whose promise is not settled, also those nobody waits for any more. */
   readonly invocations: Map<Promise<unknown>, AbortController>
+  /** Starts an execution for a state that waits for it, or finds the one it started before. */
+  openChild(order: ChildOrder, before: boolean): Child
   /** Now and then a promise to wait for, so that a long run leaves room for I/O and the journal's commits. */
   breathe(): Promise<void> | undefined
   /** Resolves once everything journalled so far is committed, however often that has to be tried. */

@@ -4,6 +4,8 @@ import { readDefinition } from './definition.ts'
 import type { Journal } from './journal.ts'
 
 const PREFIX = 'local:'
+/** Between the hash of a machine and the key of one of its parts. */
+const PART = '/'
 /** Parsed machines kept at hand; running executions hold their own. */
 const MOST_LOADED = 100
 
@@ -41,6 +43,16 @@ export function createDefinitions(journal: Journal, bind: (text: string) => stri
       return remember(hash, text)
     },
   }
+}
+
+/** Hash under which a part is kept. */
+export function hashOfPart(hash: string, key: string): string {
+  return hash + PART + key
+}
+
+/** Whether it is a part of a machine, which is started by that and by nobody else. */
+export function isPart(machine: string): boolean {
+  return machine.includes(PART)
 }
 
 function unknown(machine: string): Fault {

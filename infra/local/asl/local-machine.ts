@@ -1,13 +1,15 @@
 import type { Json } from '../../../shared/canonical.ts'
+import { bindKnown } from '../../../shared/compile/bind.ts'
 import { Fault } from '../../../shared/errors.ts'
-import type { Execution, Machine, TokenAnswer } from '../../../shared/runs/machine.ts'
+import type { Execution, Machine, MachineText, TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Clock, Ids } from '../../../shared/world.ts'
 import { createEngine } from './engine.ts'
 import { endExecution } from './execution.ts'
-import type { ExecutionEnd, Journal } from './journal.ts'
-import type { Engine } from './live-execution.ts'
-import { createDefinitions, type Definitions } from './loaded-definitions.ts'
-import { createRunning, executionOf, type Running } from './running.ts'
+import type { ExecutionEnd, Journal, JournalledExecution } from './journal.ts'
+import type { ChildOrder, Engine } from './live-execution.ts'
+import { createDefinitions, hashOfPart, isPart } from './loaded-definitions.ts'
+import { abortedBy, openPart, orphansAmong, type PartsDeps, partsOf } from './parts.ts'
+import { createRunning, executionOf } from './running.ts'
 
 export interface LocalMachineDeps {
   /** Calls the function of that name as Lambda would; the signal aborts when nobody waits for the answer any more. */
@@ -17,7 +19,9 @@ export interface LocalMachineDeps {
   readonly journal: Journal
   /** Machine text with placeholders -> with function names. */
   bind(text: string): string
-  /** Told after the end is committed; must not throw. */
+  /** Another name for a machine that a state starts: the id `ensure` gave it. */
+  machineOf?(order: ChildOrder): string
+  /** Told after the end is committed, of whole machines only, not of parts; must not throw. */
   onEnd?(name: string, execution: Execution): void
 }
 
@@ -33,17 +37,17 @@ const CLOSE_MS = 2_000
 
 /** Step Functions in this process: the same machine text, durable in the place's database. Limits: definition.ts. */
 export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
-  const engine = createEngine(deps)
+  const engine = createEngine({ ...deps, openChild: (order, before) => openPart(place, asKnown(deps, order), before) })
   const definitions = createDefinitions(deps.journal, deps.bind)
   const running = createRunning(engine, deps.onEnd)
-  const place: Place = { deps, engine, definitions, running }
+  const place: Place = { deps, engine, definitions, running, journal: deps.journal, clock: deps.clock }
   let closed = false
   const requireOpen = (): void => {
     if (closed) throw new Fault('Unavailable', 'machine_closed', 'Cannot start a run: this process is shutting down.')
   }
   return {
-    async ensure(definition, hash) {
-      definitions.keep(definition, hash)
+    async ensure(definition, hash, parts = []) {
+      ensure(place, definition, hash, parts)
       await deps.journal.durable()
       return definitions.idOf(hash)
     },
@@ -71,11 +75,21 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
   }
 }
 
-interface Place {
+interface Place extends PartsDeps {
   readonly deps: LocalMachineDeps
   readonly engine: Engine
-  readonly definitions: Definitions
-  readonly running: Running
+}
+
+/** Parts first, so that a machine that can be started finds them. */
+function ensure({ definitions }: Place, definition: string, hash: string, parts: readonly MachineText[]): void {
+  const ids = parts.map(({ key }) => [key, definitions.idOf(hashOfPart(hash, key))] as const)
+  const values = Object.fromEntries(ids)
+  for (const { key, text } of parts) definitions.keep(bindKnown(text, values), hashOfPart(hash, key))
+  definitions.keep(bindKnown(definition, values), hash)
+}
+
+function asKnown({ machineOf }: LocalMachineDeps, order: ChildOrder): ChildOrder {
+  return machineOf === undefined ? order : { ...order, machine: machineOf(order) }
 }
 
 async function start(place: Place, order: Parameters<Machine['start']>[0]): Promise<'started' | 'exists'> {
@@ -97,14 +111,20 @@ function describe(place: Place, machine: string, name: string): Execution | unde
 }
 
 async function stop(place: Place, machine: string, name: string, cause: string): Promise<void> {
-  const end: ExecutionEnd = { status: 'ABORTED', cause, ended_at: place.deps.clock.now() }
-  const live = place.running.named(machine, name)
+  const { running, journal, clock } = place
+  const end = abortedBy(cause, clock)
+  const live = running.named(machine, name)
   if (live !== undefined) {
+    const all = running.all().map((one) => ({ ...one, ...one.execution.journalled }))
+    const parts = partsOf(all, machine, name)
     endExecution(live.execution, end)
-    return live.over
+    await Promise.all([live.over, ...parts.map((part) => part.over)])
+    return
   }
-  const kept = place.deps.journal.find(machine, name)
-  if (kept !== undefined && kept.end === undefined) await endSleeping(place, kept.id, name, end)
+  const kept = journal.find(machine, name)
+  if (kept === undefined || kept.end !== undefined) return
+  for (const part of partsOf(journal.unfinished(), machine, name)) await endSleeping(place, part, end)
+  await endSleeping(place, { id: kept.id, machine, name }, end)
 }
 
 async function answerToken(place: Place, token: string, answer: TokenAnswer): Promise<'taken' | 'gone'> {
@@ -125,23 +145,31 @@ async function answerToken(place: Place, token: string, answer: TokenAnswer): Pr
 async function resume(place: Place): Promise<number> {
   const { running, definitions } = place
   const { journal, clock } = place.deps
-  const sleeping = journal.unfinished().filter((one) => !running.has(one.id))
+  const unfinished = journal.unfinished()
+  const orphans = orphansAmong(unfinished)
+  for (const one of orphans)
+    await endSleeping(place, one, abortedBy('the execution that waited for it has ended', clock))
+  const sleeping = unfinished.filter((one) => !running.has(one.id) && !orphans.includes(one))
   for (const one of sleeping) {
     try {
       running.launch(one, definitions.load(one.machine), journal.places(one.id))
     } catch (error) {
       // A definition this version refuses: the run must end, not haunt every start.
       const end = { status: 'FAILED', error: 'States.Runtime', cause: String(error), ended_at: clock.now() } as const
-      await endSleeping(place, one.id, one.name, end)
+      await endSleeping(place, one, end)
     }
   }
   return sleeping.length
 }
 
 /** Ends an execution nobody drives. */
-async function endSleeping(place: Place, id: number, name: string, end: ExecutionEnd): Promise<void> {
-  const { journal, onEnd } = place.deps
+async function endSleeping(
+  { deps }: Place,
+  { id, machine, name }: Pick<JournalledExecution, 'id' | 'machine' | 'name'>,
+  end: ExecutionEnd,
+): Promise<void> {
+  const { journal, onEnd } = deps
   journal.end(id, end)
   await journal.durable()
-  onEnd?.(name, executionOf(end))
+  if (!isPart(machine)) onEnd?.(name, executionOf(end))
 }

@@ -3,8 +3,9 @@ import type { Execution } from '../../../shared/runs/machine.ts'
 import { drive, openExecution } from './execution.ts'
 import type { ExecutionEnd, FramePlace, JournalledExecution } from './journal.ts'
 import type { Engine, LiveExecution } from './live-execution.ts'
+import { isPart } from './loaded-definitions.ts'
 
-interface Live {
+export interface Live {
   readonly execution: LiveExecution
   /** Settles when the end is committed and told; never rejects. */
   readonly over: Promise<void>
@@ -12,7 +13,7 @@ interface Live {
 
 /** The executions this process drives. One leaves only after its end is committed, so the journal may be asked then. */
 export interface Running {
-  launch(journalled: JournalledExecution, definition: Definition, places: Map<string, FramePlace>): void
+  launch(journalled: JournalledExecution, definition: Definition, places: Map<string, FramePlace>): Live
   has(id: number): boolean
   named(machine: string, name: string): Live | undefined
   all(): readonly Live[]
@@ -35,7 +36,7 @@ export function createRunning(
     byId.delete(id)
     byName.delete(keyOf(machine, name))
     if (byId.size === 0) engine.alarms.clear()
-    if (end !== undefined) onEnd?.(name, executionOf(end))
+    if (end !== undefined && !isPart(machine)) onEnd?.(name, executionOf(end))
   }
   return {
     launch(journalled, definition, places) {
@@ -46,6 +47,7 @@ export function createRunning(
       const live = { execution, over: follow(execution) }
       byId.set(id, live)
       byName.set(keyOf(machine, name), live)
+      return live
     },
     has: (id) => byId.has(id),
     named: (machine, name) => byName.get(keyOf(machine, name)),

@@ -1,6 +1,7 @@
 import type { Json } from '../../../shared/canonical.ts'
 import type { TaskState } from '../../../shared/compile/asl.ts'
 import { awaitToken, takeToken } from './callback.ts'
+import { EXECUTE, tryChild } from './child.ts'
 import { guarded } from './guarded.ts'
 import { invoke } from './invoke.ts'
 import { countEvents, type Frame } from './live-execution.ts'
@@ -11,7 +12,7 @@ import { StateError } from './state-error.ts'
 import { compileField } from './template.ts'
 import { type Outcome, statesOf, type Visit } from './visit.ts'
 
-/** Resources of the two kinds of Task there are. */
+/** Resources of the kinds of Task there are. */
 export const INVOKE = 'arn:aws:states:::lambda:invoke'
 export const INVOKE_AND_WAIT = 'arn:aws:states:::lambda:invoke.waitForTaskToken'
 
@@ -21,13 +22,12 @@ interface Call {
 }
 
 /**
- * Invokes a function of ours. Without a token the result is `{ExecutedVersion, Payload, StatusCode}`; with
+ * Invokes a function of ours, or runs an execution. Without a token the result is `{ExecutedVersion, Payload, StatusCode}`; with
  * waitForTaskToken it is the token's answer and what the function returns does not matter.
  */
 export function runTask(state: TaskState, visit: Visit): Promise<Outcome> {
-  return guarded(state, visit, () =>
-    state.Resource === INVOKE_AND_WAIT ? tryCallback(state, visit) : tryInvoke(state, visit),
-  )
+  const attempt = state.Resource === EXECUTE ? tryChild : state.Resource === INVOKE ? tryInvoke : tryCallback
+  return guarded(state, visit, () => attempt(state, visit))
 }
 
 async function tryInvoke(state: TaskState, visit: Visit): Promise<Outcome> {
