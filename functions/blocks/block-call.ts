@@ -3,6 +3,7 @@ import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { blockEpoch, blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
+import { itemBlock } from '../../shared/runs/foreach-items.ts'
 import { laneKey } from '../../shared/runs/lane-key.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
@@ -58,7 +59,13 @@ export async function openBlockCall(world: World, run: RunKey, place: BlockPlace
   const { e, item } = place
   const lane_key = laneKey({ block: block.index, ...(item === undefined ? {} : { item }) })
   const module = pinned.moduleOf.get(block.id)
-  return readHead({ ...pinned, world, run, block, module, e, item, lane_key })
+  return readHead({ ...pinned, world, run, block: callee(block, item), module, e, item, lane_key })
+}
+
+function callee(block: Block, item: number | undefined): Block {
+  if (item === undefined) return block
+  if (block.foreach !== undefined) return itemBlock(block, block.foreach)
+  throw new Fault('Bug', 'no_such_item', `Machine and document differ: block "${block.id}" has no items.`)
 }
 
 /** The same call as HEAD says now. */

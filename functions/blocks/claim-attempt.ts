@@ -1,14 +1,12 @@
-import type { NewEvent } from '../../shared/runs/event.ts'
-import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Append, Appended } from '../../shared/runs/run-store.ts'
+import type { Appended } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
-import type { Judged } from './judge-block.ts'
+import { claimAppend, openingOf } from './claim-append.ts'
 import type { OpenAttempt } from './open-attempt.ts'
+import { laneHead } from './own-lane.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
 import { recordEvents } from './record-events.ts'
 import { retryBlock } from './retry-block.ts'
-import { LEASE_MS } from './watch-attempt.ts'
 
 const SLOT_WAIT_MS = 15_000
 /** An invocation ends after 900 s, and its state after 930: a wait for a slot leaves room for the whole dispatch. */
@@ -39,7 +37,7 @@ export async function claimAttempt(
   for (;;) {
     signal?.throwIfAborted()
     const done = await world.runs.append(claimAppend(call, open, prepared, holder))
-    if (done.ok) return recordPre(call, { attempt: open.attempt, holder, seq: done.seq }, prepared.pre)
+    if (done.ok) return recordPre(call, { attempt: open.attempt, holder, seq: done.seq }, prepared)
     if (done.because !== 'full') return refused(call, done)
     const left = Math.min(SLOT_WAIT_MS, until - world.clock.now())
     if (left <= 0 || !(await world.waker.slot(run, left, signal))) {
@@ -58,59 +56,24 @@ function refused(call: BlockCall, { because }: Extract<Appended, { readonly ok: 
   throw retryBlock(call)
 }
 
-function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string): Append {
-  const { world, run, block, meta, epoch } = call
-  const { attempt, failure } = open
-  const now = world.clock.now()
-  // A child run holds the attempt as long as it may live itself.
-  const lease_until = prepared.child === undefined ? new Date(now + LEASE_MS).toISOString() : call.head.deadline_at
-  const child = prepared.child === undefined ? {} : { child: prepared.child }
-  const at = ordinal({ epoch, attempt, phase: PHASE.claimed })
-  const data = { inputs_hash: prepared.hash, context_version: prepared.context_version, holder, lease_until, ...child }
-  const started: NewEvent = { type: 'block:started', block_id: block.id, attempt, data }
-  const before = failure === undefined ? {} : { failure }
-  return {
-    run,
-    lane: call.lane_key,
-    ordinal: at,
-    guard: { is: open.lane },
-    at: new Date(now).toISOString(),
-    events: needsReady(call) ? [{ type: 'block:ready', block_id: block.id, data: {} }, started] : [started],
-    start: { block: block.index, limit: meta.options.max_parallel },
-    ...(prepared.child === undefined ? {} : { child: { lane: call.lane_key, run_id: prepared.child } }),
-    projection: {
-      block: block.index,
-      ordinal: at,
-      attempt,
-      state: 'running',
-      holder,
-      lease_until,
-      ...child,
-      ...before,
-    },
-  }
-}
-
-/** block:ready comes once an epoch: with the approval's request if there is one, else with the first start. */
-function needsReady({ run, block, lane, head, epoch }: BlockCall): boolean {
-  return lane === undefined && head.approvals[approvalId(run.run_id, block.index, epoch)] === undefined
-}
-
 /** 1 to 15 seconds, spread so that waiting blocks do not come back together. */
 function slotWait({ world }: BlockCall): number {
   return 1 + ((world.ids.random(1)[0] ?? 0) % 15)
 }
 
-async function recordPre(call: BlockCall, claimed: Claimed, pre: Judged): Promise<Claimed | 'ended'> {
+async function recordPre(call: BlockCall, claimed: Claimed, prepared: PreparedAttempt): Promise<Claimed | 'ended'> {
+  const { pre } = prepared
   if (pre.events.length === 0) return claimed
-  const { world, run, epoch } = call
+  const { world, epoch } = call
   const { attempt } = claimed
   const at = ordinal({ epoch, attempt, phase: PHASE.claimed + 9 })
-  const final = { run, lane: call.lane_key, ordinal: at, guard: { below: at } }
   const time = new Date(world.clock.now()).toISOString()
   const done = await recordEvents(world, { epoch, attempt, phase: PHASE.claimed + 1 }, pre.events, {
-    ...final,
+    ...laneHead(call),
+    ordinal: at,
+    guard: { below: at },
     at: time,
+    ...openingOf(call, prepared),
   })
   return done.ok ? { ...claimed, seq: done.seq } : refused(call, done)
 }

@@ -6,6 +6,8 @@ import { attemptCap, retryDelayMs } from '../../shared/runs/retry-policy.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { bounceCase } from './bounce-case.ts'
+import { freedByEnd } from './freed-by-end.ts'
+import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { recordEvents } from './record-events.ts'
 
 /** Why an attempt did not complete; `retry` = another try may help. */
@@ -43,24 +45,23 @@ export interface Recorded {
  * appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped.
  */
 export async function endAttempt(call: BlockCall, end: AttemptEnd): Promise<Recorded> {
-  const { world, run, block, epoch } = call
+  const { world, epoch } = call
   const { attempt } = end
   const outcome = outcomeOf(call, end)
   const lane = ordinal({ epoch, attempt, phase: PHASE[outcome.state] })
   const output: NewEvent[] =
-    end.output === undefined ? [] : [{ type: 'block:output', block_id: block.id, attempt, data: end.output }]
-  const projection: BlockProjection = { block: block.index, ordinal: lane, attempt, ...outcome.projection }
+    end.output === undefined ? [] : [{ type: 'block:output', ...eventHead(call), attempt, data: end.output }]
+  const projection: BlockProjection = { ...ownerOf(call), ordinal: lane, attempt, ...outcome.projection }
   const done = await recordEvents(
     world,
     { epoch, attempt, phase: PHASE.output },
     [...output, ...end.gate_events, outcome.event],
     {
-      run,
-      lane: call.lane_key,
+      ...laneHead(call),
       ordinal: lane,
       guard: { below: ordinal({ epoch, attempt, phase: PHASE.retrying }) },
       at: new Date(world.clock.now()).toISOString(),
-      end: { block: block.index },
+      ...freedByEnd(call),
       ...(end.deadline_at === undefined ? {} : { deadline_at: end.deadline_at }),
       projection: end.output === undefined ? projection : { ...projection, outputs: end.output.outputs },
     },
@@ -78,7 +79,7 @@ interface Decided {
 
 function outcomeOf(call: BlockCall, { attempt, failure }: AttemptEnd): Decided {
   const { block, world } = call
-  const head = { block_id: block.id, attempt }
+  const head = { ...eventHead(call), attempt }
   if (failure === undefined) {
     return {
       state: 'completed',

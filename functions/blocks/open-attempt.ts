@@ -2,7 +2,9 @@ import type { MachineSignal } from '../../shared/errors.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
-import { readProjections } from './read-outputs.ts'
+import { freedByEnd } from './freed-by-end.ts'
+import { eventHead, laneHead, ownerOf } from './own-lane.ts'
+import { readOwnProjection } from './read-outputs.ts'
 import { retryBlock } from './retry-block.ts'
 
 const MAX_WAIT_SEC = 900
@@ -23,9 +25,7 @@ export interface OpenAttempt {
 export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_for_good'> {
   if (call.lane === undefined) return { attempt: 1, lane: call.raw_lane }
   const { attempt, phase } = readOrdinal(call.lane)
-  const projection = (await readProjections(call.world, call.run, new Map([[call.block.index, call.lane]]))).get(
-    call.block.index,
-  )
+  const projection = await readOwnProjection(call, call.lane)
   if (phase === PHASE.retrying) {
     await untilDue(call, projection?.due_at)
     return { attempt: attempt + 1, lane: call.lane, ...failureOf(projection) }
@@ -59,18 +59,17 @@ async function recordLost(
   attempt: number,
   projection: BlockProjection | undefined,
 ): Promise<OpenAttempt | 'lost_for_good'> {
-  const { world, run, block, epoch } = call
+  const { world, epoch } = call
   const at = new Date(world.clock.now()).toISOString()
   const again = attempt < world.settings.safety.max_attempts
   const state = again ? ('retrying' as const) : ('failed' as const)
   const lane = ordinal({ epoch, attempt, phase: PHASE[state] })
   const code = 'ATTEMPT_LOST'
   const reason = `attempt ${attempt} was lost: its function ended without a result`
-  const head = { block_id: block.id, attempt }
+  const head = { ...eventHead(call), attempt }
   const failure = { code, reason, feedback: projection?.failure?.feedback ?? [] }
   const done = await world.runs.append({
-    run,
-    lane: call.lane_key,
+    ...laneHead(call),
     ordinal: lane,
     guard: { is: call.raw_lane },
     at,
@@ -79,8 +78,8 @@ async function recordLost(
         ? { ...head, type: 'block:retrying', data: { code, reason, due_at: at } }
         : { ...head, type: 'block:failed', data: { code, reason } },
     ],
-    end: { block: block.index },
-    projection: { block: block.index, ordinal: lane, state, attempt, due_at: at, failure },
+    ...freedByEnd(call),
+    projection: { ...ownerOf(call), ordinal: lane, state, attempt, due_at: at, failure },
   })
   if (!done.ok) throw retryBlock(call)
   return again ? { attempt: attempt + 1, lane, failure } : 'lost_for_good'

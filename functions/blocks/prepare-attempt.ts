@@ -6,6 +6,7 @@ import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-ca
 import type { Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { gateFailure } from './gate-failure.ts'
+import { itemInputs } from './item-inputs.ts'
 import { type Judged, judgeBlock } from './judge-block.ts'
 import { shortText } from './short-text.ts'
 
@@ -16,6 +17,8 @@ export interface PreparedAttempt extends BlockInputs {
   readonly failure?: Failure
   /** The child run that will do its work (mode dag). */
   readonly child?: string
+  /** What it goes over (foreach). */
+  readonly items?: { readonly count: number; readonly inputs_ref: string }
   /** Its `when` is not true: it is skipped instead of claimed. */
   readonly unwanted?: true
 }
@@ -25,7 +28,7 @@ const NOT_JUDGED: Judged = { verdicts: [], events: [], composed: { passed: true,
 /** Inputs and pre-gates of the attempt; what is wrong with them is recorded as its failure, after the claim. */
 export async function prepareAttempt(call: BlockCall, attempt: number): Promise<PreparedAttempt> {
   try {
-    const inputs = await resolveBlockInputs(call)
+    const inputs = await (call.item === undefined ? resolveBlockInputs(call) : itemInputs(call))
     const hash = sha256(canonicalJson(inputs.values))
     if (isFirst(call) && !holdsWhen(call.block, inputs.values))
       return { ...inputs, hash, pre: NOT_JUDGED, unwanted: true }

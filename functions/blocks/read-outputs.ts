@@ -3,6 +3,7 @@ import type { StoredValue } from '../../shared/runs/event.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import type { BlockCall } from './block-call.ts'
 import { recoverProjection } from './recover-projection.ts'
 
 /**
@@ -19,11 +20,22 @@ export async function readProjections(
   for (const [block, lane] of lanes) {
     const seen = found.get(block)
     if (seen !== undefined && seen.ordinal >= lane) continue
-    const recovered = await recoverProjection(world, run, block, lane)
+    const recovered = await recoverProjection(world, run, { block }, lane)
     await world.runs.putProjection(run, recovered)
     found.set(block, recovered)
   }
   return found
+}
+
+/** The projection of the lane a call is about, at least as new as `lane`. */
+export async function readOwnProjection(call: BlockCall, lane: number): Promise<BlockProjection | undefined> {
+  const { world, run, block, item } = call
+  if (item === undefined) return (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
+  const [seen] = await world.runs.itemProjections(run, block.index, [item])
+  if (seen !== undefined && seen.ordinal >= lane) return seen
+  const recovered = await recoverProjection(world, run, { block: block.index, item }, lane)
+  await world.runs.putProjection(run, recovered)
+  return recovered
 }
 
 /** The value of each port, parsed from its stored JSON text. */

@@ -27,8 +27,9 @@ export async function recordEvents(
   const parts = partsOf(events)
   for (const [i, part] of parts.slice(0, -1).entries()) {
     const at = ordinal({ epoch: step.epoch, attempt: step.attempt, phase: step.phase + i })
-    const { run, lane, at: time } = final
-    const done = await world.runs.append({ run, lane, ordinal: at, guard: { below: at }, at: time, events: part })
+    const { run, lane, at: time, item_of } = final
+    const head = { run, lane, ...(item_of === undefined ? {} : { item_of }) }
+    const done = await world.runs.append({ ...head, ordinal: at, guard: { below: at }, at: time, events: part })
     if (!done.ok && done.because !== 'already') return done
   }
   return world.runs.append({ ...final, events: parts.at(-1) ?? [] })

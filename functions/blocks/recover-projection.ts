@@ -1,5 +1,6 @@
 import type { Block } from '../../shared/dag/dag.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { type LaneOwner, laneKey } from '../../shared/runs/lane-key.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -12,7 +13,7 @@ const PAGE = 500
 export async function recoverProjection(
   world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
-  index: number,
+  owner: LaneOwner,
   lane: number,
 ): Promise<BlockProjection> {
   const { dag } = await readPinned(world, run)
@@ -21,31 +22,37 @@ export async function recoverProjection(
   for (let since = 0; ; ) {
     const events = await world.runs.events(run, since, PAGE)
     for (const event of events) {
-      if (!isOf(event, index, epoch)) continue
-      found = next(found, event, dag.blocks[index])
+      if (!isOf(event, laneKey(owner), epoch)) continue
+      found = next(found, event, dag.blocks[owner.block])
     }
     const last = events.at(-1)
-    if (last === undefined || events.length < PAGE) return { block: index, ordinal: lane, attempt, ...found.facts }
+    if (last === undefined || events.length < PAGE) return { ...owner, ordinal: lane, attempt, ...found.facts }
     since = last.seq
   }
 }
 
 interface Found {
-  readonly facts: Pick<BlockProjection, 'state' | 'holder' | 'lease_until' | 'child' | 'outputs' | 'due_at' | 'failure'>
+  readonly facts: Pick<
+    BlockProjection,
+    'state' | 'holder' | 'lease_until' | 'child' | 'items' | 'outputs' | 'due_at' | 'failure'
+  >
   /** Gates of this attempt that did not hold: name and reason. */
   readonly refused: readonly { readonly name: string; readonly line: string }[]
 }
 
-function isOf({ id }: RunEvent, index: number, epoch: number): boolean {
+function isOf({ id }: RunEvent, key: string, epoch: number): boolean {
   const [lane, ordinal] = id.split('/')
-  return lane === String(index) && readOrdinal(Number(ordinal)).epoch === epoch
+  return lane === key && readOrdinal(Number(ordinal)).epoch === epoch
 }
 
 function next({ facts, refused }: Found, event: RunEvent, block: Block | undefined): Found {
   switch (event.type) {
     case 'block:started': {
-      const { holder, lease_until, child } = event.data
-      const before = facts.failure === undefined ? {} : { failure: facts.failure }
+      const { holder, lease_until, child, items } = event.data
+      const before = {
+        ...(facts.failure === undefined ? {} : { failure: facts.failure }),
+        ...(items === undefined ? {} : { items: { ...items, since: event.at } }),
+      }
       const run = child === undefined ? {} : { child }
       return { facts: { state: 'running', holder, lease_until, ...run, ...before }, refused: [] }
     }
@@ -87,6 +94,6 @@ function failureOf(
 }
 
 function warns(block: Block | undefined, gate: string): boolean {
-  const uses = [...(block?.pre_gates ?? []), ...(block?.post_gates ?? [])]
+  const uses = [...(block?.pre_gates ?? []), ...(block?.post_gates ?? []), ...(block?.foreach?.item_gates ?? [])]
   return uses.some(({ name, on_fail }) => name === gate && on_fail === 'warn')
 }

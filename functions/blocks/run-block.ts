@@ -2,15 +2,14 @@ import * as z from 'zod'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
-import { advanceBlock } from './advance-block.ts'
+import { advancePhase } from './advance-phase.ts'
 import { openBlockCall } from './block-call.ts'
 import type { BlockReport } from './block-report.ts'
-import { closeChild } from './close-child.ts'
 import { guardBlock } from './guard-block.ts'
 import { isStale } from './is-stale.ts'
+import { itemNumbers } from './item-numbers.ts'
 import { joinKey } from './join-key.ts'
 import { signalJoins } from './signal-joins.ts'
-import { tryBlock } from './try-block.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -28,11 +27,13 @@ const InputSchema = z.strictObject({
  */
 export const handler = functionHandler({ name: 'run-block', input: InputSchema, run: runBlock })
 
-async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<BlockReport> {
+/** The report of a block; phase `items` answers the numbers of the items to run. */
+type Answer = BlockReport | readonly number[]
+
+async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
   const call = await openBlockCall(world, runOf(event.in), event)
-  const isClose = event.phase === 'close' && call.block.mode === 'dag'
-  const next = (undecided: boolean) => (isClose ? closeChild(call) : tryBlock(call, undecided, host.signal))
-  const report = await guardBlock(call, host, () => advanceBlock(call, next))
+  if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
+  const report = await guardBlock(call, host, () => advancePhase(call, event.phase, host.signal))
   if (isStale(call)) return report
   const joins = event.joins.map((join) => joinKey(join, event.e))
   await signalJoins({ world, run: call.run, source: event.block }, joins)

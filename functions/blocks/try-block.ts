@@ -47,7 +47,8 @@ export async function whenNotDone(call: BlockCall, recorded: Recorded, failure: 
   if (recorded.state === 'failed' && failure !== undefined) await failFast(call, failure)
 }
 
-async function lostForGood(call: BlockCall): Promise<BlockReport> {
+/** What is left to do when a lost attempt was the last. */
+export async function lostForGood(call: BlockCall): Promise<BlockReport> {
   const reason = 'its last attempt was lost'
   await failFast(call, { code: 'ATTEMPT_LOST', reason })
   return reportBlock(call, { state: 'failed', attempt: 0, seq: call.head.seq, verdicts: [] })

@@ -4,6 +4,8 @@ import type { BlockState } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock } from './block-report.ts'
 import { failFast } from './fail-fast.ts'
+import { freedByEnd } from './freed-by-end.ts'
+import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { retryBlock } from './retry-block.ts'
 
 /** Records why this block never starts: an upstream did not complete, or its own condition is not true. */
@@ -16,7 +18,7 @@ export async function refuseBlock(
   call: BlockCall,
   { code, reason }: { readonly code: string; readonly reason: string },
 ): Promise<BlockReport> {
-  const event: NewEvent = { type: 'block:failed', block_id: call.block.id, data: { code, reason } }
+  const event: NewEvent = { type: 'block:failed', ...eventHead(call), data: { code, reason } }
   const report = await endWithout(call, 'failed', event)
   if (report.state === 'failed') await failFast(call, { code, reason })
   return report
@@ -27,19 +29,18 @@ async function endWithout(
   state: BlockState & ('skipped' | 'failed'),
   event: NewEvent,
 ): Promise<BlockReport> {
-  const { world, run, block, epoch, lane } = call
+  const { world, epoch, lane } = call
   const attempt = lane === undefined ? 0 : readOrdinal(lane).attempt
   const at = ordinal({ epoch, attempt, phase: PHASE[state] })
   const failure = event.type === 'block:failed' ? { failure: event.data } : {}
   const done = await world.runs.append({
-    run,
-    lane: call.lane_key,
+    ...laneHead(call),
     ordinal: at,
     guard: { is: call.raw_lane },
     at: new Date(world.clock.now()).toISOString(),
     events: [event],
-    end: { block: block.index },
-    projection: { block: block.index, ordinal: at, state, attempt, ...failure },
+    ...freedByEnd(call),
+    projection: { ...ownerOf(call), ordinal: at, state, attempt, ...failure },
   })
   if (done.ok) return reportBlock(call, { state, attempt, seq: done.seq, verdicts: [] })
   // Somebody moved the lane: what it says now decides.

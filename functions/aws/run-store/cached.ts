@@ -2,7 +2,6 @@ import { LIMITS } from '../../../shared/dag/limits.ts'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { as, from, type Item } from './attribute-values.ts'
 import type { RunTable } from './run-table.ts'
-import { keepFor } from './time-to-live.ts'
 
 /** C#: earlier results by definition and inputs, of any run of the tenant; the newest stays. */
 export function cachedOf(table: RunTable): Pick<RunStore, 'cached' | 'putCached'> {
@@ -16,7 +15,8 @@ export function cachedOf(table: RunTable): Pick<RunStore, 'cached' | 'putCached'
         ...cacheKey(tenant, block_hash, inputs_hash),
         at: as.text(result.at),
         body: as.json(result),
-        ttl: keepFor(table.now(), LIMITS.cache_age_sec),
+        // Nobody may ask for an older one.
+        ttl: as.number(Math.floor(table.now() / 1_000) + LIMITS.cache_age_sec),
       }
       const at = as.text(result.at)
       await table.put(item, ({ path, value }) => `attribute_not_exists(${path('at')}) OR ${path('at')} < ${value(at)}`)

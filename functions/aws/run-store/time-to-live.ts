@@ -22,11 +22,6 @@ export function keepBirth(now: number): AttributeValue {
   return seconds(now, 2 * (LONGEST_RUN_DAYS + AFTER_END_DAYS))
 }
 
-/** `ttl` of an item that nobody asks for after so long. */
-export function keepFor(now: number, sec: number): AttributeValue {
-  return seconds(now, sec / 86_400)
-}
-
 function seconds(from: number, days: number): AttributeValue {
   return as.number(Math.floor((from + days * DAY_MS) / 1_000))
 }
