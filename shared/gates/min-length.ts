@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { codePoints } from './code-points.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import { PortNameSchema } from './port-name.ts'
 import { readPort, wrongType } from './read-port.ts'
@@ -26,11 +27,4 @@ function check({ port, min }: MinLength, facts: GateFacts): CheckResult {
     ? `has ${length} ${unit}, at least ${min} wanted`
     : `must be at least ${min} ${unit}, has ${length}`
   return { passed, reason, facts: { port, length, min } }
-}
-
-/** Without building a list of a long text's characters. */
-function codePoints(text: string): number {
-  let count = 0
-  for (const _ of text) count += 1
-  return count
 }

@@ -1,12 +1,17 @@
 import { contains } from './contains.ts'
+import { containsAny } from './contains-any.ts'
 import { cost } from './cost.ts'
 import { diff } from './diff.ts'
+import { endsWith } from './ends-with.ts'
+import { equals } from './equals.ts'
 import { expr } from './expr.ts'
 import type { Gate } from './gate.ts'
 import { http } from './http.ts'
 import { jsonSchema } from './json-schema.ts'
 import { latency } from './latency.ts'
+import { levenshtein } from './levenshtein.ts'
 import { matches } from './matches.ts'
+import { maxLength } from './max-length.ts'
 import { maxValue } from './max-value.ts'
 import { minLength } from './min-length.ts'
 import { notEmpty } from './not-empty.ts'
@@ -14,10 +19,13 @@ import { portMatches } from './port-matches.ts'
 import { portMinLength } from './port-min-length.ts'
 import { portNotEmpty } from './port-not-empty.ts'
 import { portType } from './port-type.ts'
+import { rougeN } from './rouge-n.ts'
 import { semanticReview } from './semantic-review.ts'
 import { shell } from './shell.ts'
+import { startsWith } from './starts-with.ts'
 import { validJson } from './valid-json.ts'
 import { validUrl } from './valid-url.ts'
+import { wordCount } from './word-count.ts'
 
 /** Every gate kind, in the order of the generated reference: the thirteen of spec gates, then ours, then the aliases. */
 const GATES: readonly Gate<unknown>[] = [
@@ -35,6 +43,14 @@ const GATES: readonly Gate<unknown>[] = [
   shell,
   semanticReview,
   notEmpty,
+  equals,
+  containsAny,
+  startsWith,
+  endsWith,
+  wordCount,
+  maxLength,
+  levenshtein,
+  rougeN,
   portNotEmpty,
   portMatches,
   portMinLength,

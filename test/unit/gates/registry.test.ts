@@ -24,7 +24,17 @@ const THIRTEEN = [
   'shell',
   'semantic_review',
 ]
-const MORE = ['not_empty', 'port_not_empty', 'port_matches', 'port_min_length', 'port_type', 'expr']
+const TEXT = [
+  'equals',
+  'contains_any',
+  'starts_with',
+  'ends_with',
+  'word_count',
+  'max_length',
+  'levenshtein',
+  'rouge_n',
+]
+const MORE = ['not_empty', ...TEXT, 'port_not_empty', 'port_matches', 'port_min_length', 'port_type', 'expr']
 
 describe('the registry', () => {
   test('has the thirteen, not_empty and the aliases', () => {
@@ -111,6 +121,21 @@ const PARAMS: Readonly<Record<string, fc.Arbitrary<object>>> = {
   shell: fc.constant({ command: 'true' }),
   semantic_review: fc.record({ port, keywords: fc.array(word, { minLength: 1, maxLength: 3 }) }),
   not_empty: fc.record({ port }),
+  equals: fc.record({
+    port,
+    value: fc.constantFrom<Json>('a B 1 x', 1, true, [], { a: 1 }),
+    case_sensitive: fc.boolean(),
+  }),
+  contains_any: fc.record({ port, values: fc.array(word, { minLength: 1, maxLength: 3 }) }),
+  starts_with: fc.record({ port, value: word, case_sensitive: fc.boolean() }),
+  ends_with: fc.record({ port, value: word, case_sensitive: fc.boolean() }),
+  word_count: fc.record({ port, min: fc.nat(3) }),
+  max_length: fc.record({ port, max: fc.nat(9) }),
+  levenshtein: fc.oneof(
+    fc.record({ port, text: word, max: fc.nat(9) }),
+    fc.record({ port, other: port, max: fc.nat(9) }),
+  ),
+  rouge_n: fc.record({ port, reference: fc.constantFrom('a', 'a b', 'x'), min: fc.constantFrom(0.1, 1) }),
   port_not_empty: fc.record({ port }),
   port_matches: fc.record({ port, pattern: fc.constantFrom('a', '^') }),
   port_min_length: fc.record({ port, min: fc.nat(3) }),

@@ -1,0 +1,30 @@
+import * as z from 'zod'
+import { codePoints } from './code-points.ts'
+import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import { PortNameSchema } from './port-name.ts'
+import { readPort, wrongType } from './read-port.ts'
+
+const MaxLengthSchema = z.strictObject({ port: PortNameSchema, max: z.int().min(0) })
+type MaxLength = z.infer<typeof MaxLengthSchema>
+
+/** Spec gates, "Beyond the thirteen". */
+export const maxLength: Gate<MaxLength> = {
+  type: 'max_length',
+  summary: 'Passes when a text has at most `max` characters (code points), or a list at most `max` items.',
+  params: MaxLengthSchema,
+  reads: ({ port }) => [port],
+  check,
+}
+
+function check({ port, max }: MaxLength, facts: GateFacts): CheckResult {
+  const value = readPort(facts, port)
+  const isText = typeof value === 'string'
+  if (!isText && !Array.isArray(value)) return wrongType(port, 'text or a list', value)
+  const length = isText ? codePoints(value) : value.length
+  const unit = isText ? 'characters' : 'items'
+  const passed = length <= max
+  const reason = passed
+    ? `has ${length} ${unit}, at most ${max} wanted`
+    : `must be at most ${max} ${unit}, has ${length}`
+  return { passed, reason, facts: { port, length, max } }
+}
