@@ -5,7 +5,10 @@
 export interface FunctionLine {
   readonly name: string
   readonly file: string
-  /** World members the function uses: its generated AWS entry is built with exactly these. */
+  /**
+   * World members the function uses: its generated AWS entry is built with exactly these. `secrets` stands beside the
+   * World: the adapters of `providers` read their keys through it, so who dispatches lists it.
+   */
   readonly ports: readonly string[]
   /** Only functions a machine calls have one: `${RunBlock}` in the definition. */
   readonly placeholder?: string
@@ -26,7 +29,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     name: 'run-block',
     file: 'blocks/run-block.ts',
     placeholder: 'RunBlock',
-    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'inputs', 'isolate', 'waker'],
+    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'secrets', 'inputs', 'isolate', 'waker'],
   },
   { name: 'wait-join', file: 'blocks/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
   {

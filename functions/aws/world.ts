@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import { type Settings, SettingsSchema } from '../../shared/settings.ts'
-import type { World } from '../../shared/world.ts'
+import type { Secrets, World } from '../../shared/world.ts'
 import { lambdaClock } from './clock.ts'
 import type { DeployedDocuments } from './documents.ts'
 import { createIds } from './ids.ts'
@@ -11,12 +11,16 @@ import { type AwsSettings, readAwsSettings } from './settings.ts'
 export interface Core extends Pick<World, 'clock' | 'ids' | 'log' | 'settings'> {
   readonly env: AwsSettings
   readonly deployed: DeployedDocuments
+  /** Only in functions whose line lists the port. */
+  readonly secrets?: Secrets
 }
 
 type Port = Exclude<keyof World, 'clock' | 'ids' | 'log' | 'settings'>
 
 /** One opener a port of the function's catalog line: `{ objects: openObjects }`. What is not listed is not bundled. */
-export type PortOpeners = { readonly [P in Port]?: (core: Core) => World[P] }
+export type PortOpeners = { readonly [P in Port]?: (core: Core) => World[P] } & {
+  readonly secrets?: (core: Pick<Core, 'clock'>) => Secrets
+}
 
 export interface WorldParts {
   /** The function's name in the catalog. */
@@ -57,11 +61,13 @@ const PORTS: Readonly<Record<Port, true>> = {
   documents: true,
 }
 
-function openCore({ name, settings = {}, deployed = {} }: WorldParts, env?: NodeJS.ProcessEnv): Core {
+function openCore({ name, ports, settings = {}, deployed = {} }: WorldParts, env?: NodeJS.ProcessEnv): Core {
   const read = readAwsSettings(env)
+  const secrets = ports.secrets?.({ clock: lambdaClock })
   return {
     env: read,
     deployed,
+    ...(secrets === undefined ? {} : { secrets }),
     settings: parsePolicy(settings),
     clock: lambdaClock,
     ids: createIds(),

@@ -6,9 +6,11 @@ import type { Names } from './names.ts'
 
 /**
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
- * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version.
+ * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. `secrets` are
+ * the ARNs the settings name; without any, `secrets.read` is no right at all.
  */
-export function statementsOf(right: Right, stack: Stack, names: Names): PolicyStatement[] {
+export function statementsOf(right: Right, stack: Stack, names: Names, secrets: readonly string[]): PolicyStatement[] {
+  if (right === 'secrets.read') return secrets.map(secretStatement)
   return STATEMENTS[right].map(({ on, actions, conditions }) => {
     const resources = [arnOf(stack, names, on)]
     return new PolicyStatement({
@@ -19,13 +21,19 @@ export function statementsOf(right: Right, stack: Stack, names: Names): PolicySt
   })
 }
 
+/** Exactly this one: the settings take whole ARNs only. */
+function secretStatement(arn: string): PolicyStatement {
+  const action = arn.split(':')[2] === 'ssm' ? 'ssm:GetParameter' : 'secretsmanager:GetSecretValue'
+  return new PolicyStatement({ actions: [action], resources: [arn] })
+}
+
 interface Allowed {
   readonly on: ResourceName
   readonly actions: readonly string[]
   readonly conditions?: Record<string, Record<string, string>>
 }
 
-const STATEMENTS: Readonly<Record<Right, readonly Allowed[]>> = {
+const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read'>, readonly Allowed[]>> = {
   'runs.read': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'] }],
   'runs.list': [
     { on: 'runsByTime', actions: ['dynamodb:Query'] },

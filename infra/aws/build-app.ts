@@ -16,7 +16,7 @@ import type { DeploySettings } from './settings.ts'
 export interface AppParts {
   readonly app: App
   readonly deploy: DeploySettings
-  /** sluice.yaml. */
+  /** The stage's settings (stage-settings.ts). */
   readonly settings: Settings
   readonly dags: readonly DeployedDag[]
   /** Folder for bundles and definitions; the stacks copy from it. */
@@ -33,13 +33,25 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
     description: `Sluice, stage ${deploy.stage}: ${name}`,
   })
   const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays: deploy.retention_days })
-  const machines = new MachinesStack(app, 'SluiceMachines', { ...stack('machines'), names, dags, built })
+  const machines = new MachinesStack(app, 'SluiceMachines', {
+    ...stack('machines'),
+    names,
+    dags,
+    built,
+    secrets: secretsOf(settings),
+  })
   const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, built })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   api.addStackDependency(machines, 'a route names start-run')
   new Alarms(api, 'Alarms', { names, api: api.api, dags, email: deploy.alarm_email })
   acknowledge([data, machines, api], names)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+}
+
+/** Each ARN once: two providers may share a key. */
+function secretsOf({ providers }: Settings): readonly string[] {
+  const arns = Object.values(providers).flatMap((provider) => ('key' in provider ? (provider.key?.secret ?? []) : []))
+  return [...new Set(arns)]
 }
 
 function writeDefinitions(dir: string, dags: readonly DeployedDag[]): void {

@@ -16,6 +16,8 @@ export interface CatalogFunctionProps {
   /** Folder of the function's bundle: `index.mjs` and what lies beside it. */
   readonly bundle: string
   readonly environment: Readonly<Record<string, string>>
+  /** ARNs of the secrets the settings name; only who has the right to read them gets to. */
+  readonly secrets?: readonly string[]
   /** For functions that are invoked asynchronously: where an event goes that failed three times. */
   readonly deadLetters?: IQueue
 }
@@ -57,12 +59,14 @@ export class CatalogFunction extends Construct {
     })
   }
 
-  private policies(rights: readonly Right[], logs: LogGroup, { names, deadLetters }: CatalogFunctionProps) {
+  private policies(rights: readonly Right[], logs: LogGroup, props: CatalogFunctionProps) {
+    const { names, deadLetters, secrets = [] } = props
     const stack = Stack.of(this)
-    const documents = rights.map((right) => [
-      right,
-      new PolicyDocument({ statements: statementsOf(right, stack, names) }),
-    ])
+    const documents = rights.flatMap((right) => {
+      const statements = statementsOf(right, stack, names, secrets)
+      // A policy without a statement is none.
+      return statements.length === 0 ? [] : [[right, new PolicyDocument({ statements })] as const]
+    })
     const allow = (action: string[], resource: string) =>
       new PolicyDocument({ statements: [new PolicyStatement({ actions: action, resources: [resource] })] })
     return {

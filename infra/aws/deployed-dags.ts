@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { Routing } from '../../shared/settings.ts'
 import { slugOf } from './names.ts'
 
 /** A document of dags/ as it is deployed: a machine of its own, and its text inside start-run's bundle. */
@@ -22,22 +23,25 @@ export const MAX_DEFINITION_BYTES = 700_000
 
 /**
  * Reads, checks and compiles every `*.yaml` of a folder. Fault InvalidInput says everything that is wrong, each with
- * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, definition_too_large.
+ * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, definition_too_large. Providers and agents are those
+ * of the stage: a document that asks for another one would be refused at its first run.
  */
-export function readDeployedDags(dir: string, cwd: string): readonly DeployedDag[] {
+export function readDeployedDags(dir: string, cwd: string, routing: Routing = NOTHING): readonly DeployedDag[] {
   const files = readdirSync(dir)
     .filter((file) => /\.ya?ml$/.test(file))
     .sort()
-  const dags = files.map((file) => readDag(join(dir, file), relative(cwd, join(dir, file))))
+  const dags = files.map((file) => readDag(join(dir, file), relative(cwd, join(dir, file)), routing))
   refuseClashes(dags)
   return dags
 }
 
-function readDag(path: string, file: string): DeployedDag {
+/** Provider `local` is in every place. */
+const NOTHING: Routing = { providers: {}, agents: {} }
+
+function readDag(path: string, file: string, routing: Routing): DeployedDag {
   const name = file.replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '')
   const document = readFileSync(path, 'utf8')
-  // Only the provider every place has: a document that names another one would be refused at its first run.
-  const parsed = parseDag(document, { name, providers: ['local'] })
+  const parsed = parseDag(document, { name, providers: Object.keys(routing.providers), routing })
   if (!parsed.ok) {
     const lines = parsed.errors.map(({ line, column, message }) =>
       line === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`,

@@ -33,6 +33,7 @@ const OPENERS: Readonly<Record<string, readonly [file: string, opener: string]>>
   machine: ['machine', 'openMachine'],
   outbox: ['outbox', 'openOutbox'],
   providers: ['providers', 'openProviders'],
+  secrets: ['secrets', 'openSecrets'],
   inputs: ['inputs', 'openInputs'],
   isolate: ['isolate', 'openIsolate'],
   waker: ['waker', 'openWaker'],

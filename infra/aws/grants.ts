@@ -18,6 +18,7 @@ export type Right =
   | 'machine.stop'
   | 'outbox.nudge'
   | 'outbox.start'
+  | 'secrets.read'
 
 /** The rights of a function; Fault Bug no_grants when it uses a port that needs some and has no line here. */
 export function rightsOf({
@@ -37,10 +38,18 @@ export function rightsOf({
 }
 
 /** The other ports are computed inside the function, or read what its bundle holds. */
-const PORTS_WITH_RIGHTS = new Set(['runs', 'objects', 'machine', 'outbox'])
+const PORTS_WITH_RIGHTS = new Set(['runs', 'objects', 'machine', 'outbox', 'secrets'])
 
 const GRANTS: Readonly<Record<string, readonly Right[]>> = {
-  'run-block': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer', 'outbox.nudge'],
+  'run-block': [
+    'runs.read',
+    'runs.write',
+    'objects.get',
+    'objects.put',
+    'machine.answer',
+    'outbox.nudge',
+    'secrets.read',
+  ],
   'wait-join': ['runs.write', 'machine.answer'],
   'request-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer'],
   settle: ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],

@@ -19,6 +19,8 @@ import { SweepSchedule } from './sweep-schedule.ts'
 export interface MachinesStackProps extends StackProps {
   readonly names: Names
   readonly dags: readonly DeployedDag[]
+  /** ARNs of the secrets that hold keys of providers. */
+  readonly secrets: readonly string[]
   /** Holds `functions/<name>/` and `definitions/<slug>.json`. */
   readonly built: string
 }
@@ -67,12 +69,14 @@ export class MachinesStack extends Stack {
     if (reconcile !== undefined) new StatusChange(this, 'StatusChange', { names, reconcile, deadLetters })
   }
 
-  private addFunction(line: FunctionLine, { names, built }: MachinesStackProps, facts?: MachineFacts): IFunction {
+  private addFunction(line: FunctionLine, props: MachinesStackProps, facts?: MachineFacts): IFunction {
+    const { names, built, secrets } = props
     const { function: made } = new CatalogFunction(this, {
       line,
       names,
       bundle: join(built, 'functions', line.name),
       environment: environmentOf(line, this, names, facts),
+      secrets,
       ...(facts === undefined ? {} : { deadLetters: this.deadLetters }),
     })
     return made

@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Fault } from '../../shared/errors.ts'
-import { parseSettings } from '../../shared/parse-settings.ts'
 import { buildApp } from './build-app.ts'
 import { readDeployedDags } from './deployed-dags.ts'
 import { readDeploySettings } from './settings.ts'
+import { readStageSettings } from './stage-settings.ts'
 
 /** What `cdk synth`, `cdk deploy` and `npm run synth` start (cdk.json): needs no credentials and no network. */
 const built = mkdtempSync(join(tmpdir(), 'sluice-synth-'))
@@ -25,9 +25,8 @@ try {
 async function synthesize(root: string): Promise<void> {
   const app = new App()
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const file = join(root, 'sluice.yaml')
-  const settings = parseSettings(existsSync(file) ? readFileSync(file, 'utf8') : '', 'sluice.yaml')
-  const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root))
+  const settings = readStageSettings(root, deploy)
+  const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
   await buildApp({ app, deploy, settings, dags, built })
   app.synth()
 }

@@ -9,6 +9,8 @@ export interface DeploySettings {
   readonly auth: 'iam'
   /** Who is told of an alarm; without it alarms are only shown. */
   readonly alarm_email?: string | undefined
+  /** File of the settings, when it is not the usual one (stage-settings.ts). */
+  readonly settings?: string | undefined
   /** Objects end this long (and 30 days) after they were last written. Execution names need 91 days of records. */
   readonly retention_days: number
 }
@@ -37,6 +39,7 @@ const SettingsSchema = z.object({
   stage: z.string(STAGE).regex(/^[a-z][a-z0-9]{0,11}$/, STAGE),
   auth: z.enum(['iam'], 'iam'),
   alarm_email: z.email('an e-mail address').optional(),
+  settings: z.string('the path of a file').min(1, 'the path of a file').optional(),
   // Command-line context is text.
   retention_days: z.coerce
     .number('91 to 3650')

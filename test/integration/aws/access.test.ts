@@ -161,6 +161,8 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('machine', 'stop', 'machine.stop'),
   ...methods('outbox', 'nudge', 'outbox.nudge'),
   ...methods('outbox', 'startRun', 'outbox.start'),
+  // An adapter reads its key when it is asked.
+  ...methods('provider', 'dispatch', 'secrets.read'),
 }
 
 function methods(port: string, names: string, right: Right): Readonly<Record<string, readonly Right[]>> {

@@ -5,7 +5,7 @@ import { App } from 'aws-cdk-lib'
 import { buildApp } from '../../../infra/aws/build-app.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { type Settings, SettingsSchema } from '../../../shared/settings.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../../..')
 export const STACKS = ['SluiceData', 'SluiceMachines', 'SluiceApi'] as const
@@ -36,13 +36,16 @@ export function cdkContext(): Readonly<Record<string, unknown>> {
 }
 
 /** The app as `npm run synth` makes it, in this process: bundles, assets and templates in a folder of its own. */
-export async function synthesize(context: Readonly<Record<string, unknown>> = {}): Promise<Synthesized> {
+export async function synthesize(
+  context: Readonly<Record<string, unknown>> = {},
+  settings: Settings = SettingsSchema.parse({}),
+): Promise<Synthesized> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-synthesized-'))
   const out = join(dir, 'out')
   const app = new App({ outdir: out, analyticsReporting: false, context: { ...cdkContext(), ...context } })
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const dags = readDeployedDags(join(ROOT, 'dags'), ROOT)
-  await buildApp({ app, deploy, settings: SettingsSchema.parse({}), dags, built: dir })
+  const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
+  await buildApp({ app, deploy, settings, dags, built: dir })
   app.synth()
   const read = (stack: string): Record<string, Resource> =>
     JSON.parse(readFileSync(join(out, `${stack}.template.json`), 'utf8')).Resources

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { Fault, type Issue } from '../../shared/errors.ts'
+import { parseSettings } from '../../shared/parse-settings.ts'
+import type { Settings } from '../../shared/settings.ts'
+import type { DeploySettings } from './settings.ts'
+
+/**
+ * The settings of a stage, from one file: the one `sluice:settings` names, else `sluice.<stage>.yaml`, else
+ * `sluice.yaml`, else all defaults. A key there must be a secret's ARN: a function's environment holds no secret. Fault
+ * InvalidInput bad_settings names file, place and fix.
+ */
+export function readStageSettings(
+  root: string,
+  { stage, settings: named }: Pick<DeploySettings, 'stage' | 'settings'>,
+): Settings {
+  const file = [named, `sluice.${stage}.yaml`, 'sluice.yaml'].find(
+    (name) => name !== undefined && (name === named || existsSync(resolve(root, name))),
+  )
+  if (file === undefined) return parseSettings('', 'sluice.yaml')
+  const path = resolve(root, file)
+  const settings = parseSettings(readText(path, file), relative(root, path))
+  const issues = keysWithoutSecret(settings)
+  if (issues.length === 0) return settings
+  const told = issues.map(({ path: place, message }) => `${file}: ${place}: ${message}`).join('; ')
+  throw new Fault('InvalidInput', 'bad_settings', `Cannot deploy these settings. ${told}.`, { issues })
+}
+
+function readText(path: string, file: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const message = `Cannot read the settings "${file}": ${(cause as Error).message}. Give "sluice:settings" the path of a file below the repository.`
+    throw new Fault('InvalidInput', 'bad_settings', message, { cause })
+  }
+}
+
+function keysWithoutSecret({ providers }: Settings): readonly Issue[] {
+  return Object.entries(providers).flatMap(([name, provider]) => {
+    if (!('key' in provider) || provider.key === undefined || provider.key.secret !== undefined) return []
+    const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
+    return [{ path: `providers.${name}.key`, message }]
+  })
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readDeploySettings } from '../../../infra/aws/settings.ts'
+import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
+import { SettingsSchema } from '../../../shared/settings.ts'
+import { type Synthesized, synthesize, textOf } from './synthesized.ts'
+
+/** How a stage is told of its providers, and who may read their keys. */
+const SECRET = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/openai-AbCdEf'
+const PARAMETER = 'arn:aws:ssm:eu-central-1:000000000000:parameter/sluice/own'
+const remote = (type: string, secret: string) => ({ type, url: 'https://models.example/v1', key: { secret } })
+
+describe('the settings of a stage', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+  const write = (name: string, text: string) => writeFileSync(join(dir, name), text)
+
+  test('are all defaults without a file, then sluice.yaml, then the stage’s own, then the one that is named', () => {
+    const port = (settings?: string) => readStageSettings(dir, { stage: 'dev', settings }).port
+    expect(port()).toBe(4040)
+    write('sluice.yaml', 'port: 1')
+    expect(port()).toBe(1)
+    write('sluice.dev.yaml', 'port: 2')
+    expect(port()).toBe(2)
+    expect(readStageSettings(dir, { stage: 'prod' }).port).toBe(1)
+    write('other.yaml', 'port: 3')
+    expect(port('other.yaml')).toBe(3)
+    expect(
+      readDeploySettings((key) => ({ 'sluice:stage': 'dev', 'sluice:auth': 'iam', 'sluice:settings': 'x' })[key]),
+    ).toMatchObject({ settings: 'x' })
+  })
+
+  test('that are named and not there, malformed, or hold a key no function could read are refused by file and place', () => {
+    const words = (name: string) => {
+      try {
+        return String(readStageSettings(dir, { stage: 'dev', settings: name }).port)
+      } catch (error) {
+        return String(error)
+      }
+    }
+    expect(words('absent.yaml')).toMatch(/Cannot read the settings "absent.yaml".*sluice:settings/)
+    write('bad.yaml', 'prot: 3')
+    expect(words('bad.yaml')).toMatch(/bad\.yaml:1:1: prot: .*did you mean "port"/)
+    write('env.yaml', 'providers:\n  own: { type: http, url: "https://x.example", key: { env: OWN_KEY } }\n')
+    expect(words('env.yaml')).toMatch(/env\.yaml: providers\.own\.key: .*add secret: ARN/)
+  })
+})
+
+describe('keys of providers', () => {
+  let made: Synthesized
+  beforeAll(async () => {
+    const providers = {
+      openai: remote('openai-compatible', SECRET),
+      again: remote('openai-compatible', SECRET),
+      own: remote('http', PARAMETER),
+    }
+    made = await synthesize({}, SettingsSchema.parse({ providers }))
+  })
+  afterAll(() => made.remove())
+
+  test('may be read by run-block alone, each by its whole ARN and one action', () => {
+    const readers = made.all('AWS::IAM::Role').flatMap(({ id, Properties }) => {
+      const policies = (Properties.Policies ?? []) as readonly {
+        readonly PolicyDocument: { readonly Statement: readonly Allowed[] }
+      }[]
+      const statements = policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+      return statements
+        .filter(({ Action }) => /secretsmanager:|ssm:/.test(String(Action)))
+        .map(({ Action, Resource }) => [id.replace(/Role.*/, ''), String(Action), textOf(Resource)])
+    })
+    expect(readers).toEqual([
+      ['runblock', 'secretsmanager:GetSecretValue', SECRET],
+      ['runblock', 'ssm:GetParameter', PARAMETER],
+    ])
+  })
+
+  test('are nobody’s environment: functions know ARNs from their bundle', () => {
+    const environments = made
+      .all('AWS::Lambda::Function')
+      .map(({ Properties }) => JSON.stringify(Properties.Environment))
+    expect(environments.filter((text) => /secret|parameter/i.test(text))).toEqual([])
+  })
+})
+
+interface Allowed {
+  readonly Action: unknown
+  readonly Resource: unknown
+}
