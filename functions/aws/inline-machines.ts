@@ -1,15 +1,18 @@
 import { CreateStateMachineCommand, type SFNClient, UpdateStateMachineCommand } from '@aws-sdk/client-sfn'
+import { sha256 } from '../../shared/canonical.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { bindPlaceholders } from '../../shared/compile/bind.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { MachineText } from '../../shared/runs/machine.ts'
 import { deployedMachine } from './documents.ts'
+import { type MachineId, partArn, writeMachineId } from './machine-id.ts'
 import { sdkFault } from './sdk-fault.ts'
 import { type AwsSettings, functionArn, required } from './settings.ts'
 import type { Core } from './world.ts'
 
 /** Machines of documents that were not deployed: made at their first start, found by their name ever after. */
 export interface InlineMachines {
-  ensure(definition: string, hash: string): Promise<string>
+  ensure(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
   /** AWS says that this one is gone: the next `ensure` makes it again. */
   forget(arn: string): void
 }
@@ -17,10 +20,10 @@ export interface InlineMachines {
 export function createInlineMachines(core: Pick<Core, 'env' | 'deployed'>, client: SFNClient): InlineMachines {
   const known = new Map<string, Promise<string>>()
   return {
-    async ensure(definition, hash) {
+    async ensure(definition, hash, parts = []) {
       const deployed = deployedMachine(core, hash)
       if (deployed !== undefined) return deployed
-      const made = known.get(hash) ?? create(client, core.env, definition, hash)
+      const made = known.get(hash) ?? createAll(client, core.env, { definition, hash, parts })
       known.set(hash, made)
       made.catch(() => known.delete(hash))
       return made
@@ -34,11 +37,43 @@ export function createInlineMachines(core: Pick<Core, 'env' | 'deployed'>, clien
 
 /** Enough of the hash that two documents never meet (80 bits), short enough for the name's quota of 80. */
 const HASH_IN_NAME = 20
+const HASH_OF_PARTS = 8
 
-async function create(client: SFNClient, env: AwsSettings, text: string, hash: string): Promise<string> {
+interface Document {
+  readonly definition: string
+  readonly hash: string
+  readonly parts: readonly MachineText[]
+}
+
+/**
+ * Parts first, so that a machine that can be started finds them. Their names hold a hash of all texts: a run that began
+ * on an older compiler's texts of this document still finds its own.
+ */
+async function createAll(client: SFNClient, env: AwsSettings, { definition, hash, parts }: Document): Promise<string> {
+  const functions = functionArns(env)
   const name = `sluice-${env.STAGE}-x-${hash.slice(0, HASH_IN_NAME)}`
+  const set = sha256(JSON.stringify([definition, ...parts.map(({ text }) => text)])).slice(0, HASH_OF_PARTS)
+  const id: MachineId = { arn: arnOf(env, name), parts: parts.length, suffix: parts.length === 0 ? '' : `_${set}` }
+  const arns = parts.map(({ key }, i) => [key, partArn(id, i + 1)] as const)
+  const values = { ...functions, ...Object.fromEntries(arns) }
+  for (const [i, { text }] of parts.entries()) {
+    const part =
+      partArn(id, i + 1)
+        .split(':')
+        .at(-1) ?? ''
+    await create(client, env, { name: part, definition: bindPlaceholders(text, values), hash })
+  }
+  const arn = await create(client, env, { name, definition: bindPlaceholders(definition, values), hash })
+  return writeMachineId({ ...id, arn })
+}
+
+async function create(
+  client: SFNClient,
+  env: AwsSettings,
+  { name, definition, hash }: { readonly name: string; readonly definition: string; readonly hash: string },
+): Promise<string> {
   const machine = {
-    definition: bindPlaceholders(text, functionArns(env)),
+    definition,
     roleArn: required(env, 'STATE_MACHINE_ROLE_ARN'),
     ...logging(env),
     tracingConfiguration: { enabled: true },

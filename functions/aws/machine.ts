@@ -11,20 +11,21 @@ import { Fault } from '../../shared/errors.ts'
 import type { Execution, Machine, TokenAnswer } from '../../shared/runs/machine.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
 import { createInlineMachines } from './inline-machines.ts'
+import { partArn, readMachineId } from './machine-id.ts'
 import { sdkFault } from './sdk-fault.ts'
 import type { Core } from './world.ts'
 
 type MachineCore = Pick<Core, 'env' | 'deployed'>
 
 /**
- * The Machine port on Step Functions. `machine` is an ARN, of a version where there is one; an execution's ARN is made
- * of the machine's name and the run id, so nothing has to be remembered.
+ * The Machine port on Step Functions. `machine` is an ARN, of a version where there is one, and says how many parts it
+ * has; an execution's ARN is made of the machine's name and the run id, so nothing has to be remembered.
  */
 export function openMachine(core: MachineCore, config: SFNClientConfig = {}): Machine {
   const client = new SFNClient({ ...CLIENT_OPTIONS, ...config })
   const inline = createInlineMachines(core, client)
   return {
-    ensure: (definition, hash) => inline.ensure(definition, hash),
+    ensure: (definition, hash, parts) => inline.ensure(definition, hash, parts),
     async start(order) {
       try {
         return await start(client, order)
@@ -33,8 +34,8 @@ export function openMachine(core: MachineCore, config: SFNClientConfig = {}): Ma
         throw error
       }
     },
-    describe: (machine, name) => describe(client, executionArn(machine, name)),
-    stop: (machine, name, cause) => stop(client, executionArn(machine, name), cause),
+    describe: (machine, name) => describe(client, executionArn(readMachineId(machine).arn, name)),
+    stop: (machine, name, cause) => stopWithParts(client, machine, name, cause),
     answer: (token, answer) => answerToken(client, token, answer),
     holderGone: () => false,
   }
@@ -48,7 +49,11 @@ async function start(
   client: SFNClient,
   { machine, name, input }: Parameters<Machine['start']>[0],
 ): Promise<'started' | 'exists'> {
-  const command = new StartExecutionCommand({ stateMachineArn: machine, name, input: JSON.stringify(input) })
+  const command = new StartExecutionCommand({
+    stateMachineArn: readMachineId(machine).arn,
+    name,
+    input: JSON.stringify(input),
+  })
   try {
     // Repeated with the same input while it runs, AWS answers like the first time.
     await client.send(command)
@@ -69,6 +74,18 @@ async function describe(client: SFNClient, arn: string): Promise<Execution | und
   } catch (error) {
     if (nameOf(error) === 'ExecutionDoesNotExist') return undefined
     throw sdkFault(error, { doing: 'look at an execution', action: 'states:DescribeExecution' })
+  }
+}
+
+/**
+ * The whole first, then its parts, those that start others before those: nothing stopped can start what was passed by.
+ * (Step Functions stops them too, as well as it can.)
+ */
+async function stopWithParts(client: SFNClient, machine: string, name: string, cause: string): Promise<void> {
+  const id = readMachineId(machine)
+  await stop(client, executionArn(id.arn, name), cause)
+  for (let part = id.parts; part > 0; part--) {
+    await stop(client, executionArn(partArn(id, part), `${name}-${part}`), cause)
   }
 }
 

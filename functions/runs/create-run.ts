@@ -52,7 +52,8 @@ export async function createRun(
 
 async function pinDocument(world: CreateWorld, tenant: string, dag: Dag, dag_hash: string) {
   const stored = await world.objects.put(tenant, Buffer.from(canonicalJson(dag)))
-  const machine = await world.machine.ensure(compileDag(dag).text, dag_hash)
+  const { text, parts } = compileDag(dag)
+  const machine = await world.machine.ensure(text, dag_hash, parts)
   return { dag_ref: stored.ref, machine }
 }
 

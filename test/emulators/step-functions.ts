@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
+import type { ChildOrder } from '../../infra/local/asl/live-execution.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
 import { systemClock } from '../../infra/local/clock.ts'
@@ -35,6 +36,7 @@ export async function startStepFunctions(options: StepFunctionsOptions): Promise
     ids: { random: (bytes) => randomBytes(bytes), boot: 'emulator' },
     journal: createSqliteJournal(db),
     bind: (text) => text,
+    machineOf: (order) => startedByMachine(place, order),
   })
   const place: Place = { interpreter, clock, machines: new Map(), executions: new Map() }
   const service = await serveAws({
@@ -168,6 +170,16 @@ async function start(place: Place, { stateMachineArn, name: given, input }: Inpu
   const { status } = await statusOf(place, known)
   if (status === 'RUNNING' && known.input === text) return { executionArn: arn, startDate: known.started / 1_000 }
   throw new ServiceError('ExecutionAlreadyExists', `Execution Already Exists: '${arn}'`)
+}
+
+/** A state starts an execution by ARN: it is listed, described and stopped like any other. */
+function startedByMachine(place: Place, { machine, name, input }: Pick<ChildOrder, 'machine' | 'name' | 'input'>) {
+  const found = requireMachine(place, machine)
+  const arn = `arn:aws:states:${REGION}:${ACCOUNT}:execution:${found.name}:${name}`
+  const started = place.clock.now()
+  const one = { arn, machine: found.arn, name, local: found.local, input: JSON.stringify(input), started }
+  if (!place.executions.has(arn)) place.executions.set(arn, one)
+  return place.executions.get(arn)?.local ?? found.local
 }
 
 async function define({ interpreter }: Place, { definition }: Input): Promise<string> {

@@ -5,7 +5,8 @@ import type { Json } from '../../../shared/canonical.ts'
 import { sha256 } from '../../../shared/canonical.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Machine, MachineInput } from '../../../shared/runs/machine.ts'
-import { machineSuite } from '../../conformance/machine-suite.ts'
+import { machinePartsSuite } from '../../conformance/machine-parts-suite.ts'
+import { machineSuite, type OpenMachine } from '../../conformance/machine-suite.ts'
 import { createVirtualClock, type VirtualClock } from '../../conformance/virtual-clock.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 import { ServiceError } from '../../emulators/http-service.ts'
@@ -15,7 +16,7 @@ import { awsSettings, lambdaArn } from './aws-settings.ts'
 const ROLE = `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines`
 
 /** The suite names functions as its placeholders; a deployment has one ARN for each. */
-machineSuite('Step Functions, over the wire', async (functions) => {
+const openWire: OpenMachine = async (functions) => {
   const clock = createVirtualClock()
   const service = await startStepFunctions({
     clock,
@@ -31,15 +32,19 @@ machineSuite('Step Functions, over the wire', async (functions) => {
       await closing
     },
   }
-})
+}
+
+machineSuite('Step Functions, over the wire', openWire)
+machinePartsSuite('Step Functions, over the wire', openWire)
 
 /** The suite's functions are not the catalog's, so their placeholders are bound here. */
 function bound(machine: Machine, names: readonly string[]): Machine {
   return {
     ...machine,
-    ensure: (text, hash) => {
-      const ready = names.reduce((left, name) => left.replaceAll(`\${${name}}`, lambdaArn(name)), text)
-      return machine.ensure(ready, sha256(ready + hash))
+    ensure: (text, hash, parts = []) => {
+      const ready = (one: string) => names.reduce((left, name) => left.replaceAll(`\${${name}}`, lambdaArn(name)), one)
+      const readyParts = parts.map((part) => ({ ...part, text: ready(part.text) }))
+      return machine.ensure(ready(text), sha256(ready(text) + hash), readyParts)
     },
   }
 }
