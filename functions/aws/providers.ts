@@ -4,7 +4,7 @@ import { createProviders } from '../providers/registry.ts'
 import type { ReadKey } from '../providers/remote.ts'
 import type { Core } from './world.ts'
 
-/** The Providers port: the adapters the settings configure, as in every place; keys come from the Secrets port. */
+/** The Providers port of functions that dispatch: the adapters of the settings, as in every place; keys come from the Secrets port. */
 export function openProviders({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): Providers {
   return secrets === undefined ? createProviders(settings) : createProviders(settings, keysFrom(secrets))
 }

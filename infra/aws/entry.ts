@@ -11,7 +11,7 @@ export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settin
 export function entrySource({ name, file, ports }: FunctionLine, routes: readonly RouteLine[]): string {
   const streams = routes.some((route) => route.name === name && route.stream === true)
   const entry = streams ? (['stream-entry', 'streamEntry'] as const) : (['entry', 'lambdaEntry'] as const)
-  const openers = ports.map((port) => [port, OPENERS[port] ?? unknownPort(name, port)] as const)
+  const openers = ports.map((port) => [port, openerOf(ports, port) ?? unknownPort(name, port)] as const)
   // Only who lists or reads documents carries them.
   const carried = ports.includes('documents') ? [imported('deployed')] : []
   return [
@@ -26,8 +26,17 @@ export function entrySource({ name, file, ports }: FunctionLine, routes: readonl
   ].join('\n')
 }
 
+/** Who asks providers has a way to their keys; the others only name them, and carry no adapter. */
+function openerOf(ports: readonly string[], port: string): Opener | undefined {
+  return port === 'providers' && !ports.includes('secrets') ? PROVIDER_NAMES : OPENERS[port]
+}
+
+type Opener = readonly [file: string, opener: string]
+
+const PROVIDER_NAMES: Opener = ['provider-names', 'openProviderNames']
+
 /** Port -> file below functions/aws and the opener it exports. */
-const OPENERS: Readonly<Record<string, readonly [file: string, opener: string]>> = {
+const OPENERS: Readonly<Record<string, Opener>> = {
   runs: ['run-store/open-run-store', 'openRunStore'],
   objects: ['objects', 'openObjects'],
   machine: ['machine', 'openMachine'],
