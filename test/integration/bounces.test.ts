@@ -206,12 +206,12 @@ describe('a bounce', () => {
       block('y', ['x']),
       block('z', ['x', 'review', 'b']),
     ]
-    // In later passes b takes its time: d must not find it done by the pass before.
+    // In later passes a takes its time: d must not find it done by the pass before.
     const slow = async (round: number) => {
       if (round > 1) await new Promise((resolve) => setTimeout(resolve, 60))
-      return `b ${round}`
+      return `a ${round}`
     }
-    const { told, events } = await run(blocks, { review: goodFrom(3), b: slow })
+    const { told, events } = await run(blocks, { review: goodFrom(3), a: slow })
     expect(times(told, /^d completed/)).toBe(3)
     expect(told.at(-1)).toBe('run:completed')
     const seqOf = (line: string) => told.indexOf(line)
