@@ -22,8 +22,7 @@ export function checkBounces(
   reach: Reach,
 ): void {
   const rules = [...byId.values()].flatMap(rulesOf)
-  const gates = new Set([...byId.values()].flatMap((block) => [...block.gates]))
-  for (const rule of rules) checkGate(reading, rule, gates)
+  for (const rule of rules) checkGate(reading, rule)
   const sound = rules.filter((rule) => checkRule(reading, byId, reach, rule))
   if (sound.length === 0 || reading.problems.some(({ code }) => code === 'cycle')) return
   checkHulls(reading, [...byId.values()], wires, sound)
@@ -40,26 +39,20 @@ function rulesOf(block: BlockDraft): readonly Rule[] {
   return (block.settled.on_gate_fail ?? []).map((bounce, index) => ({ block, bounce, path: [...path, index] }))
 }
 
-/** Rules for another block's gate exist in files of other systems; they never had an effect and have none here. */
-function checkGate({ problems, warnings }: Reading, rule: Rule, everywhere: ReadonlySet<string>): void {
-  const { gates, settled, id = '' } = rule.block
-  const { when_gate } = rule.bounce
-  const path = [...rule.path, 'when_gate']
+function checkGate({ problems, warnings }: Reading, { block, bounce, path }: Rule): void {
+  const { gates, settled, id = '' } = block
+  const { when_gate } = bounce
   const use = [...settled.pre_gates, ...settled.post_gates].find(({ name }) => name === when_gate)
-  const what = `A rule of "on_gate_fail" of block "${id}" is for gate ${quoted(when_gate)}`
-  const warn = (why: string) =>
-    warnings.push({ code: 'rule_without_effect', path: pathText(path), message: `${what}, ${why}: it never fires.` })
-  if (use?.on_fail === 'warn') warn('which only warns and stops nothing')
-  if (gates.has(when_gate)) return
-  if (everywhere.has(when_gate)) {
-    warn('which belongs to another block')
-    return
+  if (use?.on_fail === 'warn') {
+    const message = `A rule of "on_gate_fail" of block "${id}" is for gate ${quoted(when_gate)}, which only warns: it never fires.`
+    warnings.push({ code: 'rule_without_effect', path: pathText([...path, 'when_gate']), message })
   }
+  if (gates.has(when_gate)) return
   const say: Problem['say'] = ({ who }) => ({
     text: `${who} bounces when gate ${quoted(when_gate)} fails, but its gates are ${listed(gates)}`,
     hint: didYouMean(suggest(when_gate, gates)),
   })
-  problems.push({ code: 'unknown_gate_name', path, say })
+  problems.push({ code: 'unknown_gate_name', path: [...path, 'when_gate'], say })
 }
 
 function checkRule(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, reach: Reach, rule: Rule): boolean {

@@ -22,11 +22,15 @@ const approver: Schema = { type: 'string', pattern: '^(?:user|slack|iam|token):.
 const gates = listOf(ref('gate'), LIMITS.gates_per_block)
 const itemGate: Schema = { allOf: [ref('gate'), { properties: { on_fail: { enum: ['retry', 'fail', 'warn'] } } }] }
 const composition: Schema = { anyOf: [{ enum: ['all', 'any'] }, ref('at_least'), ref('weights')] }
+/** Named, or described. */
+const somebody: Schema = {
+  anyOf: [['provider', 'model'], ['role'], ['capability'], ['specific']].map((required) => ({ required })),
+}
 /** Another mode than this one (the default: ai), or its section. */
 const modeRule = (mode: string, section: string): Schema => ({
   anyOf: [
     { properties: { mode: { not: { const: mode } } }, ...(mode === 'ai' ? { required: ['mode'] } : {}) },
-    { required: [section] },
+    { required: [section], ...(mode === 'ai' ? { properties: { agent: somebody } } : {}) },
   ],
 })
 
@@ -87,12 +91,7 @@ export const PARTS: Readonly<
       ],
     },
   },
-  agent: {
-    keys: { model_params: object },
-    rules: {
-      anyOf: [['provider', 'model'], ['role'], ['capability'], ['specific']].map((required) => ({ required })),
-    },
-  },
+  agent: { keys: { model_params: object } },
   deterministic: { keys: { handler: { enum: Object.keys(HANDLERS) }, config: object } },
   gate: { keys: { check: ref('check') }, required: ['check'] },
   gate_composition: { keys: { pre: composition, post: composition } },

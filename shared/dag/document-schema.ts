@@ -80,14 +80,15 @@ interface Members {
 
 const NOTHING: Members = { properties: {}, required: [] }
 
-/** What zod says of an object; its bound for whole numbers is no rule of ours. */
+/** What zod says of an object, without its bound for whole numbers and its words for "any JSON": no rules of ours. */
 function schemaOf(schema: z.ZodType): Members {
   const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   // JSON by construction.
-  const { properties = {}, required = [] } = JSON.parse(JSON.stringify(made, withoutBound)) as Partial<Members>
+  const { properties = {}, required = [] } = JSON.parse(JSON.stringify(made, withoutNoise)) as Partial<Members>
   return { properties, required }
 }
 
-function withoutBound(key: string, value: unknown): unknown {
+function withoutNoise(key: string, value: unknown): unknown {
+  if (typeof value === 'object' && value !== null && '$ref' in value) return {}
   return key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : value
 }

@@ -73,6 +73,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       timeout_ms: 'Milliseconds for one try. Default: 300000.',
       strict_output: 'Whether an answer that breaks the contract is repaired by a further question. Default: true.',
       contract_repair_attempts: 'Such questions inside one try. Default: 1.',
+      block_dir: 'Accepted from other systems; nothing is read from folders.',
     },
   },
   agent: {

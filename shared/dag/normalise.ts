@@ -45,16 +45,8 @@ function common({ required, default: value, description }: PortDraft) {
   }
 }
 
-/** Rules for gates of other blocks are warned of and left out: kept, they would order blocks for nothing. */
-function withOwnRules({ gates, settled }: Sound['blocks'][number]) {
-  const { on_gate_fail, ...others } = settled
-  const own = (on_gate_fail ?? []).filter(({ when_gate }) => gates.has(when_gate))
-  return { ...others, ...(own.length === 0 ? {} : { on_gate_fail: own }) }
-}
-
 function normalBlock(block: Sound['blocks'][number], wires: readonly Wire[], types: InputTypes): Block {
-  const { id, index, work } = block
-  const settled = withOwnRules(block)
+  const { id, index, settled, work } = block
   const sources = new Map(wires.map((wire) => [wire.input, wire]))
   const inputs: Record<string, InputPort> = {}
   for (const [name, port] of block.inputs) {

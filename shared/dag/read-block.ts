@@ -9,6 +9,7 @@ import { readSection } from './read-section.ts'
 import { readWork, type Work } from './read-work.ts'
 import type { Mapping, Reading } from './reading.ts'
 import { SECTIONS } from './sections.ts'
+import { type Path, pathText } from './source.ts'
 
 /** A block read on its own; references to other blocks are not looked at yet. */
 export interface BlockDraft extends BlockPorts {
@@ -46,6 +47,7 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
   const path = ['blocks', index] as const
   const section = readSection(reading, SECTIONS.block, given, path, 'block')
   if (section === undefined) return undefined
+  if (section.block_dir !== undefined) warnFolder(reading, path)
   const id = readId(reading, section.id, [...path, 'id'])
   const name = section.name ?? id ?? ''
   const ports = readBlockPorts(reading, section, path)
@@ -66,4 +68,10 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
   }
   const told = { ...(id === undefined ? {} : { id }), ...(work === undefined ? {} : { work }) }
   return { index, path, ...told, ...ports, gates: names, settled, reads: flow.reads }
+}
+
+function warnFolder({ warnings }: Reading, path: Path): void {
+  const message =
+    '"block_dir" has no effect: nothing is read from folders. Write the texts into "agent.prompt" and "agent.system".'
+  warnings.push({ code: 'key_without_effect', path: pathText([...path, 'block_dir']), message })
 }

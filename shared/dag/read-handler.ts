@@ -36,7 +36,16 @@ function refuseHandler({ problems }: Reading, handler: string, path: Path): void
     const names = Object.keys(HANDLERS)
     const near = suggest(handler, names)
     const text = `${who} uses the unknown handler ${quoted(handler)}; known are ${listed(names)}`
-    return { text, hint: didYouMean(near) }
+    const ours = Object.hasOwn(ELSEWHERE, handler) ? ELSEWHERE[handler] : undefined
+    return { text, hint: ours ?? didYouMean(near) }
   }
   problems.push({ code: 'unknown_handler', path, say })
+}
+
+/** Handlers of other systems that work on paths and URLs of their own choice, and what does their work here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'builtin:write-file': 'Use write-artifact: files are artifacts of the run here.',
+  'builtin:read-file': 'Use read-input: it reads below the inputs folder.',
+  'builtin:transform': 'Use transform with a JSONata expression, or pass.',
+  'builtin:http-request': 'No handler sends requests; give the answer as an input.',
 }

@@ -53,6 +53,7 @@ export const SECTIONS = {
     timeout_ms: z.int().min(1).max(LIMITS.timeout_ms).optional(),
     strict_output: flag,
     contract_repair_attempts: z.int().min(0).max(3).optional(),
+    block_dir: any,
   }),
   agent: z.strictObject({
     ...extras,
