@@ -17,6 +17,36 @@ function verdict([name, status]: Row): Verdict {
 }
 
 describe('composeVerdicts()', () => {
+  test.each<[string, readonly Row[], string]>([
+    [
+      'tries again when only such gates failed',
+      [
+        ['a', 'failed'],
+        ['b', 'passed', 'fail'],
+      ],
+      'retry',
+    ],
+    [
+      'sends back when one of them routes',
+      [
+        ['a', 'failed'],
+        ['b', 'failed', 'route'],
+      ],
+      'route',
+    ],
+    [
+      'fails for good when one asks for that',
+      [
+        ['a', 'failed', 'fail'],
+        ['b', 'failed', 'route'],
+      ],
+      'fail',
+    ],
+    ['passes', [['a', 'passed', 'route']], 'pass'],
+  ])('%s', (_name, rows, action) => {
+    expect(compose(rows, 'all').action).toBe(action)
+  })
+
   test.each<[string, readonly Row[], GateComposition, boolean]>([
     [
       'all, all passed',

@@ -97,6 +97,12 @@ export function skipped(block_id: string, because: string): Step {
   return { lane: block_id, place: PHASE.skipped, event }
 }
 
+/** The blocks begin again in this epoch. */
+export function rerouted(reset: readonly string[], epoch: number): Step {
+  const data = { to: reset[0] ?? '', reset: [...reset], bounce: epoch, max: 9, epoch, reason: 'not yet' }
+  return { lane: 'm0', epoch, place: PHASE.completed, event: { type: 'block:rerouted', data } }
+}
+
 export function requested(block_id: string): Step {
   const asked = { approval_id: `apr_${block_id}`, digest: 'g', prompt_hash: 'q', approvers: ['user:bo'], quorum: 1 }
   const data = { ...asked, expires_at: second(1_800) }
@@ -119,17 +125,26 @@ export function expired(block_id: string): Step {
   return { lane: `a_${block_id}`, place: PHASE.completed, event: { type: 'approval:expired', block_id, data } }
 }
 
-/** The steps of one block, as run-block would write them: asked or not, some tries, an end, perhaps cut short. */
+/** The steps of one block: perhaps sent back once or twice, and each time as run-block would write them. */
 const someBlock = (id: string): fc.Arbitrary<readonly Step[]> =>
+  fc.tuple(fc.array(somePass(id), { minLength: 1, maxLength: 3 }), fc.nat(40)).map(([passes, kept]) => {
+    const steps = passes.flatMap((pass, epoch) => [
+      ...(epoch === 0 ? [] : [rerouted([id], epoch)]),
+      ...pass.map((step) => ({ ...step, epoch })),
+    ])
+    return steps.slice(0, 1 + kept)
+  })
+
+/** One epoch of a block: asked or not, some tries, an end. */
+const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
   fc
     .record({
       asked: fc.constantFrom('no', 'approve', 'reject', 'expired'),
       tries: fc.integer({ min: 1, max: 3 }),
       priced: fc.boolean(),
       end: fc.constantFrom('completed' as const, 'failed' as const, 'skipped' as const),
-      kept: fc.nat(24),
     })
-    .map(({ asked, tries, priced, end, kept }) => {
+    .map(({ asked, tries, priced, end }) => {
       if (end === 'skipped') return [skipped(id, 'other')]
       const answer = asked === 'expired' ? expired(id) : decided(id, asked === 'reject' ? 'reject' : 'approve')
       const asking = asked === 'no' ? [ready(id)] : [ready(id), requested(id), answer]
@@ -138,14 +153,14 @@ const someBlock = (id: string): fc.Arbitrary<readonly Step[]> =>
         const judged = verdict(id, n, last ? 'passed' : 'failed')
         return [started(id, n), output(id, n, priced ? 250 : null), judged, last ? ended(id, n, end) : retrying(id, n)]
       })
-      return [...asking, ...attempts.flat()].slice(0, 1 + kept)
+      return [...asking, ...attempts.flat()]
     })
 
 /** Whole logs of some blocks side by side, their steps mixed in any order that keeps each block's own. */
 export const someLog: fc.Arbitrary<readonly RunEvent[]> = fc
   .tuple(
     fc.tuple(...['build', 'constructor', 'toString', '7'].map(someBlock)),
-    fc.array(fc.nat(3), { maxLength: 80 }),
+    fc.array(fc.nat(3), { maxLength: 160 }),
     fc.option(fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const), { nil: undefined }),
   )
   .map(([blocks, turns, end]) => {

@@ -10,6 +10,7 @@ import {
   output,
   ready,
   requested,
+  rerouted,
   retrying,
   runEnded,
   runStarted,
@@ -163,6 +164,57 @@ describe('one block', () => {
       [0, 2, 'completed'],
       [1, 1, 'failed'],
     ])
+  })
+
+  test('sent back it is pending in the new epoch, whatever it was; its cost and steps stay', () => {
+    const log = logOf([
+      runStarted,
+      started('a', 1),
+      output('a', 1),
+      ended('a', 1, 'completed'),
+      skipped('b', 'a'),
+      rerouted(['a', 'b', 'c'], 1),
+    ])
+    const { blocks, steps } = foldRun(log)
+    const begun = { state: 'pending', attempt: 0, epoch: 1, gates: [] }
+    expect(blocks.a).toEqual({ ...begun, tokens_in: 10, tokens_out: 5, usd_micros: 250 })
+    for (const id of ['b', 'c']) expect(blocks[id]).toEqual({ ...begun, tokens_in: 0, tokens_out: 0 })
+    expect(steps).toMatchObject([{ block_id: 'a', epoch: 0, state: 'completed' }])
+    // An event of several that say one bounce, or an older one, takes nothing back.
+    const on = logOf([runStarted, rerouted(['a'], 2), started('a', 1, 2), rerouted(['a'], 2), rerouted(['a'], 1)])
+    expect(foldRun(on).blocks.a).toMatchObject({ state: 'running', epoch: 2, attempt: 1 })
+  })
+
+  test('items of a foreach block have states and steps of their own, and cost what the block costs', () => {
+    const item = (i: number, step: ReturnType<typeof started>) => ({ ...step, lane: `0.${i}` })
+    const steps = [
+      { ...started('each', 1), lane: '0' },
+      item(0, started('each', 1)),
+      item(1, started('each', 1)),
+      item(0, output('each', 1)),
+      item(0, ended('each', 1, 'completed')),
+      item(1, retrying('each', 1)),
+      item(1, started('each', 2)),
+      item(1, ended('each', 2, 'failed')),
+    ]
+    const fold = foldRun(logOf([runStarted, ...steps]))
+    expect(fold.blocks.each).toMatchObject({
+      state: 'running',
+      tokens_in: 10,
+      items: {
+        0: { state: 'completed', attempt: 1 },
+        1: { state: 'failed', attempt: 2, error: { reason: 'too short' } },
+      },
+    })
+    expect(fold.blocks.each).not.toHaveProperty('outputs')
+    expect(fold.steps.map(({ item, attempt, state }) => [item, attempt, state])).toEqual([
+      [undefined, 1, 'running'],
+      [0, 1, 'completed'],
+      [1, 1, 'failed'],
+      [1, 2, 'failed'],
+    ])
+    const stopped = foldRun(logOf([runStarted, ...steps.slice(0, 4), runEnded('cancelled')]))
+    expect(stopped.blocks.each).toMatchObject({ state: 'cancelled', items: { 0: { state: 'cancelled' } } })
   })
 
   test('skipped names what it waited for and has no step; a refusal fails without one', () => {

@@ -43,6 +43,33 @@ describe('resolveInputs()', () => {
     expect(resolve(wired, {})).toBe('default')
   })
 
+  test("evaluates an edge's transform over the value and all outputs of its source", () => {
+    const upstream = { plan: { text: 'four', n: 3 } }
+    const through = (transform: string) => ({
+      ...wired,
+      type: 'json' as const,
+      from: { block: 'plan', output: 'text', transform },
+    })
+    expect(resolve(through('value.length'), { upstream })).toBe(4)
+    expect(resolve(through('value + "!"'), { upstream })).toBe('four!')
+    expect(resolve(through('outputs.n > 2 ? value : null'), { upstream })).toBe('four')
+    // What it does not know is absent, and so is everything of a source that did not complete.
+    expect(resolve(through('outputs.other'), { upstream })).toBe('default')
+    expect(resolve(through('value == null'), {})).toBe('default')
+    expect(resolve(through('value == null'), { upstream: { plan: {} } })).toBe(true)
+  })
+
+  test('checks the type of what the transform gives', () => {
+    const port: InputPort = {
+      ...wired,
+      type: 'number',
+      from: { block: 'plan', output: 'text', transform: 'value + "!"' },
+    }
+    const one = block({ port })
+    const { problems } = resolveInputs(dag(one), one, sources({ upstream: { plan: { text: 'four' } } }))
+    expect(problems).toEqual(['input "build.port" must be number, got string'])
+  })
+
   test('takes the context key of the same name for an unwired port, then the default', () => {
     const port: InputPort = { type: 'string', required: true, default: 'default' }
     expect(resolve(port, { context: { port: 'context' } })).toBe('context')
