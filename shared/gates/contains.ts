@@ -18,6 +18,14 @@ export const contains: Gate<Contains> = {
   summary: 'Passes when every one of the texts in `values` occurs in the text of the port.',
   params: ContainsSchema,
   reads: ({ port }) => [port],
+  examples: [
+    {
+      check: { port: 'plan', values: ['Risks', 'Costs'] },
+      outputs: { plan: 'Costs and risks are known.' },
+      passes: true,
+    },
+    { check: { port: 'plan', values: ['Risks'] }, outputs: { plan: 'All is well.' }, passes: false },
+  ],
   check,
 }
 

@@ -12,6 +12,10 @@ export const cost: Gate<Cost> = {
   params: CostSchema,
   reads: () => [],
   sees: (_, { measured }) => measured.cost_usd,
+  examples: [
+    { check: { max: 0.05 }, measured: { cost_usd: 0.04, latency_ms: null }, passes: true },
+    { check: { max: 0.05 }, measured: { cost_usd: null, latency_ms: null }, passes: false },
+  ],
   check,
 }
 

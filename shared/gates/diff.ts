@@ -18,6 +18,20 @@ export const diff: Gate<Diff> = {
   summary: 'Passes when the values of two ports are equal in structure (or, with mode not_equal, are not).',
   params: DiffSchema,
   reads: ({ left, right }) => [left, right],
+  examples: [
+    {
+      check: { left: 'was', right: 'now' },
+      inputs: { was: { a: 1, b: [2] } },
+      outputs: { now: { b: [2], a: 1 } },
+      passes: true,
+    },
+    {
+      check: { left: 'was', right: 'now', mode: 'not_equal' },
+      inputs: { was: 'a' },
+      outputs: { now: 'a' },
+      passes: false,
+    },
+  ],
   check,
 }
 

@@ -19,6 +19,10 @@ export const equals: Gate<Equals> = {
   summary: 'Passes when the port is exactly `value`: same type, same text, object keys in any order.',
   params: EqualsSchema,
   reads: ({ port }) => [port],
+  examples: [
+    { check: { port: 'state', value: 'done' }, outputs: { state: 'done' }, passes: true },
+    { check: { port: 'count', value: 1 }, outputs: { count: '1' }, passes: false },
+  ],
   check,
 }
 

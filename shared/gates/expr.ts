@@ -26,6 +26,15 @@ export const expr: Gate<Expr> = {
       const value = ownValue(facts[root], port)
       return value === undefined ? [root, port] : [root, port, value]
     }),
+  examples: [
+    {
+      check: { expression: 'outputs.score >= 0.5 && inputs.strict != true' },
+      inputs: { strict: false },
+      outputs: { score: 0.7 },
+      passes: true,
+    },
+    { check: { expression: 'outputs.score >= 0.5' }, outputs: { score: 0.4 }, passes: false },
+  ],
   check,
 }
 

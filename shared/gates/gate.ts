@@ -28,6 +28,19 @@ export interface CheckResult {
   readonly error?: true
 }
 
+/** A check as a document writes it, without its type, and what comes of it. */
+export interface GateExample {
+  readonly check: Readonly<Record<string, Json>>
+  readonly inputs?: GateFacts['inputs']
+  readonly outputs?: GateFacts['outputs']
+  readonly measured?: GateFacts['measured']
+  readonly answer?: GateFacts['answer']
+  readonly at?: string
+  readonly passes: boolean
+  /** Only a place with this port can carry it out. */
+  readonly needs?: 'http' | 'shell' | 'provider' | 'objectFacts'
+}
+
 /**
  * One gate kind: adding one is this object in a file of its own plus a line in registry.ts (spec gates, "Adding one").
  * `check` is pure and total: it never throws for any value of any type; missing, null or wrong-typed ports FAIL.
@@ -38,6 +51,8 @@ export interface Gate<Params> {
   readonly summary: string
   /** No place can carry it out yet: every verdict is `error`. */
   readonly unavailable?: true
+  /** At least one that passes and one that does not; each is a test and stands in the generated reference. */
+  readonly examples: readonly GateExample[]
   /** Strict: unknown parameters are errors when the DAG is parsed. */
   readonly params: z.ZodType<Params>
   /** Ports this check reads: they must exist on the block. */

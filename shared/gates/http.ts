@@ -27,6 +27,15 @@ export const http: Gate<Http> = {
   params: HttpSchema,
   reads: ({ port }) => (port === undefined ? [] : [port]),
   unavailable: true,
+  examples: [
+    {
+      check: { port: 'link', expect_status: 200 },
+      outputs: { link: 'https://example.com/' },
+      passes: true,
+      needs: 'http',
+    },
+    { check: { url: 'http://169.254.169.254/' }, passes: false, needs: 'http' },
+  ],
   check: notAvailable,
 }
 

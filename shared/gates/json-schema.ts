@@ -27,6 +27,14 @@ export const jsonSchema: Gate<JsonSchema> = {
   summary: 'Passes when the value of the port is valid under a JSON Schema (draft 2020-12; `format` is not asserted).',
   params: JsonSchemaSchema,
   reads: ({ port }) => [port],
+  examples: [
+    {
+      check: { port: 'row', schema: { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } } },
+      outputs: { row: { id: 7 } },
+      passes: true,
+    },
+    { check: { port: 'row', schema: { type: 'object', required: ['id'] } }, outputs: { row: {} }, passes: false },
+  ],
   check,
 }
 

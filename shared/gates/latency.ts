@@ -11,6 +11,10 @@ export const latency: Gate<Latency> = {
   params: LatencySchema,
   reads: () => [],
   sees: (_, { measured }) => measured.latency_ms,
+  examples: [
+    { check: { max_ms: 2000 }, measured: { cost_usd: null, latency_ms: 1500 }, passes: true },
+    { check: { max_ms: 2000 }, measured: { cost_usd: null, latency_ms: 2001 }, passes: false },
+  ],
   check,
 }
 

@@ -24,6 +24,15 @@ export const levenshtein: Gate<Levenshtein> = {
   summary: 'Passes when at most `max` characters must be changed, added or taken out to make the port the wanted text.',
   params: LevenshteinSchema,
   reads: ({ port, other }) => (other === undefined ? [port] : [port, other]),
+  examples: [
+    { check: { port: 'name', text: 'Reykjavik', max: 1 }, outputs: { name: 'Reykjavík' }, passes: true },
+    {
+      check: { port: 'name', other: 'wanted', max: 1 },
+      inputs: { wanted: 'Oslo' },
+      outputs: { name: 'Bergen' },
+      passes: false,
+    },
+  ],
   check,
 }
 

@@ -26,6 +26,10 @@ export const matches: Gate<Matches> = {
   summary: 'Passes when the pattern (RE2 syntax; flags i, m, s) is found anywhere in the text of the port.',
   params: MatchesSchema,
   reads: ({ port }) => [port],
+  examples: [
+    { check: { port: 'version', pattern: '^v\\d+\\.\\d+$' }, outputs: { version: 'v1.12' }, passes: true },
+    { check: { port: 'version', pattern: '^v\\d+\\.\\d+$' }, outputs: { version: '1.12' }, passes: false },
+  ],
   check,
 }
 

@@ -14,6 +14,10 @@ export const notEmpty: Gate<NotEmpty> = {
     'Passes when the port holds something: text that can be seen, a list or object with members, any number or boolean.',
   params: NotEmptySchema,
   reads: ({ port }) => [port],
+  examples: [
+    { check: { port: 'plan' }, outputs: { plan: 'a plan' }, passes: true },
+    { check: { port: 'plan' }, outputs: { plan: ' \n' }, passes: false },
+  ],
   check,
 }
 

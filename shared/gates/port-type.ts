@@ -31,6 +31,10 @@ export const portType: Gate<PortType> = {
   summary: 'Passes when the value of the port has the expected type (file and artifact: an object ref).',
   params: PortTypeSchema,
   reads: ({ port }) => [port],
+  examples: [
+    { check: { port: 'rows', expected: 'array' }, outputs: { rows: [1, 2] }, passes: true },
+    { check: { port: 'rows', expected: 'array' }, outputs: { rows: '[1, 2]' }, passes: false },
+  ],
   check,
 }
 

@@ -27,38 +27,30 @@ import { validJson } from './valid-json.ts'
 import { validUrl } from './valid-url.ts'
 import { wordCount } from './word-count.ts'
 
-/** Every gate kind, in the order of the generated reference: the thirteen of spec gates, then ours, then the aliases. */
-const GATES: readonly Gate<unknown>[] = [
-  contains,
-  matches,
-  minLength,
-  maxValue,
-  validJson,
-  validUrl,
-  jsonSchema,
-  http,
-  diff,
-  cost,
-  latency,
-  shell,
-  semanticReview,
-  notEmpty,
-  equals,
-  containsAny,
-  startsWith,
-  endsWith,
-  wordCount,
-  maxLength,
-  levenshtein,
-  rougeN,
-  portNotEmpty,
-  portMatches,
-  portMinLength,
-  portType,
-  expr,
-]
+/** Every gate kind by family, in the order of the generated reference. */
+const FAMILIES: Readonly<Record<string, readonly Gate<unknown>[]>> = {
+  'The thirteen': [
+    contains,
+    matches,
+    minLength,
+    maxValue,
+    validJson,
+    validUrl,
+    jsonSchema,
+    http,
+    diff,
+    cost,
+    latency,
+    shell,
+    semanticReview,
+  ],
+  Text: [notEmpty, equals, containsAny, startsWith, endsWith, wordCount, maxLength, levenshtein, rougeN],
+  'Names of other systems': [portNotEmpty, portMatches, portMinLength, portType, expr],
+}
 
-const BY_TYPE: ReadonlyMap<string, Gate<unknown>> = new Map(GATES.map((gate) => [gate.type, gate]))
+const BY_TYPE: ReadonlyMap<string, Gate<unknown>> = new Map(
+  Object.values(FAMILIES).flatMap((gates) => gates.map((gate) => [gate.type, gate])),
+)
 
 /** The gate of that type name; undefined = there is none. */
 export function gateOf(type: string): Gate<unknown> | undefined {
@@ -68,4 +60,9 @@ export function gateOf(type: string): Gate<unknown> | undefined {
 /** Every type name a check may have. */
 export function gateTypes(): readonly string[] {
   return [...BY_TYPE.keys()]
+}
+
+/** The families of the reference with the types of each. */
+export function gateFamilies(): readonly { readonly family: string; readonly types: readonly string[] }[] {
+  return Object.entries(FAMILIES).map(([family, gates]) => ({ family, types: gates.map(({ type }) => type) }))
 }

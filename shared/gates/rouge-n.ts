@@ -24,6 +24,18 @@ export const rougeN: Gate<Rouge> = {
   summary: 'Passes when the share of word n-grams the port has in common with a reference text is at least `min`.',
   params: RougeSchema,
   reads: ({ port, reference_port }) => (reference_port === undefined ? [port] : [port, reference_port]),
+  examples: [
+    {
+      check: { port: 'summary', reference: 'the cat was under the bed', min: 0.8 },
+      outputs: { summary: 'the cat was found under the bed' },
+      passes: true,
+    },
+    {
+      check: { port: 'summary', reference: 'the cat sat', n: 2, min: 0.5 },
+      outputs: { summary: 'a dog ran' },
+      passes: false,
+    },
+  ],
   check,
 }
 

@@ -23,6 +23,14 @@ export const semanticReview: Gate<SemanticReview> = {
   summary: 'Passes when at least `min_matches` of the keywords occur in the text of the port, whatever their case.',
   params: SemanticReviewSchema,
   reads: ({ port }) => [port],
+  examples: [
+    {
+      check: { port: 'report', keywords: ['method', 'result', 'limits'], min_matches: 2 },
+      outputs: { report: 'The method gave one result.' },
+      passes: true,
+    },
+    { check: { port: 'report', keywords: ['method'] }, outputs: { report: 'It went well.' }, passes: false },
+  ],
   check,
 }
 

@@ -27,6 +27,10 @@ export const shell: Gate<Shell> = {
   params: ShellSchema,
   reads: () => [],
   unavailable: true,
+  examples: [
+    { check: { command: ['node', '--version'] }, passes: true, needs: 'shell' },
+    { check: { command: 'exit 3' }, passes: false, needs: 'shell' },
+  ],
   check: notAvailable,
 }
 

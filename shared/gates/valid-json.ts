@@ -13,6 +13,10 @@ export const validJson: Gate<ValidJson> = {
   summary: 'Passes when the text of the port parses as JSON, or the port already is an object or a list.',
   params: ValidJsonSchema,
   reads: ({ port }) => [port],
+  examples: [
+    { check: { port: 'patch' }, outputs: { patch: '{"file": "a.ts"}' }, passes: true },
+    { check: { port: 'patch' }, outputs: { patch: 'Here is the patch: {}' }, passes: false },
+  ],
   check,
 }
 
