@@ -4,7 +4,7 @@ import { simulatedMachines } from '../../../shared/plan/compiled-machines.ts'
 import { simulateMachine } from '../../../shared/plan/simulate-machine.ts'
 import { FAMILIES, randomDags } from '../../machines/random-dags.ts'
 import { type GivenOutcomes, runHistory } from '../../machines/run-history.ts'
-import { BOUNCING, CHILD, dagOf, FANNED_OUT } from '../../unit/plan/documents.ts'
+import { ALL, BOUNCING, CHILD, dagOf, FANNED_OUT } from '../../unit/plan/documents.ts'
 
 const PLAIN: GivenOutcomes = { items: () => 0, bounces: 0 }
 
@@ -27,36 +27,6 @@ function sorted<T>(executions: readonly T[]): readonly string[] {
 async function expectPredicted(compiled: CompiledDag, outcomes = PLAIN): Promise<void> {
   expect(sorted(await runHistory(compiled, outcomes))).toEqual(sorted(predicted(compiled, outcomes)))
 }
-
-const PASS = 'mode: deterministic, deterministic: { handler: pass }'
-
-/** A fan-out and a join inside what a bounce runs again, and a join outside that waits for it. */
-const ALL = `
-name: all
-inputs: { list: json }
-blocks:
-  - { id: a, ${PASS}, inputs: { list: json }, outputs: { list: json } }
-  - { id: b, ${PASS}, inputs: { list: json }, outputs: { list: json } }
-  - id: each
-    mode: deterministic
-    deterministic: { handler: pass }
-    inputs: { list: { from: a.list } }
-    outputs: { text: string }
-    foreach: { items: "{{inputs.list}}", as: text }
-  - { id: p, ${PASS}, inputs: { t: { from: each.text } }, outputs: { t: json } }
-  - { id: q, ${PASS}, inputs: { t: { from: each.text } }, outputs: { t: json } }
-  - { id: r, ${PASS}, inputs: { t: { from: p.t } }, outputs: { t: json } }
-  - id: s
-    mode: deterministic
-    deterministic: { handler: pass }
-    inputs: { t: { from: p.t }, u: { from: q.t }, v: { from: r.t } }
-    outputs: { t: json }
-    approval: true
-    post_gates: [{ name: good, check: { type: not_empty, port: t }, on_fail: route }]
-    on_gate_fail: [{ when_gate: good, route_to: each, max_bounces: 5 }]
-  - { id: c, ${PASS}, inputs: { list: { from: b.list } }, outputs: { list: json } }
-  - { id: d, ${PASS}, inputs: { list: { from: b.list }, t: { from: s.t } }, outputs: { t: json } }
-`
 
 describe('the history of a run in the interpreter is what the plan predicts', () => {
   test.each(Object.keys(FAMILIES))('%s: blocks, joins, approvals', async (family) => {

@@ -46,3 +46,32 @@ blocks:
   - { id: ask, mode: dag, dag: { name: other }, outputs: { text: string } }
   - { id: use, ${PASS}, inputs: { text: { from: ask.text } }, outputs: { text: string } }
 `
+
+/** A fan-out and a join inside what a bounce runs again, and a join outside that waits for it. */
+export const ALL = `
+name: all
+inputs: { list: json }
+blocks:
+  - { id: a, ${PASS}, inputs: { list: json }, outputs: { list: json } }
+  - { id: b, ${PASS}, inputs: { list: json }, outputs: { list: json } }
+  - id: each
+    mode: deterministic
+    deterministic: { handler: pass }
+    inputs: { list: { from: a.list } }
+    outputs: { text: string }
+    foreach: { items: "{{inputs.list}}", as: text }
+  - { id: p, ${PASS}, inputs: { t: { from: each.text } }, outputs: { t: json } }
+  - { id: q, ${PASS}, inputs: { t: { from: each.text } }, outputs: { t: json } }
+  - { id: r, ${PASS}, inputs: { t: { from: p.t } }, outputs: { t: json } }
+  - { id: w, ${PASS}, inputs: { t: { from: p.t }, u: { from: q.t } }, outputs: { t: json, u: json } }
+  - id: s
+    mode: deterministic
+    deterministic: { handler: pass }
+    inputs: { t: { from: r.t }, u: { from: w.t } }
+    outputs: { t: json, u: json }
+    approval: true
+    post_gates: [{ name: good, check: { type: not_empty, port: t }, on_fail: route }]
+    on_gate_fail: [{ when_gate: good, route_to: each, max_bounces: 5 }]
+  - { id: c, ${PASS}, inputs: { list: { from: b.list } }, outputs: { list: json } }
+  - { id: d, ${PASS}, inputs: { list: { from: b.list }, t: { from: s.t } }, outputs: { t: json } }
+`

@@ -7,7 +7,7 @@ import { simulateMachine } from '../../../shared/plan/simulate-machine.ts'
 import type { Outcomes } from '../../../shared/plan/walk.ts'
 import { FAMILIES, randomDags, randomFrom } from '../../machines/random-dags.ts'
 import { simulate } from '../../machines/virtual-time.ts'
-import { BOUNCING, CHILD, dagOf, FANNED_OUT } from './documents.ts'
+import { ALL, BOUNCING, CHILD, dagOf, FANNED_OUT } from './documents.ts'
 
 const PLAIN: Outcomes = { seconds: () => 1, items: () => 0, bounces: () => 0, max_parallel: 0 }
 
@@ -120,6 +120,16 @@ describe('simulateMachine() of the whole language', () => {
     const run = simulateMachine(machines, { ...PLAIN, items: () => items, seconds: (id) => (id === 'each' ? 1 : 0) })
     expect(run.makespan).toBe(rounds)
     expect(run.at_once).toBe(Math.max(1, Math.min(4, items)))
+  })
+
+  test.each(['p', 'q'])('joins in a module start afresh each time it runs again (%s is slow)', (slow) => {
+    const compiled = compileDag(dagOf(ALL))
+    expect(compiled.joins.map(({ sources }) => sources)).toContainEqual([expect.stringMatching(/^[pq]$/)])
+    const seconds = (id: string) => (id === slow ? 10 : ['w', 's'].includes(id) ? 1 : 0)
+    const runs = [0, 1, 4].map((times) =>
+      simulateMachine(simulatedMachines(compiled), { ...PLAIN, seconds, bounces: () => times }),
+    )
+    expect(runs.map(({ makespan }) => makespan)).toEqual([12, 24, 60])
   })
 
   test('a child run is waited for, and costs two states', () => {
