@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { oneLine } from './plain-text.ts'
 import { skipWords } from './skip-words.ts'
-import { durationWords, sizeWords } from './words.ts'
+import { count, durationWords, sizeWords } from './words.ts'
 
 /**
  * One event as one line for logs and pipes: `   1.24 s  draft: gate long-enough failed: ..`. `start` is the time of
@@ -11,7 +11,8 @@ export function eventLine(event: RunEvent, start: number, feedback?: string): st
   const words = eventWords(event, feedback)
   if (words === undefined) return undefined
   const at = durationWords(Date.parse(event.at) - start).padStart(9)
-  const block = event.block_id === undefined ? '' : `${event.block_id}: `
+  const item = event.item === undefined ? '' : `[${event.item}]`
+  const block = event.block_id === undefined ? '' : `${event.block_id}${item}: `
   return oneLine(`${block}${words}`).replace(/^/, `${at}  `)
 }
 
@@ -49,7 +50,7 @@ function decisionWords({ decision, by, via, waited_ms, have, need }: DecisionDat
 function blockWords(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'block:started':
-      return event.attempt === undefined || event.attempt === 1 ? 'started' : `attempt ${event.attempt} started`
+      return startWords(event)
     case 'block:output':
       return outputWords(event.data)
     case 'block:gate':
@@ -68,6 +69,11 @@ function blockWords(event: RunEvent): string | undefined {
       // A newer server's event: its type says more than silence.
       return (event as { readonly type: string }).type
   }
+}
+
+function startWords({ attempt = 1, data }: Extract<RunEvent, { type: 'block:started' }>): string {
+  const items = data.items === undefined ? '' : ` on ${count(data.items.count, 'item')}`
+  return `${attempt === 1 ? 'started' : `attempt ${attempt} started`}${items}`
 }
 
 type ReroutedData = Extract<RunEvent, { type: 'block:rerouted' }>['data']

@@ -15,6 +15,8 @@ const BlockSchema = z.looseObject({
   because: z.array(text).readonly().optional(),
   condition: text.optional(),
   child: text.optional(),
+  item_count: z.int().optional(),
+  items: z.record(text, z.object({ state: text })).optional(),
 })
 
 const ApprovalSchema = z.looseObject({

@@ -62,7 +62,7 @@ function stateOf({ state }: Block) {
 
 function blockLine(block: Block, width: number, { columns, color, now }: Canvas): string {
   const { icon, word, color: name } = stateOf(block)
-  const facts = [attemptWords(block), gateWords(block), timeWords(block, now), noteWords(block)]
+  const facts = [itemWords(block), attemptWords(block), gateWords(block), timeWords(block, now), noteWords(block)]
   const left = `  ${icon} ${cut(block.id, width).padEnd(width)}  `
   const right = facts.filter((fact) => fact !== '').join('  ')
   const line = cut(`${left}${word.padEnd(9)}  ${right}`.trimEnd(), columns)
@@ -73,6 +73,15 @@ function blockLine(block: Block, width: number, { columns, color, now }: Canvas)
 /** Said only where there was, or may be, more than one try. */
 function attemptWords({ attempt, max_attempts }: Block): string {
   return attempt === 0 || max_attempts === 1 ? '' : `try ${attempt}/${max_attempts}`
+}
+
+/** Of a foreach block: how many items have ended, and how. */
+function itemWords({ item_count, items = {} }: Block): string {
+  if (item_count === undefined) return ''
+  const states = Object.values(items).map(({ state }) => state)
+  const failed = states.filter((state) => state === 'failed').length
+  const done = states.filter((state) => state === 'completed').length + failed
+  return `${done}/${count(item_count, 'item')}${failed === 0 ? '' : `, ${failed} failed`}`
 }
 
 function gateWords({ gates }: Block): string {

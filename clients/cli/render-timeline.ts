@@ -4,6 +4,8 @@ import { durationWords } from './words.ts'
 
 interface Span {
   readonly label: string
+  /** Block whose item it is an attempt of. */
+  readonly items_of?: string | undefined
   readonly from: number
   readonly isWait: boolean
   to: number
@@ -12,7 +14,8 @@ interface Span {
 
 /**
  * The attempts of a run as bars over its duration, in the order they started, waits for a person as `?`: what ran in
- * parallel, what was tried again, where the time went. What is still open lasts until `now` (milliseconds since 1970).
+ * parallel, what was tried again, where the time went. Of a foreach block with many items only those that went wrong.
+ * What is still open lasts until `now` (milliseconds since 1970).
  * Lines fit `columns`.
  */
 export function renderTimeline(events: readonly RunEvent[], columns: number, now: number): readonly string[] {
@@ -40,18 +43,35 @@ function spansOf(events: readonly RunEvent[], now: number): readonly Span[] {
     const label = beginning(event)
     if (label !== undefined) {
       const at = Date.parse(event.at)
-      const span = { label, from: at, isWait: event.type === 'approval:requested', to: at, end: '' }
+      const items_of = event.item === undefined ? undefined : event.block_id
+      const span = { label, items_of, from: at, isWait: event.type === 'approval:requested', to: at, end: '' }
       spans.push(span)
       open.set(keyOf(event), span)
     }
     close(open, event)
   }
   for (const span of open.values()) Object.assign(span, { to: now, end: span.isWait ? 'waiting' : 'running' })
-  return spans
+  return withoutCrowds(spans)
+}
+
+/** More items than this are told by the row of their block; those that did not complete are shown, as many. */
+const MOST_ITEMS = 10
+
+function withoutCrowds(spans: readonly Span[]): readonly Span[] {
+  const crowds = new Map<string, number>()
+  for (const { items_of } of spans) if (items_of !== undefined) crowds.set(items_of, (crowds.get(items_of) ?? 0) + 1)
+  const left = new Map<string, number>()
+  return spans.filter(({ items_of, end }) => {
+    if (items_of === undefined || (crowds.get(items_of) ?? 0) <= MOST_ITEMS) return true
+    const shown = left.get(items_of) ?? 0
+    if (end === 'completed' || shown >= MOST_ITEMS) return false
+    left.set(items_of, shown + 1)
+    return true
+  })
 }
 
 function keyOf(event: RunEvent): string {
-  return `${event.block_id ?? ''} ${event.type.startsWith('approval:') ? 'approval' : 'attempt'}`
+  return `${event.block_id ?? ''} ${event.item ?? ''} ${event.type.startsWith('approval:') ? 'approval' : 'attempt'}`
 }
 
 /** What a terminal run event leaves open was cancelled by it. */
@@ -69,7 +89,9 @@ function close(open: Map<string, Span>, event: RunEvent): void {
 function beginning(event: RunEvent): string | undefined {
   if (event.type === 'approval:requested') return `${event.block_id} waits`
   if (event.type !== 'block:started') return undefined
-  return event.attempt === undefined || event.attempt === 1 ? event.block_id : `${event.block_id} try ${event.attempt}`
+  const { attempt = 1, item } = event
+  const label = `${event.block_id}${item === undefined ? '' : `[${item}]`}`
+  return attempt === 1 ? label : `${label} try ${attempt}`
 }
 
 const ENDS: Readonly<Record<string, string>> = {

@@ -45,9 +45,10 @@ const BlockSchema = z.strictObject({
   child: text.optional().describe('The child run of its newest attempt (mode dag)'),
   because: z.array(text).readonly().optional(),
   condition: text.optional(),
+  item_count: count.optional().describe('How many items a foreach block began with'),
   items: z
     .record(text, z.strictObject({ state: text, attempt: count, error: ErrorSchema.optional() }))
-    .describe('Items of a foreach block by number')
+    .describe('Those of them that have started, by number')
     .optional(),
   tokens: count,
   usd,

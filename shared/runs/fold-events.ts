@@ -21,9 +21,13 @@ export const REDUCERS: Reducers = {
   'block:ready': (draft, event) => changeBlock(draft, event, { state: 'ready' }),
   'block:started': (draft, event) => {
     const block = enterAttempt(draft, event)
-    const { child } = event.data
+    const { child, items } = event.data
     const started = { state: 'running', started_at: block.started_at ?? event.at } as const
-    changeBlock(draft, event, child === undefined ? started : { ...started, child })
+    changeBlock(draft, event, {
+      ...started,
+      ...(child === undefined ? {} : { child }),
+      ...(items === undefined ? {} : { item_count: items.count }),
+    })
     startStep(draft, event)
   },
   'block:output': foldOutput,

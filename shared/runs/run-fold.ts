@@ -48,7 +48,9 @@ export interface BlockFold {
   readonly because?: readonly string[]
   /** While skipped: which condition of its own was not true. */
   readonly condition?: 'when' | 'depends' | undefined
-  /** Items of a foreach block that have started, by number. */
+  /** How many items a foreach block began with. */
+  readonly item_count?: number
+  /** Those that have started, by number. */
   readonly items?: Readonly<Record<string, ItemFold>>
   /** Of every attempt of every epoch together. */
   readonly tokens_in: number

@@ -36,6 +36,7 @@ interface BlockAnswer {
   readonly child?: string
   readonly because?: readonly string[]
   readonly condition?: BlockFold['condition']
+  readonly item_count?: number
   readonly items?: BlockFold['items']
   readonly tokens: number
   /** null = no price is known. */

@@ -26,7 +26,9 @@ function reading(over: object = {}) {
 }
 
 /** A place whose provider answers in capitals, and as `answer` says where it says something; the prompts it saw. */
-async function shouting(answer: (prompt: string) => Promise<string> | string | undefined = () => undefined) {
+async function shouting(
+  answer: (prompt: string) => Promise<string | undefined> | string | undefined = () => undefined,
+) {
   const calls: string[] = []
   const probe = provider(async ({ prompt }) => {
     calls.push(prompt)

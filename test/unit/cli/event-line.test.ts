@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { eventLine } from '../../../clients/cli/event-line.ts'
 import { verdictLines } from '../../../clients/cli/verdict-lines.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { EVENTS, START } from './run-events-sample.ts'
+import { EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
 
 describe('eventLine()', () => {
   test('tells a run as lines with the time since its start', () => {
@@ -22,6 +22,16 @@ describe('eventLine()', () => {
       '   0.91 s  publish: started',
       '   0.99 s  publish: completed',
       '   1.00 s  run completed: every block completed',
+    ])
+  })
+
+  test('tells of items under their number', () => {
+    expect(ITEM_EVENTS.slice(1, 6).map((event) => eventLine(event, START))).toEqual([
+      '   0.00 s  draft: started on 14 items',
+      '   0.00 s  draft[0]: started',
+      '   0.02 s  draft[0]: completed',
+      '   0.00 s  draft[1]: started',
+      '   0.02 s  draft[1]: failed: too short',
     ])
   })
 

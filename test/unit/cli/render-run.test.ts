@@ -5,7 +5,7 @@ import { liveRun } from '../../../clients/cli/live-run.ts'
 import { renderRun } from '../../../clients/cli/render-run.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import { ANSWER, EVENTS, START } from './run-events-sample.ts'
+import { ANSWER, EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
 
 const viewAfter = (n: number) => liveRun(ANSWER, foldRun(EVENTS.slice(0, n)))
 const canvas = { columns: 80, rows: 20, color: false, now: START + 350 }
@@ -38,6 +38,12 @@ describe('renderRun()', () => {
 
   test('shows who is waited for', () => {
     expect(renderRun(viewAfter(12), canvas).at(-1)).toBe('  ? publish  approval   waits for a person')
+  })
+
+  test('counts the items of a fan-out, those that failed too', () => {
+    expect(renderRun(liveRun(ANSWER, foldRun(ITEM_EVENTS.slice(0, 6))), canvas)[2]).toBe(
+      '  ● draft    running    2/14 items, 1 failed  try 1/3  0.35 s',
+    )
   })
 
   test('keeps what moves or failed when there is no room for all', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { renderTimeline } from '../../../clients/cli/render-timeline.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { EVENTS } from './run-events-sample.ts'
+import { EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
 
 const NOW = Date.parse('2026-01-03T00:00:00.000Z')
 
@@ -14,6 +14,14 @@ describe('renderTimeline()', () => {
       '  publish waits            ?????????       0.38 s  decided',
       '  publish                          ━━━     0.08 s  completed',
     ])
+  })
+
+  test('leaves out items of a crowd that went well', () => {
+    const few = renderTimeline(ITEM_EVENTS.slice(0, 6), 62, START + 30)
+    expect(few.map((line) => line.trim().split(' ')[0])).toEqual(['draft', 'draft[0]', 'draft[1]'])
+    const crowd = renderTimeline(ITEM_EVENTS, 62, START + 30)
+    expect(crowd.map((line) => line.trim().split(' ')[0])).toEqual(['draft', 'draft[1]'])
+    expect(crowd[1]).toMatch(/failed$/)
   })
 
   test('lets what is still open last until now', () => {

@@ -137,3 +137,23 @@ function sequence(events: readonly (readonly [ms: number, event: NewEvent])[]): 
     at: new Date(Date.parse('2026-01-01T00:00:00.000Z') + ms).toISOString(),
   }))
 }
+
+/** A fan-out of draft over 14 items: the second fails. */
+export const ITEM_EVENTS: readonly RunEvent[] = [
+  ...EVENTS.slice(0, 1),
+  itemEvent({ type: 'block:started', data: { ...started, items: { count: 14, inputs_ref: ref.ref } } }, 0),
+  ...Array.from({ length: 14 }, (_, item): readonly RunEvent[] => [
+    itemEvent({ type: 'block:started', item, data: started }, 0),
+    item === 1
+      ? itemEvent({ type: 'block:failed', item, data: { code: 'gate_failed', reason: 'too short' } }, 20)
+      : itemEvent({ type: 'block:completed', item, data: {} }, 20),
+  ]).flat(),
+].map((event, i) => ({ ...event, seq: i + 1 }))
+
+function itemEvent(event: NewEvent, ms: number): RunEvent {
+  const { item } = event
+  const lane = item === undefined ? '1' : `1.${item}`
+  const phase = event.type === 'block:started' ? 1_010 : 1_090
+  const place = { seq: 0, id: `${lane}/${phase}/0`, run_id: 'run_x', at: new Date(START + ms).toISOString() }
+  return { ...event, block_id: 'draft', attempt: 1, ...place }
+}
