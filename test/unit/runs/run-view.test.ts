@@ -174,6 +174,13 @@ describe('what a run waits for', () => {
     expect([run.state, run.waiting_for]).toEqual(['running', 'block 7: ready to start'])
   })
 
+  test('a try beyond those of its retry, since one was lost, in words', () => {
+    const tries = [1, 2, 3].flatMap((n) => [started('build', n), retrying('build', n)])
+    expect(view(logOf([runStarted, ...tries, started('build', 4)])).run.waiting_for).toBe(
+      'block build: attempt 4 (retry allows 3, lost attempts came on top), running',
+    )
+  })
+
   test('a try again in words, with the time that is left', () => {
     const log = logOf([runStarted, started('build', 2), verdict('build', 2, 'failed'), retrying('build', 2, 54)])
     expect(view(log).run.waiting_for).toBe('block build: attempt 2 of 3, provider timeout, next try in 4 s')
