@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import { type Block, PORT_TYPES } from '../../../shared/dag/dag.ts'
+import { OUTCOMES } from '../../../shared/dag/depends.ts'
 import { LIMITS } from '../../../shared/dag/limits.ts'
 import { isLater, laterKeys } from '../../../shared/dag/not-yet.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
 import { SECTIONS } from '../../../shared/dag/sections.ts'
 import { HANDLERS } from '../../../shared/handlers.ts'
-import { codesIn, readText, rowsBelow } from './markdown.ts'
+import { codesIn, fencedBlocks, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/dag.md')
 const keysBelow = (heading: string) => rowsBelow(TEXT, heading).flatMap(([key = '']) => codesIn(key))
@@ -24,8 +26,30 @@ describe('docs/dag.md', () => {
     ['Approval', 'approval'],
     ['Retry', 'retry'],
     ['Edge', 'edge'],
+    ['Foreach', 'foreach'],
+    ['Bounce', 'bounce'],
+    ['Child', 'child'],
+    ['Cache', 'cache'],
   ])('%s has exactly the keys this version reads', (heading, section) => {
     expect(keysBelow(heading).toSorted()).toEqual(Object.keys(SECTIONS[section].shape).sort())
+  })
+
+  test('Depends has exactly the outcomes there are', () => {
+    expect(keysBelow('Depends').toSorted()).toEqual(OUTCOMES.toSorted())
+  })
+
+  const examples = fencedBlocks(TEXT, 'yaml').map((text) => [headingOf(text), text] as const)
+  test.each(examples)('the example of %s is valid and compiles', (_, text) => {
+    const result = parseDag(text)
+    if (!result.ok) throw new Error(result.errors.map(({ message }) => message).join('\n'))
+    expect(result.warnings).toEqual([])
+    expect(compileDag(result.dag).text).not.toBe('')
+  })
+
+  test('every section of the whole language has an example', () => {
+    const shown = new Set(examples.map(([heading]) => heading))
+    const wanted = ['Routes', 'Edge', 'Conditions', 'Depends', 'Foreach', 'Bounce', 'Child', 'Cache']
+    expect(wanted.filter((heading) => !shown.has(heading))).toEqual([])
   })
 
   test('Handlers are exactly those there are', () => {
@@ -47,6 +71,10 @@ describe('docs/dag.md', () => {
     expect(shownDefaults('Approval', approval)).toEqual(approval.map((key) => block.approval?.[key]))
     const retry = ['backoff', 'delay_ms', 'max_delay_ms', 'jitter'] as const
     expect(shownDefaults('Retry', retry)).toEqual(retry.map((key) => block.retry[key]))
+    const foreach = ['as', 'max_concurrency', 'tolerate'] as const
+    expect(shownDefaults('Foreach', foreach)).toEqual(foreach.map((key) => block.foreach?.[key]))
+    const bounce = ['max_bounces', 'feedback_from'] as const
+    expect(shownDefaults('Bounce', bounce)).toEqual(bounce.map((key) => block.on_gate_fail?.[0]?.[key]))
   })
 
   test('Limits are those the checks hold', () => {
@@ -55,7 +83,7 @@ describe('docs/dag.md', () => {
   })
 
   test('Not supported yet has exactly what is refused by name', () => {
-    const sections = ['document', 'block', 'gate', 'check', 'approval', 'approver', 'edge']
+    const sections = ['document', 'block', 'gate', 'check', 'approval', 'approver']
     const rows = new Map(
       rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
     )
@@ -76,9 +104,26 @@ function isRefused(section: string, entry: string): boolean {
   return isLater(section, key, value === 'true' ? true : (value ?? 'anything'))
 }
 
+/** The heading an example stands under. */
+function headingOf(example: string): string {
+  const before = TEXT.slice(0, TEXT.indexOf(example))
+  return [...before.matchAll(/^#+ (.+)$/gm)].at(-1)?.[1] ?? ''
+}
+
 function silentBlock(): Block {
   const parsed = parseDag({
-    blocks: [{ id: 'a', agent: { provider: 'local', model: 'm' }, approval: true, retry: { max_attempts: 2 } }],
+    blocks: [
+      {
+        id: 'a',
+        agent: { provider: 'local', model: 'm' },
+        approval: true,
+        retry: { max_attempts: 2 },
+        outputs: { o: 'string' },
+        post_gates: [{ name: 'g', check: { type: 'not_empty', port: 'o' } }],
+        on_gate_fail: [{ when_gate: 'g', route_to: 'a' }],
+        foreach: { items: [1] },
+      },
+    ],
   })
   const block = parsed.ok ? parsed.dag.blocks[0] : undefined
   if (block === undefined) throw new Error('the smallest document is refused')
