@@ -68,11 +68,19 @@ async function readLines(
     const told = readObject(remote.name, line)
     // A failure after the first token comes in a line, not as a status.
     if (told.error !== undefined) throw failureOf(remote, { status: 500, told: reasonIn(line) })
+    if (told.message === undefined && told.done === undefined) throw foreign(remote.name)
     texts.push(textOf(memberOf(told.message, 'content')) ?? '')
     if (told.done === true) return answerOf(remote, request, { told, text: texts.join('') })
   }
   const message = `Provider "${remote.name}" broke off in the middle of its answer. It is tried again as the block's retry allows.`
   throw new Fault('Unavailable', 'provider_unavailable', message, { facts: { provider: remote.name } })
+}
+
+function foreign(name: string): Fault {
+  return invalidAnswer(
+    name,
+    `Cannot use the answer of provider "${name}": it has no message. Is its url the one of Ollama, without /api or /v1?`,
+  )
 }
 
 function answerOf(

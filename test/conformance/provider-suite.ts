@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Fault } from '../../shared/errors.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
+import { readAnswer } from '../../shared/runs/output-contract.ts'
+import {
+  type Behaviour,
+  endless,
+  hang,
+  json,
+  type ProviderServer,
+  pieces,
+  raw,
+  reset,
+} from '../emulators/provider-server.ts'
+
+export const SUITE_KEY = 'sk-canary/7f3a"quoted\\9d21'
+export const SUITE_TIMEOUT_MS = 700
+
+/** A provider and, for those that talk to a server, that server. */
+export interface OpenedProvider {
+  readonly provider: Provider
+  readonly server?: Pick<ProviderServer, 'next' | 'hungUp' | 'asked'>
+  close(): Promise<void>
+}
+
+/** Every model of the suite answers what fits the ports it is asked for; the server's key is SUITE_KEY. */
+export const ANSWER = { title: 'Grüße 🌊', steps: 3 }
+
+/**
+ * What every provider promises (Provider in shared/provider.ts). A new adapter is admitted by one call of this. Its
+ * server answers `ANSWER` as an object when an object is asked for, else its title. `offline`: it has no server.
+ */
+export function providerSuite(
+  name: string,
+  open: () => Promise<OpenedProvider>,
+  { offline = false }: { readonly offline?: boolean } = {},
+): void {
+  describe(`provider: ${name}`, () => {
+    let opened: OpenedProvider
+    beforeEach(async () => {
+      opened = await open()
+    })
+    afterEach(() => opened.close())
+    const ask = (more: Partial<DispatchRequest> = {}) => opened.provider.dispatch({ ...REQUEST, ...more })
+    const fault = async (more: Partial<DispatchRequest> = {}): Promise<Fault> => {
+      const thrown = await ask(more).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      expect(thrown).toBeInstanceOf(Fault)
+      return thrown as Fault
+    }
+
+    test('answers a text with whole counts, a model and a finish reason', async () => {
+      const answer = await ask()
+      expect(answer.text.trim()).not.toBe('')
+      expect(readAnswer(answer.text, TEXT).problems).toEqual([])
+      expectMeasured(answer)
+    })
+
+    test('answers an object that keeps the output contract when several ports are asked for', async () => {
+      const { text } = await ask({ output_schema: PORTS })
+      const { values, problems } = readAnswer(text, PORTS)
+      expect(problems).toEqual([])
+      expect(Object.keys(values).sort()).toEqual(['steps', 'title'])
+    })
+
+    test('throws the reason of a signal that is aborted already', async () => {
+      const reason = new Error('stopped by ana')
+      await expect(ask({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+      expect(opened.server?.asked ?? []).toEqual([])
+    })
+
+    test('serves many at once', async () => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => ask()))
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    })
+
+    if (offline) return
+    describe('over the wire', () => {
+      const serverOf = () => {
+        if (opened.server === undefined) throw new Error('it is said to have a server')
+        return opened.server
+      }
+
+      test('sends the key of the attempt', async () => {
+        await ask()
+        expect(serverOf().asked.map(({ headers }) => headers['idempotency-key'])).toEqual(['run_1/0/0/1/0'])
+      })
+
+      test('hangs up within a second of an abort, and throws its reason', async () => {
+        const server = serverOf()
+        server.next(hang)
+        const reason = new Error('stopped')
+        const stop = new AbortController()
+        const asked = ask({ signal: stop.signal })
+        await expect.poll(() => server.asked.length).toBe(1)
+        const at = performance.now()
+        stop.abort(reason)
+        await expect(asked).rejects.toBe(reason)
+        await expect.poll(() => server.hungUp.length).toBe(1)
+        expect((server.hungUp[0] ?? 0) - at).toBeLessThan(1_000)
+      })
+
+      test.each(FAILURES)('%s is its own typed failure', async (_, how, kind, code) => {
+        serverOf().next(how)
+        const started = performance.now()
+        const failed = await fault()
+        expect([failed.name, failed.code, failed.facts.provider]).toEqual([kind, code, 'suite'])
+        expect(performance.now() - started).toBeLessThan(SUITE_TIMEOUT_MS + 2_000)
+        // Retries belong to the block.
+        expect(serverOf().asked).toHaveLength(1)
+      })
+
+      test.each(RETRY_AFTER)('a Retry-After in %s is told', async (_, headers, expected) => {
+        for (const status of [429, 503]) {
+          serverOf().next(json(status, {}, headers))
+          expect((await fault()).facts.retry_after_ms).toBe(expected)
+        }
+      })
+
+      test('tells no key, whatever the server sends back', async () => {
+        const echo: Behaviour = (response, asked) =>
+          json(400, { error: { message: `bad: ${asked.headers.authorization}` } })(response, asked)
+        const told: string[] = []
+        for (const how of [echo, json(401, { error: `wrong key ${SUITE_KEY}` }), reset, raw(200, `"${SUITE_KEY}"`)]) {
+          serverOf().next(how)
+          const failed = await fault()
+          told.push([failed.message, failed.stack, JSON.stringify(failed.facts), String(failed.cause)].join(' '))
+        }
+        expect(told).toHaveLength(4)
+        expect(told.filter((text) => text.includes('canary'))).toEqual([])
+        expect(serverOf().asked[0]?.headers.authorization).toBe(`Bearer ${SUITE_KEY}`)
+      })
+    })
+  })
+}
+
+const FAILURES: readonly (readonly [what: string, how: Behaviour, name: string, code: string])[] = [
+  ['429', json(429, { error: { message: 'slow down' } }), 'Unavailable', 'provider_throttled'],
+  ['500', json(500, { error: 'boom' }), 'Unavailable', 'provider_unavailable'],
+  ['503', raw(503, '<html>busy</html>'), 'Unavailable', 'provider_unavailable'],
+  ['529', json(529, {}), 'Unavailable', 'provider_unavailable'],
+  ['504', raw(504, ''), 'Unavailable', 'provider_timeout'],
+  ['408', raw(408, ''), 'Unavailable', 'provider_timeout'],
+  ['a reset connection', reset, 'Unavailable', 'provider_unavailable'],
+  ['silence', hang, 'Unavailable', 'provider_timeout'],
+  [
+    'a slow drip',
+    pieces('application/json', `"${'x'.repeat(900)}"`, { bytes: 1, ms: 5 }),
+    'Unavailable',
+    'provider_timeout',
+  ],
+  ['404', json(404, { error: { message: 'no such model' } }), 'Rejected', 'provider_refused'],
+  ['403', json(403, {}), 'Rejected', 'provider_refused'],
+  ['413', json(413, { detail: 'too long' }), 'Rejected', 'provider_refused'],
+  ['a redirect', raw(307, '', { location: 'http://127.0.0.1:1/' }), 'InvalidInput', 'provider_invalid'],
+  ['a text that is no JSON', raw(200, 'Hello!'), 'InvalidInput', 'provider_invalid'],
+  ['half a JSON', raw(200, '{"text": "a'), 'InvalidInput', 'provider_invalid'],
+  ['a list', raw(200, '[1,2]\n'), 'InvalidInput', 'provider_invalid'],
+  ['an empty answer', raw(200, '{}'), 'InvalidInput', 'provider_invalid'],
+  ['more than 8 MiB', endless, 'InvalidInput', 'provider_invalid'],
+]
+
+const NOON = 'Wed, 21 Oct 2015 12:00:00 GMT'
+const LATER = 'Wed, 21 Oct 2015 12:00:30 GMT'
+const RETRY_AFTER: readonly (readonly [
+  form: string,
+  headers: Readonly<Record<string, string>>,
+  ms: number | undefined,
+])[] = [
+  ['seconds', { 'retry-after': '7' }, 7_000],
+  ['a date, read against the clock of the server', { 'retry-after': LATER, date: NOON }, 30_000],
+  ['milliseconds', { 'retry-after': '9', 'retry-after-ms': '120' }, 120],
+  ['a date that is past', { 'retry-after': NOON, date: LATER }, undefined],
+  ['nonsense', { 'retry-after': 'soon' }, undefined],
+]
+
+const TEXT = { text: { type: 'string', required: true } } as const
+const PORTS = { title: { type: 'string', required: true }, steps: { type: 'number', required: true } } as const
+
+const REQUEST: DispatchRequest = {
+  system: 'Be brief.',
+  prompt: 'Plan 3 steps for the garden.',
+  model: 'm-1',
+  params: { temperature: 0 },
+  inputs: { goal: 'garden', steps: 3 },
+  output_schema: TEXT,
+  feedback: [],
+  signal: new AbortController().signal,
+  idempotency_key: 'run_1/0/0/1/0',
+}
+
+function expectMeasured({ tokens_in, tokens_out, usd, model, finish_reason }: DispatchAnswer): void {
+  for (const count of [tokens_in, tokens_out]) expect(Number.isSafeInteger(count) && count >= 0).toBe(true)
+  expect(usd === undefined || usd >= 0).toBe(true)
+  expect([model, finish_reason].every((text) => text !== '')).toBe(true)
+}
