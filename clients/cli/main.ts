@@ -1,17 +1,13 @@
 import { Command, CommanderError } from 'commander'
 import about from '../../package.json' with { type: 'json' }
-import { addCompile } from './compile.ts'
+import { addDocumentCommands } from './document-commands.ts'
 import { endWithParent } from './end-with-parent.ts'
 import { addGates } from './gates.ts'
-import { addGraph } from './graph.ts'
-import { addPlan } from './plan.ts'
 import { reasonLines } from './reason-lines.ts'
 import { Refused, usage } from './refused.ts'
 import { addRun } from './run.ts'
-import { addSchema } from './schema.ts'
 import { openSession, type Session } from './session.ts'
 import { addStart } from './start.ts'
-import { addValidate } from './validate.ts'
 
 // `sluice | head`: a reader that goes away ends the command, it is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
@@ -38,11 +34,7 @@ function program(session: Session): Command {
     .exitOverride()
   addStart(sluice, session)
   addRun(sluice, session)
-  addValidate(sluice, session)
-  addCompile(sluice, session)
-  addPlan(sluice, session)
-  addGraph(sluice, session)
-  addSchema(sluice, session)
+  addDocumentCommands(sluice, session)
   addGates(sluice, session)
   addHelp(sluice)
   return sluice

@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { addApprove } from './run-approve.ts'
 import { addArtifact } from './run-artifact.ts'
+import { addDecisions } from './run-decisions.ts'
 import { addEvents } from './run-events.ts'
 import { addRunGraph } from './run-graph.ts'
 import { addList } from './run-list.ts'
 import { addOutput } from './run-output.ts'
-import { addReject } from './run-reject.ts'
 import { addRunStart } from './run-start.ts'
 import { addStatus } from './run-status.ts'
 import { addStop } from './run-stop.ts'
@@ -18,7 +17,7 @@ export function addRun(parent: Command, session: Session): void {
   addRunStart(run, session)
   // Not without `run`: `sluice graph` draws a file.
   addRunGraph(run, session)
-  for (const add of [addList, addStatus, addOutput, addArtifact, addWatch, addEvents, addApprove, addReject, addStop]) {
+  for (const add of [addList, addStatus, addOutput, addArtifact, addWatch, addEvents, addDecisions, addStop]) {
     add(run, session)
     add(parent, session, { hidden: true })
   }

@@ -12,7 +12,7 @@ export function callFunction(walk: Walk, frame: Frame, call: TaskCall): void {
     return
   }
   const act = ACTS[call.name]
-  if (act === undefined) throw new Fault('Bug', 'plan_unknown_function', `Cannot follow a call of "${call.name}".`)
+  if (act === undefined) throw new Fault('Bug', 'machine_not_followed', `Cannot follow a call of "${call.name}".`)
   walk.calls[call.name] = (walk.calls[call.name] ?? 0) + 1
   const { block } = call
   if (block !== undefined && !walk.started.has(block)) walk.started.set(block, walk.agenda.now())

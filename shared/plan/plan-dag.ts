@@ -1,6 +1,7 @@
 import { compileDag } from '../compile/compile-dag.ts'
 import type { Dag } from '../dag/dag.ts'
-import { assumptionsOf, checkExpectations, type Expectations, expectedItems } from './expectations.ts'
+import { assumptionsOf } from './assumptions.ts'
+import { checkExpectations, type Expectations, expectedItems } from './expectations.ts'
 import { plannedLimits } from './next-limit.ts'
 import type { Plan } from './plan.ts'
 import { planMachines } from './plan-machines.ts'

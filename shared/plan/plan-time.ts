@@ -25,7 +25,7 @@ export function planTime(dag: Dag, compiled: CompiledDag, expectations: Expectat
     upstream,
     blocks.map((block) => blockSeconds(block, expectations)),
   )
-  if ('cycle' in path) throw new Fault('Bug', 'plan_cycle', 'Cannot plan the DAG: a checked document has a cycle.')
+  if ('cycle' in path) throw new TypeError('planTime() needs a checked document, which has no cycle')
   const run = simulate(blocks, compiled, expectations, 0)
   const limited = max_parallel === 0 ? run : simulate(blocks, compiled, expectations, max_parallel)
   const possible = dagWidth(upstream, path.order)
@@ -54,7 +54,11 @@ function simulate(blocks: readonly Block[], compiled: CompiledDag, expectations:
 
 function spanOf({ makespan }: SimulatedRun): number {
   if (makespan !== undefined) return makespan
-  throw new Fault('Bug', 'plan_hangs', 'Cannot plan the DAG: its machine waits for ever. Please report the document.')
+  throw new Fault(
+    'Bug',
+    'machine_not_followed',
+    'Cannot plan the DAG: its machine waits for ever. Please report the document.',
+  )
 }
 
 function secondsOf(id: string, { durations, default_duration }: Expectations): number {

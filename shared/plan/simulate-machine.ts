@@ -94,7 +94,7 @@ function enter(walk: Walk, frame: Frame, name: string): void {
 function stateAt({ States }: Machine, name: string) {
   const state = States[name]
   if (state !== undefined) return state
-  throw new Fault('Bug', 'plan_no_state', `Cannot follow the machine: it has no state "${name}".`)
+  throw new Fault('Bug', 'machine_not_followed', `Cannot follow the machine: it has no state "${name}".`)
 }
 
 /** An inline Map never runs more items at once (Step Functions quota). */

@@ -1,11 +1,10 @@
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { addCompile } from '../../clients/cli/compile.ts'
+import { addDocumentCommands } from '../../clients/cli/document-commands.ts'
 import { addGates } from '../../clients/cli/gates.ts'
 import { addRun } from '../../clients/cli/run.ts'
 import { openSession } from '../../clients/cli/session.ts'
 import { addStart } from '../../clients/cli/start.ts'
-import { addValidate } from '../../clients/cli/validate.ts'
 import { ROUTES } from '../../shared/catalog.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import { describeGates } from '../../shared/gates/describe-gates.ts'
@@ -83,7 +82,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
 /** Leaves of the command tree, as a person types them, with their long options. */
 function cliCommands(): ReadonlyMap<string, readonly string[]> {
   const session = openSession()
-  const adders = { addCompile, addGates, addRun, addStart, addValidate }
+  const adders = { addDocumentCommands, addGates, addRun, addStart }
   const used = [...readText('clients/cli/main.ts').matchAll(/import \{ (add\w+) \}/g)].map(([, name]) => name)
   expect(used).toEqual(Object.keys(adders))
   const sluice = new Command('sluice')
