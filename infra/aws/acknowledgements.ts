@@ -19,6 +19,8 @@ export function acknowledgementsFor(names: Names): readonly Acknowledgement[] {
     `${states}:stateMachine:${names.machine('*')}`,
     `${states}:stateMachine:${names.inlineMachines}*`,
     `${states}:execution:${names.machine('*')}:*`,
+    `${states}:stateMachine:${names.machinePart('*', '*')}`,
+    `${states}:execution:${names.machinePart('*', '*')}:*`,
   ]
   return [
     {

@@ -56,5 +56,8 @@ function secretsOf({ providers }: Settings): readonly string[] {
 
 function writeDefinitions(dir: string, dags: readonly DeployedDag[]): void {
   mkdirSync(dir, { recursive: true })
-  for (const { slug, definition } of dags) writeFileSync(join(dir, `${slug}.json`), definition)
+  for (const { slug, definition, parts } of dags) {
+    writeFileSync(join(dir, `${slug}.json`), definition)
+    for (const [i, { text }] of parts.entries()) writeFileSync(join(dir, `${slug}_${i + 1}.json`), text)
+  }
 }

@@ -8,8 +8,8 @@ import type { Names } from './names.ts'
 export interface DagMachineProps {
   readonly dag: DeployedDag
   readonly names: Names
-  /** File with the definition, exactly as compileDag wrote it. */
-  readonly definitionFile: string
+  /** Folder with the definitions, exactly as compileDag wrote them: `<slug>.json`, parts `<slug>_<k>.json`. */
+  readonly definitions: string
   readonly roleArn: string
   /** Ends in `:*`. */
   readonly logGroupArn: string
@@ -18,43 +18,66 @@ export interface DagMachineProps {
 }
 
 /**
- * A DAG's state machine with a version and the alias `live`. The text is an asset and its placeholders are bound by
- * CloudFormation, so what is deployed is what was compiled. A version outlives its replacement, because runs that were
- * started on it name it.
+ * A DAG's state machine with a version and the alias `live`, and one for each of its parts. The texts are assets and
+ * their placeholders are bound by CloudFormation, so what is deployed is what was compiled. A version outlives its
+ * replacement, because runs that were started on it name it; the same of the parts, which a machine starts by version.
  */
 export class DagMachine extends Construct {
   readonly machine: CfnStateMachine
-  /** What runs are started on: a text that never changes. */
+  /** What runs are started on: a text that never changes; as functions/aws/machine-id.ts writes it. */
   readonly versionArn: string
 
-  constructor(scope: Construct, { dag, names, definitionFile, ...props }: DagMachineProps) {
+  constructor(scope: Construct, props: DagMachineProps) {
+    const { dag, names } = props
     super(scope, dag.slug)
-    const asset = new Asset(this, 'Definition', { path: definitionFile })
-    this.machine = new CfnStateMachine(this, 'Machine', {
-      stateMachineName: names.machine(dag.slug),
-      stateMachineType: 'STANDARD',
-      roleArn: props.roleArn,
-      definitionS3Location: { bucket: asset.s3BucketName, key: asset.s3ObjectKey },
-      definitionSubstitutions: usedIn(dag.definition, props.functionArns),
-      loggingConfiguration: {
-        level: 'ALL',
-        includeExecutionData: false,
-        destinations: [{ cloudWatchLogsLogGroup: { logGroupArn: props.logGroupArn } }],
-      },
-      tracingConfiguration: { enabled: true },
-    })
-    // A revision is published once: nothing else may be a property here, or a document with the same text could not deploy.
-    const version = new CfnStateMachineVersion(this, 'Version', {
-      stateMachineArn: this.machine.ref,
-      stateMachineRevisionId: this.machine.attrStateMachineRevisionId,
-    })
-    version.applyRemovalPolicy(RemovalPolicy.RETAIN)
-    this.versionArn = version.ref
+    // A part comes after those it starts.
+    const arns: Record<string, string> = { ...props.functionArns }
+    for (const [i, { key, text }] of dag.parts.entries()) {
+      const part = new Construct(this, key)
+      const name = names.machinePart(dag.slug, i + 1)
+      arns[key] = addVersioned(part, { ...props, name, file: `${dag.slug}_${i + 1}.json`, text, arns }).version.ref
+    }
+    const file = `${dag.slug}.json`
+    const whole = { ...props, name: names.machine(dag.slug), file, text: dag.definition, arns }
+    const { machine, version } = addVersioned(this, whole)
+    this.machine = machine
+    this.versionArn = dag.parts.length === 0 ? version.ref : `${version.ref}+${dag.parts.length}`
     new CfnStateMachineAlias(this, 'Live', {
       name: 'live',
       routingConfiguration: [{ stateMachineVersionArn: version.ref, weight: 100 }],
     })
   }
+}
+
+interface VersionedProps extends Pick<DagMachineProps, 'definitions' | 'roleArn' | 'logGroupArn'> {
+  readonly name: string
+  readonly file: string
+  readonly text: string
+  readonly arns: Readonly<Record<string, string>>
+}
+
+function addVersioned(scope: Construct, { name, file, text, arns, ...props }: VersionedProps) {
+  const asset = new Asset(scope, 'Definition', { path: `${props.definitions}/${file}` })
+  const machine = new CfnStateMachine(scope, 'Machine', {
+    stateMachineName: name,
+    stateMachineType: 'STANDARD',
+    roleArn: props.roleArn,
+    definitionS3Location: { bucket: asset.s3BucketName, key: asset.s3ObjectKey },
+    definitionSubstitutions: usedIn(text, arns),
+    loggingConfiguration: {
+      level: 'ALL',
+      includeExecutionData: false,
+      destinations: [{ cloudWatchLogsLogGroup: { logGroupArn: props.logGroupArn } }],
+    },
+    tracingConfiguration: { enabled: true },
+  })
+  // A revision is published once: nothing else may be a property here, or a document with the same text could not deploy.
+  const version = new CfnStateMachineVersion(scope, 'Version', {
+    stateMachineArn: machine.ref,
+    stateMachineRevisionId: machine.attrStateMachineRevisionId,
+  })
+  version.applyRemovalPolicy(RemovalPolicy.RETAIN)
+  return { machine, version }
 }
 
 function usedIn(definition: string, arns: Readonly<Record<string, string>>): Record<string, string> {

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { MachineText } from '../../shared/runs/machine.ts'
 import type { Routing } from '../../shared/settings.ts'
 import { slugOf } from './names.ts'
 
@@ -16,14 +17,13 @@ export interface DeployedDag {
   readonly dag_hash: string
   /** Machine text with placeholders, exactly as compileDag wrote it. */
   readonly definition: string
+  /** Machines it starts, where it is too large for one. */
+  readonly parts: readonly MachineText[]
 }
-
-/** Step Functions takes 1 MB; the ARNs that replace the placeholders need room. */
-export const MAX_DEFINITION_BYTES = 700_000
 
 /**
  * Reads, checks and compiles every `*.yaml` of a folder. Fault InvalidInput says everything that is wrong, each with
- * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, definition_too_large. Providers and agents are those
+ * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, dag_too_large. Providers and agents are those
  * of the stage: a document that asks for another one would be refused at its first run.
  */
 export function readDeployedDags(dir: string, cwd: string, routing: Routing = NOTHING): readonly DeployedDag[] {
@@ -50,19 +50,11 @@ function readDag(path: string, file: string, routing: Routing): DeployedDag {
     const told = [...lines.slice(0, SHOWN_ERRORS), ...more].join('\n')
     throw new Fault('InvalidInput', 'invalid_dag', `Cannot deploy DAG "${name}".\n${told}`)
   }
-  const { text: definition } = compileDag(parsed.dag)
-  refuseLarge(definition, parsed.dag.blocks.length, file)
-  return { name, file, slug: readSlug(parsed.dag.name, file), document, dag_hash: parsed.dag_hash, definition }
+  const { text: definition, parts } = compileDag(parsed.dag)
+  return { name, file, slug: readSlug(parsed.dag.name, file), document, dag_hash: parsed.dag_hash, definition, parts }
 }
 
 const SHOWN_ERRORS = 20
-
-function refuseLarge(definition: string, blocks: number, file: string): void {
-  const bytes = Buffer.byteLength(definition)
-  if (bytes <= MAX_DEFINITION_BYTES) return
-  const message = `Cannot deploy ${file}: the machine of its ${blocks} blocks has ${bytes} bytes, at most ${MAX_DEFINITION_BYTES} are allowed. Split the DAG: run the second part as a DAG of its own, from the first one's artifacts.`
-  throw new Fault('InvalidInput', 'definition_too_large', message)
-}
 
 function readSlug(dagName: string, file: string): string {
   const slug = slugOf(dagName)

@@ -84,10 +84,10 @@ export class MachinesStack extends Stack {
 
   private addMachine(
     dag: DeployedDag,
-    common: Omit<DagMachineProps, 'dag' | 'definitionFile'>,
+    common: Omit<DagMachineProps, 'dag' | 'definitions'>,
     { built }: MachinesStackProps,
   ): DagMachine {
-    return new DagMachine(this, { ...common, dag, definitionFile: join(built, 'definitions', `${dag.slug}.json`) })
+    return new DagMachine(this, { ...common, dag, definitions: join(built, 'definitions') })
   }
 
   private addDeadLetters(names: Names): Queue {
@@ -103,7 +103,7 @@ export class MachinesStack extends Stack {
 
 /** A function's environment has 4 KB, of which start-run needs a quarter for other things. */
 const MAX_VERSIONS_BYTES = 3_000
-const ARN_BYTES = '"":"arn:aws-us-gov:states:ap-southeast-1:123456789012:stateMachine::9999",'.length
+const ARN_BYTES = '"":"arn:aws-us-gov:states:ap-southeast-1:123456789012:stateMachine::9999+99",'.length
 
 function refuseTooMany(machines: readonly string[]): void {
   const bytes = machines.reduce((sum, name) => sum + 2 * name.length + ARN_BYTES, 0)

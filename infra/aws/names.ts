@@ -15,6 +15,8 @@ export interface Names {
   readonly function: (name: string) => string
   /** Of a DAG's machine; see slugOf. */
   readonly machine: (slug: string) => string
+  /** Of part k of a DAG that is too large for one machine; no slug holds a `_`. */
+  readonly machinePart: (slug: string, part: number | '*') => string
   /** What the names of inline machines begin with. */
   readonly inlineMachines: string
 }
@@ -30,6 +32,7 @@ export function namesOf(stage: string): Names {
     machineLogs: `/aws/vendedlogs/states/${prefix}`,
     function: (name) => `${prefix}-${name}`,
     machine: (slug) => `${prefix}-${slug}`,
+    machinePart: (slug, part) => `${prefix}-${slug}_${part}`,
     inlineMachines: `${prefix}-x-`,
   }
 }

@@ -129,9 +129,12 @@ test('no action has a wildcard, and whole-account resources belong to actions wi
   )
 })
 
-test('only start-run starts executions and makes machines, of inline documents alone', () => {
+test('only start-run starts executions, a machine those of parts, and only it makes machines, of inline documents alone', () => {
   const who = (action: string) => accesses().filter(({ actions }) => actions.includes(action))
-  expect(who('states:StartExecution').map(({ who: name }) => name)).toEqual(['start-run'])
+  expect(who('states:StartExecution').map(({ who: name, resources }) => [name, resources])).toEqual([
+    ['(every state machine)', ['states:stateMachine:sluice-dev-*_*']],
+    ['start-run', ['states:stateMachine:sluice-dev-*']],
+  ])
   expect(who('states:CreateStateMachine')).toMatchObject([
     { who: 'start-run', resources: ['states:stateMachine:sluice-dev-x-*'] },
   ])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { afterAll, describe, expect, test } from 'vitest'
-import { MAX_DEFINITION_BYTES, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
+import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { entrySource } from '../../../infra/aws/entry.ts'
 import { rightsOf } from '../../../infra/aws/grants.ts'
 import { MachinesStack } from '../../../infra/aws/machines-stack.ts'
@@ -37,7 +37,6 @@ function refusal(files: Readonly<Record<string, string>>): string {
 
 const AGENT = 'agent: { provider: local, model: outline, prompt: p }'
 const GOOD = `blocks:\n  - { id: a, outputs: { x: { type: string } }, ${AGENT} }\n`
-const block = (i: number) => `  - { id: block-number-${i}, outputs: { x: { type: string } }, ${AGENT} }`
 
 describe('documents', () => {
   test('every error of a malformed one is told with file, line and column', () => {
@@ -64,14 +63,6 @@ describe('documents', () => {
     )
   })
 
-  test('one over the cap is told its size, the cap and what to do', () => {
-    const many = Array.from({ length: 1_000 }, (_, i) => block(i)).join('\n')
-    const said = refusal({ 'wide.yaml': `blocks:\n${many}\n` })
-    expect(said).toMatch(/^Cannot deploy wide\.yaml: the machine of its 1000 blocks has \d+ bytes, at most 700000/)
-    expect(said).toContain('Split the DAG')
-    expect(MAX_DEFINITION_BYTES).toBe(700_000)
-  })
-
   test('a provider the deployment has not is refused', () => {
     const agent = 'agent: { provider: acme, model: m, prompt: p }'
     expect(refusal({ 'p.yaml': `blocks:\n  - { id: a, outputs: { x: { type: string } }, ${agent} }\n` })).toMatch(
@@ -81,7 +72,7 @@ describe('documents', () => {
 
   test('more than fit into what start-run is told are refused, with their number', () => {
     const dags = Array.from({ length: 30 }, (_, i) => ({ slug: `plan-number-${i}`, name: '', file: '' }))
-    const made = { document: '', dag_hash: '', definition: '' }
+    const made = { document: '', dag_hash: '', definition: '', parts: [] }
     const stack = () =>
       new MachinesStack(new App(), 'Many', {
         names: namesOf('dev'),
