@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { bounce, expectFoldStored } from './loop.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
@@ -236,6 +237,35 @@ describe('a foreach block among others', () => {
     expect(events.at(-1)?.type).toBe('run:completed')
     expect(await outputOf(place, events, 'both')).toBe('SIDE: ["A","B"]')
     expect(await outputOf(place, events, 'low')).toBe('["A","B"]')
+  })
+
+  test('sent back by a later gate, it goes over its list again, in an epoch of its own', async () => {
+    let round = 0
+    const { place, calls } = await shouting((prompt) => {
+      if (!prompt.startsWith('review')) return undefined
+      round += 1
+      return round < 3 ? `bad ${round}` : 'good'
+    })
+    const review = {
+      id: 'review',
+      inputs: { all: { from: 'read.text' } },
+      outputs: text,
+      agent: { ...agent, prompt: 'review {{inputs.all}}' },
+      ...bounce('read', 2),
+    }
+    const dag = { blocks: [reading(), review, { ...reading(), id: 'after', inputs: { files: { from: 'read.text' } } }] }
+    const id = await place.start(dag, over(['a', 'b']))
+    const events = await place.ended(id)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(calls.filter((prompt) => prompt.startsWith('a'))).toHaveLength(3)
+    expect(of(events, 'block:started').map(({ id: event }) => event)).toEqual([
+      '0/1010/1',
+      '0/1001010/1',
+      '0/2001010/1',
+    ])
+    expect(of(events, 'block:completed', 1)).toHaveLength(3)
+    expect(await outputOf(place, events, 'after')).toHaveLength(2)
+    await expectFoldStored(place, id)
   })
 
   test('when, pre-gates and approval are asked once, before any item', async () => {
