@@ -23,7 +23,12 @@ export function check(
   document: Json,
   options: Omit<Reading, 'problems' | 'warnings' | 'spent'> & { readonly name: string },
 ): { readonly problems: readonly Problem[]; readonly warnings: readonly DagWarning[]; readonly sound?: Sound } {
-  const reading: Reading = { ...options, problems: [], warnings: [], spent: { compiled_parts: 0 } }
+  const reading: Reading = {
+    ...options,
+    problems: [],
+    warnings: [],
+    spent: { compiled_parts: 0, program_characters: 0 },
+  }
   const draft = readDocument(reading, document)
   if (draft === undefined) return reading
   const { inputs, blocks, byId } = draft

@@ -8,6 +8,8 @@ export const LIMITS = {
   outputs_per_block: 24,
   /** Patterns and JSON Schema references of all gates: about 1 ms each to compile, on the caller's event loop. */
   compiled_parts: 1_000,
+  /** JSONata of a document whose syntax is checked with it; what comes after is judged where it runs. */
+  program_characters: 20_000,
   timeout_ms: 840_000,
   approval_timeout_sec: 604_800,
   retry_delay_ms: 604_800_000,

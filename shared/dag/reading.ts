@@ -14,7 +14,7 @@ export interface Reading {
   /** What a document without problems will suffer from. */
   readonly warnings: DagWarning[]
   /** What the gates read so far have cost (limits.ts, `compiled_parts`). */
-  readonly spent: { compiled_parts: number }
+  readonly spent: { compiled_parts: number; program_characters: number }
   readonly gates: {
     readonly gateOf: (type: string) => Gate<unknown> | undefined
     readonly gateTypes: () => readonly string[]

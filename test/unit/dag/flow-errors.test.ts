@@ -306,7 +306,7 @@ describe('parseDag() refuses, at the exact place,', () => {
     expect(result.ok ? [] : result.errors.map((error) => error.message)).toEqual([expect.stringContaining(message)])
   })
 
-  test('a way back over more than 100 blocks, and the JSONata of a document that has too much of it', () => {
+  test('a way back over more than 100 blocks', () => {
     const chain = (length: number) => ({
       blocks: Array.from({ length }, (_, i) => ({
         id: `b${i}`,
@@ -326,12 +326,21 @@ describe('parseDag() refuses, at the exact place,', () => {
         { code: 'limit_exceeded', path: 'blocks[100].on_gate_fail[0]', message: expect.stringContaining('101') },
       ],
     })
-    const programs = Array.from({ length: 40 }, (_, i) => ({
-      id: `b${i}`,
-      mode: 'deterministic',
-      deterministic: { handler: 'transform', config: { expression: `${'a&'.repeat(1_499)}a` } },
-    }))
-    expect(parseDag({ blocks: programs.slice(0, 33) }).ok).toBe(true)
-    expect(parseDag({ blocks: programs })).toMatchObject({ ok: false, errors: [{ code: 'limit_exceeded' }] })
+  })
+
+  test('JSONata that cannot be read, as far as a document is looked at', () => {
+    const programs = (length: number) =>
+      Array.from({ length }, (_, i) => ({
+        id: `b${i}`,
+        mode: 'deterministic',
+        deterministic: { handler: 'transform', config: { expression: `${' '.repeat(3_999)}(` } },
+      }))
+    const paths = (length: number) => {
+      const result = parseDag({ blocks: programs(length) })
+      return result.ok ? [] : result.errors.map(({ code, path }) => [code, path])
+    }
+    const wrong = (i: number) => ['malformed_expression', `blocks[${i}].deterministic.config.expression`]
+    expect(paths(1)).toEqual([wrong(0)])
+    expect(paths(7)).toEqual([0, 1, 2, 3, 4].map(wrong))
   })
 })

@@ -29,6 +29,17 @@ const patterns = (index: number) =>
 const references = (index: number) =>
   `{ type: json_schema, port: o, schema: { $defs: { a: { const: ${index} } }, allOf: [${many(900, () => "{ $ref: '#/$defs/a' }")}] } }`
 
+const program = () =>
+  `- { id: b, mode: deterministic, deterministic: { handler: transform, config: { expression: "${'a.[b].'.repeat(660)}a" } } }\n`
+const rule = '{ when_gate: g, route_to: b0 }'
+const chained = (index: number) =>
+  `- id: b${index}
+  agent: { role: worker }
+  outputs: { o: string }
+  depends: ${index === 0 ? '"true"' : many(Math.min(index, 8), (at) => `b${index - 1 - at}.done`).replaceAll(',', ' || ')}
+  post_gates: [{ name: g, check: { type: not_empty, port: o } }]
+  on_gate_fail: [${many(3, () => rule)}]\n`
+
 /** Each took 2 to 9 seconds of the event loop before its limit; the bound leaves room for a slow machine. */
 const BOUND_MS = 2_000
 
@@ -48,6 +59,8 @@ describe('a document made to be slow', () => {
     ['thousands of patterns', gates(pattern), 'limit_exceeded'],
     ['thousands of patterns in schemas', gates(patterns), 'limit_exceeded'],
     ['thousands of references in schemas', gates(references), 'limit_exceeded'],
+    ['JSONata of endless paths', filled('blocks:\n', program), 'duplicate_id'],
+    ['hundreds of ways back over everything', filled('blocks:\n', chained), 'limit_exceeded'],
   ])('is answered soon: %s', (_, text, code) => {
     const start = performance.now()
     const parsed = parseDag(text)
