@@ -1,7 +1,9 @@
 import type { BlockCall } from './block-call.ts'
 
-/** Whether the machine called in an earlier pass of the module than the one it is in: such a call changes nothing. */
-export function isStale({ module, e, head }: BlockCall): boolean {
-  if (module === undefined || e === undefined) return false
-  return e !== (head.modules[String(module.key)]?.epoch ?? 0)
+/**
+ * Whether the machine called in another pass of the module than the one it is in (none = the first): such a call changes
+ * nothing.
+ */
+export function isStale({ module, e = 0, head }: BlockCall): boolean {
+  return module !== undefined && e !== (head.modules[String(module.key)]?.epoch ?? 0)
 }

@@ -1,14 +1,23 @@
 import { type RunEvent, RunEventSchema } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { chainOf } from '../../shared/runs/hash-chain.ts'
+import { bounceProblems, passesOf } from './check-bounces.ts'
 import type { PlannedBlock } from './random-runs.ts'
 
 const TERMINAL = ['run:completed', 'run:failed', 'run:cancelled']
 const SAFETY_CAP = 5
 
 /** What is wrong with the log of an ended run, by the invariants of spec reliability; empty = nothing. */
-export function brokenInvariants(events: readonly RunEvent[], blocks: readonly PlannedBlock[]): readonly string[] {
-  return [...logProblems(events), ...blocks.flatMap((block) => blockProblems(events, block))]
+export function brokenInvariants(
+  events: readonly RunEvent[],
+  blocks: readonly PlannedBlock[],
+  fail_fast = false,
+): readonly string[] {
+  return [
+    ...logProblems(events),
+    ...bounceProblems(events, blocks, fail_fast),
+    ...blocks.flatMap((block) => blockProblems(events, block)),
+  ]
 }
 
 /** 1, 2, 4, 5: seqs, ids, the one terminal event. Every event is one its schema knows, and can be hashed. */
@@ -44,14 +53,16 @@ const MOVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'approval:expired': { paused: 'ready' },
 }
 
+/** Each epoch of a block is a life of its own (decisions, "Bounces and epochs"). */
 function blockProblems(events: readonly RunEvent[], block: PlannedBlock): readonly string[] {
-  const mine = events.filter(({ block_id, type }) => block_id === block.id && !type.startsWith('run:'))
   return [
-    ...moveProblems(mine, block),
+    ...passesOf(events, block.id).flatMap((pass) => [
+      ...moveProblems(pass, block),
+      ...attemptProblems(pass, block),
+      ...gateProblems(pass, block),
+      ...approvalProblems(pass, block),
+    ]),
     ...startProblems(events, block),
-    ...attemptProblems(mine, block),
-    ...gateProblems(mine, block),
-    ...approvalProblems(mine, block),
   ].map((problem) => `${block.id}: ${problem}`)
 }
 
@@ -67,34 +78,47 @@ function moveProblems(mine: readonly RunEvent[], { id }: PlannedBlock): readonly
   return wrong
 }
 
-/** 9, and that a block is skipped only for upstreams that ended otherwise than completed. */
-function startProblems(events: readonly RunEvent[], { id, upstream }: PlannedBlock): readonly string[] {
+/** 9, and that a block is skipped only for upstreams that ended otherwise than it needs them, or by its own condition. */
+function startProblems(events: readonly RunEvent[], block: PlannedBlock): readonly string[] {
   return events.flatMap((event, i) => {
-    if (event.block_id !== id) return []
-    return orderProblems(event, upstream, (other) => outcomeIn(events.slice(0, i), other))
+    if (event.block_id !== block.id) return []
+    return orderProblems(event, block, (other) => outcomeIn(passesOf(events.slice(0, i), other).at(-1) ?? []))
   })
 }
 
-function orderProblems(
-  event: RunEvent,
-  upstream: readonly string[],
-  outcomeOf: (id: string) => string | undefined,
-): readonly string[] {
+type Outcomes = (id: string) => string | undefined
+
+function orderProblems(event: RunEvent, block: PlannedBlock, outcomeOf: Outcomes): readonly string[] {
+  const unmet = block.upstream.filter((id) => !isMet(block, id, outcomeOf))
   if (event.type === 'block:started' || event.type === 'approval:requested') {
-    const early = upstream.filter((other) => outcomeOf(other) !== 'block:completed')
-    return early.length === 0 ? [] : [`9: ${event.type} (event ${event.seq}) before ${early.join(', ')} completed`]
+    return unmet.length === 0 ? [] : [`9: ${event.type} (event ${event.seq}) before ${unmet.join(', ')} completed`]
   }
   if (event.type !== 'block:skipped') return []
-  const { because } = event.data
-  const isRight = because.length > 0 && because.every((other) => NOT_COMPLETED.includes(outcomeOf(other) ?? ''))
-  return isRight ? [] : [`skipped (event ${event.seq}) because of ${because.join(', ')}`]
+  const { because, condition } = event.data
+  const isRight = condition === 'when' ? block.when === true && unmet.length === 0 : isReason(event, block, outcomeOf)
+  return isRight ? [] : [`skipped (event ${event.seq}) because of ${because.join(', ')} (${condition ?? 'upstream'})`]
 }
 
-const NOT_COMPLETED = ['block:failed', 'block:skipped']
+function isMet({ mends = [] }: PlannedBlock, id: string, outcomeOf: Outcomes): boolean {
+  const outcome = outcomeOf(id)
+  return outcome === 'block:completed' || (outcome === 'block:failed' && mends.includes(id))
+}
 
-function outcomeIn(events: readonly RunEvent[], id: string): string | undefined {
-  return events.find(({ type, block_id }) => block_id === id && [...NOT_COMPLETED, 'block:completed'].includes(type))
-    ?.type
+function isReason(
+  { data }: Extract<RunEvent, { type: 'block:skipped' }>,
+  block: PlannedBlock,
+  outcomeOf: Outcomes,
+): boolean {
+  const { upstream, mends = [] } = block
+  const unmet = upstream.filter((id) => !isMet(block, id, outcomeOf))
+  const named = mends.filter((id) => outcomeOf(id) !== 'block:completed')
+  const wanted = data.condition === 'depends' ? named : unmet.filter((id) => !mends.includes(id))
+  const isSame = wanted.length === data.because.length && wanted.every((id) => data.because.includes(id))
+  return isSame && unmet.length > 0 && upstream.every((id) => outcomeOf(id) !== undefined)
+}
+
+function outcomeIn(pass: readonly RunEvent[]): string | undefined {
+  return pass.find(({ type }) => ['block:failed', 'block:skipped', 'block:completed'].includes(type))?.type
 }
 
 /** 10: numbered 1, 2, .. ; only a lost attempt goes beyond the block's own tries, none beyond the safety cap. */

@@ -34,7 +34,7 @@ function answerOf(dice: number): string {
   if (dice < 0.08) throw new Fault('Unavailable', 'provider_unavailable', 'the provider is away')
   if (dice < 0.1) throw new Fault('Rejected', 'provider_refused', 'the provider refuses')
   if (dice < 0.13) return ''
-  return dice < 0.25 ? 'bad' : 'good answer'
+  return dice < 0.33 ? 'bad' : 'good answer'
 }
 
 /** One append in so many is lost, and one in so many is written though its writer is told that it was not. */

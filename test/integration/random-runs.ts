@@ -21,6 +21,12 @@ export interface PlannedBlock {
   readonly gates: number
   readonly tries: number
   readonly asks?: 'reject' | 'fail' | 'approve'
+  /** It may be skipped by its own condition. */
+  readonly when?: true
+  /** Upstreams that may also have failed; the others must complete. */
+  readonly mends?: readonly string[]
+  /** Where its first gate sends it back to, and how often at most. */
+  readonly bounce?: { readonly to: string; readonly max: number }
 }
 
 export interface PlannedRun {
@@ -29,7 +35,10 @@ export interface PlannedRun {
   readonly options: { readonly max_parallel: number; readonly fail_fast: boolean }
 }
 
-/** A random DAG of 2 to 12 blocks: each reads up to three earlier ones; some ask, some have gates, some may retry. */
+/**
+ * A random DAG of 2 to 12 blocks: each reads up to three earlier ones; some ask, some have gates, some may retry, some
+ * have conditions, some are sent back to a block before them or to themselves.
+ */
 export function planRun(random: Random): PlannedRun {
   const blocks: PlannedBlock[] = []
   const written: object[] = []
@@ -43,30 +52,68 @@ export function planRun(random: Random): PlannedRun {
       tries: 1 + upTo(random, 3),
       ...(chance(random, 0.25) ? { asks: ON_TIMEOUT[upTo(random, 2)] ?? 'reject' } : {}),
     }
-    blocks.push(block)
-    written.push(writeBlock(block, random))
+    const planned = { ...block, ...planFlow(block, blocks, random) }
+    blocks.push(planned)
+    written.push(writeBlock(planned, random))
   }
   const options = { max_parallel: 1 + upTo(random, 4), fail_fast: chance(random, 0.2) }
   return { blocks, document: { blocks: written }, options }
 }
 
+function planFlow(
+  { id, upstream, gates }: PlannedBlock,
+  before: readonly PlannedBlock[],
+  random: Random,
+): Pick<PlannedBlock, 'when' | 'mends' | 'bounce'> {
+  const wired = upstream.length > 0
+  const targets = [id, ...ancestorsOf(upstream, before)]
+  return {
+    ...(wired && chance(random, 0.15) ? { when: true } : {}),
+    ...(wired && chance(random, 0.2) ? { mends: upstream.slice(0, 1 + upTo(random, 1)) } : {}),
+    ...(gates > 0 && chance(random, 0.6)
+      ? { bounce: { to: targets[upTo(random, targets.length - 1)] ?? id, max: 1 + upTo(random, 1) } }
+      : {}),
+  }
+}
+
+function ancestorsOf(upstream: readonly string[], blocks: readonly PlannedBlock[]): readonly string[] {
+  const found = new Set(upstream)
+  for (const id of found) for (const other of blocks.find((one) => one.id === id)?.upstream ?? []) found.add(other)
+  return [...found]
+}
+
 const ON_TIMEOUT = ['reject', 'fail', 'approve'] as const
 
-function writeBlock({ id, upstream, gates, tries, asks }: PlannedBlock, random: Random): object {
-  const gate = (n: number) => ({ name: `g${n}`, check: { type: 'min_length', port: 'text', min: 4 } })
+function writeBlock(block: PlannedBlock, random: Random): object {
+  const { id, upstream, gates, tries, asks, when, mends = [], bounce } = block
+  const gate = (n: number) => ({
+    name: `g${n}`,
+    check: { type: 'min_length', port: 'text', min: 4 },
+    ...(n === 0 && bounce !== undefined && chance(random, 0.7) ? { on_fail: 'route' } : {}),
+  })
+  const depends = mends.map((other) => `(${other}.succeeded || ${other}.failed)`).join(' && ')
   return {
     id,
-    inputs: Object.fromEntries(upstream.map((other) => [`from_${other}`, { from: `${other}.text` }])),
+    inputs: Object.fromEntries(upstream.map((other) => [`from_${other}`, wire(other, mends)])),
     outputs: { text: 'string' },
     agent: { provider: 'probe', model: 'm', prompt: id },
     post_gates: Array.from({ length: gates }, (_, n) => gate(n)),
     retry: { max_attempts: tries, backoff: 'none', delay_ms: 0, jitter: 'none' },
     contract_repair_attempts: 0,
+    ...(when === true ? { when: `inputs.from_${upstream[0]} != "good answer"` } : {}),
+    ...(depends === '' ? {} : { depends }),
+    ...(bounce === undefined
+      ? {}
+      : { on_gate_fail: [{ when_gate: 'g0', route_to: bounce.to, max_bounces: bounce.max }] }),
     ...(upstream[0] === undefined || chance(random, 0.8) ? {} : { pre_gates: [preGate(upstream[0])] }),
     ...(asks === undefined
       ? {}
       : { approval: { required: true, on_timeout: asks, timeout_sec: 5 + upTo(random, 60) } }),
   }
+}
+
+function wire(from: string, mends: readonly string[]): object {
+  return { from: `${from}.text`, ...(mends.includes(from) ? { required: false } : {}) }
 }
 
 function preGate(upstream: string): object {
