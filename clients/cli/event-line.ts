@@ -58,7 +58,7 @@ function blockWords(event: RunEvent): string | undefined {
     case 'block:retrying':
       return `tries again ${retryWords(event)}: ${event.data.reason}`
     case 'block:completed':
-      return 'completed'
+      return event.data.cached_from === undefined ? 'completed' : `completed: kept result of ${event.data.cached_from}`
     case 'block:failed':
       return `failed: ${event.data.reason}`
     case 'block:skipped':

@@ -30,6 +30,8 @@ export interface AttemptEnd {
   readonly verdicts: readonly Verdict[]
   readonly gate_events: readonly NewEvent[]
   readonly failure?: Failure
+  /** The run whose result stands in for a dispatch. */
+  readonly cached_from?: string
   /** The run's new deadline. */
   readonly deadline_at?: string
 }
@@ -77,13 +79,13 @@ interface Decided {
   readonly due_at?: string
 }
 
-function outcomeOf(call: BlockCall, { attempt, failure }: AttemptEnd): Decided {
+function outcomeOf(call: BlockCall, { attempt, failure, cached_from }: AttemptEnd): Decided {
   const { block, world } = call
   const head = { ...eventHead(call), attempt }
   if (failure === undefined) {
     return {
       state: 'completed',
-      event: { ...head, type: 'block:completed', data: {} },
+      event: { ...head, type: 'block:completed', data: cached_from === undefined ? {} : { cached_from } },
       projection: { state: 'completed' },
     }
   }

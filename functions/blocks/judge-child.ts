@@ -5,8 +5,8 @@ import { type BlockCall, resolveBlockInputs } from './block-call.ts'
 import { childRun } from './child-run.ts'
 import type { AttemptEnd, Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
+import { judgeProduced } from './judge-produced.ts'
 import { type ChildEnd, readChild } from './read-child.ts'
-import { judgeProduced } from './run-attempt.ts'
 import { shortText } from './short-text.ts'
 
 /** How an attempt ended whose child run has: contract and post-gates of a completed one, else its failure. */

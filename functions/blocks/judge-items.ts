@@ -6,9 +6,9 @@ import type { Produced } from './dispatch-block.ts'
 import type { AttemptEnd, Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { storedInputs } from './item-inputs.ts'
+import { judgeProduced } from './judge-produced.ts'
 import { type ItemEnd, readItems } from './read-items.ts'
 import { readValues } from './read-outputs.ts'
-import { judgeProduced } from './run-attempt.ts'
 import { shortText } from './short-text.ts'
 
 /** How a foreach block ended whose items have: too many failures, else its lists against its post-gates. */

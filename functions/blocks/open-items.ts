@@ -2,9 +2,11 @@ import { begunItems } from './begun-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { claimAttempt } from './claim-attempt.ts'
-import { endAttempt } from './end-attempt.ts'
+import { type AttemptEnd, endAttempt } from './end-attempt.ts'
+import { fromKept } from './kept-result.ts'
 import { listItems } from './list-items.ts'
-import { openAttempt } from './open-attempt.ts'
+import { type OpenAttempt, openAttempt } from './open-attempt.ts'
+import type { PreparedAttempt } from './prepare-attempt.ts'
 import { retryBlock } from './retry-block.ts'
 import { lostForGood, whenNotDone } from './try-block.ts'
 import { skipBlock } from './without-attempt.ts'
@@ -27,12 +29,34 @@ export async function openItems(call: BlockCall, undecided: boolean, signal: Abo
   const ready = await listItems(call, open.attempt)
   if (ready.unwanted === true) return none(await skipBlock(call, { because: [], condition: 'when' }))
   if (undecided && ready.failure === undefined) throw retryBlock(call)
+  const end = await endWithoutItems(call, open, ready)
+  if (end !== undefined) return none(await claimAndEnd(call, open, ready, end, signal))
   if ((await claimAttempt(call, open, ready, signal)) === 'ended') return none(reportRecorded(call))
-  if (ready.failure === undefined) return { report: running(call, open.attempt), count: ready.items?.count ?? 0 }
-  const { failure } = ready
-  const recorded = await endAttempt(call, { attempt: open.attempt, verdicts: [], gate_events: [], failure })
-  await whenNotDone(call, recorded, failure)
-  return none(reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: ready.pre.verdicts }))
+  return { report: running(call, open.attempt), count: ready.items?.count ?? 0 }
+}
+
+/** How the block ends without its items: as it is wrong, or as a kept result has it. */
+async function endWithoutItems(
+  call: BlockCall,
+  { attempt, failure: before }: OpenAttempt,
+  { failure, hash, values }: PreparedAttempt,
+): Promise<AttemptEnd | undefined> {
+  if (failure !== undefined) return { attempt, verdicts: [], gate_events: [], failure }
+  return fromKept(call, { attempt, inputs_hash: hash, values, feedback: before?.feedback ?? [] })
+}
+
+async function claimAndEnd(
+  call: BlockCall,
+  open: OpenAttempt,
+  ready: PreparedAttempt,
+  end: AttemptEnd,
+  signal: AbortSignal | undefined,
+): Promise<BlockReport> {
+  const { items: _, ...whole } = ready
+  if ((await claimAttempt(call, open, whole, signal)) === 'ended') return reportRecorded(call)
+  const recorded = await endAttempt(call, end)
+  await whenNotDone(call, recorded, end.failure)
+  return reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: [...ready.pre.verdicts, ...end.verdicts] })
 }
 
 function running(call: BlockCall, attempt: number): BlockReport {

@@ -4,6 +4,7 @@ import { bounceFeedback } from './bounce-feedback.ts'
 import { claimAttempt } from './claim-attempt.ts'
 import { endAttempt, type Failure, type Recorded } from './end-attempt.ts'
 import { failFast } from './fail-fast.ts'
+import { keepResult } from './kept-result.ts'
 import { openAttempt } from './open-attempt.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
 import { retryBlock } from './retry-block.ts'
@@ -29,10 +30,11 @@ export async function tryBlock(
   if (claimed === 'ended') return reportRecorded(call)
   const end =
     ready.failure === undefined
-      ? await runAttempt(call, claimed, { values: ready.values, feedback, signal })
+      ? await runAttempt(call, claimed, { values: ready.values, inputs_hash: ready.hash, feedback, signal })
       : { attempt: open.attempt, verdicts: [], gate_events: [], failure: ready.failure }
   const recorded = await endAttempt(call, end)
   await whenNotDone(call, recorded, end.failure)
+  if (recorded.state === 'completed') await keepResult(call, ready.hash, end)
   const verdicts = [...ready.pre.verdicts, ...end.verdicts]
   return reportBlock(call, { state: recorded.state, attempt: open.attempt, seq: recorded.seq, verdicts })
 }

@@ -148,10 +148,10 @@ test('only start-run starts executions, a machine those of parts, and only it ma
 const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods(
     'runs',
-    'head meta events projections approvals approval approvalTokens stopped context artifacts',
+    'head meta events projections itemProjections cached parentTokens approvals approval approvalTokens stopped context artifacts',
     'runs.read',
   ),
-  ...methods('runs', 'create append putProjection renewLease putApproval waitJoin signalJoin', 'runs.write'),
+  ...methods('runs', 'create append putProjection putCached renewLease putApproval waitJoin signalJoin', 'runs.write'),
   ...methods('runs', 'settleOutbox moveCheck putStop putContext putArtifact', 'runs.write'),
   ...methods('runs', 'list', 'runs.list'),
   ...methods('runs', 'due', 'runs.due'),
@@ -159,6 +159,7 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('objects', 'put', 'objects.put'),
   ...methods('machine', 'answer', 'machine.answer'),
   ...methods('machine', 'ensure', 'machine.ensure'),
+  ...methods('machine', 'deployed', 'machine.deployed'),
   ...methods('machine', 'start', 'machine.start'),
   ...methods('machine', 'describe', 'machine.describe'),
   ...methods('machine', 'stop', 'machine.stop'),
