@@ -13,6 +13,8 @@ function faultOf(text: string): Fault {
   throw new Error('accepted')
 }
 
+const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:sluice/openai-AbCdEf'
+
 describe('parseSettings()', () => {
   it.each(['', '\n\n', '# nothing yet\n', '\uFEFF# nothing'])('takes %j for all defaults', (text) => {
     expect(parseSettings(text, 'sluice.yaml')).toEqual(SettingsSchema.parse({}))
@@ -49,5 +51,57 @@ describe('parseSettings()', () => {
 
   it('lists all mistakes at once', () => {
     expect(faultOf('port: x\nversion: 3\nnope: 1\n').issues.map(({ line }) => line)).toEqual([2, 1, 3])
+  })
+
+  it('tells mistakes of agents together with those of shape', () => {
+    const text = [
+      'providers:',
+      '  big: { type: openai-compatible, url: "https://x.example/v1", models: [g-1] }',
+      '  own: { type: olama, url: "http://127.0.0.1:1" }',
+      'agents:',
+      '  ana: { role: worker, provider: bug, model: m }',
+      '  ben: { role: worker, provider: big, model: g1, capabilites: [a] }',
+    ].join('\n')
+    const told = faultOf(text).issues.map(({ line, path, message, hint = '' }) => `${line} ${path} ${message} ${hint}`)
+    expect(told).toEqual([
+      expect.stringMatching(/^3 providers\.own\.type .*Did you mean "ollama"/),
+      expect.stringMatching(/^6 agents\.ben\.capabilites .*did you mean "capabilities"/),
+      expect.stringMatching(/^5 agents\.ana\.provider .*Did you mean "big"/),
+      expect.stringMatching(/^6 agents\.ben\.model .*Did you mean "g-1"/),
+    ])
+  })
+
+  it.each([
+    ['a url that is missing', '{ type: ollama }', /url: is missing/],
+    ['another protocol', '{ type: http, url: "file:///etc/passwd" }', /an http or https URL/],
+    ['a url beside local', '{ type: local, url: "http://x" }', /Unknown key "url" \(allowed: type, models\)/],
+    ['a key that is no reference', '{ type: http, url: "http://x", key: {} }', /give env: NAME, or secret: ARN/],
+    ['half an ARN', `{ type: http, url: "http://x", key: { secret: "${ARN.slice(0, -7)}" } }`, /the whole ARN/],
+    ['a wildcard', `{ type: http, url: "http://x", key: { secret: "${ARN.slice(0, -6)}*" } }`, /the whole ARN/],
+    ['a time-out of no length', '{ type: http, url: "http://x", timeout_ms: 0 }', /timeout_ms: .*seen: 0/],
+  ])('refuses a provider with %s', (_name, provider, words) => {
+    expect(faultOf(`providers:\n  p: ${provider}\n`).message).toMatch(words)
+  })
+
+  it.each([
+    'key: sk-canary-1',
+    'key: { env: "sk-canary 1" }',
+    'key: { secret: sk-canary-1 }',
+    'api_key: sk-canary-1',
+    'url: "http://u:sk-canary-1@x"',
+  ])('does not repeat a key that was written into the file: %s', (member) => {
+    const { message, issues } = faultOf(`providers:\n  p: { type: http, ${member} }\n`)
+    expect(message + JSON.stringify(issues)).not.toContain('canary')
+  })
+
+  it('takes every type, and a key for both places', () => {
+    const key = { env: 'OPENAI_API_KEY', secret: ARN }
+    const providers = {
+      here: { type: 'local' },
+      own: { type: 'ollama', url: 'http://127.0.0.1:11434', timeout_ms: 600_000 },
+      big: { type: 'openai-compatible', url: 'https://x.example/v1?api-version=1', key, models: ['g-1'] },
+      mine: { type: 'http', url: 'https://x.example/answer', key: { env: 'MINE' } },
+    }
+    expect(parseSettings(JSON.stringify({ providers }), 'sluice.yaml').providers).toEqual(providers)
   })
 })

@@ -43,7 +43,8 @@ describe('what is sent', () => {
 
   test('an object: its schema, strict where every port has a type, and the same in words', async () => {
     await own().ask({ output_schema: PORTS })
-    const { response_format, messages } = last()?.body as { response_format: object; messages: { content: string }[] }
+    const body = (last()?.body ?? {}) as { response_format?: object; messages?: { content: string }[] }
+    const { response_format, messages = [] } = body
     const properties = { title: { type: 'string', description: 'Five words' }, steps: { type: ['number', 'null'] } }
     const schema = { type: 'object', properties, required: ['title', 'steps'], additionalProperties: false }
     expect(response_format).toEqual({ type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } })

@@ -10,13 +10,21 @@ const place = (more: object = {}): Routing =>
     providers: { big: { type: 'openai-compatible', url, models: ['g-1', 'g-2'] }, own: { type: 'ollama', url } },
     agents: {
       coder: { role: 'worker', provider: 'own', model: 'code:7b', capabilities: ['coding'] },
-      tester: { role: 'worker', provider: 'big', model: 'g-1', capabilities: ['coding', 'testing'], system: 'Be strict.' },
+      tester: {
+        role: 'worker',
+        provider: 'big',
+        model: 'g-1',
+        capabilities: ['coding', 'testing'],
+        system: 'Be strict.',
+      },
       reviewer: { role: 'reviewer', provider: 'big', model: 'g-2' },
     },
     ...more,
   })
 
-const document = (agent: object) => ({ blocks: [{ id: 'a', outputs: { x: 'string' }, agent: { prompt: 'Do it', ...agent } }] })
+const document = (agent: object) => ({
+  blocks: [{ id: 'a', outputs: { x: 'string' }, agent: { prompt: 'Do it', ...agent } }],
+})
 
 function dagOf(agent: object): Dag {
   const parsed = parseDag(document(agent))
@@ -64,7 +72,7 @@ describe('a route finds the first agent of the file that fits all of it', () => 
 describe('a block’s hash after binding', () => {
   const named = { provider: 'own', model: 'm' }
   const hashOf = (agent: object, more?: object) => (boundAgent(agent, place(more)) as { hash: string }).hash
-  const provider = (own: object) => ({ providers: { own } , agents: {} })
+  const provider = (own: object) => ({ providers: { own }, agents: {} })
 
   test('is another one for another model, server or system text, and not for another time-out', () => {
     const base = hashOf(named, provider({ type: 'ollama', url }))
@@ -87,23 +95,41 @@ describe('a block’s hash after binding', () => {
 
 describe('nobody fits', () => {
   test.each([
-    [{ specific: 'reviwer' }, 'unknown_agent', /names agent "reviwer".*"coder", "tester", "reviewer"/, /Did you mean "reviewer"/],
+    [
+      { specific: 'reviwer' },
+      'unknown_agent',
+      /names agent "reviwer".*"coder", "tester", "reviewer"/,
+      /Did you mean "reviewer"/,
+    ],
     [{ capability: 'codng' }, 'no_agent', /capability "codng".*coder \(worker; coding; own\)/, /Did you mean "coding"/],
     [{ role: 'manager' }, 'no_agent', /role "manager".*reviewer \(reviewer; big\)/, /Add it under agents/],
     [{ specific: 'coder', role: 'reviewer' }, 'no_agent', /name "coder", role "reviewer"/, /Add it/],
     [{ role: 'reviewer', provider: 'own' }, 'no_agent', /role "reviewer", provider "own"/, /Add it/],
-    [{ role: 'reviewer', model: 'g-3' }, 'unknown_model', /provider "big" for model "g-3".*"g-1", "g-2"/, /Did you mean "g-1"/],
+    [
+      { role: 'reviewer', model: 'g-3' },
+      'unknown_model',
+      /provider "big" for model "g-3".*"g-1", "g-2"/,
+      /Did you mean "g-1"/,
+    ],
     [{ provider: 'big', model: 'g2' }, 'unknown_model', /model "g2"/, /Did you mean "g-2"/],
   ])('%j is refused with what there is', (agent, code, words, hint) => {
     const bound = bindAgents(dagOf(agent), place())
-    const issue = { code, path: 'blocks[0].agent', message: expect.stringMatching(words), hint: expect.stringMatching(hint) }
+    const issue = {
+      code,
+      path: 'blocks[0].agent',
+      message: expect.stringMatching(words),
+      hint: expect.stringMatching(hint),
+    }
     expect(bound).toEqual({ ok: false, issues: [issue] })
   })
 
   test('is told with its place when a document is judged for a place', () => {
     const yaml = 'blocks:\n  - id: a\n    outputs: { x: string }\n    agent:\n      role: manager\n      prompt: p\n'
     const judged = parseDag(yaml, { providers: ['big', 'own'], routing: place() })
-    expect(judged).toMatchObject({ ok: false, errors: [{ code: 'no_agent', path: 'blocks[0].agent', line: 5, column: 7 }] })
+    expect(judged).toMatchObject({
+      ok: false,
+      errors: [{ code: 'no_agent', path: 'blocks[0].agent', line: 5, column: 7 }],
+    })
     expect(parseDag(yaml).ok).toBe(true)
   })
 
