@@ -104,7 +104,9 @@ function checkHulls(
   rules: readonly Rule[],
 ): void {
   const sources = Map.groupBy(wires, ({ to }) => to)
-  const bounces = Map.groupBy(rules, ({ block }) => block)
+  // Rules of a block that name the same blocks have the same hull.
+  const distinct = new Map(rules.map((rule) => [hullKey(rule), rule]))
+  const bounces = Map.groupBy(distinct.values(), ({ block }) => block)
   const modules = bounceModules(
     blocks.map((block) => ({
       id: block.id ?? '',
@@ -114,10 +116,15 @@ function checkHulls(
     })),
   )
   const hulls = new Map(modules.flatMap((module) => module.rules.map(({ bounce, hull }) => [bounce, hull.length])))
-  for (const { bounce, path } of rules) {
-    const size = hulls.get(bounce) ?? 0
+  for (const rule of rules) {
+    const { path } = rule
+    const size = hulls.get(distinct.get(hullKey(rule))?.bounce ?? rule.bounce) ?? 0
     if (size <= LIMITS.hull_blocks) continue
     const text = `sends ${size} blocks back (those it names and all between them); the limit is ${LIMITS.hull_blocks}`
     problems.push({ code: 'limit_exceeded', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
   }
+}
+
+function hullKey({ block, bounce }: Rule): string {
+  return [block.index, ...new Set([bounce.route_to, ...bounce.reset_blocks])].join(' ')
 }
