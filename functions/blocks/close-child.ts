@@ -6,7 +6,7 @@ import { endAttempt } from './end-attempt.ts'
 import { judgeChild } from './judge-child.ts'
 import { openAttempt } from './open-attempt.ts'
 import { retryBlock } from './retry-block.ts'
-import { whenNotDone } from './try-block.ts'
+import { whenNotDone } from './when-not-done.ts'
 
 /** Seconds, at most, between two looks for a place among the blocks that may run at once. */
 const SLOT_WAIT_SEC = 15

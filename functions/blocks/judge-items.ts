@@ -1,26 +1,28 @@
 import { type Json, sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { BegunItems } from './begun-items.ts'
-import type { BlockCall } from './block-call.ts'
+import type { BlockCall, BlockInputs } from './block-call.ts'
 import type { Produced } from './dispatch-block.ts'
 import type { AttemptEnd, Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
-import { storedInputs } from './item-inputs.ts'
 import { judgeProduced } from './judge-produced.ts'
 import { type ItemEnd, readItems } from './read-items.ts'
 import { readValues } from './read-outputs.ts'
 import { shortText } from './short-text.ts'
 
 /** How a foreach block ended whose items have: too many failures, else its lists against its post-gates. */
-export async function judgeItems(call: BlockCall, begun: BegunItems): Promise<AttemptEnd> {
+export async function judgeItems(
+  call: BlockCall,
+  begun: BegunItems,
+  inputs: BlockInputs['values'],
+): Promise<AttemptEnd> {
   const { attempt } = begun
   try {
     const ends = await readItems(call, begun)
     const failure = itemsFailed(call, ends)
     if (failure !== undefined) return { attempt, verdicts: [], gate_events: [], failure }
-    const { values } = await storedInputs(call, begun.inputs_ref)
     const latency_ms = Math.max(0, call.world.clock.now() - Date.parse(begun.since))
-    const end = await judgeProduced(call, attempt, values, await listsOf(call, ends), latency_ms)
+    const end = await judgeProduced(call, attempt, inputs, await listsOf(call, ends), latency_ms)
     // Another try would run no item again: what failed here stays so.
     return end.failure === undefined ? end : { ...end, failure: { ...end.failure, retry: false } }
   } catch (error) {

@@ -2,13 +2,14 @@ import { begunItems } from './begun-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { claimAttempt } from './claim-attempt.ts'
-import { type AttemptEnd, endAttempt } from './end-attempt.ts'
+import type { AttemptEnd } from './end-attempt.ts'
+import { finishAttempt } from './finish-attempt.ts'
 import { fromKept } from './kept-result.ts'
 import { listItems } from './list-items.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
 import { retryBlock } from './retry-block.ts'
-import { lostForGood, whenNotDone } from './try-block.ts'
+import { lostForGood } from './try-block.ts'
 import { skipBlock } from './without-attempt.ts'
 
 interface Opened {
@@ -54,9 +55,7 @@ async function claimAndEnd(
 ): Promise<BlockReport> {
   const { items: _, ...whole } = ready
   if ((await claimAttempt(call, open, whole, signal)) === 'ended') return reportRecorded(call)
-  const recorded = await endAttempt(call, end)
-  await whenNotDone(call, recorded, end.failure)
-  return reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: [...ready.pre.verdicts, ...end.verdicts] })
+  return finishAttempt(call, end, { inputs_hash: ready.hash, before: ready.pre.verdicts })
 }
 
 function running(call: BlockCall, attempt: number): BlockReport {

@@ -2,9 +2,8 @@ import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { bounceFeedback } from './bounce-feedback.ts'
 import { claimAttempt } from './claim-attempt.ts'
-import { endAttempt, type Failure, type Recorded } from './end-attempt.ts'
 import { failFast } from './fail-fast.ts'
-import { keepResult } from './kept-result.ts'
+import { finishAttempt } from './finish-attempt.ts'
 import { openAttempt } from './open-attempt.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
 import { retryBlock } from './retry-block.ts'
@@ -32,21 +31,7 @@ export async function tryBlock(
     ready.failure === undefined
       ? await runAttempt(call, claimed, { values: ready.values, inputs_hash: ready.hash, feedback, signal })
       : { attempt: open.attempt, verdicts: [], gate_events: [], failure: ready.failure }
-  const recorded = await endAttempt(call, end)
-  await whenNotDone(call, recorded, end.failure)
-  if (recorded.state === 'completed') await keepResult(call, ready.hash, end)
-  const verdicts = [...ready.pre.verdicts, ...end.verdicts]
-  return reportBlock(call, { state: recorded.state, attempt: open.attempt, seq: recorded.seq, verdicts })
-}
-
-/** A retry leaves through the machine's Wait (short delays are slept at the next start); fail_fast ends the run. */
-export async function whenNotDone(call: BlockCall, recorded: Recorded, failure: Failure | undefined): Promise<void> {
-  if (recorded.state === 'retrying') {
-    const rest = Date.parse(recorded.due_at ?? '') - call.world.clock.now()
-    if (rest > 0 && rest < 1_000) await call.world.clock.delay(rest)
-    throw retryBlock(call, rest < 1_000 ? 0 : Math.ceil(rest / 1_000))
-  }
-  if (recorded.state === 'failed' && failure !== undefined) await failFast(call, failure)
+  return finishAttempt(call, end, { inputs_hash: ready.hash, before: ready.pre.verdicts })
 }
 
 /** What is left to do when a lost attempt was the last. */

@@ -8,7 +8,7 @@ import { endAttempt } from './end-attempt.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
 import { orderAttempt } from './order-attempt.ts'
 import { retryBlock } from './retry-block.ts'
-import { whenNotDone } from './try-block.ts'
+import { whenNotDone } from './when-not-done.ts'
 import { skipBlock } from './without-attempt.ts'
 
 /**
