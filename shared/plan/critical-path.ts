@@ -29,7 +29,10 @@ export function criticalPath(
     ends[v] = (starts[v] ?? 0) + (seconds[v] ?? 0)
   }
   const length = ends.reduce((most, end) => Math.max(most, end), 0)
-  return { starts, length, path: pathTo(ends.indexOf(length), last), order }
+  // Of those that end then, one nobody waits for: blocks that take no time belong to the path too.
+  const waitedFor = new Set(upstream.flat())
+  const end = ends.findIndex((at, v) => at === length && !waitedFor.has(v))
+  return { starts, length, path: pathTo(end, last), order }
 }
 
 /** The one that ends last, of equals the first of the document; -1 of none. */

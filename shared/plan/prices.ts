@@ -27,7 +27,7 @@ export const FUNCTION_MB: Readonly<Record<string, number>> = {
   'run-block': 1_024,
   'wait-join': 256,
   'request-approval': 512,
-  'open-child': 256,
+  'open-child': 1_024,
   'close-module': 256,
   settle: 256,
   'start-run': 1_024,

@@ -37,6 +37,10 @@ describe('criticalPath()', () => {
     expect('cycle' in found && [...found.cycle].sort()).toEqual([...cycle].sort())
   })
 
+  test('goes on through blocks that take no time', () => {
+    expect(criticalPath([[], [0], [1], [0]], [1, 0, 0, 0])).toMatchObject({ path: [0, 1, 2], length: 1 })
+  })
+
   test('of equals names the blocks that come first in the document, however the edges are written', () => {
     const seconds = [1, 1, 1]
     expect(criticalPath([[], [], [1, 0]], seconds)).toMatchObject({ path: [0, 2], length: 2 })
