@@ -7,6 +7,7 @@ import { REGION } from '../emulators/aws-client.ts'
 import { startDynalite, startDynoxide } from '../emulators/dynamodb.ts'
 import { startLambda } from '../emulators/lambda.ts'
 import { startS3 } from '../emulators/s3.ts'
+import { startSecrets } from '../emulators/secrets.ts'
 import { startStepFunctions } from '../emulators/step-functions.ts'
 import { startApi } from './api-gateway.ts'
 import { startDoor } from './iam-door.ts'
@@ -21,15 +22,16 @@ export type Deployment = Awaited<ReturnType<typeof deploy>>
 /**
  * "Deploys" a cloud assembly into this process and its threads: table and bucket with the template's properties on
  * emulators, machines with the template's texts and substitutions, functions from their bundles with the template's
- * environment, routes from the template.
+ * environment, routes from the template. `secretValues`: what lies in Secrets Manager and Systems Manager, by ARN.
  */
-export async function deploy(out: string) {
+export async function deploy(out: string, secretValues: Readonly<Record<string, string>> = {}) {
   const templates = readTemplates(out, STACKS)
   const dynamodb = (await startDynoxide()) ?? (await startDynalite())
   await createTable(templates, dynamodb.aws)
   const s3 = await startS3(
     String(one(templates, 'AWS::S3::Bucket', ({ BucketName }) => BucketName !== undefined).BucketName),
   )
+  const secrets = await startSecrets(secretValues)
   const functions = new Map<string, Sandboxes>()
   const emulated: Record<string, (event: unknown) => Promise<unknown>> = {}
   const lambda = await startLambda({ functions: emulated, asyncRetries: 2 })
@@ -54,6 +56,8 @@ export async function deploy(out: string) {
     s3: String(s3.config.endpoint),
     states: states.aws.endpoint,
     lambda: lambda.aws.endpoint,
+    secretsmanager: secrets.aws.endpoint,
+    ssm: secrets.aws.endpoint,
   }
   const door = await startDoor(services, allows)
   for (const resource of templates.all('AWS::Lambda::Function')) {
@@ -77,6 +81,7 @@ export async function deploy(out: string) {
     s3,
     lambda,
     states,
+    secrets,
     /** By catalog name. */
     sandboxes: (name: string) => sandboxesOf(`sluice-dev-${name}`),
     functions,
@@ -92,6 +97,7 @@ export async function deploy(out: string) {
       await lambda.close()
       await Promise.all([...functions.values()].map((sandboxes) => sandboxes.close()))
       await door.close()
+      await secrets.close()
       await s3.close()
       await dynamodb.close()
     },
@@ -134,7 +140,7 @@ async function createTable(templates: DeployedTemplates, aws: ConstructorParamet
 }
 
 /** As the SDK's clients call them. */
-const SERVICES = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA']
+const SERVICES = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER', 'SSM']
 
 function functionOf(templates: DeployedTemplates, { properties }: Deployed, endpoint: string) {
   const { S3Key } = properties.Code as { readonly S3Key: string }

@@ -5,7 +5,7 @@ import { targetOf } from '../emulators/http-service.ts'
 import type { Allows, Wish } from './iam-policy.ts'
 
 /** Endpoints by the name requests are signed for. */
-export type Services = Readonly<Record<'dynamodb' | 's3' | 'states' | 'lambda', string>>
+export type Services = Readonly<Record<'dynamodb' | 's3' | 'states' | 'lambda' | 'secretsmanager' | 'ssm', string>>
 
 /**
  * One endpoint for all services: who calls (the access key is the function's name) must be allowed to do so by the
@@ -89,6 +89,11 @@ const WISHES: Readonly<Record<keyof Services, Read>> = {
     const [, asked = ''] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(request.url ?? '') ?? []
     return [{ action: 'lambda:InvokeFunction', resource: decodeURIComponent(asked) }]
   },
+  // Both are asked by ARN.
+  secretsmanager: (_request, body) => [
+    { action: 'secretsmanager:GetSecretValue', resource: JSON.parse(body.toString()).SecretId },
+  ],
+  ssm: (_request, body) => [{ action: 'ssm:GetParameter', resource: JSON.parse(body.toString()).Name }],
 }
 
 function arn(service: string, resource: string): string {
