@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readStageSettings } from '../../infra/aws/stage-settings.ts'
+import { startOllama } from '../emulators/ollama-server.ts'
+import { completes, startOpenai } from '../emulators/openai-server.ts'
+import { json, type ProviderServer } from '../emulators/provider-server.ts'
+import { type Synthesized, synthesize } from '../integration/aws/synthesized.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+
+/** Providers of a stage: settings from its file, a key from Secrets Manager, servers of this test. */
+const SECRET = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/big-AbCdEf'
+const KEY = 'sk-canary-77b1f0c2'
+const dir = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
+let big: ProviderServer
+let own: ProviderServer
+let made: Synthesized
+let place: Deployment
+let caller: Caller
+
+beforeAll(async () => {
+  big = await startOpenai(() => 'Reviewed.', KEY)
+  own = await startOllama(({ body }) => `Draft by ${body.model}`)
+  const lines = [
+    'providers:',
+    `  own: { type: ollama, url: "${own.url}" }`,
+    `  big: { type: openai-compatible, url: "${big.url}/v1", key: { secret: "${SECRET}" } }`,
+    'agents:',
+    '  writer: { role: worker, provider: own, model: "llama3:8b" }',
+    '  editor: { role: reviewer, provider: big, model: g-1 }',
+  ]
+  writeFileSync(join(dir, 'sluice.dev.yaml'), lines.join('\n'))
+  made = await synthesize({}, readStageSettings(dir, { stage: 'dev' }))
+  place = await deploy(made.out, { [SECRET]: KEY })
+  caller = callerOf(place.api.url)
+})
+afterAll(async () => {
+  await place.close()
+  await big.close()
+  await own.close()
+  made.remove()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const outputs = { text: { type: 'string' } }
+const routed = {
+  name: 'routed',
+  blocks: [
+    { id: 'write', outputs, agent: { role: 'worker', prompt: 'Write about {{inputs.topic}}' } },
+    {
+      id: 'review',
+      inputs: { text: { from: 'write.text' } },
+      outputs,
+      agent: { role: 'reviewer', prompt: 'Judge: {{inputs.text}}' },
+      retry: { max_attempts: 2, backoff: 'none', delay_ms: 1 },
+    },
+  ],
+}
+
+test('a DAG routed by role asks both, waits as long as it is told, and completes', async () => {
+  big.next(json(429, {}, { 'retry-after': '1' }))
+  big.next((response, asked) => completes(`Sent ${asked.headers.authorization}`)(response, asked))
+  const id = await caller.start({ dag: routed, context: { topic: 'sluices' } })
+  const events = await caller.until(id, isEnd)
+  expect(events.map(({ type }) => type)).toContain('block:retrying')
+  expect(events.at(-1)?.type).toBe('run:completed')
+  const recorded = events.filter(({ type }) => type === 'block:output').map(({ data }) => data)
+  expect(recorded).toMatchObject([
+    { provider: 'own', model: 'llama3:8b', usd_micros: 0 },
+    { provider: 'big', model: 'g-1', tokens_in: 21 },
+  ])
+  const starts = events.filter(({ type, block_id }) => type === 'block:started' && block_id === 'review')
+  const [first = 0, second = 0] = starts.map(({ at }) => Date.parse(at))
+  expect(second - first).toBeGreaterThanOrEqual(1_000)
+  expect(big.asked.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`])
+  expect(own.asked[0]?.headers.authorization).toBeUndefined()
+})
+
+test('an agent that nobody is, is refused at the start; who there is, is shown', async () => {
+  const nobody = { blocks: [{ id: 'a', outputs, agent: { role: 'manager', prompt: 'p' } }] }
+  const refused = await caller.call('POST', '/api/dag/run', { dag: nobody })
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('no_agent')])
+  const shown = await caller.call('GET', '/api/agents')
+  expect(shown.json).toMatchObject({
+    agents: [{ name: 'writer' }, { name: 'editor' }],
+    providers: ['local', 'own', 'big'],
+  })
+})
+
+test('the key is read by run-block alone, and stands in no log, answer or template', async () => {
+  await place.lambda.settled()
+  expect(place.door.denied).toEqual([])
+  expect(new Set(place.secrets.calls)).toEqual(new Set(['GetSecretValue']))
+  const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
+  const config = await caller.call('GET', '/api/config')
+  const runs = await caller.call('GET', '/api/dag/runs')
+  const templates = JSON.stringify(
+    ['SluiceData', 'SluiceMachines', 'SluiceApi'].map((stack) => made.template(stack as 'SluiceApi')),
+  )
+  const told = [...logs, config.text, runs.text, templates]
+  expect(told.filter((text) => text.includes('canary'))).toEqual([])
+  expect(logs.filter((line) => line.includes('"level":"error"'))).toEqual([])
+})
