@@ -4,10 +4,11 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { signalJoins } from '../blocks/signal-joins.ts'
 import { functionHandler } from '../handler.ts'
-import { type DueBounce, dueBounces } from './due-bounces.ts'
+import { dueBounces } from './due-bounces.ts'
 import { MachineInputSchema, runOf } from './machine-input.ts'
 import { readPinned } from './read-pinned.ts'
-import { reroute } from './reroute.ts'
+import { type Bouncing, reroute } from './reroute.ts'
+import { skippedAgain } from './skipped-again.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -33,19 +34,15 @@ export const handler = functionHandler({
     if (epoch !== e) return { again: true, e: epoch }
     const due = await dueBounces(world, run, pinned, head, module)
     if (due.length === 0) return leave(world, run, module, joins)
-    return (await sendBack(world, run, module, due, epoch + 1)) ? { again: true, e: epoch + 1 } : { again: false }
+    const also = skippedAgain(pinned, head, module, new Set(due.flatMap(({ rule }) => rule.hull)))
+    const bouncing = { module, index: pinned.index, fired: head.modules[String(key)], due, also, epoch: epoch + 1 }
+    return (await sendBack(world, run, bouncing)) ? { again: true, e: epoch + 1 } : { again: false }
   },
 })
 
 /** False when the run has ended meanwhile. That another call was faster is no matter: it wrote the same. */
-async function sendBack(
-  world: World,
-  run: RunKey,
-  module: BounceModule,
-  due: readonly DueBounce[],
-  epoch: number,
-): Promise<boolean> {
-  const done = await reroute(world, run, module, due, epoch)
+async function sendBack(world: World, run: RunKey, bouncing: Bouncing): Promise<boolean> {
+  const done = await reroute(world, run, bouncing)
   return done.ok || done.because === 'already'
 }
 

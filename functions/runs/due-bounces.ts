@@ -2,7 +2,7 @@ import type { BounceModule, ModuleRule } from '../../shared/dag/bounce-modules.t
 import { blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
 import { dueRule } from '../../shared/runs/due-bounce.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
-import type { Head, HeadModule, RunKey } from '../../shared/runs/run-store.ts'
+import type { Head, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readProjections } from '../blocks/read-outputs.ts'
 import type { Pinned } from './read-pinned.ts'
@@ -10,11 +10,10 @@ import type { Pinned } from './read-pinned.ts'
 /** Failures of one pass beyond these are looked at in the next one. */
 const AT_ONCE = 10
 
-/** A rule that is due, what its gates said, and what HEAD knows of the module before it fires. */
+/** A rule that is due, and what its gates said. */
 export interface DueBounce {
   readonly rule: ModuleRule
   readonly failure: NonNullable<BlockProjection['failure']>
-  readonly fired: HeadModule | undefined
 }
 
 /** The bounces of a module whose blocks have all ended: of each block that failed, the first rule that is due. */
@@ -35,7 +34,7 @@ export async function dueBounces(
     const failure = projections.get(at)?.failure
     if (block === undefined || failure === undefined) return []
     const rule = dueRule({ module, fired, block, gates: failure.gates ?? [] })
-    return rule === undefined ? [] : [{ rule, failure, fired }]
+    return rule === undefined ? [] : [{ rule, failure }]
   })
   return due.slice(0, AT_ONCE)
 }

@@ -8,13 +8,14 @@ export interface BlockPlaces {
   readonly moduleOf: ReadonlyMap<string, BounceModule>
 }
 
-/** How often a block was sent back, as HEAD says: the greatest epoch among the rules that reset it; 0 = never. */
-export function blockEpoch({ moduleOf }: BlockPlaces, head: Pick<Head, 'modules'>, id: string): number {
+/** Epoch a block is in, as HEAD says: the greatest in which it was reset; 0 = it never was. */
+export function blockEpoch({ moduleOf, index }: BlockPlaces, head: Pick<Head, 'modules'>, id: string): number {
   const module = moduleOf.get(id)
   const fired = module === undefined ? undefined : head.modules[String(module.key)]
   if (module === undefined || fired === undefined) return 0
   const resets = module.rules.filter(({ hull }) => hull.includes(id))
-  return Math.max(0, ...resets.map(({ key }) => fired.rules[key]?.epoch ?? 0))
+  const also = fired.also?.[String(index.get(id))] ?? 0
+  return Math.max(also, ...resets.map(({ key }) => fired.rules[key]?.epoch ?? 0))
 }
 
 /** The ordinal of a block in its own epoch; undefined before its first event there. */

@@ -35,11 +35,13 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
 /**
  * What HEAD knows of one bounce module (lane `m<k>`): how often it was sent back, and for each rule that fired, by
  * `<block index>.<rule>`, how often and in which epoch last. The epoch of a block is the greatest `epoch` among the
- * rules that reset it (0 = none): blocks of the module that no rule reset keep their outputs.
+ * rules that reset it, or that in `also` (0 = none): blocks of the module that were not reset keep their outputs.
  */
 export interface HeadModule {
   readonly epoch: number
   readonly rules: Readonly<Record<string, FiredRule>>
+  /** Epochs of blocks no rule names, by index: they were skipped, and what they waited for has begun again. */
+  readonly also?: Readonly<Record<string, number>>
 }
 
 /** `feedback_ref`: JSON lines, the verdicts that sent the blocks back; their next prompts carry them. */

@@ -193,6 +193,22 @@ describe('a bounce', () => {
     expect(spent.told.slice(-4)).toEqual(['review failed~1', 'mend started~1', 'mend completed~1', 'run:failed'])
   })
 
+  test('asks skipped blocks of its module again when what they waited for begins again', async () => {
+    // One module of two hulls: {a, bad, late} and {bad, mid, last}; mid is skipped for a failure no rule looks at.
+    const never = { post_gates: [{ name: 'ok', check: { type: 'contains', port: 'text', values: ['ok'] } }] }
+    const blocks = [
+      block('a'),
+      block('bad', ['a'], never),
+      block('late', ['a'], bounce('a', 1, ['bad'])),
+      block('mid', ['bad']),
+      block('last', ['mid'], bounce('bad', 1)),
+    ]
+    const { told } = await run(blocks, { late: goodFrom(2), bad: (n) => (n > 1 ? 'ok' : 'no'), last: goodFrom(1) })
+    expect(told.filter((line) => line.startsWith('rerouted'))).toEqual(['rerouted to a: a bad late mid last (1/1)'])
+    expect(told.filter((line) => line.startsWith('mid'))).toEqual(['mid skipped', 'mid started~1', 'mid completed~1'])
+    expect(told.at(-1)).toBe('run:completed')
+  })
+
   test('fills the joins of its module anew in each pass, and those outside once, when it leaves', async () => {
     // Two N shapes: a, b -> c, d inside the hull (a -> c only), and x, out -> y, z behind it.
     const blocks = [

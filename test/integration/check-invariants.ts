@@ -82,8 +82,16 @@ function moveProblems(mine: readonly RunEvent[], { id }: PlannedBlock): readonly
 function startProblems(events: readonly RunEvent[], block: PlannedBlock): readonly string[] {
   return events.flatMap((event, i) => {
     if (event.block_id !== block.id) return []
-    return orderProblems(event, block, (other) => outcomeIn(passesOf(events.slice(0, i), other).at(-1) ?? []))
+    // A skip must hold to the end: what it was for may have begun again since.
+    const seen = event.type === 'block:skipped' && isLastOf(events, event) ? events : events.slice(0, i)
+    return orderProblems(event, block, (other) => outcomeIn(passesOf(seen, other).at(-1) ?? []))
   })
+}
+
+/** Whether it is the end of the block in a run that `_settle` ended. */
+function isLastOf(events: readonly RunEvent[], { block_id = '', seq }: RunEvent): boolean {
+  const isSettled = ['run:completed', 'run:failed'].includes(events.at(-1)?.type ?? '')
+  return isSettled && passesOf(events, block_id).at(-1)?.at(-1)?.seq === seq
 }
 
 type Outcomes = (id: string) => string | undefined

@@ -89,7 +89,7 @@ function writeBlock(block: PlannedBlock, random: Random): object {
   const gate = (n: number) => ({
     name: `g${n}`,
     check: { type: 'min_length', port: 'text', min: 4 },
-    ...(n === 0 && bounce !== undefined && chance(random, 0.7) ? { on_fail: 'route' } : {}),
+    ...(n === 0 && bounce !== undefined && chance(random, 0.9) ? { on_fail: 'route' } : {}),
   })
   const depends = mends.map((other) => `(${other}.succeeded || ${other}.failed)`).join(' && ')
   return {
