@@ -5,7 +5,6 @@ import { checkEnds } from './check-ends.ts'
 import { checkShown } from './check-shown.ts'
 import { checkTemplates } from './check-templates.ts'
 import { connect } from './connect.ts'
-import { connectDepends } from './connect-depends.ts'
 import { findCycles } from './cycles.ts'
 import type { Sound } from './normalise.ts'
 import { reachOver } from './reach.ts'
@@ -32,7 +31,7 @@ export function check(
   const draft = readDocument(reading, document)
   if (draft === undefined) return reading
   const { inputs, blocks, byId } = draft
-  const wires = [...connect(reading, blocks, byId, draft.edges), ...connectDepends(reading, blocks, byId)]
+  const wires = connect(reading, blocks, byId, draft.edges)
   const types = settleTypes(reading, blocks, wires)
   findCycles(reading, blocks, wires)
   const reach = reachOver(wires)

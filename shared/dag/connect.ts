@@ -1,4 +1,5 @@
 import type { Json } from '../canonical.ts'
+import { connectDepends } from './connect-depends.ts'
 import { isName } from './name.ts'
 import type { BlockDraft } from './read-block.ts'
 import { readEdge } from './read-edge.ts'
@@ -10,7 +11,7 @@ import type { Wire } from './wire.ts'
 import { listed, quoted, shown } from './wording.ts'
 
 /**
- * All wires of a document, from `from` of inputs and from `edges`: both are the same graph. What they name and what
+ * All wires of a document, from `from` of inputs, from `edges` and from `depends`: one graph. What they name and what
  * does not exist, and a second source of an input, are problems; the wires answered are sound.
  */
 export function connect(
@@ -28,7 +29,7 @@ export function connect(
   }
   const list = edges === undefined ? [] : (readList(reading, edges, ['edges']) ?? [])
   for (const [index, edge] of list.entries()) wires.push(...readEdge(reading, byId, edge, ['edges', index]))
-  return oneSource(reading, wires)
+  return [...oneSource(reading, wires), ...connectDepends(reading, blocks, byId)]
 }
 
 function readFrom(
