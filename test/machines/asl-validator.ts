@@ -37,6 +37,8 @@ function prefixedState(state: State, prefix: string): State {
       return { ...next, Choices: next.Choices.map(to), Default: `${prefix}${next.Default}` }
     case 'Parallel':
       return { ...next, Branches: next.Branches.map((branch) => prefixed(branch, prefix)) }
+    case 'Map':
+      return { ...next, ItemProcessor: prefixed(next.ItemProcessor, prefix) }
     case 'Task':
       return next.Catch === undefined ? next : { ...next, Catch: next.Catch.map(to) }
     default:

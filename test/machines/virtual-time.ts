@@ -77,43 +77,41 @@ export function simulate(machine: Machine, durations: Durations, parts: readonly
     if (!started.has(block)) started.set(block, time)
     tries.set(block, (tries.get(block) ?? 0) + 1)
   }
-  /** One try; RetryBlock until the last of this epoch. */
-  const attempt = (block: string, e: Epoch, time: number, over: (now: number) => void, leave: Leave) => {
+  /** Begins a try; answers when it is over and whether it was the last of this epoch. */
+  const attempt = (block: string, e: Epoch, time: number) => {
     begin(block, time)
     const key = inEpoch(block, e)
     const nth = (passed.get(key) ?? 0) + 1
     passed.set(key, nth)
     const all = durations.tries(block)
-    const end = time + (all[nth - 1] ?? 0)
-    if (nth < all.length) return after(end, (now) => leave(now, { error: 'RetryBlock' }))
-    after(end, (now) => {
-      over(now)
-      leave(now)
-    })
+    return { over: time + (all[nth - 1] ?? 0), last: nth >= all.length }
   }
   const functions: Readonly<Record<string, (payload: Payload, time: number, e: Epoch, leave: Leave) => void>> = {
     RunBlock({ block, joins = [], phase, item }, time, e, leave) {
-      const close = (now: number) => {
+      const keys = joins.map((join) => inEpoch(join, e))
+      const close = (now: number, last: boolean) => {
+        if (!last) return leave(now, { error: 'RetryBlock' })
         ended.set(block, now)
-        signal(
-          joins.map((join) => inEpoch(join, e)),
-          block,
-          now,
-        )
+        signal(keys, block, now)
+        leave(now)
       }
       if (phase === 'items') {
         if (!started.has(block)) started.set(block, time)
         return after(time, leave)
       }
       if (phase === 'close') {
-        close(time)
-        return after(time, leave)
+        const tried = passed.get(inEpoch(block, e))
+        const last = tried === undefined || tried >= durations.tries(block).length
+        return after(time, (now) => close(now, last))
       }
-      if (item === undefined) return attempt(block, e, time, close, leave)
-      begin(block, time)
-      after(time + (durations.tries(block)[0] ?? 0), leave)
+      if (item !== undefined) {
+        begin(block, time)
+        return after(time + (durations.tries(block)[0] ?? 0), leave)
+      }
+      const { over, last } = attempt(block, e, time)
+      after(over, (now) => close(now, last))
     },
-    OpenChild: ({ block }, time, e, leave) => attempt(block, e, time, () => undefined, leave),
+    OpenChild: ({ block }, time, e, leave) => after(attempt(block, e, time).over, leave),
     WaitJoin({ join, need }, time, e, leave) {
       waiting.set(inEpoch(join, e), { need, leave })
       wake(inEpoch(join, e), time)

@@ -1,0 +1,38 @@
+import type { CompiledBlock } from '../../shared/compile/compiled-block.ts'
+import type { RandomDag } from './random-dags.ts'
+
+/** A shape with everything the language has sprinkled over its blocks; the same each time. */
+export function randomDocument({ upstream }: RandomDag, random: () => number): readonly CompiledBlock[] {
+  const ancestors: ReadonlySet<number>[] = []
+  for (const sources of upstream)
+    ancestors.push(new Set(sources.flatMap((source) => [source, ...(ancestors[source] ?? [])])))
+  const drawn = Math.min(1, 4 / upstream.length)
+  return upstream.map((sources, v): CompiledBlock => {
+    const before = [...(ancestors[v] ?? [])]
+    const some = () => before[Math.floor(random() * before.length)] ?? v
+    const bounces = random() < drawn
+    return {
+      id: `b${v}`,
+      upstream: sources.map((source) => `b${source}`),
+      ...kindOf(random()),
+      ...(random() < 0.15 ? { approval: { timeout_sec: 600 } } : {}),
+      ...(random() < 0.2 ? { retry: { max_attempts: 2 } } : {}),
+      ...(bounces ? { on_gate_fail: [rule(some(), random() < 0.3 ? [some()] : [])] } : {}),
+    }
+  })
+}
+
+function kindOf(drawn: number): Pick<CompiledBlock, 'mode' | 'foreach'> {
+  if (drawn < 0.15) return { foreach: { items: ['x', 'y', 'z'], max_concurrency: 2 } }
+  return drawn < 0.3 ? { mode: 'dag' } : {}
+}
+
+function rule(to: number, reset: readonly number[]) {
+  return {
+    when_gate: 'g',
+    route_to: `b${to}`,
+    reset_blocks: reset.map((one) => `b${one}`),
+    max_bounces: 1,
+    feedback_from: 'gate_verdicts' as const,
+  }
+}
