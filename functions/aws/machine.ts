@@ -10,6 +10,7 @@ import {
 import { Fault } from '../../shared/errors.ts'
 import type { Execution, Machine, TokenAnswer } from '../../shared/runs/machine.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
+import { deployedMachine } from './documents.ts'
 import { createInlineMachines } from './inline-machines.ts'
 import { partArn, readMachineId } from './machine-id.ts'
 import { sdkFault } from './sdk-fault.ts'
@@ -26,6 +27,9 @@ export function openMachine(core: MachineCore, config: SFNClientConfig = {}): Ma
   const inline = createInlineMachines(core, client)
   return {
     ensure: (definition, hash, parts) => inline.ensure(definition, hash, parts),
+    async deployed(_definition, hash) {
+      return deployedMachine(core, hash) ?? notDeployed()
+    },
     async start(order) {
       try {
         return await start(client, order)
@@ -126,6 +130,11 @@ function executionArn(machine: string, name: string): string {
 function nameOf(error: unknown): string {
   const known = error instanceof Fault ? error.cause : error
   return known instanceof Error ? known.name : ''
+}
+
+function notDeployed(): never {
+  const message = 'Cannot start a deployed DAG: this deployment has no machine of its document. Deploy again.'
+  throw new Fault('NotFound', 'machine_unknown', message)
 }
 
 function unknownMachine(name: string, cause: unknown): Fault {

@@ -1,5 +1,6 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
+import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type Principal, principalName } from '../../shared/principal.ts'
@@ -26,7 +27,7 @@ export interface BegunRun {
   readonly edges: number
 }
 
-/** Starts a run: document -> check -> HEAD and META if absent -> execution. */
+/** Starts a run: document -> check -> compile -> HEAD and META if absent -> execution. */
 export async function beginRun(
   world: StartWorld,
   principal: Principal,
@@ -38,8 +39,10 @@ export async function beginRun(
   const run = { tenant: principal.tenant, run_id: runIdFor(world, principal.tenant, idempotencyKey) }
   const starter = principalName(principal)
   const body_hash = sha256(canonicalJson(body))
-  const order = { run, dag, dag_hash, context, overrides: body.overrides ?? {}, options: optionsOf(world, body) }
-  const { created, meta } = await createRun(world, { ...order, starter, body_hash })
+  const { text, parts } = compileDag(dag)
+  const machine = await world.machine.ensure(text, dag_hash, parts)
+  const order = { run, dag, dag_hash, machine, context, overrides: body.overrides ?? {} }
+  const { created, meta } = await createRun(world, { ...order, options: optionsOf(world, body), starter, body_hash })
   if (!created && meta.body_hash !== body_hash) throw keyReused(run.run_id)
   if (created) world.log.info('run started', { run_id: run.run_id, dag_name: dag.name, starter })
   if (created) await launchRun(world, run).catch((error: unknown) => startLater(world, run, error))

@@ -1,17 +1,18 @@
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
-import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { earlier, OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
-type CreateWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'clock'>
+type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock'>
 
 /** A checked document and what its run starts with: both doors, the start route and a parent's block, come to this. */
 export interface RunOrder {
   readonly run: RunKey
   readonly dag: Dag
   readonly dag_hash: string
+  /** What its execution is started on. */
+  readonly machine: string
   readonly context: Readonly<Record<string, Json>>
   readonly overrides: Meta['overrides']
   readonly options: Meta['options']
@@ -22,21 +23,22 @@ export interface RunOrder {
 }
 
 /**
- * Compile -> object -> HEAD and META if absent. HEAD owes its own start, so that a crash after it is healed by the
+ * Object -> HEAD and META if absent. HEAD owes its own start, so that a crash after it is healed by the
  * sweeper (decisions, "HEAD, exactly": start order). `meta` is that of the run that is there, whoever made it.
  */
 export async function createRun(
   world: CreateWorld,
   order: RunOrder,
 ): Promise<{ readonly created: boolean; readonly meta: Meta }> {
-  const { run, dag, dag_hash, context, overrides, options, starter, body_hash, parent } = order
-  const pinned = await pinDocument(world, run.tenant, dag, dag_hash)
+  const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent } = order
+  const stored = await world.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
   const now = world.clock.now()
   const meta: Meta = {
     ...run,
-    ...pinned,
     dag_name: dag.name,
     dag_hash,
+    dag_ref: stored.ref,
+    machine,
     starter,
     created_at: new Date(now).toISOString(),
     body_hash,
@@ -48,13 +50,6 @@ export async function createRun(
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
   return world.runs.create({ ...newRun(meta, context, deadlineOf(order, now), now), ...token })
-}
-
-async function pinDocument(world: CreateWorld, tenant: string, dag: Dag, dag_hash: string) {
-  const stored = await world.objects.put(tenant, Buffer.from(canonicalJson(dag)))
-  const { text, parts } = compileDag(dag)
-  const machine = await world.machine.ensure(text, dag_hash, parts)
-  return { dag_ref: stored.ref, machine }
 }
 
 function deadlineOf({ options, parent }: RunOrder, now: number): string {

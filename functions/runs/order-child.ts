@@ -1,4 +1,5 @@
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
+import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
 import { placeholderValue, renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -30,12 +31,14 @@ export async function orderChild(
   const { dag, dag_hash } = await readDocument(world, await sourceOf(world, block.dag.name))
   refuseOutputs(block, dag)
   const inputs = childInputs(block, values)
+  const { text, parts } = compileDag(dag)
   const left = Math.ceil((Date.parse(head.deadline_at) - world.clock.now()) / 1_000)
   const deadline_sec = Math.max(1, Math.min(left, world.settings.safety.max_run_sec))
   return {
     run: childRun(call, attempt),
     dag,
     dag_hash,
+    machine: await world.machine.deployed(text, dag_hash, parts),
     context: checkValues(dag, { inputs }),
     overrides: {},
     options: { ...meta.options, deadline_sec },

@@ -63,6 +63,8 @@ const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read'>, readonly Allow
       conditions: { StringEquals: { 'iam:PassedToService': 'states.amazonaws.com' } },
     },
   ],
+  // Versions stand in its environment: no call is made.
+  'machine.deployed': [],
   'machine.start': [{ on: 'machines', actions: ['states:StartExecution'] }],
   'machine.describe': [{ on: 'executions', actions: ['states:DescribeExecution'] }],
   'machine.stop': [{ on: 'executions', actions: ['states:StopExecution'] }],

@@ -4,7 +4,7 @@ import { functionArn } from './access.ts'
 import { type Right, rightsOf } from './grants.ts'
 import type { Names } from './names.ts'
 
-/** What only the stack of the machines knows; start-run alone is told. */
+/** What only the stack of the machines knows; who starts runs is told. */
 export interface MachineFacts {
   readonly roleArn: string
   readonly logGroupArn: string
@@ -34,6 +34,7 @@ export function environmentOf(
     ...(has('outbox.nudge') ? arns('send-outbox') : {}),
     ...(has('outbox.start') ? arns('start-run') : {}),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
+    ...(has('machine.deployed') && facts !== undefined ? { MACHINE_ARNS: facts.versionArns } : {}),
   }
 }
 

@@ -13,6 +13,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   // A dispatch may take 840 s; its isolate is two processes of at most 64 MB of heap beside it.
   'run-block': { timeoutSec: 900, memoryMb: 1_024 },
   'request-approval': { timeoutSec: 60, memoryMb: 512 },
+  // As start-run, and pre-gates in its isolate.
+  'open-child': { timeoutSec: 60, memoryMb: 1_024 },
   settle: { timeoutSec: 60, memoryMb: 256 },
   'wait-join': { timeoutSec: 30, memoryMb: 256 },
   // Checking and compiling 1,000 blocks is a second of a whole core.

@@ -13,6 +13,7 @@ export type Right =
   | 'objects.put'
   | 'machine.answer'
   | 'machine.ensure'
+  | 'machine.deployed'
   | 'machine.start'
   | 'machine.describe'
   | 'machine.stop'
@@ -52,13 +53,24 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   ],
   'wait-join': ['runs.write', 'machine.answer'],
   'request-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer'],
+  'open-child': [
+    'runs.read',
+    'runs.write',
+    'objects.get',
+    'objects.put',
+    'machine.answer',
+    'machine.deployed',
+    'outbox.nudge',
+  ],
+  'close-module': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer'],
   settle: ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
   'start-run': ['runs.read', 'runs.write', 'objects.put', 'machine.ensure', 'machine.start', 'outbox.nudge'],
-  'send-outbox': ['runs.read', 'runs.write', 'machine.answer', 'machine.stop', 'outbox.start'],
+  'send-outbox': ['runs.read', 'runs.write', 'machine.answer', 'machine.stop', 'outbox.start', 'outbox.nudge'],
   sweep: ['runs.read', 'runs.write', 'runs.due', 'objects.get', 'machine.describe', 'outbox.nudge'],
   reconcile: ['runs.read', 'runs.write', 'objects.get', 'machine.describe', 'outbox.nudge'],
   'list-runs': ['runs.list'],
   'get-run': ['runs.read', 'objects.get'],
+  'get-run-graph': ['runs.read', 'objects.get'],
   'get-outputs': ['runs.read', 'runs.write', 'objects.get'],
   'replay-run': ['runs.read'],
   'stream-events': ['runs.read'],

@@ -6,10 +6,12 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import type { FunctionLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
+import { functionArn } from './access.ts'
 import { CatalogFunction } from './catalog-function.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import { environmentOf, type MachineFacts } from './function-environment.ts'
+import { rightsOf } from './grants.ts'
 import { MachineRole } from './machine-role.ts'
 import type { Names } from './names.ts'
 import { functionsAt } from './placement.ts'
@@ -39,9 +41,8 @@ export class MachinesStack extends Stack {
     const { names, dags } = props
     refuseTooMany(dags.map(({ slug }) => names.machine(slug)))
     this.deadLetters = this.addDeadLetters(names)
-    const called = functionsAt('machine').map((line) => [line, this.addFunction(line, props)] as const)
-    const arns = called.map(([{ placeholder = '' }, made]) => [placeholder, made.functionArn])
-    const { role } = new MachineRole(this, 'Machines', { names, functionArns: arns.map(([, arn = '']) => arn) })
+    const arns = functionsAt('machine').map((line) => [line.placeholder ?? '', this.calledArn(line, props)] as const)
+    const { role } = new MachineRole(this, 'Machines', { names, functionArns: arns.map(([, arn]) => arn) })
     const logs = new LogGroup(this, 'MachineLogs', {
       logGroupName: names.machineLogs,
       retention: RetentionDays.ONE_MONTH,
@@ -57,8 +58,18 @@ export class MachinesStack extends Stack {
     const versions = dags.map(({ slug }, i) => [names.machine(slug), this.machines[i]?.versionArn ?? ''] as const)
     const versionArns = this.toJsonString(Object.fromEntries(versions))
     const facts = { ...common, versionArns }
+    const opening = functionsAt('machine')
+      .filter(isTold)
+      .map((line) => this.addFunction(line, props, facts))
     const unseen = functionsAt('unseen').map((line) => [line.name, this.addFunction(line, props, facts)] as const)
+    // No run starts on a machine whose functions are not there yet.
+    new Map(unseen).get('start-run')?.node.addDependency(...opening)
     this.addCalls(new Map(unseen), names)
+  }
+
+  /** One that is told the machines' versions is made after them: they know it by its name. */
+  private calledArn(line: FunctionLine, props: MachinesStackProps): string {
+    return isTold(line) ? functionArn(this, props.names, line.name) : this.addFunction(line, props).functionArn
   }
 
   private addCalls(unseen: ReadonlyMap<string, IFunction>, names: Names): void {
@@ -77,7 +88,8 @@ export class MachinesStack extends Stack {
       bundle: join(built, 'functions', line.name),
       environment: environmentOf(line, this, names, facts),
       secrets,
-      ...(facts === undefined ? {} : { deadLetters: this.deadLetters }),
+      // Who a machine calls is called again by the machine.
+      ...(facts === undefined || line.placeholder !== undefined ? {} : { deadLetters: this.deadLetters }),
     })
     return made
   }
@@ -99,6 +111,10 @@ export class MachinesStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     })
   }
+}
+
+function isTold(line: FunctionLine): boolean {
+  return rightsOf(line).includes('machine.deployed')
 }
 
 /** A function's environment has 4 KB, of which start-run needs a quarter for other things. */

@@ -30,6 +30,11 @@ export interface Machine {
    * answer is what `start` takes.
    */
   ensure(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
+  /**
+   * The machine of a document this place deploys, as `ensure` would answer it; where deploying is what makes machines,
+   * none is made here: Fault NotFound machine_unknown.
+   */
+  deployed(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
   /** Execution name = run id; 'exists' when it was started before. */
   start(start: {
     readonly machine: string

@@ -86,7 +86,7 @@ async function killedAt(n: number, when: 'before' | 'after'): Promise<string | u
   await Promise.all([killed, starting])
   const id = await open.start(TOP, {}, key)
   const last = await lastOf(open, id).catch(String)
-  const { runs } = (await open.call('list-runs', '')).json as { readonly runs: readonly { readonly state: string }[] }
+  const runs: readonly { readonly state: string }[] = (await open.call('list-runs', '')).json.runs ?? []
   const states = runs.map(({ state }) => state).join(' ')
   const ended = typeof last === 'string' ? last : last?.type
   await open.close()

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { block, child, childOf, deployDocument, lastOf, retry, startsOf, text } from './child-place.ts'
+import { block, child, childOf, deployDocument, lastOf, retry, startsOf } from './child-place.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
@@ -160,7 +160,7 @@ describe('depth', () => {
     const id = await open.start({ blocks: [child('top', 'again')] })
     const last = await lastOf(open, id)
     expect(last).toMatchObject({ type: 'run:failed', data: { code: 'child_too_deep' } })
-    const { runs } = (await open.call('list-runs', '')).json as { runs: readonly unknown[] }
+    const runs: readonly unknown[] = (await open.call('list-runs', '')).json.runs ?? []
     expect(runs).toHaveLength(6)
   })
 })

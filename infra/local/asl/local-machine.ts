@@ -45,12 +45,15 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
   const requireOpen = (): void => {
     if (closed) throw new Fault('Unavailable', 'machine_closed', 'Cannot start a run: this process is shutting down.')
   }
+  const ensured: LocalMachine['ensure'] = async (definition, hash, parts = []) => {
+    ensure(place, definition, hash, parts)
+    await deps.journal.durable()
+    return definitions.idOf(hash)
+  }
   return {
-    async ensure(definition, hash, parts = []) {
-      ensure(place, definition, hash, parts)
-      await deps.journal.durable()
-      return definitions.idOf(hash)
-    },
+    ensure: ensured,
+    // Nothing is deployed ahead: documents lie in folders.
+    deployed: ensured,
     async start(order) {
       requireOpen()
       return start(place, order)
