@@ -5,8 +5,8 @@ import { memberOf } from '../member-of.ts'
 export function throwTold(remote: { readonly name: string }, value: unknown): void {
   const error = memberOf(value, 'error')
   if (error === undefined || error === null) return
-  const code = Number(memberOf(error, 'code') ?? memberOf(error, 'status'))
+  const number = Number(memberOf(error, 'code') ?? memberOf(error, 'status'))
   // One that has no number is taken for a server that broke off.
-  const status = Number.isInteger(code) && code >= 400 && code <= 599 ? code : 502
+  const status = Number.isInteger(number) && number >= 400 && number <= 599 ? number : 502
   throw failureOf(remote, { status, told: reasonIn(JSON.stringify({ error })) })
 }
