@@ -45,9 +45,12 @@ export function openingOf(
   return items === undefined || failure !== undefined ? {} : { open_items: { block: block.index } }
 }
 
-/** A child run, and the items of a foreach block, hold the attempt as long as the run may live. */
-function leaseOf({ world, head }: BlockCall, { child, items }: PreparedAttempt): string {
-  if (child !== undefined || items !== undefined) return head.deadline_at
+/**
+ * A child run holds the attempt as long as it may live itself. A foreach block needs its lease only until its items have
+ * begun: then HEAD says so, and nobody asks for it.
+ */
+function leaseOf({ world, head }: BlockCall, { child }: PreparedAttempt): string {
+  if (child !== undefined) return head.deadline_at
   return new Date(world.clock.now() + LEASE_MS).toISOString()
 }
 

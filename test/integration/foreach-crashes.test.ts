@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, test } from 'vitest'
+import { Fault } from '../../shared/errors.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import { expectFoldStored } from './loop.ts'
@@ -69,6 +70,38 @@ describe('a foreach block that is cut off', () => {
       blocks: { read: { state: 'cancelled', item_count: 10, items: { 0: { state: 'cancelled' } } } },
     })
     expect(calls).toHaveLength(4)
+  })
+})
+
+describe('a foreach block that is cut off before its items begin', () => {
+  test('between its claim and the verdicts of its pre-gates: the attempt is lost, the next one begins them', async () => {
+    const calls: string[] = []
+    const probe = provider(({ prompt }) => {
+      calls.push(prompt)
+      return prompt
+    })
+    open = await openTestPlace({ providers: { probe }, log: silent })
+    const { runs } = open.place.world
+    const append = runs.append.bind(runs)
+    const cut: typeof append = (change) => {
+      if (change.events.some(({ type }) => type === 'block:gate')) throw new Fault('Unavailable', 'store_busy', 'cut')
+      return append(change)
+    }
+    Object.assign(runs, { append: cut })
+    const gate = { name: 'some', check: { type: 'expr', expression: 'inputs.files.length > 1' } }
+    const id = await open.start({ blocks: [{ ...read, pre_gates: [gate] }] }, { context: { files: files(2) } })
+    const started = await open.until(id, ({ type }) => type === 'block:started')
+    const lease = started.type === 'block:started' ? Date.parse(started.data.lease_until) - Date.parse(started.at) : 0
+    // On AWS nobody knows that a holder is gone: only its lease says so.
+    expect(lease).toBeLessThanOrEqual(30_000)
+    await open.kill()
+    const events = await open.ended(id)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(of(events, 'block:retrying')).toMatchObject([{ data: { code: 'ATTEMPT_LOST' } }])
+    expect(of(events, 'block:started').map(({ attempt }) => attempt)).toEqual([1, 2])
+    expect(of(events, 'block:gate')).toHaveLength(1)
+    expect(calls.toSorted()).toEqual(files(2))
+    await expectFoldStored(open, id)
   })
 })
 
