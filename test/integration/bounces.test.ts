@@ -193,6 +193,42 @@ describe('a bounce', () => {
     expect(spent.told.slice(-4)).toEqual(['review failed~1', 'mend started~1', 'mend completed~1', 'run:failed'])
   })
 
+  test('is obeyed by the provider that needs no model: plan, build, review, and back until the review is content', async () => {
+    open = await openTestPlace()
+    const agent = (prompt: string) => ({ provider: 'local', model: 'outline', prompt })
+    const rollback = { type: 'contains', port: 'patch', values: ['Rollback'], case_sensitive: true }
+    const blocks = [
+      { id: 'plan', outputs: { plan: 'string' }, agent: agent('Plan: {{inputs.goal}}') },
+      {
+        id: 'build',
+        inputs: { plan: { from: 'plan.plan' } },
+        outputs: { patch: 'string' },
+        agent: agent('Build {{inputs.plan}}'),
+      },
+      {
+        id: 'review',
+        inputs: { patch: { from: 'build.patch' } },
+        outputs: { review: 'string' },
+        agent: agent('Review {{inputs.patch}}'),
+        post_gates: [{ name: 'can-be-undone', check: rollback, on_fail: 'route' }],
+        on_gate_fail: [{ when_gate: 'can-be-undone', route_to: 'build', max_bounces: 2 }],
+      },
+    ]
+    const id = await open.start(
+      { blocks },
+      { context: { goal: 'Move the orders to the new table. Keep the old one.' } },
+    )
+    const told = story(await open.ended(id))
+    expect(told.slice(-6)).toEqual([
+      'rerouted to build: build review (1/2)',
+      'build started~1',
+      'build completed~1',
+      'review started~1',
+      'review completed~1',
+      'run:completed',
+    ])
+  })
+
   test('asks skipped blocks of its module again when what they waited for begins again', async () => {
     // One module of two hulls: {a, bad, late} and {bad, mid, last}; mid is skipped for a failure no rule looks at.
     const never = { post_gates: [{ name: 'ok', check: { type: 'contains', port: 'text', values: ['ok'] } }] }

@@ -111,7 +111,7 @@ describe('dataset-brief', () => {
 test('coding runs to its end through its gates', async () => {
   const { events } = await runToEnd('coding')
   expect(events.at(-1)?.type).toBe('run:completed')
-  expect(gates(events, 'review')).toEqual(['1 structured-feedback: passed'])
+  expect(gates(events, 'review')).toEqual(['1 structured-feedback: passed', '1 patch-is-tested: passed'])
 })
 
 test('basic runs to its end with a goal', async () => {
