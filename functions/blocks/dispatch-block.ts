@@ -126,7 +126,7 @@ function wholeNumber(amount: number): number {
 }
 
 async function dispatchHandler(
-  { world, run, block }: BlockCall,
+  { world, run, block, item }: BlockCall,
   { handler, config, outputs, id }: Extract<Block, { mode: 'deterministic' }>,
   { attempt, values, signal }: Dispatch,
 ): Promise<Produced> {
@@ -138,6 +138,7 @@ async function dispatchHandler(
     run,
     block_id: id,
     attempt,
+    ...(item === undefined ? {} : { item }),
     signal,
   })
   const { values: given, problems } = checkOutputs(made, block.outputs)

@@ -14,6 +14,8 @@ export interface HandlerCall {
   readonly run: RunKey
   readonly block_id: string
   readonly attempt: number
+  /** Of a foreach block: which item. */
+  readonly item?: number
   readonly signal: AbortSignal
 }
 

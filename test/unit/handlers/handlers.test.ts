@@ -168,6 +168,16 @@ describe('write-artifact', () => {
     expect(seen.artifacts[0]).toMatchObject({ media_type: 'application/octet-stream', bytes: 2 })
   })
 
+  test.each([
+    ['out/plan.md', 'out/plan.3.md'],
+    ['plan', 'plan.3'],
+    ['v1.0/plan', 'v1.0/plan.3'],
+    ['a.tar.gz', 'a.tar.3.gz'],
+  ])('of item 3 of a fan-out stores %s as %s', async (name, numbered) => {
+    const { item } = await write({ config: { name }, inputs: { body: 'x' }, item: 3 })
+    expect(item?.name).toBe(numbered)
+  })
+
   test('says which input it lacks', async () => {
     await expect(write({ config: { name: 'x' }, inputs: { a: 1, b: 2 } })).rejects.toMatchObject({
       code: 'input_missing',
