@@ -48,7 +48,7 @@ describe('the door', () => {
     expect([answer.status, await answer.json()]).toEqual([403, { message: 'Missing Authentication Token' }])
   })
 
-  test.each(['health', 'config', 'agents', 'gates', 'openapi.json', 'dag/safety', 'dag/runs'])(
+  test.each(['health', 'config', 'agents', 'gates', 'openapi.json', 'dag/safety', 'dag/schema', 'dag/runs'])(
     'answers GET /api/%s',
     async (path) => {
       expect(await caller.call('GET', `/api/${path}`)).toMatchObject({ status: 200 })
@@ -60,6 +60,8 @@ describe('the door', () => {
     expect(JSON.stringify(json)).toMatch(/basic.*coding.*dataset-brief/)
     const judged = await caller.call('POST', '/api/dag/validate', { dag: document('coding') })
     expect(judged).toMatchObject({ status: 200, json: { valid: true } })
+    const planned = await caller.call('POST', '/api/dag/plan', { dag: document('basic') })
+    expect(planned).toMatchObject({ status: 200, json: { transitions: 5, makespan: { seconds: 2 } } })
   })
 })
 
@@ -71,6 +73,9 @@ describe('DAGs', () => {
     expect(problemsOf(events, document('basic'))).toEqual([])
     const { json } = await caller.call('GET', `/api/dag/runs/${id}`)
     expect(json.run).toMatchObject({ state: 'completed', starter: 'iam:Deployer', dag_name: 'basic' })
+    const graph = await caller.call('GET', `/api/dag/runs/${id}/graph`)
+    const states = Array.from(graph.json.nodes as Iterable<{ id: string; state: string }>, ({ state }) => state)
+    expect([graph.status, states]).toEqual([200, ['completed', 'completed']])
     await endsAs(id, 'basic', 'SUCCEEDED')
   })
 
