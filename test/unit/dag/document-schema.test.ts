@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
 import { dump, load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { documentSchema } from '../../../shared/dag/document-schema.ts'
@@ -8,6 +9,7 @@ import { SECTIONS } from '../../../shared/dag/sections.ts'
 import { gateTypes } from '../../../shared/gates/registry.ts'
 import { HANDLERS } from '../../../shared/handlers.ts'
 import { filesBelow, readText } from '../docs/markdown.ts'
+import { FULL, MUTANT } from './mutants.ts'
 
 const validate = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false }).compile(documentSchema())
 const FILES = filesBelow(['dags', 'test/unit/dag/openskelo'], '.yaml')
@@ -92,6 +94,21 @@ const BROKEN: readonly (readonly [string, object])[] = [
 ]
 
 describe('documentSchema() and parseDag() both', () => {
+  test('accept every document the parser accepts, whatever was changed in it', () => {
+    let accepted = 0
+    fc.assert(
+      fc.property(MUTANT, (document) => {
+        if (typeof document !== 'object' || document === null || !parseDag(document).ok) return
+        accepted += 1
+        validate(JSON.parse(JSON.stringify(document)))
+        expect(validate.errors).toBe(null)
+      }),
+      { numRuns: 400 },
+    )
+    expect(accepted).toBeGreaterThan(5)
+    expect(validate(FULL)).toBe(true)
+  })
+
   test('accept the document the broken ones are made of', () => {
     expect(parseDag({ blocks: [good] })).toMatchObject({ ok: true })
     expect([validate({ blocks: [good] }), validate.errors]).toEqual([true, null])
