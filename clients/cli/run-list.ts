@@ -41,9 +41,8 @@ async function list(session: Session, { url, json, children, ...filter }: ListOp
   for (const run of answer.runs) {
     const state = run.state === 'paused_approval' ? 'approval' : run.state
     const at = run.created_at.replace(/\.\d+Z$/, 'Z')
-    const of = run.parent === undefined ? '' : `  child of ${oneLine(run.parent.run_id)}`
-    const line = `${run.run_id}  ${state.padEnd(9)}  ${at}  ${oneLine(run.dag_name)}${of}`
-    session.say(cut(line, session.size().columns))
+    const name = `${run.parent === undefined ? '' : 'child '}${oneLine(run.dag_name)}`
+    session.say(cut(`${run.run_id}  ${state.padEnd(9)}  ${at}  ${name}`, session.size().columns))
   }
   if (answer.next_cursor !== null)
     session.say(`More: ${moreOf(session, target, { ...filter, children }, answer.next_cursor)}`)

@@ -4,6 +4,7 @@ import { answerApproval } from './answer-approval.ts'
 import { callApi, type Target } from './api.ts'
 import { artifactLines, saveArtifacts } from './artifacts.ts'
 import { commandLine } from './command-line.ts'
+import { withChildren } from './follow-children.ts'
 import { jsonText } from './json-text.ts'
 import { oneLine } from './plain-text.ts'
 import type { ExitCode } from './refused.ts'
@@ -57,7 +58,7 @@ export async function startAndWatch(session: Session, target: Target, how: Start
     runId: run_id,
     quiet: how.json,
     ...(how.signal && { signal: how.signal }),
-    onEvent: (event, note) => answerApproval(session, target, how, { event, note }),
+    onEvent: withChildren(target, (event, note) => answerApproval(session, target, how, { event, note }), how.signal),
   })
   const artifacts = await leftBehind(session, target, how, run_id)
   if (how.json) session.say(jsonText(ended, 2))

@@ -1,0 +1,113 @@
+import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { childRunId, runIdOfKey } from '../../shared/runs/ids.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+
+let place: Deployment
+let caller: Caller
+let states: SFNClient
+
+beforeAll(async () => {
+  place = await deploy(inject('assembly'))
+  caller = callerOf(place.api.url)
+  states = new SFNClient(place.states.aws)
+})
+afterAll(async () => {
+  states.destroy()
+  await place.close()
+})
+
+const text = { text: { type: 'string' } }
+const says = (prompt: string) => ({ provider: 'local', model: 'outline', prompt })
+/** An inline document; its children are documents of dags/. */
+const PARENT = JSON.stringify({
+  name: 'parent',
+  blocks: [
+    { id: 'goal', outputs: text, agent: says('Plan a small garden with three beds.') },
+    {
+      id: 'made',
+      mode: 'dag',
+      inputs: { text: { from: 'goal.text' } },
+      dag: { name: 'basic', inputs: { goal: '{{inputs.text}}' }, outputs: { text: 'implement.patch' } },
+      outputs: text,
+      post_gates: [{ name: 'there', check: { type: 'not_empty', port: 'text' } }],
+    },
+    { id: 'told', inputs: { text: { from: 'made.text' } }, outputs: text, agent: says('Sum up: {{inputs.text}}') },
+  ],
+})
+const WAITS = JSON.stringify({ name: 'waits', blocks: [{ id: 'sub', mode: 'dag', dag: { name: 'coding' } }] })
+
+const childIn = (events: readonly RunEvent[]) =>
+  events.flatMap((event) => (event.type === 'block:started' && event.data.child ? [event.data.child] : []))
+const statusOf = async (id: string, machine: string) => {
+  const arn = `arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-${machine}:${id}`
+  return (await states.send(new DescribeExecutionCommand({ executionArn: arn }))).status
+}
+
+test('a block runs a deployed document as a child, on its deployed machine', async () => {
+  const id = await caller.start({ dag: PARENT })
+  const events = await caller.until(id, isEnd)
+  expect(events.at(-1)?.type).toBe('run:completed')
+  const [child = '', ...more] = childIn(events)
+  expect(more).toEqual([])
+  expect(await statusOf(child, 'basic')).toBe('SUCCEEDED')
+  const { json } = await caller.call('GET', `/api/dag/runs/${child}`)
+  const parent = { run_id: id, block_id: 'made', epoch: 0, attempt: 1 }
+  expect(json.run).toMatchObject({ role: 'child', state: 'completed', starter: 'iam:Deployer', parent })
+  const list = await caller.call('GET', '/api/dag/runs?role=child')
+  expect(list.json.runs).toMatchObject([{ run_id: child, parent }])
+})
+
+test('the stop of a parent stops its child, though that waits for a person', async () => {
+  const id = await caller.start({ dag: WAITS })
+  const [child = ''] = childIn(await caller.until(id, ({ type }) => type === 'block:started'))
+  await caller.until(child, ({ type }) => type === 'approval:requested')
+  expect(await caller.call('POST', `/api/dag/runs/${id}/stop`, {})).toMatchObject({ status: 200 })
+  const events = await caller.until(child, isEnd)
+  expect(events.at(-1)).toMatchObject({ type: 'run:cancelled', data: { code: 'parent_ended' } })
+  await expect.poll(() => statusOf(child, 'coding'), { timeout: 10_000 }).toBe('ABORTED')
+})
+
+/** From the last reads before a function's first write to one past its last call. */
+const CRASHES = [
+  { name: 'open-child', first: 6, last: 18 },
+  { name: 'send-outbox', first: 1, last: 6 },
+  { name: 'start-run', first: 1, last: 6 },
+]
+
+/** The calls of open-child name the parent, those of the outbox the child. */
+function namedIn(function_: string, run_id: string): string {
+  return function_ === 'open-child' ? run_id : childRunId('main', { run_id, block: 1, epoch: 0, attempt: 1 })
+}
+
+test('a function that dies after any answer of AWS, or is called twice: the run completes with one child', async () => {
+  const plans = CRASHES.flatMap(({ name, first, last }) =>
+    Array.from({ length: last - first + 1 }, (_, i) => ({ name, after: first + i, key: `${name}-child-${first + i}` })),
+  )
+  for (const { name, after, key } of plans) {
+    const run_id = runIdOfKey('main', 'POST /api/dag/run', key)
+    place.twice.add(run_id)
+    place.sandboxes(name).crash((event) => JSON.stringify(event).includes(namedIn(name, run_id)), after)
+  }
+  const ended = await Promise.all(
+    plans.map(async ({ key }) => {
+      const { json } = await caller.call('POST', '/api/dag/run', { dag: PARENT }, { 'idempotency-key': key })
+      const id = String(json.run_id)
+      // What an outbox owes is repeated after a minute.
+      return { key, events: await caller.until(id, isEnd).catch(() => caller.until(id, isEnd)) }
+    }),
+  )
+  const wrong = ended.filter(({ events }) => {
+    return events.at(-1)?.type !== 'run:completed' || new Set(childIn(events)).size !== 1
+  })
+  expect(wrong.map(({ key, events }) => [key, events.at(-1)])).toEqual([])
+  expect(place.sandboxes('open-child').counts.crashed).toBeGreaterThan(8)
+}, 180_000)
+
+test('no function failed in a way nobody expected, or wanted what its role does not allow', async () => {
+  await place.lambda.settled()
+  expect(place.api.errors).toEqual([])
+  expect(place.door.denied).toEqual([])
+})
