@@ -2,7 +2,9 @@ import type { Command } from 'commander'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { jsonText } from './json-text.ts'
 import { readDagFile, refusing } from './read-dag-file.ts'
+import { usage } from './refused.ts'
 import type { Session } from './session.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export function addCompile(parent: Command, session: Session): void {
   parent
@@ -10,11 +12,24 @@ export function addCompile(parent: Command, session: Session): void {
     .description('print the state machine of a document (ASL); a function stands in it as a placeholder')
     .argument('<file>')
     .option('--json', 'print it as one line, exactly the text that is deployed')
-    .action((file: string, options: { readonly json?: true }) => compile(session, file, options))
+    .option('--part <k>', 'print part k: a document too large for one machine is several', wholeNumber(1, 1_000))
+    .action((file: string, options: Options) => compile(session, file, options))
 }
 
-function compile(session: Session, file: string, options: { readonly json?: true }): void {
+interface Options {
+  readonly json?: true
+  readonly part?: number
+}
+
+function compile(session: Session, file: string, { json, part }: Options): void {
   const dag = readDagFile(file, 'compile')
-  const { definition, text } = refusing(() => compileDag(dag))
-  session.say(options.json === true ? text : jsonText(definition, 2))
+  const compiled = refusing(() => compileDag(dag))
+  const shown = part === undefined ? compiled : compiled.parts[part - 1]
+  if (shown === undefined) throw noPart(file, part, compiled.parts.length)
+  session.say(json === true ? shown.text : jsonText(shown.definition, 2))
+}
+
+function noPart(file: string, part: number | undefined, parts: number) {
+  const has = parts === 0 ? 'is one machine and has no parts' : `has parts 1 to ${parts}`
+  return usage(`Cannot print part ${part}: "${file}" ${has}.`)
 }

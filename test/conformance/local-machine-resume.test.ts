@@ -464,6 +464,22 @@ describe('the local machine itself', () => {
       'a Retry without numbers',
       { StartAt: 'a', States: { a: task('f', { End: true, Retry: [{ ErrorEquals: ['X'] }] }) } },
     ],
+    [
+      'a name used in two branches',
+      {
+        StartAt: 'P',
+        States: {
+          P: {
+            Type: 'Parallel',
+            Branches: [
+              { StartAt: 'a', States: { a: task('f') } },
+              { StartAt: 'a', States: { a: task('f') } },
+            ],
+            End: true,
+          },
+        },
+      },
+    ],
     ['a Parallel without branches', { StartAt: 'a', States: { a: { Type: 'Parallel', Branches: [], End: true } } }],
     ['a Wait without time', { StartAt: 'a', States: { a: { Type: 'Wait', End: true } } }],
   ])('ensure() refuses %s', async (_title, machine) => {

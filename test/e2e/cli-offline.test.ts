@@ -135,6 +135,18 @@ describe('sluice compile', () => {
     expect(text.trimEnd()).not.toContain('\n')
   })
 
+  test('prints the parts of a document too large for one machine', async () => {
+    const block = (v: number) =>
+      `  - { id: b${v}, outputs: { x: string }, agent: { provider: local, model: m, prompt: p }, retry: { max_attempts: 10 } }`
+    const cwd = project({ 'wide.yaml': `blocks:\n${Array.from({ length: 320 }, (_, v) => block(v)).join('\n')}\n` })
+    const whole = JSON.parse((await sluice(['compile', 'wide.yaml'], { cwd })).out)
+    expect(JSON.stringify(whole)).toContain('{Part1}')
+    const part = JSON.parse((await sluice(['compile', 'wide.yaml', '--part', '1'], { cwd })).out)
+    expect(part).toMatchObject({ QueryLanguage: 'JSONata', StartAt: '_parallel_2' })
+    const { code, err } = await sluice(['compile', 'wide.yaml', '--part', '2'], { cwd })
+    expect([code, err]).toEqual([2, expect.stringContaining('has parts 1 to 1')])
+  })
+
   test('refuses a document with errors, all of them on stderr', async () => {
     const cwd = project({ 'bad.yaml': BAD })
     const { code, out, err } = await sluice(['compile', 'bad.yaml'], { cwd })

@@ -10,7 +10,7 @@ import { compileField } from './template.ts'
  * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers but BackoffRate, HeartbeatSeconds, expressions in
  * TimeoutSeconds, state-level Output of a Choice, other resources than the two lambda:invoke and startExecution.sync:2, further Arguments
  * of these, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
- * history API, versions and aliases, the 1 MB limit of a definition, unique names across branches, and of AWS's
+ * history API, versions and aliases, the 1 MB limit of a definition, and of AWS's
  * JSONata functions all but $parse. History events are counted close to, not exactly like, AWS. Arguments and Items
  * of a state that was under way at a kill are evaluated again. A time-out aborts the invocation's signal (on AWS the
  * function runs on unaware).
@@ -21,6 +21,7 @@ export function readDefinition(text: string): Definition {
     throw refused('the machine', 'it must be an object with QueryLanguage "JSONata"')
   }
   checkMachine(definition, 'the machine')
+  checkNames(definition)
   // checkMachine has just looked at every field of the type.
   return definition as unknown as Definition
 }
@@ -63,6 +64,19 @@ function checkMachine(machine: Loose, where: string): void {
   if (!isRecord(States)) throw refused(where, 'it has no States')
   checkTarget(StartAt, States, `StartAt of ${where}`)
   for (const [name, state] of Object.entries(States)) checkState(name, state, States)
+}
+
+/** A name is unique in the whole machine, whatever branch it is in, as Step Functions demands. */
+function checkNames(definition: Loose): void {
+  const seen = new Set<string>()
+  const open: Loose[] = [definition]
+  for (let machine = open.pop(); machine !== undefined; machine = open.pop()) {
+    for (const [name, state] of Object.entries(machine.States as Readonly<Record<string, Loose>>)) {
+      if (seen.has(name)) throw refused(`state "${name}"`, 'there are two of that name')
+      seen.add(name)
+      open.push(...list(state.Branches), ...(isRecord(state.ItemProcessor) ? [state.ItemProcessor] : []))
+    }
+  }
 }
 
 function checkState(name: string, state: unknown, states: Loose): void {
