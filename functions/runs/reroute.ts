@@ -35,7 +35,7 @@ export async function reroute(
   const rules: Record<string, FiredRule> = { ...fired?.rules }
   const events: NewEvent[] = []
   for (const [i, bounce] of due.entries()) {
-    const feedback = await world.objects.put(run.tenant, Buffer.from(JSON.stringify(bounce.failure.feedback ?? [])))
+    const feedback = await world.objects.put(run.tenant, Buffer.from(JSON.stringify(feedbackOf(bounce))))
     const count = (rules[bounce.rule.key]?.count ?? 0) + 1
     rules[bounce.rule.key] = { count, epoch, feedback_ref: feedback.ref }
     const reset = i === 0 ? [...bounce.rule.hull, ...also] : bounce.rule.hull
@@ -52,6 +52,12 @@ export async function reroute(
     at: new Date(world.clock.now()).toISOString(),
     module: { key: String(module.key), set: { epoch, rules, also: { ...fired?.also, ...asked } } },
   })
+}
+
+/** Lines for the prompts of the reset blocks: the verdicts, then what the author says of them. */
+function feedbackOf({ rule, failure }: DueBounce): readonly string[] {
+  const { reason } = rule.bounce
+  return [...(failure.feedback ?? []), ...(reason === undefined ? [] : [reason])]
 }
 
 function eventsOf(
