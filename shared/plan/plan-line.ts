@@ -1,4 +1,5 @@
 import { compileDag } from '../compile/compile-dag.ts'
+import { Fault } from '../errors.ts'
 import { compiledMachines, simulatedMachines } from './compiled-machines.ts'
 import { type CriticalPath, criticalPath } from './critical-path.ts'
 import { boundBytes, measureMachine } from './measure-machines.ts'
@@ -28,7 +29,13 @@ export function planLine(text: string, number: number, clock: () => number): Pla
   if ('error' in line) return line
   const path = criticalPath(line.upstream, line.seconds)
   if ('cycle' in path) return refused(number, line.id, 'cycle', `blocks wait for each other: ${ringOf(path.cycle)}`)
-  return planned(line, path, clock)
+  try {
+    return planned(line, path, clock)
+  } catch (error) {
+    // One graph that no machine can hold ends no stream.
+    if (!(error instanceof Fault)) throw error
+    return refused(number, line.id, error.code, error.message)
+  }
 }
 
 function planned({ id, upstream, seconds }: PlanLine, path: CriticalPath, clock: () => number): PlannedLine {

@@ -13,7 +13,7 @@ export interface LineError {
 }
 
 /** More than a document may have: a compiler can be measured at this size. */
-export const MAX_LINE_BLOCKS = 10_000
+const MAX_LINE_BLOCKS = 10_000
 /** A line of them is about 60 MB. */
 const MAX_LINE_EDGES = 5_000_000
 
