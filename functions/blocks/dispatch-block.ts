@@ -58,7 +58,8 @@ async function dispatchAgent(
   dispatch: Dispatch,
 ): Promise<Produced> {
   const { agent } = block
-  const base = render(call, agent.prompt ?? generatedPrompt(block, dispatch.values), dispatch.values)
+  const { values } = dispatch
+  const base = agent.prompt === undefined ? generatedPrompt(block, values) : render(call, agent.prompt, values)
   const answers: DispatchAnswer[] = []
   let feedback = dispatch.feedback
   for (;;) {
