@@ -1,23 +1,14 @@
 import * as z from 'zod'
-import type { Json } from '../canonical.ts'
-import type { Isolate } from '../isolate.ts'
-import { compileProblem } from './compile-schema.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import type { GatePorts } from './gate-ports.ts'
+import { JsonSchemaParam } from './json-schema-param.ts'
 import { PortNameSchema } from './port-name.ts'
 import { readPort, unusable } from './read-port.ts'
 import { readSchemaAnswer } from './schema-answer.ts'
-import { schemaProblem } from './schema-budget.ts'
-
-const SchemaSchema = z.record(z.string(), z.unknown()).superRefine((schema, context) => {
-  // Compiled here too, inside the budget: an unknown keyword or bad pattern is found when the DAG is parsed.
-  const problem = schemaProblem(schema) ?? compileProblem(schema as { readonly [key: string]: Json })
-  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
-})
 
 const JsonSchemaSchema = z.strictObject({
   port: PortNameSchema,
-  // schemaProblem() lets only JSON through.
-  schema: SchemaSchema as unknown as z.ZodType<{ readonly [key: string]: Json }>,
+  schema: JsonSchemaParam,
 })
 type JsonSchema = z.infer<typeof JsonSchemaSchema>
 
@@ -38,11 +29,7 @@ export const jsonSchema: Gate<JsonSchema> = {
   check,
 }
 
-async function check(
-  { port, schema }: JsonSchema,
-  facts: GateFacts,
-  ports: { readonly isolate: Isolate },
-): Promise<CheckResult> {
+async function check({ port, schema }: JsonSchema, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
   const value = readPort(facts, port)
   if (value === undefined || value === null) {
     return { passed: false, reason: unusable(port, value) ?? `missing port ${port}`, facts: { port } }

@@ -1,30 +1,39 @@
 import { contains } from './contains.ts'
 import { containsAny } from './contains-any.ts'
+import { containsJson } from './contains-json.ts'
 import { cost } from './cost.ts'
+import { csvColumns } from './csv-columns.ts'
 import { diff } from './diff.ts'
 import { endsWith } from './ends-with.ts'
 import { equals } from './equals.ts'
 import { expr } from './expr.ts'
 import type { Gate } from './gate.ts'
 import { http } from './http.ts'
+import { jsonPath } from './json-path.ts'
 import { jsonSchema } from './json-schema.ts'
+import { keysPresent } from './keys-present.ts'
 import { latency } from './latency.ts'
 import { levenshtein } from './levenshtein.ts'
+import { markdownSections } from './markdown-sections.ts'
 import { matches } from './matches.ts'
 import { maxLength } from './max-length.ts'
 import { maxValue } from './max-value.ts'
 import { minLength } from './min-length.ts'
 import { notEmpty } from './not-empty.ts'
+import { oneOf } from './one-of.ts'
 import { portMatches } from './port-matches.ts'
 import { portMinLength } from './port-min-length.ts'
 import { portNotEmpty } from './port-not-empty.ts'
 import { portType } from './port-type.ts'
+import { range } from './range.ts'
 import { rougeN } from './rouge-n.ts'
 import { semanticReview } from './semantic-review.ts'
 import { shell } from './shell.ts'
 import { startsWith } from './starts-with.ts'
+import { typeIs } from './type-is.ts'
 import { validJson } from './valid-json.ts'
 import { validUrl } from './valid-url.ts'
+import { validYaml } from './valid-yaml.ts'
 import { wordCount } from './word-count.ts'
 
 /** Every gate kind by family, in the order of the generated reference. */
@@ -45,6 +54,7 @@ const FAMILIES: Readonly<Record<string, readonly Gate<unknown>[]>> = {
     semanticReview,
   ],
   Text: [notEmpty, equals, containsAny, startsWith, endsWith, wordCount, maxLength, levenshtein, rougeN],
+  Structure: [typeIs, containsJson, validYaml, csvColumns, markdownSections, jsonPath, keysPresent, oneOf, range],
   'Names of other systems': [portNotEmpty, portMatches, portMinLength, portType, expr],
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { describeGates } from '../../../shared/gates/describe-gates.ts'
 import { explainGate } from '../../../shared/gates/explain-gate.ts'
+import type { GateFacts } from '../../../shared/gates/gate.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 describe.each(describeGates())('$type', ({ type, examples, ...gate }) => {
@@ -12,7 +13,7 @@ describe.each(describeGates())('$type', ({ type, examples, ...gate }) => {
     '$check gives what its example says',
     async ({ check, passes, needs, outputs = {}, ...facts }) => {
       expect(refusals({ type, ...check })).toEqual([])
-      const verdict = await judged({ type, ...check }, factsOf(outputs, facts))
+      const verdict = await judged({ type, ...check }, { ...factsOf(outputs), ...facts } as GateFacts)
       // What needs a port answers error here, where there is none; its own test has the port.
       if (needs === undefined) expect(verdict.status).toBe(passes ? 'passed' : 'failed')
       else expect(verdict.status).toBe('error')

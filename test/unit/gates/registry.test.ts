@@ -34,7 +34,27 @@ const TEXT = [
   'levenshtein',
   'rouge_n',
 ]
-const MORE = ['not_empty', ...TEXT, 'port_not_empty', 'port_matches', 'port_min_length', 'port_type', 'expr']
+const STRUCTURE = [
+  'type_is',
+  'contains_json',
+  'valid_yaml',
+  'csv_columns',
+  'markdown_sections',
+  'json_path',
+  'keys_present',
+  'one_of',
+  'range',
+]
+const MORE = [
+  'not_empty',
+  ...TEXT,
+  ...STRUCTURE,
+  'port_not_empty',
+  'port_matches',
+  'port_min_length',
+  'port_type',
+  'expr',
+]
 
 describe('the registry', () => {
   test('has the thirteen, not_empty and the aliases', () => {
@@ -74,6 +94,7 @@ const { value: anyValue } = fc.letrec<{ value: Json }>((tie) => ({
 const PORTS = ['a', 'b', '__proto__', 'length']
 const port = fc.constantFrom(...PORTS)
 const values = fc.oneof(
+  fc.constantFrom<Readonly<Record<string, Json>>>({ a: '# a\n\nx', b: { a: 1, b: [2] } }, { a: '[1]', b: 'a\n1' }),
   fc.dictionary(fc.constantFrom('a', 'b', 'length'), anyValue, { maxKeys: 3 }),
   fc.constantFrom<Readonly<Record<string, Json>>>({ a: 'a B 1 x', b: 'https://a.b/' }, { a: 1, b: true, length: [] }),
 )
@@ -136,6 +157,15 @@ const PARAMS: Readonly<Record<string, fc.Arbitrary<object>>> = {
     fc.record({ port, other: port, max: fc.nat(9) }),
   ),
   rouge_n: fc.record({ port, reference: fc.constantFrom('a', 'a b', 'x'), min: fc.constantFrom(0.1, 1) }),
+  type_is: fc.record({ port, expected: fc.constantFrom('string', 'json', 'object', 'file') }),
+  contains_json: fc.record({ port, schema }),
+  valid_yaml: fc.record({ port }),
+  csv_columns: fc.record({ port, columns: fc.constantFrom(['a'], ['a B 1 x']), min_rows: fc.constant(0) }),
+  markdown_sections: fc.record({ port, sections: fc.array(word, { minLength: 1, maxLength: 2 }) }),
+  json_path: fc.record({ port, path: fc.constantFrom('a', 'b[0]', '["length"]', '[0]') }),
+  keys_present: fc.record({ port, keys: fc.constantFrom(['a'], ['a', 'b'], ['__proto__']) }),
+  one_of: fc.record({ port, values: fc.constantFrom<Json>([1, true], ['a B 1 x']) }),
+  range: fc.record({ port, min: fc.constantFrom(-1, 1) }),
   port_not_empty: fc.record({ port }),
   port_matches: fc.record({ port, pattern: fc.constantFrom('a', '^') }),
   port_min_length: fc.record({ port, min: fc.nat(3) }),

@@ -1,0 +1,43 @@
+import * as z from 'zod'
+import { firstJson } from './first-json.ts'
+import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import type { GatePorts } from './gate-ports.ts'
+import { jsonSchema } from './json-schema.ts'
+import { JsonSchemaParam } from './json-schema-param.ts'
+import { PortNameSchema } from './port-name.ts'
+import { readPort, wrongType } from './read-port.ts'
+
+/** Bytes of text looked through. */
+const MAX_BYTES = 1_048_576
+
+const ContainsJsonSchema = z.strictObject({ port: PortNameSchema, schema: JsonSchemaParam.optional() })
+type ContainsJson = z.infer<typeof ContainsJsonSchema>
+
+/** Spec gates, "Beyond the thirteen": the first object or list in the text that parses. */
+export const containsJson: Gate<ContainsJson> = {
+  type: 'contains_json',
+  summary: 'Passes when a JSON object or list stands in the text of the port; the first must be valid under `schema`.',
+  params: ContainsJsonSchema,
+  reads: ({ port }) => [port],
+  examples: [
+    { check: { port: 'answer' }, outputs: { answer: 'Here it is: {"id": 7} as asked.' }, passes: true },
+    { check: { port: 'answer' }, outputs: { answer: 'Here it is: {id: 7}' }, passes: false },
+  ],
+  check,
+}
+
+async function check({ port, schema }: ContainsJson, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
+  const seen = readPort(facts, port)
+  if (typeof seen !== 'string') return wrongType(port, 'text', seen)
+  if (Buffer.byteLength(seen) > MAX_BYTES) {
+    return {
+      passed: false,
+      reason: `port ${port} has more than the ${MAX_BYTES} bytes that are searched`,
+      facts: { port },
+    }
+  }
+  const found = firstJson(seen)
+  if (found === undefined) return { passed: false, reason: 'must contain a JSON object or list', facts: { port } }
+  if (schema === undefined) return { passed: true, reason: 'contains JSON', facts: { port } }
+  return jsonSchema.check({ port, schema }, { ...facts, outputs: { [port]: found } }, ports)
+}
