@@ -1,5 +1,6 @@
 import type { State } from './asl.ts'
 import type { CompiledBlock } from './compiled-block.ts'
+import { EPOCH, epochIn } from './epoch.ts'
 import { awaitToken, callFunction } from './function-task.ts'
 
 /** Where a state leads: onward to another one or out of its branch. */
@@ -22,8 +23,6 @@ const APPROVAL_GRACE_SEC = 300
 /** An inline Map runs no more at once. Source: Step Functions quotas. */
 const MOST_ITEMS_AT_ONCE = 40
 
-/** The epoch a state was entered with; the first pass comes from outside the module and has none. */
-export const EPOCH = '{% $states.input.e ? $states.input.e : 0 %}'
 /** RetryBlock's message, `{"s": seconds}` with `e` inside a module: Lambda wraps the error in JSON, the message is JSON itself. */
 const RETRY_SIGNAL = '{% $parse($parse($states.errorOutput.Cause).errorMessage) %}'
 const RETRY_SECONDS = '{% $parse($parse($states.errorOutput.Cause).errorMessage).s %}'
@@ -126,9 +125,4 @@ const RETRY_ROUTE = (id: string) => ({ ErrorEquals: ['RetryBlock'], Next: `_retr
 /** Left out where there is none: most blocks signal nothing. */
 function joinsOf(joins: readonly string[] = []) {
   return joins.length === 0 ? {} : { joins }
-}
-
-/** The member `e` of payloads and inputs inside a bounce module. */
-export function epochIn(epoch: boolean): { readonly e?: string } {
-  return epoch ? { e: EPOCH } : {}
 }

@@ -1,4 +1,5 @@
-import { EPOCH, type Onward, type States } from './emit-block.ts'
+import type { Onward, States } from './emit-block.ts'
+import { EPOCH } from './epoch.ts'
 import { callFunction } from './function-task.ts'
 
 /**

@@ -1,7 +1,8 @@
 import type { Machine, State } from './asl.ts'
-import { type Emission, EPOCH, emitBlock, epochIn, type Onward, type States } from './emit-block.ts'
+import { type Emission, emitBlock, type Onward, type States } from './emit-block.ts'
 import { emitExit } from './emit-exit.ts'
 import { emitPart } from './emit-part.ts'
+import { EPOCH, epochIn } from './epoch.ts'
 import { awaitToken, callFunction } from './function-task.ts'
 import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
 

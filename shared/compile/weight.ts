@@ -21,7 +21,7 @@ const MOST_ITEMS = 1_000
 const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6 }
 
 /** Bytes of machine text once its placeholders are bound. It is ASCII: nothing a user wrote but ids is in it. */
-export function boundBytes(text: string): number {
+function boundBytes(text: string): number {
   return text.length + (text.match(/\$\{\w+\}/g) ?? []).reduce((sum, { length }) => sum + ARN_BYTES - length, 0)
 }
 

@@ -1,8 +1,9 @@
 import { canonicalJson } from '../../../shared/canonical.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Clock } from '../../../shared/world.ts'
+import { abortedBy } from './aborted-by.ts'
 import { endExecution } from './execution.ts'
-import type { ExecutionEnd, Journal, JournalledExecution } from './journal.ts'
+import type { Journal, JournalledExecution } from './journal.ts'
 import type { Child, ChildOrder } from './live-execution.ts'
 import { type Definitions, isPart } from './loaded-definitions.ts'
 import type { Live, Running } from './running.ts'
@@ -62,10 +63,6 @@ function childOf({ journal, clock }: PartsDeps, { execution, over }: Live): Chil
     over: over.then(() => journal.find(machine, name)?.end),
     stop: () => endExecution(execution, abortedBy('the execution that waited for it was stopped', clock)),
   }
-}
-
-export function abortedBy(cause: string, clock: Clock): ExecutionEnd {
-  return { status: 'ABORTED', cause, ended_at: clock.now() }
 }
 
 function exists(name: string): StateError {
