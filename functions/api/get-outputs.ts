@@ -2,6 +2,7 @@ import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { suggest } from '../../shared/dag/suggest.ts'
 import { Fault } from '../../shared/errors.ts'
+import { blockLane } from '../../shared/runs/block-lane.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Head, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -10,17 +11,21 @@ import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 
-/** Only a completed block has published anything: what an attempt made before its gates held is nobody's to read. */
+/**
+ * Only a completed block has published anything: what an attempt made before its gates held is nobody's to read, nor is
+ * what a block gave before it was sent back.
+ */
 export const handler = httpHandler({
   name: 'get-outputs',
   schema: RUN_DATA_ROUTES['get-outputs'],
   run: async (call, world) => {
     const { block_id } = call.params
     const { run, head } = await requireRun(world, call)
-    const { dag, index } = await readPinned(world, run)
+    const pinned = await readPinned(world, run)
+    const { dag, index } = pinned
     const at = index.get(block_id)
     if (at === undefined) throw unknownBlock(dag, block_id)
-    const block = await projectionOf(world, run, head, at)
+    const block = await projectionOf(world, run, at, blockLane(pinned, head, block_id))
     const stored = Object.entries((block?.state === 'completed' && block.outputs) || {})
     if (block === undefined || stored.length === 0) throw noOutputs(dag, block_id, head, block)
     const small = stored.filter(([, { bytes }]) => bytes <= MAX_INLINE_BYTES)
@@ -36,10 +41,9 @@ const MAX_INLINE_BYTES = 262_144
 async function projectionOf(
   world: World,
   run: RunKey,
-  head: Head,
   block: number,
+  lane: number | undefined,
 ): Promise<BlockProjection | undefined> {
-  const lane = head.lanes[String(block)]
   if (lane === undefined) return undefined
   return (await readProjections(world, run, new Map([[block, lane]]))).get(block)
 }

@@ -1,6 +1,6 @@
 import type { FaultName } from '../../shared/errors.ts'
+import { blockOutcome } from '../../shared/runs/block-lane.ts'
 import type { Execution } from '../../shared/runs/machine.ts'
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Head, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { endRun } from './end-run.ts'
@@ -50,9 +50,10 @@ function shortened(text: string): string {
 
 /** The blocks that were at work or next: one of them is what the execution ended on. */
 async function unfinishedWords(world: World, run: RunKey): Promise<string> {
-  const { dag, index } = await readPinned(world, run)
-  const lanes = (await world.runs.head(run))?.lanes ?? {}
-  const outcomeOf = (id: string) => readOrdinal(lanes[String(index.get(id))] ?? 0).outcome
+  const pinned = await readPinned(world, run)
+  const { dag } = pinned
+  const head = (await world.runs.head(run)) ?? { lanes: {}, modules: {} }
+  const outcomeOf = (id: string) => blockOutcome(pinned, head, id)
   const due = dag.blocks.filter(({ id, upstream }) => {
     return outcomeOf(id) === undefined && upstream.every((other) => outcomeOf(other) !== undefined)
   })

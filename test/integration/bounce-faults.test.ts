@@ -119,6 +119,26 @@ describe('a run in the middle of a bounce', () => {
     await expectFoldStored(place, id)
   })
 
+  test('shows nothing of a pass that is over: outputs of a block that begins again are not published', async () => {
+    const { place, id, go } = await hanging()
+    open = place
+    const proxy = (block_id: string) => ({
+      httpMethod: 'GET',
+      path: '/',
+      pathParameters: { run_id: id, block_id },
+      queryStringParameters: null,
+      headers: {},
+      body: null,
+      isBase64Encoded: false,
+    })
+    const statusOf = async (of: string) =>
+      ((await place.place.invoke('get-outputs', proxy(of))) as { readonly statusCode: number }).statusCode
+    expect([await statusOf('plan'), await statusOf('build')]).toEqual([200, 404])
+    go()
+    await place.ended(id)
+    expect(await statusOf('build')).toBe(200)
+  })
+
   test('can be stopped', async () => {
     const { place, id } = await hanging()
     open = place
