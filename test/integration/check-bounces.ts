@@ -4,12 +4,12 @@ import type { PlannedBlock } from './random-runs.ts'
 type Rerouted = Extract<RunEvent, { readonly type: 'block:rerouted' }>
 
 /** A block's events, epoch by epoch: one list more for each bounce that sent it back. */
-export function passesOf(events: readonly RunEvent[], id: string): readonly (readonly RunEvent[])[] {
+export function passesOf(events: readonly RunEvent[], id: string, item?: number): readonly (readonly RunEvent[])[] {
   const passes: RunEvent[][] = [[]]
   for (const event of events) {
     if (event.type === 'block:rerouted') {
       if (event.data.reset.includes(id)) passes.push([])
-    } else if (event.block_id === id) passes.at(-1)?.push(event)
+    } else if (event.block_id === id && event.item === item) passes.at(-1)?.push(event)
   }
   return passes
 }

@@ -2,10 +2,11 @@ import { type RunEvent, RunEventSchema } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { chainOf } from '../../shared/runs/hash-chain.ts'
 import { bounceProblems, passesOf } from './check-bounces.ts'
+import { itemProblems } from './check-items.ts'
+import { attemptProblems, moveProblems } from './check-lane.ts'
 import type { PlannedBlock } from './random-runs.ts'
 
 const TERMINAL = ['run:completed', 'run:failed', 'run:cancelled']
-const SAFETY_CAP = 5
 
 /** What is wrong with the log of an ended run, by the invariants of spec reliability; empty = nothing. */
 export function brokenInvariants(
@@ -38,50 +39,24 @@ function logProblems(events: readonly RunEvent[]): readonly string[] {
   return wrong
 }
 
-/** By the event that came and the state it found: the state it leads to (spec dag, "Block states"). */
-const MOVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'block:ready': { pending: 'ready' },
-  'block:started': { ready: 'running', retrying: 'running' },
-  'block:output': { running: 'running' },
-  'block:gate': { running: 'running' },
-  'block:retrying': { running: 'retrying' },
-  'block:completed': { running: 'completed' },
-  'block:failed': { running: 'failed', ready: 'failed', retrying: 'failed' },
-  'block:skipped': { pending: 'skipped' },
-  'approval:requested': { ready: 'paused', retrying: 'paused' },
-  'approval:decided': { paused: 'ready' },
-  'approval:expired': { paused: 'ready' },
-}
-
 /** Each epoch of a block is a life of its own (decisions, "Bounces and epochs"). */
 function blockProblems(events: readonly RunEvent[], block: PlannedBlock): readonly string[] {
   return [
     ...passesOf(events, block.id).flatMap((pass) => [
-      ...moveProblems(pass, block),
-      ...attemptProblems(pass, block),
+      ...moveProblems(pass, 'pending'),
+      ...attemptProblems(pass, block.tries),
       ...gateProblems(pass, block),
       ...approvalProblems(pass, block),
     ]),
     ...startProblems(events, block),
+    ...itemProblems(events, block),
   ].map((problem) => `${block.id}: ${problem}`)
-}
-
-/** 7, 8. */
-function moveProblems(mine: readonly RunEvent[], { id }: PlannedBlock): readonly string[] {
-  const wrong: string[] = []
-  let state = 'pending'
-  for (const { type, seq } of mine) {
-    const next = MOVES[type]?.[state]
-    if (next === undefined) wrong.push(`8: ${type} (event ${seq}) in state ${state} of ${id}`)
-    state = next ?? state
-  }
-  return wrong
 }
 
 /** 9, and that a block is skipped only for upstreams that ended otherwise than it needs them, or by its own condition. */
 function startProblems(events: readonly RunEvent[], block: PlannedBlock): readonly string[] {
   return events.flatMap((event, i) => {
-    if (event.block_id !== block.id) return []
+    if (event.block_id !== block.id || event.item !== undefined) return []
     // A skip must hold to the end: what it was for may have begun again since.
     const seen = event.type === 'block:skipped' && isLastOf(events, event) ? events : events.slice(0, i)
     return orderProblems(event, block, (other) => outcomeIn(passesOf(seen, other).at(-1) ?? []))
@@ -127,19 +102,6 @@ function isReason(
 
 function outcomeIn(pass: readonly RunEvent[]): string | undefined {
   return pass.find(({ type }) => ['block:failed', 'block:skipped', 'block:completed'].includes(type))?.type
-}
-
-/** 10: numbered 1, 2, .. ; only a lost attempt goes beyond the block's own tries, none beyond the safety cap. */
-function attemptProblems(mine: readonly RunEvent[], { tries }: PlannedBlock): readonly string[] {
-  const numbers = mine.flatMap(({ type, attempt }) => (type === 'block:started' ? [attempt] : []))
-  const wrong: string[] = []
-  if (numbers.some((attempt, i) => attempt !== i + 1)) wrong.push(`10: attempts are numbered ${numbers.join(' ')}`)
-  if (numbers.length > SAFETY_CAP) wrong.push(`10: ${numbers.length} attempts`)
-  for (const event of mine) {
-    if (event.type !== 'block:retrying' || event.data.code === 'ATTEMPT_LOST') continue
-    if ((event.attempt ?? 0) >= tries) wrong.push(`10: tried again after attempt ${event.attempt} of ${tries}`)
-  }
-  return wrong
 }
 
 /** 11: every gate was judged in the attempt that completed, and passed. */

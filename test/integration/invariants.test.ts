@@ -119,7 +119,7 @@ async function repeatOne(place: TestPlace, random: Random, ids: readonly string[
   const run_id = ids[upTo(random, ids.length - 1)] ?? ''
   const events = await place.events(run_id)
   const seen = events.filter(({ type }) => type === 'block:ready' || type === 'block:started')
-  const { block_id: block, seq = 0 } = seen[upTo(random, Math.max(0, seen.length - 1))] ?? {}
+  const { block_id: block, item, seq = 0 } = seen[upTo(random, Math.max(0, seen.length - 1))] ?? {}
   if (block === undefined) return
   const { json } = await place.call('get-run', run_id)
   const { blocks } = (json as unknown as { readonly dag: { readonly blocks: readonly Block[] } }).dag
@@ -132,7 +132,7 @@ async function repeatOne(place: TestPlace, random: Random, ids: readonly string[
   const send = (name: string, payload: object) => {
     void place.place.invoke(name, { in: { v: 1, tenant: 'main', run_id }, ...payload }).catch(() => undefined)
   }
-  send('run-block', { block, ...(module === undefined ? {} : { e }) })
+  send('run-block', { block, ...(item === undefined ? {} : { item }), ...(module === undefined ? {} : { e }) })
   // An exit is called when every block of its pass has ended: that pass then was followed by another.
   if (module !== undefined && passes.some(({ data }) => data.epoch > e)) send('close-module', { module: module.key, e })
 }

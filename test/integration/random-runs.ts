@@ -25,6 +25,8 @@ export interface PlannedBlock {
   readonly when?: true
   /** Upstreams that may also have failed; the others must complete. */
   readonly mends?: readonly string[]
+  /** It goes over a list. */
+  readonly items?: { readonly count: number; readonly tolerate: number }
   /** Where its first gate sends it back to, and how often at most. */
   readonly bounce?: { readonly to: string; readonly max: number }
 }
@@ -37,7 +39,7 @@ export interface PlannedRun {
 
 /**
  * A random DAG of 2 to 12 blocks: each reads up to three earlier ones; some ask, some have gates, some may retry, some
- * have conditions, some are sent back to a block before them or to themselves.
+ * have conditions, some are sent back to a block before them or to themselves, some go over a list.
  */
 export function planRun(random: Random): PlannedRun {
   const blocks: PlannedBlock[] = []
@@ -52,9 +54,9 @@ export function planRun(random: Random): PlannedRun {
       tries: 1 + upTo(random, 3),
       ...(chance(random, 0.25) ? { asks: ON_TIMEOUT[upTo(random, 2)] ?? 'reject' } : {}),
     }
-    const planned = { ...block, ...planFlow(block, blocks, random) }
+    const planned = { ...block, ...planFlow(block, blocks, random), ...planItems(random) }
     blocks.push(planned)
-    written.push(writeBlock(planned, random))
+    written.push(writeBlock(planned, blocks, random))
   }
   const options = { max_parallel: 1 + upTo(random, 4), fail_fast: chance(random, 0.2) }
   return { blocks, document: { blocks: written }, options }
@@ -76,6 +78,12 @@ function planFlow(
   }
 }
 
+/** A fan-out is judged item by item: its own gates would see lists. */
+function planItems(random: Random): Pick<PlannedBlock, 'items'> & Partial<Pick<PlannedBlock, 'gates'>> {
+  if (chance(random, 0.8)) return {}
+  return { items: { count: upTo(random, 5), tolerate: upTo(random, 2) }, gates: 0 }
+}
+
 function ancestorsOf(upstream: readonly string[], blocks: readonly PlannedBlock[]): readonly string[] {
   const found = new Set(upstream)
   for (const id of found) for (const other of blocks.find((one) => one.id === id)?.upstream ?? []) found.add(other)
@@ -84,8 +92,9 @@ function ancestorsOf(upstream: readonly string[], blocks: readonly PlannedBlock[
 
 const ON_TIMEOUT = ['reject', 'fail', 'approve'] as const
 
-function writeBlock(block: PlannedBlock, random: Random): object {
-  const { id, upstream, gates, tries, asks, when, mends = [], bounce } = block
+function writeBlock(block: PlannedBlock, before: readonly PlannedBlock[], random: Random): object {
+  const { id, upstream, gates, tries, asks, when, mends = [], bounce, items } = block
+  const first = before.find((one) => one.id === upstream[0] && one.items === undefined)
   const gate = (n: number) => ({
     name: `g${n}`,
     check: { type: 'min_length', port: 'text', min: 4 },
@@ -102,14 +111,21 @@ function writeBlock(block: PlannedBlock, random: Random): object {
     contract_repair_attempts: 0,
     ...(when === true ? { when: `inputs.from_${upstream[0]} != "good answer"` } : {}),
     ...(depends === '' ? {} : { depends }),
-    ...(bounce === undefined
+    ...(bounce === undefined || gates === 0
       ? {}
       : { on_gate_fail: [{ when_gate: 'g0', route_to: bounce.to, max_bounces: bounce.max }] }),
-    ...(upstream[0] === undefined || chance(random, 0.8) ? {} : { pre_gates: [preGate(upstream[0])] }),
+    ...(first === undefined || chance(random, 0.8) ? {} : { pre_gates: [preGate(first.id)] }),
+    ...(items === undefined ? {} : { foreach: writeItems(items) }),
     ...(asks === undefined
       ? {}
       : { approval: { required: true, on_timeout: asks, timeout_sec: 5 + upTo(random, 60) } }),
   }
+}
+
+function writeItems({ count, tolerate }: NonNullable<PlannedBlock['items']>): object {
+  const gate = { name: 'each', check: { type: 'min_length', port: 'text', min: 4 } }
+  const items = Array.from({ length: count }, (_, i) => i)
+  return { items, as: 'one', max_concurrency: 3, tolerate, item_gates: [gate] }
 }
 
 function wire(from: string, mends: readonly string[]): object {
