@@ -88,8 +88,9 @@ describe('a block’s hash after binding', () => {
   })
 
   test('follows the agent a route finds, though the document stays', () => {
-    const agents = (model: string) => ({ agents: { one: { role: 'worker', provider: 'own', model } } })
-    expect(hashOf({ role: 'worker' }, agents('a'))).not.toBe(hashOf({ role: 'worker' }, agents('b')))
+    const agents = (one: object) => ({ agents: { one: { role: 'worker', provider: 'own', model: 'a', ...one } } })
+    const hashes = [{}, { model: 'b' }, { system: 'S' }].map((one) => hashOf({ role: 'worker' }, agents(one)))
+    expect(new Set(hashes).size).toBe(3)
   })
 })
 

@@ -38,6 +38,12 @@ describe('a stream of events', () => {
     await fc.assert(law, { numRuns: 50 })
   })
 
+  test.each([1, 2, 3, 5])('in pieces of %i bytes keeps its characters whole', async (size) => {
+    const text = streamOf('Grüße an 世界 🌊👩‍👩‍👧')
+    const every = Array.from({ length: Math.ceil(Buffer.from(text).length / size) }, (_, i) => i * size)
+    expect(await readStream(remote, bodyOf(text, every).lines())).toMatchObject({ text: 'Grüße an 世界 🌊👩‍👩‍👧' })
+  })
+
   test('that ends early, anywhere before its finish reason, is cut and not an answer', async () => {
     const whole = streamOf('Grüße', 'm')
     const last = Buffer.from(whole.slice(0, whole.indexOf('"finish_reason":"stop"'))).length
