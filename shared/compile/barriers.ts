@@ -1,6 +1,6 @@
 import { type Buckets, fileNode } from './buckets.ts'
+import { SIGNAL_COST } from './costs.ts'
 import { addNode, toggleEdge } from './edit-graph.ts'
-import { SIGNAL_COST } from './joins.ts'
 import { keyOf, type PortSet, sameMembers } from './port-set.ts'
 import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
 

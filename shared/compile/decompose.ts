@@ -1,7 +1,8 @@
 import { barrierSides, factorBarriers } from './barriers.ts'
+import { coreOf } from './core.ts'
 import { addNode, toggleEdge } from './edit-graph.ts'
 import { flatten, type Steps } from './flatten.ts'
-import { type Cuts, cutOneKnot } from './joins.ts'
+import { layLanes } from './lay-lanes.ts'
 import type { Upstream } from './reduce.ts'
 import { reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
 import { nodesAt, type WorkGraph } from './work-graph.ts'
@@ -14,27 +15,17 @@ export function decompose(upstream: Upstream): Steps {
   const graph = toWorkGraph(upstream)
   const twins = twinBuckets()
   const sides = barrierSides()
-  const cuts: Cuts = new Map()
-  for (;;) {
+  do {
     reduceSeriesParallel(graph, twins)
-    if (factorBarriers(graph, sides)) continue
-    if (graph.size <= 1) break
-    cutOneKnot(graph, cuts)
-  }
+  } while (factorBarriers(graph, sides))
+  if (graph.size > 1) return layLanes(coreOf(graph))
   const root = graph.byEntry.find((node) => node.alive)
   return root === undefined ? [] : flatten(root.expression)
 }
 
 /** One node a block. */
 function toWorkGraph(upstream: Upstream): WorkGraph {
-  const graph: WorkGraph = {
-    byEntry: [],
-    byExit: [],
-    toReduce: new Set(),
-    toFactor: new Set(),
-    toScore: new Set(),
-    size: 0,
-  }
+  const graph: WorkGraph = { byEntry: [], byExit: [], toReduce: new Set(), toFactor: new Set(), size: 0 }
   const nodes = upstream.map((_, block) => addNode(graph, { kind: 'block', block, holdsBlock: true, depth: 0 }))
   nodes.forEach((node, v) => {
     for (const p of nodesAt(nodes, upstream[v] ?? [])) toggleEdge(graph, p, node)

@@ -15,12 +15,12 @@ export type Steps = readonly Step[]
 export function flatten(expression: Expression): Steps {
   return operands(expression, 'seq').flatMap((part): Steps => {
     if (part.kind === 'block' || part.kind === 'wait') return [part]
-    return part.kind === 'par' ? flattenParallel(part) : []
+    return part.kind === 'par' ? sideBySide(operands(part, 'par').map(flatten)) : []
   })
 }
 
-function flattenParallel(expression: Expression): Steps {
-  const parts = operands(expression, 'par').map(flatten)
+/** The parts at the same time: a Parallel, where two or more of them hold blocks. */
+export function sideBySide(parts: readonly Steps[]): Steps {
   const waits = parts.filter(onlyWaits).flat()
   const branches = parts.filter((steps) => !onlyWaits(steps)).flatMap(liftBranches)
   if (branches.length < 2) return [...branches.flat(), ...waits]

@@ -1,4 +1,5 @@
 import { Fault } from '../errors.ts'
+import { addRow, bitRows, hasBit } from './bit-rows.ts'
 
 /** A graph on plain indexes: `upstream[v]` lists what v waits for; duplicates are allowed. */
 export type Upstream = readonly (readonly number[])[]
@@ -9,16 +10,15 @@ export type Upstream = readonly (readonly number[])[]
  * Costs (kept edges * n / 32) word operations. The document check has refused cycles before: one here is a Bug.
  */
 export function reduceTransitively(upstream: Upstream): readonly (readonly number[])[] {
-  const words = (upstream.length + 31) >>> 5
-  const ancestors = new Uint32Array(upstream.length * words)
+  const ancestors = bitRows(upstream.length)
   const { order, place } = topologicalOrder(upstream)
   const kept: number[][] = upstream.map(() => [])
   for (const v of order) {
     const nearestFirst = [...(upstream[v] ?? [])].sort((a, b) => (place[b] ?? 0) - (place[a] ?? 0))
     for (const p of nearestFirst) {
-      if (hasBit(ancestors, v * words, p)) continue
+      if (hasBit(ancestors, v, p)) continue
       kept[v]?.push(p)
-      addRow(ancestors, v * words, p, words)
+      addRow(ancestors, v, p)
     }
   }
   return kept
@@ -47,15 +47,4 @@ function topologicalOrder(upstream: Upstream): { order: readonly number[]; place
     throw new Fault('Bug', 'compile_cycle', `Cannot compile the graph: block index ${stuck} is on or after a cycle.`)
   }
   return { order, place }
-}
-
-function hasBit(bits: Uint32Array, row: number, bit: number): boolean {
-  return (((bits[row + (bit >>> 5)] ?? 0) >>> (bit & 31)) & 1) === 1
-}
-
-/** ancestors(v) |= ancestors(p) + p. */
-function addRow(bits: Uint32Array, row: number, p: number, words: number): void {
-  const from = p * words
-  for (let w = 0; w < words; w++) bits[row + w] = (bits[row + w] ?? 0) | (bits[from + w] ?? 0)
-  bits[row + (p >>> 5)] = (bits[row + (p >>> 5)] ?? 0) | (1 << (p & 31))
 }

@@ -9,7 +9,7 @@ import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
  * How deep Parallels nest. A deeper piece becomes a branch of the outermost Parallel, with a join where it was cut off:
  * whoever reads the machine as JSON (Step Functions, validators, our interpreter) does so recursively.
  */
-const MAX_DEPTH = 64
+export const MAX_DEPTH = 64
 
 /** Nodes by both neighbour sets: two with the same are parallel. */
 export function twinBuckets(): Buckets {
@@ -24,7 +24,6 @@ export function twinBuckets(): Buckets {
 export function reduceSeriesParallel(graph: WorkGraph, twins: Buckets): void {
   for (const node of graph.toReduce) {
     graph.toReduce.delete(node)
-    graph.toScore.add(node)
     if (!node.alive || fuseNeighbour(graph, node) || dissolveBarrier(graph, node) || mergeTwin(graph, twins, node)) {
       continue
     }

@@ -21,12 +21,16 @@ export interface WorkGraph {
   readonly byExit: WorkNode[]
   readonly toReduce: Set<WorkNode>
   readonly toFactor: Set<WorkNode>
-  readonly toScore: Set<WorkNode>
   /** How many nodes are alive. */
   size: number
 }
 
 /** The nodes behind ports: `nodesAt(graph.byEntry, node.after.members)` are the successors. */
-export function nodesAt(table: readonly WorkNode[], ports: Iterable<number>): readonly WorkNode[] {
-  return Array.from(ports, (port) => table[port]).filter((node) => node !== undefined)
+export function nodesAt(table: readonly WorkNode[], ports: Iterable<number>): WorkNode[] {
+  const nodes: WorkNode[] = []
+  for (const port of ports) {
+    const node = table[port]
+    if (node !== undefined) nodes.push(node)
+  }
+  return nodes
 }

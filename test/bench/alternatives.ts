@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { buildLangGraph } from './build-langgraph.ts'
 import type { Shape } from './shapes.ts'
 
 /** Runs one graph of no-op blocks to its end; compiling or building is not part of `run`. */
@@ -19,22 +20,8 @@ export const ALTERNATIVES: readonly Alternative[] = [
   { name: 'p-graph', prepare: pGraph },
 ]
 
-interface LangGraph {
-  addNode(name: string, run: () => object): void
-  addEdge(from: string | readonly string[], to: string): void
-  compile(options: object): { invoke(input: object, options: object): Promise<unknown> }
-}
-
 async function langgraph(shape: Shape, file?: string): Promise<() => Promise<void>> {
-  const { StateGraph, Annotation } = await load<LangGraphModule>('@langchain/langgraph')
-  const State = Annotation.Root({ last: Annotation({ reducer: (_a: unknown, b: unknown) => b, default: () => '' }) })
-  const graph: LangGraph = new StateGraph(State)
-  for (let i = 0; i < shape.n; i += 1) graph.addNode(`b${i}`, () => ({}))
-  for (const [to, from] of sourcesOf(shape)) {
-    const [only] = from
-    if (only === undefined) graph.addEdge('__start__', `b${to}`)
-    else graph.addEdge(from.length === 1 ? `b${only}` : from.map((k) => `b${k}`), `b${to}`)
-  }
+  const graph = await buildLangGraph(sourcesOf(shape))
   const saver = file === undefined ? {} : { checkpointer: await sqliteSaver(file) }
   const compiled = graph.compile(saver)
   let thread = 0
@@ -44,9 +31,9 @@ async function langgraph(shape: Shape, file?: string): Promise<() => Promise<voi
   }
 }
 
-function sourcesOf(shape: Shape): ReadonlyMap<number, readonly number[]> {
-  const sources = new Map(Array.from({ length: shape.n }, (_, i): [number, number[]] => [i, []]))
-  for (const [from, to] of shape.edges) sources.get(to)?.push(from)
+function sourcesOf(shape: Shape): readonly (readonly number[])[] {
+  const sources: number[][] = Array.from({ length: shape.n }, () => [])
+  for (const [from, to] of shape.edges) sources[to]?.push(from)
   return sources
 }
 
@@ -93,10 +80,6 @@ async function pGraph(shape: Shape): Promise<() => Promise<void>> {
 }
 
 /** The packages' own types are not there when this file is type-checked on a fresh clone: these are the parts used. */
-interface LangGraphModule {
-  readonly StateGraph: new (state: unknown) => LangGraph
-  readonly Annotation: ((channel: object) => unknown) & { Root(channels: object): unknown }
-}
 interface SaverModule {
   readonly SqliteSaver: new (db: object) => object
 }

@@ -1,8 +1,6 @@
-import { waitInstead } from './wait-instead.ts'
-import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
-
-/** A signal's price beside a join's: one more set update in the store against a whole waiting state. */
-export const SIGNAL_COST = 0.02
+import { SIGNAL_COST } from '../../shared/compile/costs.ts'
+import { waitInstead } from '../../shared/compile/wait-instead.ts'
+import { nodesAt, type WorkGraph, type WorkNode } from '../../shared/compile/work-graph.ts'
 
 interface Cut {
   readonly node: WorkNode
@@ -14,11 +12,11 @@ interface Cut {
 export type Cuts = Map<WorkNode, Cut>
 
 /**
- * Step 3 of design compile, for an order that holds an N: takes one node out of its knot by keeping one of its
- * in-edges and replacing the others by a join. Every cut removes edges, so this ends.
+ * For an order that holds an N: takes one node out of its knot by keeping one of its in-edges and replacing the others by
+ * a join. Every cut removes edges, so this ends. `changed` are the nodes whose neighbours changed since the last cut.
  */
-export function cutOneKnot(graph: WorkGraph, cuts: Cuts): void {
-  scoreAgain(graph, cuts)
+export function cutOneKnot(graph: WorkGraph, cuts: Cuts, changed: Set<WorkNode>): void {
+  scoreAgain(graph, cuts, changed)
   const { node } = cheapestCut(cuts)
   const keep = bestCutOf(graph, node)?.keep
   waitInstead(
@@ -28,9 +26,9 @@ export function cutOneKnot(graph: WorkGraph, cuts: Cuts): void {
   )
 }
 
-function scoreAgain(graph: WorkGraph, cuts: Cuts): void {
-  const stale = new Set([...graph.toScore].flatMap((node) => [node, ...affected(graph, node)]))
-  graph.toScore.clear()
+function scoreAgain(graph: WorkGraph, cuts: Cuts, changed: Set<WorkNode>): void {
+  const stale = new Set([...changed].flatMap((node) => [node, ...affected(graph, node)]))
+  changed.clear()
   for (const node of stale) {
     const cut = node.alive ? bestCutOf(graph, node) : undefined
     if (cut === undefined) cuts.delete(node)

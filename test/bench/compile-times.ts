@@ -1,0 +1,72 @@
+import { compileDag } from '../../shared/compile/compile-dag.ts'
+import type { PublicDag } from '../machines/public-dags.ts'
+import { randomDag, type Upstream } from '../machines/random-dags.ts'
+import { buildLangGraph } from './build-langgraph.ts'
+import { blocksOf } from './machine-bytes.ts'
+
+/** Rounds whose median counts, after the same number that only warm up. */
+const ROUNDS = 9
+/** Families whose edges grow with their blocks; the others' grow with the square. */
+const GROWING = ['chain', 'sparse', 'series-parallel', 'ladder', 'grid', 'N', 'data pipeline', 'build and test']
+const GROWTH = [625, 1_250, 2_500, 5_000, 10_000]
+const AGAINST = ['chain', 'sparse', 'dense', 'layered', 'series-parallel', 'grid', 'build and test']
+
+/** How long compiling takes: how it grows, and against LangGraph's compile() of the same graph, in turns. */
+export async function printTimes(shapes: readonly PublicDag[], print: (line: string) => void): Promise<void> {
+  print('\nmilliseconds to compile (document checked already), and the exponent over blocks + edges')
+  print(`  ${''.padEnd(17)}${GROWTH.map((n) => `${n}`.padStart(9)).join('')}  exponent`)
+  for (const family of GROWING) {
+    const points = GROWTH.map((n) => growthPoint(randomDag(family, n, 1).upstream))
+    const times = points.map(({ ms }) => ms.toFixed(1).padStart(9)).join('')
+    print(`  ${family.padEnd(17)}${times}  ${exponentOf(points).toFixed(2).padStart(8)}`)
+  }
+  print("\ncompile time against LangGraph's: compile() alone, and with addNode and addEdge")
+  const random = AGAINST.flatMap((family) =>
+    [100, 1_000].map((n) => ({ name: `${family}, ${n}`, upstream: [randomDag(family, n, 1).upstream] })),
+  )
+  const all = { name: `the ${shapes.length} public DAGs`, upstream: shapes.map(({ upstream }) => upstream) }
+  for (const { name, upstream } of [...random, all]) print(`  ${name.padEnd(24)}${await against(upstream)}`)
+}
+
+function growthPoint(upstream: Upstream) {
+  const blocks = blocksOf(upstream)
+  const edges = upstream.reduce((sum, sources) => sum + sources.length, 0)
+  return { size: upstream.length + edges, ms: Math.min(...[1, 2, 3].map(() => timed(() => compileDag({ blocks })))) }
+}
+
+/** Slope of the line through the logarithms, least squares. */
+function exponentOf(points: readonly { readonly size: number; readonly ms: number }[]): number {
+  const logs = points.map(({ size, ms }) => [Math.log(size), Math.log(ms)] as const)
+  const mean = (at: 0 | 1) => logs.reduce((sum, point) => sum + point[at], 0) / logs.length
+  const [x, y] = [mean(0), mean(1)]
+  const over = logs.reduce((sum, [a, b]) => sum + (a - x) * (b - y), 0)
+  return over / logs.reduce((sum, [a]) => sum + (a - x) ** 2, 0)
+}
+
+async function against(graphs: readonly Upstream[]): Promise<string> {
+  const documents = graphs.map(blocksOf)
+  const seen = { ours: [] as number[], compile: [] as number[], build: [] as number[] }
+  for (let round = 0; round < 2 * ROUNDS; round++) {
+    seen.ours.push(timed(() => documents.forEach((blocks) => void compileDag({ blocks }))))
+    const started = performance.now()
+    const built = await Promise.all(graphs.map((graph) => buildLangGraph(graph)))
+    const compiled = timed(() => built.forEach((graph) => void graph.compile({})))
+    seen.compile.push(compiled)
+    seen.build.push(performance.now() - started)
+  }
+  const [ours, compile, build] = [median(seen.ours), median(seen.compile), median(seen.build)]
+  const ms = (value: number) => value.toFixed(2).padStart(8)
+  const ratios = `sluice / theirs = ${(ours / compile).toFixed(2)}x, built ${(ours / build).toFixed(2)}x`
+  return `sluice ${ms(ours)} ms   langgraph ${ms(compile)} ms, built ${ms(build)} ms   ${ratios}`
+}
+
+function timed(run: () => unknown): number {
+  const started = performance.now()
+  run()
+  return performance.now() - started
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.slice(ROUNDS).sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
