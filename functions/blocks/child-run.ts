@@ -1,4 +1,4 @@
-import { childRunId } from '../../shared/runs/ids.ts'
+import { childRunId } from '../../shared/runs/child-run-id.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
 

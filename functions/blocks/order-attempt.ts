@@ -1,8 +1,10 @@
 import { Fault } from '../../shared/errors.ts'
 import { type ChildOrder, orderChild } from '../runs/order-child.ts'
 import type { BlockCall } from './block-call.ts'
+import type { Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { type PreparedAttempt, prepareAttempt } from './prepare-attempt.ts'
+import { shortText } from './short-text.ts'
 
 /** Inputs and pre-gates of a `mode: dag` attempt, and what its child starts with; what is wrong with any is its failure. */
 export async function orderAttempt(
@@ -15,6 +17,13 @@ export async function orderAttempt(
     return { ...ready, order: await orderChild(call, call.block, attempt, ready.values) }
   } catch (error) {
     if (error instanceof Fault && error.name === 'Unavailable') throw error
-    return { ...ready, failure: failureOf(call, error) }
+    return { ...ready, failure: withIssue(failureOf(call, error), error) }
   }
+}
+
+/** A reason is one text: of a child's document or values that are wrong in several places it tells the first. */
+function withIssue(failure: Failure, error: unknown): Failure {
+  const [first] = error instanceof Fault ? error.issues : []
+  if (first === undefined || failure.reason.includes(first.message)) return failure
+  return { ...failure, reason: shortText(`${failure.reason} First: ${first.path}: ${first.message}`) }
 }

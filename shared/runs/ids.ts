@@ -13,23 +13,9 @@ export function runIdOfKey(tenant: string, route: string, key: string): string {
   return `run_${base32(Buffer.from(sha256(`${tenant}|${route}|${key}`), 'hex'))}`
 }
 
-/** The child run of one attempt of a block: who opens it again finds it (decisions, "Children"). */
-export function childRunId(
-  tenant: string,
-  parent: { run_id: string; block: number; epoch: number; attempt: number },
-): string {
-  const { run_id, block, epoch, attempt } = parent
-  return runIdOfKey(tenant, 'child', `${run_id}/${block}/${epoch}/${attempt}`)
-}
-
 /** `apr_<26 of the run id>_<block index, base 36>_<epoch>`. */
 export function approvalId(runId: string, block: number, epoch: number): string {
   return `apr_${runId.slice('run_'.length)}_${block.toString(36)}_${epoch}`
-}
-
-/** The epoch an approval id names; 0 for what is none. */
-export function approvalEpoch(id: string): number {
-  return Number(/_(\d+)$/.exec(id)?.[1] ?? 0)
 }
 
 function base32(bytes: Uint8Array): string {

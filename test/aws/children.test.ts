@@ -1,7 +1,8 @@
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { childRunId } from '../../shared/runs/child-run-id.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { childRunId, runIdOfKey } from '../../shared/runs/ids.ts'
+import { runIdOfKey } from '../../shared/runs/ids.ts'
 import { type Caller, callerOf, isEnd } from './caller.ts'
 import { type Deployment, deploy } from './deploy.ts'
 

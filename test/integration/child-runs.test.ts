@@ -65,12 +65,14 @@ describe('a block of mode dag', () => {
 
   test.each([
     ['no such document', 'nobody', {}, 'unknown_dag', 'nobody'],
+    ['a document with errors', 'broken', {}, 'invalid_dag', 'nowhere'],
     ['an input the child does not read', 'inner', { inputs: { zzz: 1 } }, 'invalid_inputs', 'zzz'],
     ['a template without a value', 'inner', { inputs: { topic: 'on {{inputs.none}}' } }, 'missing_input', 'none'],
     ['an output the child does not have', 'inner', { outputs: { text: 'say.zzz' } }, 'unknown_child_output', 'say.zzz'],
   ])('fails before anything is spent: %s', async (_why, name, dag, code, word) => {
     open = await openTestPlace({ providers: { probe: shout } })
     deployDocument(open, 'inner', [block('say', { inputs: { topic: { type: 'string', required: false } } })])
+    deployDocument(open, 'broken', [block('say', { inputs: { text: { from: 'nowhere.text' } } })])
     const inputs = { none: { type: 'string', required: false } }
     const id = await open.start({ blocks: [child('sub', name, { inputs }, dag)] })
     const events = await open.ended(id)
