@@ -74,19 +74,19 @@ function dueProblems(
 ): readonly string[] {
   if (bounce === undefined || !['run:completed', 'run:failed'].includes(events.at(-1)?.type ?? '')) return []
   const count = bounces.filter(({ block_id }) => block_id === id).length
-  if (count >= bounce.max || !failedGate(passesOf(events, id).at(-1) ?? [])) return []
+  if (count >= bounce.max || !failedGate(passesOf(events, id).at(-1) ?? [], bounce.gate ?? 'g0')) return []
   return [`${id}: left failed after ${count} of ${bounce.max} bounces`]
 }
 
 /** Whether the gate the rule looks at did not hold in the attempt that failed for good. */
-function failedGate(pass: readonly RunEvent[]): boolean {
+function failedGate(pass: readonly RunEvent[], gate: string): boolean {
   const end = pass.at(-1)
   if (end?.type !== 'block:failed') return false
   return pass.some((event) => {
     return (
       event.type === 'block:gate' &&
       event.attempt === end.attempt &&
-      event.data.gate === 'g0' &&
+      event.data.gate === gate &&
       event.data.status !== 'passed'
     )
   })

@@ -27,8 +27,8 @@ export interface PlannedBlock {
   readonly mends?: readonly string[]
   /** It goes over a list. */
   readonly items?: { readonly count: number; readonly tolerate: number }
-  /** Where its first gate sends it back to, and how often at most. */
-  readonly bounce?: { readonly to: string; readonly max: number }
+  /** Which gate sends it back (`g0` if not said), where to, and how often at most. */
+  readonly bounce?: { readonly gate?: string; readonly to: string; readonly max: number }
 }
 
 export interface PlannedRun {
