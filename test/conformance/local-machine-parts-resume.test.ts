@@ -168,6 +168,22 @@ test('parts whose machine ended without them are aborted and not run', async () 
   expect(await status(second, 'local:h/Part1', 'run_a-1')).toBe('ABORTED')
 })
 
+test('a newer text of the same document is a machine of its own; what began on the older one ends on it', async () => {
+  const first = await begin(until('d'))
+  const second = killed(first, () => ({}))
+  const newer = text({ p: run(1, { Next: 'y' }), y: task('y') })
+  const id = await second.machine.ensure(newer, 'h', [{ key: 'Part1', text: text({ x: task('x') }) }])
+  expect(id).toMatch(/^local:h\.[0-9a-f]{8}$/)
+  await second.machine.start({ machine: id, name: 'run_b', input: { ...INPUT, run_id: 'run_b' } })
+  await second.machine.resume()
+  await second.clock.settle()
+  expect([...second.called].sort()).toEqual(['d', 'e', 'f', 'x', 'y', 'z'])
+  // Again, and in the next process, it is the same.
+  const third = killed(second, () => ({}))
+  expect(await third.machine.ensure(newer, 'h', [{ key: 'Part1', text: text({ x: task('x') }) }])).toBe(id)
+  expect(await third.machine.ensure(MAIN, 'h', PARTS)).toBe(MACHINE)
+})
+
 test('a part nobody made is an error that can be caught', async () => {
   const life = live(() => ({}))
   const Catch = [{ ErrorEquals: ['StepFunctions.StateMachineDoesNotExistException'], Output: {}, Next: 'z' }]

@@ -1,14 +1,14 @@
 import type { Json } from '../../../shared/canonical.ts'
-import { bindKnown } from '../../../shared/compile/bind.ts'
 import { Fault } from '../../../shared/errors.ts'
-import type { Execution, Machine, MachineText, TokenAnswer } from '../../../shared/runs/machine.ts'
+import type { Execution, Machine, TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Clock, Ids } from '../../../shared/world.ts'
 import { abortedBy } from './aborted-by.ts'
 import { createEngine } from './engine.ts'
 import { endExecution } from './execution.ts'
 import type { ExecutionEnd, Journal, JournalledExecution } from './journal.ts'
+import { keepWithParts } from './keep-with-parts.ts'
 import type { ChildOrder, Engine } from './live-execution.ts'
-import { createDefinitions, hashOfPart, isPart } from './loaded-definitions.ts'
+import { createDefinitions, isPart } from './loaded-definitions.ts'
 import { openPart, orphansAmong, type PartsDeps, partsOf } from './parts.ts'
 import { createRunning, executionOf } from './running.ts'
 
@@ -47,9 +47,9 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
     if (closed) throw new Fault('Unavailable', 'machine_closed', 'Cannot start a run: this process is shutting down.')
   }
   const ensured: LocalMachine['ensure'] = async (definition, hash, parts = []) => {
-    ensure(place, definition, hash, parts)
+    const machine = keepWithParts(place, definition, hash, parts)
     await deps.journal.durable()
-    return definitions.idOf(hash)
+    return machine
   }
   return {
     ensure: ensured,
@@ -82,14 +82,6 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
 interface Place extends PartsDeps {
   readonly deps: LocalMachineDeps
   readonly engine: Engine
-}
-
-/** Parts first, so that a machine that can be started finds them. */
-function ensure({ definitions }: Place, definition: string, hash: string, parts: readonly MachineText[]): void {
-  const ids = parts.map(({ key }) => [key, definitions.idOf(hashOfPart(hash, key))] as const)
-  const values = Object.fromEntries(ids)
-  for (const { key, text } of parts) definitions.keep(bindKnown(text, values), hashOfPart(hash, key))
-  definitions.keep(bindKnown(definition, values), hash)
 }
 
 function asKnown({ machineOf }: LocalMachineDeps, order: ChildOrder): ChildOrder {
