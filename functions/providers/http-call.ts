@@ -1,7 +1,7 @@
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
 import { answerWithout, faultWithout } from './hide-key.ts'
-import { networkFault, timeoutFault } from './http-failure.ts'
 import { type LimitedBody, limitBody } from './limit-body.ts'
+import { networkFault, timeoutFault } from './network-fault.ts'
 import type { Remote } from './remote.ts'
 
 export interface HttpAnswer {

@@ -1,10 +1,10 @@
 import type { DispatchRequest, Provider } from '../../shared/provider.ts'
 import { overHttp } from './http-call.ts'
-import { statusFault } from './http-failure.ts'
 import { invalidAnswer, readObject } from './invalid-answer.ts'
 import { measured } from './measured.ts'
 import { memberOf, textOf } from './member-of.ts'
 import type { Remote } from './remote.ts'
+import { statusFault } from './status-fault.ts'
 
 /**
  * Any server of one's own: POST {system, prompt, inputs, model, params, output_schema, feedback} to the url as it is

@@ -2,7 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import { splitLines } from '../../shared/split-lines.ts'
 
 /** Of one answer, unpacked. The longest model answers are a few hundred kilobytes. */
-export const MAX_BODY_BYTES = 8 * 1_024 * 1_024
+const MAX_BODY_BYTES = 8 * 1_024 * 1_024
 
 /** What of a refusal is read to say why. */
 const MAX_ERROR_BYTES = 65_536

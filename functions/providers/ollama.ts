@@ -3,11 +3,12 @@ import { answerFormat } from '../../shared/prompts/answer-format.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
 import { answerSchema, asksForObject } from './answer-schema.ts'
 import { type HttpAnswer, type HttpCall, overHttp } from './http-call.ts'
-import { failureOf, reasonIn, statusFault } from './http-failure.ts'
 import { invalidAnswer, readObject } from './invalid-answer.ts'
 import { measured, type Usage } from './measured.ts'
 import { memberOf, textOf } from './member-of.ts'
+import { reasonIn } from './reason-in.ts'
 import { addressOf, type Remote } from './remote.ts'
+import { failureOf, statusFault } from './status-fault.ts'
 
 /**
  * Ollama's own API, /api/chat: the answer comes as lines of JSON. `format` carries the schema of the answer; servers

@@ -1,12 +1,13 @@
 import { Fault } from '../../shared/errors.ts'
 import type { DispatchRequest, Provider } from '../../shared/provider.ts'
 import { type HttpAnswer, type HttpCall, overHttp } from './http-call.ts'
-import { failureOf, reasonIn, statusFault } from './http-failure.ts'
 import { invalidAnswer } from './invalid-answer.ts'
 import { measured } from './measured.ts'
 import { readCompletion } from './openai/read-completion.ts'
 import { createBodies } from './openai/request-body.ts'
+import { reasonIn } from './reason-in.ts'
 import { addressOf, type Remote } from './remote.ts'
+import { failureOf, statusFault } from './status-fault.ts'
 
 /**
  * Chat completions as OpenAI defined them, which vLLM, LM Studio, llama.cpp and most gateways speak too. The answer is

@@ -22,7 +22,7 @@ export interface MachinesStackProps extends StackProps {
   readonly names: Names
   readonly dags: readonly DeployedDag[]
   /** ARNs of the secrets that hold keys of providers. */
-  readonly secrets: readonly string[]
+  readonly secrets?: readonly string[]
   /** Holds `functions/<name>/` and `definitions/<slug>.json`. */
   readonly built: string
 }
@@ -81,7 +81,7 @@ export class MachinesStack extends Stack {
   }
 
   private addFunction(line: FunctionLine, props: MachinesStackProps, facts?: MachineFacts): IFunction {
-    const { names, built, secrets } = props
+    const { names, built, secrets = [] } = props
     const { function: made } = new CatalogFunction(this, {
       line,
       names,

@@ -17,7 +17,7 @@ export function completes(text: string, more: Readonly<Record<string, unknown>> 
   }
 }
 
-export const USAGE = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 }
+const USAGE = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 }
 
 /** A completion in one piece; `more` replaces or adds members, of which nobody knows `service_tier`. */
 export function completion(text: string | null, more: Readonly<Record<string, unknown>> = {}) {

@@ -1,5 +1,6 @@
-import { failureOf, reasonIn } from '../http-failure.ts'
 import { memberOf } from '../member-of.ts'
+import { reasonIn } from '../reason-in.ts'
+import { failureOf } from '../status-fault.ts'
 
 /** Gateways tell some failures inside an answer that began as a success: `{error: {code: 429, message}}`. */
 export function throwTold(remote: { readonly name: string }, value: unknown): void {

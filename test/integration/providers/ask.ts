@@ -3,7 +3,7 @@ import { Fault } from '../../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../../shared/provider.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 
-export const TEXT = { text: { type: 'string', required: true } } as const
+const TEXT = { text: { type: 'string', required: true } } as const
 export const PORTS = {
   title: { type: 'string', required: true, description: 'Five words' },
   steps: { type: 'number', required: false },

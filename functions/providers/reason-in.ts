@@ -1,0 +1,23 @@
+/** The reason in the body of a refusal, in any of the usual forms; 300 characters of it, on one line. */
+export function reasonIn(text: string): string | undefined {
+  const found = memberText(parsed(text)) ?? text
+  const line = found.replaceAll(/\s+/g, ' ').trim().slice(0, 300).toWellFormed()
+  return line === '' ? undefined : line
+}
+
+function memberText(value: unknown, depth = 0): string | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null || depth > 2) return undefined
+  const { error, message, detail, code } = value as Readonly<Record<string, unknown>>
+  const said = memberText(error ?? message ?? detail, depth + 1)
+  // `insufficient_quota` stands beside the words.
+  return said !== undefined && typeof code === 'string' && !said.includes(code) ? `${said} (${code})` : said
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
