@@ -165,6 +165,9 @@ describe('the Step Functions adapter', () => {
     const env = settings({ MACHINE_ARNS: JSON.stringify({ 'sluice-test-basic': arn }) })
     const deployed = { basic: { document: 'blocks: []', dag_hash: HASH, machine: 'sluice-test-basic' } }
     expect(await another(env, deployed).ensure(TEXT, HASH)).toBe(arn)
+    expect(await another(env, deployed).deployed(TEXT, HASH)).toBe(arn)
+    const unknown = another(env, deployed).deployed(TEXT, HASH.replace(/./g, '0'))
+    await expect(unknown).rejects.toMatchObject({ name: 'NotFound', code: 'machine_unknown' })
     await expect(another(settings(), deployed).ensure(TEXT, HASH)).rejects.toMatchObject({
       name: 'Bug',
       code: 'setting_missing',
