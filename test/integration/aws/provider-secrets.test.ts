@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
@@ -45,6 +46,33 @@ describe('the settings of a stage', () => {
     expect(words('bad.yaml')).toMatch(/bad\.yaml:1:1: prot: .*did you mean "port"/)
     write('env.yaml', 'providers:\n  own: { type: http, url: "https://x.example", key: { env: OWN_KEY } }\n')
     expect(words('env.yaml')).toMatch(/env\.yaml: providers\.own\.key: .*add secret: ARN/)
+  })
+})
+
+describe('documents of a stage', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-routed-'))
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+  const deployed = (agent: string) => {
+    writeFileSync(
+      join(dir, 'plan.yaml'),
+      `blocks:\n  - { id: a, outputs: { x: string }, agent: { prompt: p, ${agent} } }\n`,
+    )
+    const providers = { own: { type: 'ollama', url: 'http://models.example', models: ['m'] } }
+    const agents = { ana: { role: 'worker', provider: 'own', model: 'm' } }
+    return readDeployedDags(dir, dir, SettingsSchema.parse({ providers, agents })).map(({ name }) => name)
+  }
+
+  test('may name its providers and be routed to its agents', () => {
+    expect(deployed('provider: own, model: m')).toEqual(['plan'])
+    expect(deployed('role: worker')).toEqual(['plan'])
+  })
+
+  test.each([
+    ['provider: owm, model: m', /plan\.yaml:2:\d+: .*provider "owm".*Did you mean "own"/],
+    ['provider: own, model: n', /plan\.yaml:2:\d+: .*model "n"/],
+    ['role: manager', /plan\.yaml:2:\d+: .*role "manager".*ana/],
+  ])('that ask for %s are refused before anything is deployed', (agent, words) => {
+    expect(() => deployed(agent)).toThrow(words)
   })
 })
 
