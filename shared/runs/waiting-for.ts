@@ -67,8 +67,11 @@ function attemptWords(attempt: number, most: number): string {
     : `attempt ${attempt} of ${most}`
 }
 
-function workWords({ child }: BlockFold): string {
-  return child === undefined ? 'running' : `waits for child run ${child}`
+function workWords({ child, item_count, items = {} }: BlockFold): string {
+  if (child !== undefined) return `waits for child run ${child}`
+  if (item_count === undefined) return 'running'
+  const done = Object.values(items).filter(({ state }) => ENDED.has(state)).length
+  return `${done} of ${item_count} items done`
 }
 
 function nextTry({ due_at }: BlockFold, now: number): string {

@@ -17,6 +17,7 @@ import {
   retrying,
   runEnded,
   runStarted,
+  type Step,
   second,
   someLog,
   started,
@@ -69,6 +70,12 @@ const meta: Meta = {
 
 const view = (events: readonly RunEvent[], approvals: readonly ApprovalItem[] = [], now = Date.parse(second(50))) =>
   viewRun({ meta, dag, head: { deadline_at: second(3_600) }, events, approvals, now })
+
+function withItems(step: Step, count: number): Step {
+  if (step.event.type !== 'block:started') return step
+  const items = { count, inputs_ref: 'objstore://main/i' }
+  return { ...step, event: { ...step.event, data: { ...step.event.data, items } } }
+}
 
 const done = (id: string) => [started(id, 1), ended(id, 1, 'completed')]
 
@@ -179,6 +186,21 @@ describe('what a run waits for', () => {
     expect(view(logOf([runStarted, ...tries, started('build', 4)])).run.waiting_for).toBe(
       'block build: attempt 4 (retry allows 3, lost attempts came on top), running',
     )
+  })
+
+  test('the items of a fan-out, counted, of its newest attempt only', () => {
+    const of = (item: number, step: Step): Step => ({ ...step, lane: `0.${item}`, event: { ...step.event, item } })
+    const first = withItems(started('build', 1), 3)
+    const some = [of(0, started('build', 1)), of(0, ended('build', 1, 'completed')), of(1, started('build', 1))]
+    const { run, blocks } = view(logOf([runStarted, first, ...some]))
+    expect(run.waiting_for).toBe('block build: attempt 1 of 3, 1 of 3 items done')
+    expect(blocks.build).toMatchObject({
+      state: 'running',
+      item_count: 3,
+      items: { 0: { state: 'completed' }, 1: { state: 'running' } },
+    })
+    const again = view(logOf([runStarted, first, ...some, withItems(started('build', 2), 3)]))
+    expect(again.run.waiting_for).toBe('block build: attempt 2 of 3, 0 of 3 items done')
   })
 
   test('a try again in words, with the time that is left', () => {
