@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '../../infra/local/clock.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/run-store.ts'
+import type { Clock } from '../../shared/world.ts'
 import type { TestPlace } from './test-place.ts'
 
-export const text = { text: { type: 'string' } }
-export const agent = (prompt: string) => ({ provider: 'probe', model: 'm', prompt })
+const text = { text: { type: 'string' } }
+const agent = (prompt: string) => ({ provider: 'probe', model: 'm', prompt })
 export const block = (id: string, more: object = {}) => ({ id, outputs: text, agent: agent(id), ...more })
 /** A block whose work is a run of the deployed document `name`. */
 export const child = (id: string, name: string, more: object = {}, dag: object = {}) => ({
@@ -42,4 +44,13 @@ export async function headOf(place: TestPlace, runId: string): Promise<Head> {
 
 export async function lastOf(place: TestPlace, runId: string): Promise<RunEvent | undefined> {
   return (await place.ended(runId)).at(-1)
+}
+
+/** Time runs `times` as fast. */
+export function fastClock(times: number): Clock {
+  const zero = Date.now()
+  return {
+    now: () => zero + (Date.now() - zero) * times,
+    delay: (ms, signal) => systemClock.delay(ms / times, signal),
+  }
 }

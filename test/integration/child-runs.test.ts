@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { block, child, childOf, deployDocument, lastOf, retry, startsOf } from './child-place.ts'
+import { block, child, childOf, deployDocument, fastClock, lastOf, retry, startsOf } from './child-place.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
@@ -188,7 +188,10 @@ describe('many children', () => {
     expect(children.size).toBe(50)
   }, 60_000)
 
-  test('no more at once than max_parallel allows', async () => {
+  test.each([
+    ['woken when one has ended', true],
+    ['asking again where nobody wakes them', false],
+  ])('no more at once than max_parallel allows, %s', async (_how, wakes) => {
     let now = 0
     let most = 0
     const probe = provider(async () => {
@@ -198,7 +201,8 @@ describe('many children', () => {
       now -= 1
       return 'x'
     })
-    open = await openTestPlace({ providers: { probe } })
+    open = await openTestPlace({ providers: { probe }, clock: fastClock(50) })
+    if (!wakes) Object.assign(open.place.world.waker, { slot: async () => false })
     deployDocument(open, 'inner', [block('say')])
     const blocks = Array.from({ length: 6 }, (_, i) => child(`c${i}`, 'inner'))
     const id = await open.start({ blocks }, { options: { max_parallel: 2 } })

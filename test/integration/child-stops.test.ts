@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../infra/local/clock.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Clock } from '../../shared/world.ts'
-import { block, child, childOf, deployDocument, headOf, lastOf, retry, startsOf } from './child-place.ts'
+import { block, child, childOf, deployDocument, fastClock, headOf, lastOf, retry, startsOf } from './child-place.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
@@ -155,15 +153,6 @@ describe('a child', () => {
     expect((await lastOf(open, id))?.type).toBe('run:completed')
   })
 })
-
-/** Time runs `times` as fast. */
-function fastClock(times: number): Clock {
-  const zero = Date.now()
-  return {
-    now: () => zero + (Date.now() - zero) * times,
-    delay: (ms, signal) => systemClock.delay(ms / times, signal),
-  }
-}
 
 async function digestOf(place: TestPlace, runId: string): Promise<string> {
   const asked = (await place.events(runId)).find(({ type }) => type === 'approval:requested')
