@@ -26,6 +26,7 @@ export type OrderNode =
 export function contractModules(blocks: readonly CompiledBlock[], upstream: Upstream): ContractedOrder {
   const indexOf = new Map(blocks.map(({ id }, index) => [id, index]))
   const modules = bounceModules(blocks.map((block, index) => ({ ...block, index })))
+  if (modules.length === 0) return { nodes: blocks.map((_, block) => ({ kind: 'block', block })), upstream }
   const startOf = new Map<number, BounceModule>()
   /** By block of a module: the module's first block. */
   const within = new Map<number, number>()

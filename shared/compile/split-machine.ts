@@ -1,7 +1,6 @@
 import { Fault } from '../errors.ts'
-import type { Emission } from './emit-block.ts'
 import type { NamedSequence, NamedStep, Signals } from './name-steps.ts'
-import { shellOf, total, type Weight, weigh } from './weight.ts'
+import { type Scale, shellOf, total, type Weight, weigh } from './weight.ts'
 
 /** What one machine may hold. Step Functions takes 1 MB of text and 25,000 history events. */
 export interface Caps {
@@ -25,14 +24,14 @@ const FRAME: Caps = { bytes: 1_500, events: 20 }
  */
 export function splitMachine(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number): SplitMachine {
   const cap = { bytes: caps.bytes - FRAME.bytes, events: caps.events - FRAME.events }
-  const packing: Packing = { cap, emission: { signals, epoch: false }, parts: [], parallels }
+  const packing: Packing = { cap, scale: { signals, epoch: false, known: new Map() }, parts: [], parallels }
   const steps = fitSteps(packing, sequence.steps, cap)
   return { main: sequenceOf(steps, sequence.entry), parts: packing.parts }
 }
 
 interface Packing {
   readonly cap: Caps
-  readonly emission: Emission
+  readonly scale: Scale
   readonly parts: NamedSequence[]
   parallels: number
 }
@@ -50,8 +49,8 @@ function fitSteps(packing: Packing, steps: readonly NamedStep[], cap: Caps): rea
 }
 
 function fitStep(packing: Packing, step: NamedStep): Piece {
-  const { cap, emission } = packing
-  const weight = weigh(step, emission)
+  const { cap, scale } = packing
+  const weight = weigh(step, scale)
   if (!exceeds(weight, cap)) return { steps: [step], weight }
   if (step.kind === 'par') return fitBranches(packing, step)
   const sure = { ...weight, events: weight.surely }
@@ -61,12 +60,12 @@ function fitStep(packing: Packing, step: NamedStep): Piece {
 }
 
 function fitBranches(packing: Packing, step: Extract<NamedStep, { kind: 'par' }>): Piece {
-  const { cap, emission } = packing
+  const { cap, scale } = packing
   const shell = shellOf(step.branches.length)
   const room = { bytes: cap.bytes - shell.bytes, events: cap.events - shell.events }
   const pieces = step.branches.map((branch): Piece => {
     const steps = fitSteps(packing, branch.steps, room)
-    return { steps, weight: total(steps.map((one) => weigh(one, emission))) }
+    return { steps, weight: total(steps.map((one) => weigh(one, scale))) }
   })
   const joined = (group: readonly Piece[]): readonly NamedStep[] => {
     const branches = group.map(({ steps }) => sequenceOf(steps, ''))
@@ -127,14 +126,14 @@ function groupNeighbours(pieces: readonly Piece[], cap: Caps): readonly (readonl
 }
 
 function movePart(packing: Packing, steps: readonly NamedStep[]): Piece {
-  const { parts, emission } = packing
+  const { parts, scale } = packing
   parts.push(sequenceOf(steps, ''))
   const step = partStep(parts.length)
-  return { steps: [step], weight: weigh(step, emission) }
+  return { steps: [step], weight: weigh(step, scale) }
 }
 
-function weighPart({ parts, emission }: Packing): Weight {
-  return weigh(partStep(parts.length + 1), emission)
+function weighPart({ parts, scale }: Packing): Weight {
+  return weigh(partStep(parts.length + 1), scale)
 }
 
 function partStep(part: number): NamedStep {

@@ -25,24 +25,37 @@ function boundBytes(text: string): number {
   return text.length + (text.match(/\$\{\w+\}/g) ?? []).reduce((sum, { length }) => sum + ARN_BYTES - length, 0)
 }
 
-export function weigh(step: NamedStep, emission: Emission): Weight {
+/** What pieces weigh, so that none is weighed twice however deep it lies. */
+export interface Scale extends Emission {
+  readonly known: Map<NamedStep, Weight>
+}
+
+export function weigh(step: NamedStep, scale: Scale): Weight {
+  const known = scale.known.get(step)
+  if (known !== undefined) return known
+  const weight = weighOnce(step, scale)
+  scale.known.set(step, weight)
+  return weight
+}
+
+function weighOnce(step: NamedStep, scale: Scale): Weight {
   switch (step.kind) {
     case 'block':
-      return { bytes: bytesOf(emitBlock(step.block, emission, NEXT)), ...eventsOfBlock(step.block) }
+      return { bytes: bytesOf(emitBlock(step.block, scale, NEXT)), ...eventsOfBlock(step.block) }
     case 'par': {
-      const branches = step.branches.map(({ steps }) => weighAll(steps, emission))
+      const branches = step.branches.map(({ steps }) => weighAll(steps, scale))
       return total([...branches, shellOf(step.branches.length)])
     }
     case 'module': {
       const passes = 1 + step.module.rules.reduce((sum, { bounce }) => sum + bounce.max_bounces, 0)
-      const exit = weighExit(step, emission)
-      const one = total([weighAll(step.body.steps, { ...emission, epoch: true }), exit])
+      const exit = weighExit(step, scale)
+      const one = total([weighAll(step.body.steps, { ...scale, epoch: true }), exit])
       return { bytes: one.bytes, events: one.events * passes, surely: one.surely * passes }
     }
     case 'wait':
-      return fixed(bytesOf(emitStep(step, emission, NEXT)), EVENTS.token)
+      return fixed(bytesOf(emitStep(step, scale, NEXT)), EVENTS.token)
     case 'part':
-      return fixed(bytesOf(emitStep(step, emission, NEXT)), EVENTS.part)
+      return fixed(bytesOf(emitStep(step, scale, NEXT)), EVENTS.part)
   }
 }
 
@@ -62,13 +75,13 @@ export function shellOf(branches: number): Weight {
   return fixed(150 + branches * (NEXT_BYTES + '{"StartAt":"","States":{}},'.length), EVENTS.parallel)
 }
 
-function weighAll(steps: readonly NamedStep[], emission: Emission): Weight {
-  return total(steps.map((step) => weigh(step, emission)))
+function weighAll(steps: readonly NamedStep[], scale: Scale): Weight {
+  return total(steps.map((step) => weigh(step, scale)))
 }
 
-function weighExit(step: Extract<NamedStep, { kind: 'module' }>, emission: Emission): Weight {
+function weighExit(step: Extract<NamedStep, { kind: 'module' }>, scale: Emission): Weight {
   const empty = { ...step, body: { ...step.body, steps: [] } }
-  return fixed(bytesOf(emitStep(empty, emission, NEXT)), EVENTS.block + EVENTS.choice)
+  return fixed(bytesOf(emitStep(empty, scale, NEXT)), EVENTS.block + EVENTS.choice)
 }
 
 const NEXT = { Next: 'n'.repeat(NEXT_BYTES) }
