@@ -35,6 +35,16 @@ describe('eventLine()', () => {
     ])
   })
 
+  test('tells why a block was left out, and what a bounce sends back', () => {
+    const said = (type: string, data: object) => eventLine({ ...EVENTS[3], type, data } as unknown as RunEvent, START)
+    expect(said('block:skipped', { because: ['a', 'b'] })).toMatch(/skipped because of a, b$/)
+    expect(said('block:skipped', { because: [], condition: 'when' })).toMatch(/skipped as its "when" is not true$/)
+    const bounce = { to: 'plan', reset: ['plan', 'load'], bounce: 1, max: 2, epoch: 1, reason: 'not tested' }
+    expect(said('block:rerouted', bounce)).toMatch(
+      /: sent back to plan \(bounce 1 of 2; again: plan, load\): not tested$/,
+    )
+  })
+
   test('names an event of a type it does not know', () => {
     expect(eventLine({ ...EVENTS[3], type: 'block:waived' } as unknown as RunEvent, START)).toMatch(
       /load: block:waived$/,
