@@ -41,9 +41,7 @@ describe('sizes', () => {
     expect(tableOnly.length).toBeGreaterThanOrEqual(8)
     expect(tableOnly.filter(({ name }) => bytes(name) > 600_000)).toEqual([])
     expect(bytes('run-block')).toBeLessThanOrEqual(1_300_000)
-    // What parses and compiles documents holds the parser, the compiler and the documents beside every client.
-    expect(NAMES.filter((name) => bytes(name) > 1_300_000)).toEqual(['open-child', 'start-run'])
-    expect(Math.max(...NAMES.map((name) => bytes(name)))).toBeLessThanOrEqual(1_400_000)
+    expect(NAMES.filter((name) => bytes(name) > 1_300_000)).toEqual([])
   })
 })
 
@@ -63,6 +61,10 @@ describe('what a bundle holds', () => {
   ])('only what has the port %s holds its client', (port, mark) => {
     const holders = NAMES.filter((name) => text(name).includes(mark))
     expect(holders).toEqual(FUNCTIONS.filter(({ ports }) => ports.includes(port)).map(({ name }) => name))
+  })
+
+  test('is no way to credentials but the environment: Lambda needs no other', () => {
+    expect(NAMES.filter((name) => /AssumeRoleWithWebIdentity|CreateToken|SSOOIDC/.test(text(name)))).toEqual([])
   })
 
   test('the deployed documents are with those that read or list them, and nowhere else', () => {
