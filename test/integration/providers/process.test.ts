@@ -9,6 +9,12 @@ import { startHttpProvider } from '../../emulators/http-provider-server.ts'
 
 /** A stranger's path: a sluice.yaml, a variable, a process, HTTP. */
 const MAIN = resolve(import.meta.dirname, '../../../infra/local/main.ts')
+/** The members of answers this test looks at. */
+interface Answer {
+  readonly run_id?: string
+  readonly run?: { readonly state: string }
+}
+
 const KEY = 'sk-canary-e7c2a91b'
 const dir = mkdtempSync(join(tmpdir(), 'sluice-keyed-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -31,13 +37,14 @@ test('a place that is started with a key in a named variable uses it, tells of o
     const [line] = await once(createInterface({ input: child.stdout }), 'line')
     const { url } = JSON.parse(String(line))
     const dag = 'blocks:\n  - { id: a, outputs: { text: string }, agent: { provider: mine, model: m, prompt: Go } }\n'
-    const ask = async (path: string, body?: object) => {
+    const ask = async (path: string, body?: object): Promise<Answer> => {
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-      return (await fetch(`${url}${path}`, body === undefined ? {} : init)).json()
+      const answer = await fetch(`${url}${path}`, body === undefined ? {} : init)
+      return (await answer.json()) as Answer
     }
     const { run_id } = await ask('/api/dag/run', { dag })
     await expect
-      .poll(async () => (await ask(`/api/dag/runs/${run_id}`)).run.state, { timeout: 10_000 })
+      .poll(async () => (await ask(`/api/dag/runs/${run_id}`)).run?.state, { timeout: 10_000 })
       .toBe('completed')
     expect(server.asked.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${KEY}`])
     expect(said).toMatch(/provider \\"other\\" cannot be asked: environment variable MY_OTHER_KEY is not set/)
