@@ -13,15 +13,15 @@ const EFFORT = 200
 /**
  * Saves joins: a piece that waits for several others becomes the closing of a Parallel, which those others end, where
  * that costs less than it saves. Upstream first, so small Parallels close before those around them; the second round
- * sees what the first made possible.
+ * sees what the first made possible. Answers the pieces chosen; `without` is none of them.
  */
-export function chooseClosings(forest: Forest, before: readonly number[] = []): readonly number[] {
+export function chooseClosings(forest: Forest, without: number | undefined): readonly number[] {
   const search = startSearch(forest)
   const chosen: number[] = []
   for (const least of [CLEAR_GAIN, CLEAR_GAIN, SOME_GAIN]) {
     const hosts = openHosts(forest, least)
     for (let w = 1; w < forest.core.before.length && search.effort > 0; w++) {
-      if (forest.parent[w] !== -1 || before.includes(w)) continue
+      if (forest.parent[w] !== -1 || w === without) continue
       const closing = bestClosing(search, hosts, w, least)
       if (closing === undefined) continue
       apply(search, closing)

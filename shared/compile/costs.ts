@@ -1,4 +1,4 @@
-/** What a machine is chosen by: a Parallel is one more transition and four more events. */
+/** A Parallel is one more transition and four more events. */
 export const PARALLEL_COST = 1
 /** A join is one more transition too, but six events and two calls: of equals the Parallel wins. */
 export const JOIN_COST = 1.05

@@ -1,27 +1,27 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { buildLangGraph } from './build-langgraph.ts'
+import { buildLangGraph, type Work } from './build-langgraph.ts'
 import type { Shape } from './shapes.ts'
 
-/** Runs one graph of no-op blocks to its end; compiling or building is not part of `run`. */
+/** Runs one graph to its end; compiling or building is not part of `run`. Without `work` its blocks do nothing. */
 export interface Alternative {
   readonly name: string
-  prepare(shape: Shape, folder: string): Promise<() => Promise<void>>
+  prepare(shape: Shape, folder: string, work?: Work): Promise<() => Promise<void>>
 }
 
 /** Packages of test/bench/package.json; they are absent until `npm ci --prefix test/bench`, so no static imports. */
 export const ALTERNATIVES: readonly Alternative[] = [
-  { name: 'langgraph', prepare: (shape) => langgraph(shape) },
+  { name: 'langgraph', prepare: (shape, _folder, work) => langgraph(shape, work) },
   {
     name: 'langgraph + SQLite saver',
-    prepare: (shape, folder) => langgraph(shape, join(folder, `lg-${shape.name}.db`)),
+    prepare: (shape, folder, work) => langgraph(shape, work, join(folder, `lg-${shape.name}.db`)),
   },
-  { name: 'p-graph', prepare: pGraph },
+  { name: 'p-graph', prepare: (shape, _folder, work) => pGraph(shape, work) },
 ]
 
-async function langgraph(shape: Shape, file?: string): Promise<() => Promise<void>> {
-  const graph = await buildLangGraph(sourcesOf(shape))
+async function langgraph(shape: Shape, work?: Work, file?: string): Promise<() => Promise<void>> {
+  const graph = await buildLangGraph(sourcesOf(shape), work)
   const saver = file === undefined ? {} : { checkpointer: await sqliteSaver(file) }
   const compiled = graph.compile(saver)
   let thread = 0
@@ -70,9 +70,9 @@ function bound(value: Bound): SQLInputValue {
   return value ?? null
 }
 
-async function pGraph(shape: Shape): Promise<() => Promise<void>> {
+async function pGraph(shape: Shape, work: Work = async () => undefined): Promise<() => Promise<void>> {
   const { PGraph } = await load<PGraphModule>('p-graph')
-  const nodes = Object.fromEntries(Array.from({ length: shape.n }, (_, i) => [`b${i}`, { run: async () => undefined }]))
+  const nodes = Object.fromEntries(Array.from({ length: shape.n }, (_, i) => [`b${i}`, { run: () => work(i) }]))
   const edges = shape.edges.map(([from, to]) => [`b${from}`, `b${to}`])
   return async () => {
     await new PGraph(nodes, edges).run()

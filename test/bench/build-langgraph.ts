@@ -7,13 +7,16 @@ export interface LangGraph {
   compile(options: object): { invoke(input: object, options: object): Promise<unknown> }
 }
 
-/** A graph of the blocks `b0`, `b1` and so on, not compiled yet. `run` is what each does; the state keeps nothing. */
-export async function buildLangGraph(upstream: Upstream, run: () => unknown = () => ({})): Promise<LangGraph> {
+/** What a block does. */
+export type Work = (block: number) => Promise<unknown>
+
+/** A graph of the blocks `b0`, `b1` and so on, not compiled yet. The state keeps nothing. */
+export async function buildLangGraph(upstream: Upstream, work?: Work): Promise<LangGraph> {
   const { StateGraph, Annotation } = await load<LangGraphModule>('@langchain/langgraph')
   const State = Annotation.Root({ last: Annotation({ reducer: (_a: unknown, b: unknown) => b, default: () => '' }) })
   const graph: LangGraph = new StateGraph(State)
   upstream.forEach((_, v) => {
-    graph.addNode(`b${v}`, run)
+    graph.addNode(`b${v}`, work === undefined ? () => ({}) : () => work(v).then(() => ({})))
   })
   upstream.forEach((sources, v) => {
     const [only] = sources

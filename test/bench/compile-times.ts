@@ -1,4 +1,7 @@
 import { compileDag } from '../../shared/compile/compile-dag.ts'
+import { decompose } from '../../shared/compile/decompose.ts'
+import type { Steps } from '../../shared/compile/flatten.ts'
+import { reduceTransitively } from '../../shared/compile/reduce.ts'
 import type { PublicDag } from '../machines/public-dags.ts'
 import { randomDag, type Upstream } from '../machines/random-dags.ts'
 import { buildLangGraph } from './build-langgraph.ts'
@@ -13,13 +16,11 @@ const AGAINST = ['chain', 'sparse', 'dense', 'layered', 'series-parallel', 'grid
 
 /** How long compiling takes: how it grows, and against LangGraph's compile() of the same graph, in turns. */
 export async function printTimes(shapes: readonly PublicDag[], print: (line: string) => void): Promise<void> {
-  print('\nmilliseconds to compile (document checked already), and the exponent over blocks + edges')
-  print(`  ${''.padEnd(17)}${GROWTH.map((n) => `${n}`.padStart(9)).join('')}  exponent`)
-  for (const family of GROWING) {
-    const points = GROWTH.map((n) => growthPoint(randomDag(family, n, 1).upstream))
-    const times = points.map(({ ms }) => ms.toFixed(1).padStart(9)).join('')
-    print(`  ${family.padEnd(17)}${times}  ${exponentOf(points).toFixed(2).padStart(8)}`)
-  }
+  printGrowth('to find the steps', print, (upstream) => () => stepsOf(upstream))
+  printGrowth('to compile', print, (upstream) => {
+    const blocks = blocksOf(upstream)
+    return () => compileDag({ blocks })
+  })
   print("\ncompile time against LangGraph's: compile() alone, and with addNode and addEdge")
   const random = AGAINST.flatMap((family) =>
     [100, 1_000].map((n) => ({ name: `${family}, ${n}`, upstream: [randomDag(family, n, 1).upstream] })),
@@ -28,10 +29,23 @@ export async function printTimes(shapes: readonly PublicDag[], print: (line: str
   for (const { name, upstream } of [...random, all]) print(`  ${name.padEnd(24)}${await against(upstream)}`)
 }
 
-function growthPoint(upstream: Upstream) {
-  const blocks = blocksOf(upstream)
-  const edges = upstream.reduce((sum, sources) => sum + sources.length, 0)
-  return { size: upstream.length + edges, ms: Math.min(...[1, 2, 3].map(() => timed(() => compileDag({ blocks })))) }
+function printGrowth(
+  what: string,
+  print: (line: string) => void,
+  prepare: (upstream: Upstream) => () => unknown,
+): void {
+  print(`\nmilliseconds ${what}, least of three, and the exponent over blocks + edges`)
+  print(`  ${''.padEnd(17)}${GROWTH.map((n) => `${n}`.padStart(9)).join('')}  exponent`)
+  for (const family of GROWING) {
+    const points = GROWTH.map((n) => {
+      const { upstream } = randomDag(family, n, 1)
+      const run = prepare(upstream)
+      const edges = upstream.reduce((sum, sources) => sum + sources.length, 0)
+      return { size: upstream.length + edges, ms: Math.min(...[1, 2, 3].map(() => timed(run))) }
+    })
+    const times = points.map(({ ms }) => ms.toFixed(1).padStart(9)).join('')
+    print(`  ${family.padEnd(17)}${times}  ${exponentOf(points).toFixed(2).padStart(8)}`)
+  }
 }
 
 /** Slope of the line through the logarithms, least squares. */
@@ -45,9 +59,10 @@ function exponentOf(points: readonly { readonly size: number; readonly ms: numbe
 
 async function against(graphs: readonly Upstream[]): Promise<string> {
   const documents = graphs.map(blocksOf)
-  const seen = { ours: [] as number[], compile: [] as number[], build: [] as number[] }
+  const seen = { ours: [] as number[], steps: [] as number[], compile: [] as number[], build: [] as number[] }
   for (let round = 0; round < 2 * ROUNDS; round++) {
     seen.ours.push(timed(() => documents.forEach((blocks) => void compileDag({ blocks }))))
+    seen.steps.push(timed(() => graphs.forEach((upstream) => void stepsOf(upstream))))
     const started = performance.now()
     const built = await Promise.all(graphs.map((graph) => buildLangGraph(graph)))
     const compiled = timed(() => built.forEach((graph) => void graph.compile({})))
@@ -57,7 +72,11 @@ async function against(graphs: readonly Upstream[]): Promise<string> {
   const [ours, compile, build] = [median(seen.ours), median(seen.compile), median(seen.build)]
   const ms = (value: number) => value.toFixed(2).padStart(8)
   const ratios = `sluice / theirs = ${(ours / compile).toFixed(2)}x, built ${(ours / build).toFixed(2)}x`
-  return `sluice ${ms(ours)} ms   langgraph ${ms(compile)} ms, built ${ms(build)} ms   ${ratios}`
+  return `sluice ${ms(ours)} ms (steps ${ms(median(seen.steps))})   langgraph ${ms(compile)} ms, built ${ms(build)} ms   ${ratios}`
+}
+
+function stepsOf(upstream: Upstream): Steps {
+  return decompose(reduceTransitively(upstream))
 }
 
 function timed(run: () => unknown): number {

@@ -29,6 +29,7 @@ export function cutOneKnot(graph: WorkGraph, cuts: Cuts, changed: Set<WorkNode>)
 function scoreAgain(graph: WorkGraph, cuts: Cuts, changed: Set<WorkNode>): void {
   const stale = new Set([...changed].flatMap((node) => [node, ...affected(graph, node)]))
   changed.clear()
+  for (const node of cuts.keys()) if (!node.alive) cuts.delete(node)
   for (const node of stale) {
     const cut = node.alive ? bestCutOf(graph, node) : undefined
     if (cut === undefined) cuts.delete(node)

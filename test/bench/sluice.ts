@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { openPlace } from '../../infra/local/place.ts'
+import type { Provider } from '../../shared/provider.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
 import type { Shape } from './shapes.ts'
 
@@ -12,14 +14,17 @@ export interface Measured {
   readonly events: number
 }
 
-/** Runs a graph of no-op blocks on the local place, in-process: durable events in SQLite on disk, no limit on parallelism. */
+/**
+ * Runs a graph on the local place, in-process: durable events in SQLite on disk, no limit on parallelism. Blocks do
+ * nothing, or sleep as long as `durations` says.
+ */
 export async function openSluice(folder: string) {
   const settings = SettingsSchema.parse({ data_dir: join(folder, 'sluice'), safety: { max_parallel: 0 } })
-  const place = await openPlace(settings)
+  const place = await openPlace(settings, { providers: { sleep } })
   return {
     close: () => place.close(),
-    async run(shape: Shape): Promise<Measured> {
-      const body = JSON.stringify({ dag: documentOf(shape), options: { max_parallel: 0 } })
+    async run(shape: Shape, durations?: readonly number[]): Promise<Measured> {
+      const body = JSON.stringify({ dag: documentOf(shape, durations), options: { max_parallel: 0 } })
       const started = performance.now()
       const answer = await place.invoke('start-run', startEvent(body))
       const { statusCode, body: text } = answer as { statusCode: number; body: string }
@@ -36,12 +41,20 @@ export async function openSluice(folder: string) {
   }
 }
 
-function documentOf(shape: Shape) {
-  const blocks = Array.from({ length: shape.n }, (_, i) => ({
-    id: `b${i}`,
-    mode: 'deterministic',
-    deterministic: { handler: 'pass' },
-  }))
+/** The model is how many milliseconds to sleep. */
+const sleep: Provider = {
+  async dispatch({ model, signal }) {
+    await setTimeout(Number(model), undefined, { signal })
+    return { text: 'slept', tokens_in: 0, tokens_out: 0, usd: 0, model, finish_reason: 'stop' }
+  },
+}
+
+function documentOf(shape: Shape, durations: readonly number[] = []) {
+  const blocks = Array.from({ length: shape.n }, (_, i) => {
+    const ms = durations[i]
+    if (ms === undefined) return { id: `b${i}`, mode: 'deterministic', deterministic: { handler: 'pass' } }
+    return { id: `b${i}`, agent: { provider: 'sleep', model: String(ms), prompt: 'Sleep.' } }
+  })
   return { name: 'bench', blocks, edges: shape.edges.map(([from, to]) => ({ from: `b${from}`, to: `b${to}` })) }
 }
 
