@@ -166,7 +166,7 @@ describe('a run in the middle of a bounce', () => {
 
 describe('close-module', () => {
   /** A run whose module is to be closed by the test: its machine is stopped before it can. */
-  async function failedReview() {
+  async function failedReview(blocks: readonly object[] = LOOP) {
     const place = await openTestPlace({ providers: { probe: probe({ review: goodFrom(2) }) } })
     let closing = () => {}
     const failed = new Promise<void>((resolve) => {
@@ -180,7 +180,7 @@ describe('close-module', () => {
       return new Promise(() => undefined)
     }
     Object.assign(runs, { append: hold })
-    const id = await place.start({ blocks: LOOP })
+    const id = await place.start({ blocks })
     await failed
     Object.assign(runs, { append })
     const close = (e: number) =>
@@ -204,8 +204,15 @@ describe('close-module', () => {
     expect(head?.modules).toMatchObject({ 0: { epoch: 1, rules: { '2.0': { count: 1, epoch: 1 } } } })
   })
 
-  test('that died between its parts, or before its answer, is finished by the next one', async () => {
-    const { place, id, close } = await failedReview()
+  const long = (i: number) => `b${i}${'x'.repeat(60)}`
+  const chain = Array.from({ length: 80 }, (_, i) => block(long(i), i === 0 ? [] : [long(i - 1)]))
+  const LONG = [...chain, block('review', [long(79)], bounce(long(0), 2))]
+
+  test.each([
+    ['before its answer', LOOP, 2],
+    ['between two parts of what it writes', LONG, 81],
+  ])('that died %s is finished by the next one', async (_when, blocks, size) => {
+    const { place, id, close } = await failedReview(blocks)
     open = place
     const { runs } = place.place.world
     const append = runs.append.bind(runs)
@@ -216,8 +223,11 @@ describe('close-module', () => {
     Object.assign(runs, { append: dies })
     await expect(close(0)).rejects.toThrow()
     Object.assign(runs, { append })
+    const head = await place.place.world.runs.head({ tenant: 'main', run_id: id })
+    expect(head?.modules[0]?.epoch ?? 0).toBe(size === 2 ? 1 : 0)
     expect(await close(0)).toEqual({ again: true, e: 1 })
-    expect(await reroutes(place, id)).toBe(1)
+    const events = await place.events(id)
+    expect(events.flatMap(({ type, data }) => (type === 'block:rerouted' ? data.reset : []))).toHaveLength(size)
   })
 
   test('knows the failed gates also when their projection was never written', async () => {
