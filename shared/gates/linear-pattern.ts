@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js'
 import { keepLast } from './keep-last.ts'
+import { leadingLooks } from './leading-looks.ts'
 
 /** Characters of one pattern (spec security, "Gates and templates"). */
 const MAX_CHARACTERS = 1_000
@@ -17,7 +18,8 @@ export interface LinearPattern {
 
 /**
  * Compiles a pattern on a linear-time engine. JavaScript's spelling is understood (`\u00e9`, `\/`, `(?<name>..)`);
- * look-around and back-references do not exist there and are refused with the engine's reason. Flags: i, m, s
+ * look-aheads at the very start are searches of their own (leading-looks.ts); other look-around and back-references do
+ * not exist there and are refused with the engine's reason. Flags: i, m, s
  * (u is allowed and means nothing: patterns always see code points).
  */
 export function linearPattern(
@@ -40,6 +42,20 @@ type Compiled = ReturnType<typeof linearPattern>
 const compiled = keepLast(64, compile)
 
 function compile(source: string): Compiled {
+  const looks = leadingLooks(source)
+  if (looks === undefined) return compileOne(source)
+  const parts: { readonly pattern: LinearPattern; readonly wanted: boolean }[] = []
+  for (const part of [...looks.refused, ...looks.wanted]) {
+    const read = compileOne(part)
+    if (!read.ok) return read
+    parts.push({ pattern: read.pattern, wanted: parts.length >= looks.refused.length })
+  }
+  const steps = parts.reduce((sum, { pattern }) => sum + pattern.steps, 0)
+  const test = (text: string) => parts.every(({ pattern, wanted }) => pattern.test(text) === wanted)
+  return { ok: true, pattern: { source, steps, test } }
+}
+
+function compileOne(source: string): Compiled {
   try {
     const program = RE2JS.compile(RE2JS.translateRegExp(source))
     const steps = program.programSize()

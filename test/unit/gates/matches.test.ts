@@ -25,7 +25,9 @@ describe('matches', () => {
   })
 
   test.each([
-    ['look-ahead', '(?!x)a', /not supported \(RE2 syntax\).*\(\?!/],
+    ['look-ahead inside', 'b(?!x)a', /not supported \(RE2 syntax\).*\(\?!/],
+    ['look-ahead in one choice', '^(?!x)a|b', /not supported \(RE2 syntax\).*\(\?!/],
+    ['look-ahead without a start', '(?!x)a', /not supported/],
     ['look-behind', '(?<=a)b', /not supported/],
     ['a back-reference', '(a)\\1', /not supported.*\\1/],
     ['an open bracket', '[a', /missing closing \]/],
@@ -34,6 +36,31 @@ describe('matches', () => {
     ['a repeat past the engine', 'a{1001}', /invalid repeat count/],
   ])('refuses %s at parse with the reason', (_, pattern, reason) => {
     expect(refusals(check(pattern))).toEqual([expect.stringMatching(reason)])
+  })
+
+  test.each([
+    ['^(?!.*example\\.com)', 'https://a.b/ and https://example.com', false],
+    ['^(?!.*example\\.com)', 'https://a.b/', true],
+    ['^(?=.*\\d)(?=.*[)a|])(?!x).{3,}$', 'b1a', true],
+    ['^(?=.*\\d)(?=.*[)a|])(?!x).{3,}$', 'xb1a', false],
+    ['^(?=.*\\d)(?=.*[)a|])(?!x).{3,}$', 'bca', false],
+    ['^(?!(?:a|b))c?', 'bc', false],
+  ])('looks ahead from the start: %s in %j', async (pattern, plan, passed) => {
+    expect((await judged(check(pattern), factsOf({ plan }))).passed).toBe(passed)
+  })
+
+  test('look-aheads at the start answer as JavaScript does', async () => {
+    const body = fc.constantFrom('a', '.*b', '(?:a|c)', '[ab]c', '.*(?:a$)', '\\(')
+    const look = fc.tuple(fc.constantFrom('!', '='), body).map(([kind, inner]) => `(?${kind}${inner})`)
+    const pattern = fc.tuple(fc.array(look, { minLength: 1, maxLength: 3 }), fc.constantFrom('', '.', '.*c', 'a?b$'))
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '('), maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(pattern, text, async ([looks, rest], plan) => {
+        const written = `^${looks.join('')}${rest}`
+        expect((await judged(check(written), factsOf({ plan }))).passed).toBe(new RegExp(written).test(plan))
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test('refuses flags it does not know', () => {
