@@ -42,7 +42,7 @@ describe('GET outputs of a block', () => {
   test('answers the values it has published, and large ones as refs', async () => {
     const blocks = [
       TEXT('small', '"hello"'),
-      TEXT('large', '$join([1..60000].($string($) & "......"))', { inputs: { a: { from: 'small.text' } } }),
+      TEXT('large', '$pad("x", 300000, "y")', { inputs: { a: { from: 'small.text' } } }),
     ]
     const runId = await place.start({ blocks })
     await place.ended(runId)
