@@ -36,8 +36,8 @@ interface Found {
     BlockProjection,
     'state' | 'holder' | 'lease_until' | 'child' | 'items' | 'outputs' | 'due_at' | 'failure'
   >
-  /** Gates of this attempt that did not hold: name and reason. */
-  readonly refused: readonly { readonly name: string; readonly line: string }[]
+  /** Gates of this attempt that did not hold. */
+  readonly refused: readonly { readonly name: string; readonly line: string; readonly phase: 'pre' | 'post' }[]
 }
 
 function isOf({ id }: RunEvent, key: string, epoch: number): boolean {
@@ -59,9 +59,9 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
     case 'block:output':
       return { facts: { ...facts, outputs: event.data.outputs }, refused }
     case 'block:gate': {
-      const { gate, status, reason } = event.data
+      const { gate, status, reason, phase } = event.data
       const holds = status === 'passed' || status === 'waived' || warns(block, gate)
-      return { facts, refused: holds ? refused : [...refused, { name: gate, line: `${gate}: ${reason}` }] }
+      return { facts, refused: holds ? refused : [...refused, { name: gate, line: `${gate}: ${reason}`, phase }] }
     }
     case 'block:retrying':
       return {
@@ -89,8 +89,10 @@ function failureOf(
   refused: Found['refused'],
 ): NonNullable<BlockProjection['failure']> {
   if (code === 'ATTEMPT_LOST') return { code, reason, feedback: before.failure?.feedback ?? [] }
-  if (!code.endsWith('_gate_failed')) return { code, reason, feedback: [reason] }
-  return { code, reason, feedback: refused.map(({ line }) => line), gates: refused.map(({ name }) => name) }
+  if (!/_gate_(failed|refused)$/.test(code)) return { code, reason, feedback: [reason] }
+  // A pre-gate that failed while its composition held is no part of what the post-gates refused.
+  const mine = code === 'post_gate_failed' ? refused.filter(({ phase }) => phase === 'post') : refused
+  return { code, reason, feedback: mine.map(({ line }) => line), gates: mine.map(({ name }) => name) }
 }
 
 function warns(block: Block | undefined, gate: string): boolean {
