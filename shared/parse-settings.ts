@@ -4,6 +4,7 @@ import { lineFinder, locate, type Source } from './dag/source.ts'
 import { readYaml } from './dag/yaml.ts'
 import { Fault, type Issue } from './errors.ts'
 import { type Settings, SettingsSchema } from './settings.ts'
+import { taskGateIssues } from './tasks/task-gate-issues.ts'
 
 /**
  * The settings a `sluice.yaml` holds, with the defaults filled in; a blank text is all defaults. Fault InvalidInput
@@ -14,7 +15,8 @@ export function parseSettings(text: string, file: string): Settings {
   const source = readSource(text, file)
   const parsed = SettingsSchema.safeParse(source.value)
   const shape = parsed.success ? [] : issuesOf(parsed.error, SettingsSchema, source.value)
-  const issues = [...shape, ...agentIssues(source.value)]
+  const gates = parsed.success ? taskGateIssues(parsed.data) : []
+  const issues = [...shape, ...agentIssues(source.value), ...gates]
   if (parsed.success && issues.length === 0) return parsed.data
   throw badSettings(
     file,

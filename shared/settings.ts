@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ProviderSettingsSchema } from './provider-settings.ts'
+import { PipelineSettingsSchema, TaskGateSettingsSchema } from './tasks/task-gate.ts'
 
 /** sluice.yaml (decisions, "sluice.yaml, folders, CLI target"): everything optional, unknown keys refused. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
@@ -36,6 +37,9 @@ export const SettingsSchema = z.strictObject({
   inputs_dir: z.string().min(1).default('inputs'),
   providers: z.record(name, ProviderSettingsSchema).default({}),
   agents: z.record(name, AgentSettingsSchema).default({}),
+  /** Gates before the moves of a task, and which DAG's task each stands before (docs/task-gates.md). */
+  gates: z.array(TaskGateSettingsSchema).max(100).default([]),
+  pipelines: z.record(name, PipelineSettingsSchema).default({}),
   safety: SafetySchema.prefault({}),
 })
 export type Settings = z.infer<typeof SettingsSchema>

@@ -1,7 +1,7 @@
 import type { DagError } from '../../shared/dag/report.ts'
 import { Fault } from '../../shared/errors.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
-import type { Routing } from '../../shared/settings.ts'
+import type { Routing, Settings } from '../../shared/settings.ts'
 
 export interface CheckedSettings {
   readonly errors: readonly DagError[]
@@ -11,13 +11,16 @@ export interface CheckedSettings {
   readonly providers: readonly string[]
   /** Absent with errors: agents nobody could read are no reason to refuse a document. */
   readonly routing?: Routing
+  /** Gates of tasks and who uses them; absent like agents. */
+  readonly tasks?: Pick<Settings, 'gates' | 'pipelines'>
 }
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
 export function checkSettings(text: string): CheckedSettings {
   try {
-    const { dags, providers, agents } = parseSettings(text, 'sluice.yaml')
-    return { errors: [], dags, providers: ['local', ...Object.keys(providers)], routing: { providers, agents } }
+    const { dags, providers, agents, gates, pipelines } = parseSettings(text, 'sluice.yaml')
+    const known = { routing: { providers, agents }, tasks: { gates, pipelines } }
+    return { errors: [], dags, providers: ['local', ...Object.keys(providers)], ...known }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     // Each issue stands in one file here: `file` says nothing new.

@@ -5,7 +5,10 @@ import type { Command } from 'commander'
 import { suggest } from '../../shared/dag/suggest.ts'
 import { describeGates } from '../../shared/gates/describe-gates.ts'
 import { explainGate } from '../../shared/gates/explain-gate.ts'
+import type { ConfiguredGate } from '../../shared/tasks/configured-gates.ts'
+import { readConfiguredGates } from './configured-gates.ts'
 import { jsonText } from './json-text.ts'
+import { plainText } from './plain-text.ts'
 import { usage } from './refused.ts'
 import type { Session } from './session.ts'
 
@@ -14,9 +17,10 @@ export function addGates(parent: Command, session: Session): void {
   const gates = parent.command('gates').description('gate types, and checks without a server')
   gates
     .command('list')
-    .description('every gate type with its parameters')
-    .option('--json', 'print JSON, with the JSON Schema of the parameters')
-    .action((options: { readonly json?: true }) => list(session, options))
+    .description('every gate type with its parameters, and the gates of tasks that sluice.yaml here configures')
+    .option('--configured', 'only the configured gates')
+    .option('--json', 'print JSON: the types with the JSON Schema of the parameters, or the configured gates')
+    .action((options: ListOptions) => list(session, options))
   gates
     .command('explain')
     .argument('<type>', 'name of the gate type')
@@ -31,10 +35,30 @@ export function addGates(parent: Command, session: Session): void {
     .action((options: { readonly ndjson?: true }) => check(options))
 }
 
-function list(session: Session, options: { readonly json?: true }): void {
-  const types = describeGates()
-  if (options.json === true) session.say(jsonText(types, 2))
-  else for (const gate of types) session.say(`${gate.type}  ${parameterNames(gate.params)}\n    ${gate.summary}`)
+interface ListOptions {
+  readonly json?: true
+  readonly configured?: true
+}
+
+function list(session: Session, { json, configured: only }: ListOptions): void {
+  if (json === true) session.say(jsonText(only === true ? readConfiguredGates() : describeGates(), 2))
+  else for (const line of [...(only === true ? [] : typeLines()), ...configuredLines(only === true)]) session.say(line)
+}
+
+function typeLines(): readonly string[] {
+  return describeGates().map(({ type, params, summary }) => `${type}  ${parameterNames(params)}\n    ${summary}`)
+}
+
+function configuredLines(only: boolean): readonly string[] {
+  const lines = readConfiguredGates().map(gateWords)
+  return only || lines.length === 0 ? lines : ['\nConfigured in sluice.yaml, before the moves of tasks:', ...lines]
+}
+
+function gateWords({ name, on, check, error, pipelines }: ConfiguredGate): string {
+  const { type, ...params } = check
+  const uses = pipelines.length === 0 ? 'no pipeline' : pipelines.join(', ')
+  const move = `${on.from ?? 'any'} -> ${on.to ?? 'any'}`
+  return plainText(`${name}  ${move}  (${uses})\n    ${String(type)} ${JSON.stringify(params)}: ${error}`)
 }
 
 function explain(session: Session, type: string): void {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChosenDocument } from './choose-document.ts'
 import { Refused } from './refused.ts'
@@ -11,12 +12,14 @@ import { count } from './words.ts'
  * has ended. Runs and objects stay in the data folder; `sluice start` there goes on with whatever is left. A document
  * with errors is refused before there is a data folder.
  */
-export async function runInside(session: Session, { errors = [] }: ChosenDocument, how: StartHow): Promise<void> {
+export async function runInside(session: Session, { body, errors = [] }: ChosenDocument, how: StartHow): Promise<void> {
   if (errors.length > 0) {
     const detail = `Cannot start: the DAG has ${count(errors.length, 'error')}.`
     throw new Refused({ code: 'invalid_dag', detail, errors })
   }
-  await withPlace({ port: 0, logs: session.settings.logs }, async ({ target, dataDir, signal }) => {
+  // An example finds the agents and gates it needs where a folder says nothing of its own.
+  const example = 'example' in body && !existsSync('sluice.yaml')
+  await withPlace({ port: 0, example, logs: session.settings.logs }, async ({ target, dataDir, signal }) => {
     const inside = { dataDir, artifactsDir: join(dataDir, 'artifacts') }
     process.exitCode = (await startAndWatch(session, target, { ...how, signal, inside })).exitCode
   })

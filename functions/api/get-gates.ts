@@ -1,10 +1,13 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
 import { describeGates } from '../../shared/gates/describe-gates.ts'
+import { configuredGates } from '../../shared/tasks/configured-gates.ts'
 import { httpHandler } from '../http-handler.ts'
 
-/** Gates of sluice.yaml are not read yet: none is configured. */
+/** The gates of tasks that are configured, each with the pipelines that use it, beside every type there is. */
 export const handler = httpHandler({
   name: 'get-gates',
   schema: PLACE_ROUTES['get-gates'],
-  run: () => ({ json: { configured: [], types: describeGates().map((gate) => ({ ...gate })) } }),
+  run: (_call, { settings }) => ({
+    json: { configured: [...configuredGates(settings)], types: describeGates().map((gate) => ({ ...gate })) },
+  }),
 })

@@ -1,13 +1,12 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
-import { canonicalJson } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { ContextItem } from '../../shared/runs/run-items.ts'
 import type { Head, RunKey } from '../../shared/runs/run-store.ts'
+import { TaskSchema } from '../../shared/tasks/task.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
-
-const MAX_BYTES = 204_800
+import { checkContextSize, recordContext } from '../runs/context-version.ts'
 
 /**
  * Compare-and-set on the version. The values are stored first and named by their event after: a crash in between
@@ -22,36 +21,26 @@ export const handler = httpHandler({
     if (head.state !== 'running') throw ended(run, head.state)
     const before = (await world.runs.context(run)) ?? { version: 0, values: {} }
     if (before.version !== if_version) throw stale(if_version, before.version)
+    refuseTask(run, before, set)
     if ((head.lanes.ctx ?? 0) < before.version) await record(world, run, before.version, [])
     const after = { version: if_version + 1, values: { ...before.values, ...set } }
-    checkSize(after)
+    checkContextSize(after)
     if (!(await world.runs.putContext(run, after, if_version))) throw await staleNow(world, run, if_version)
     await record(world, run, after.version, Object.keys(set))
     return { json: after }
   },
 })
 
-/** The lane's ordinal is the version; a version that is recorded already stays as it is. */
-async function record(world: World, run: RunKey, version: number, keys: string[]): Promise<void> {
-  const done = await world.runs.append({
-    run,
-    lane: 'ctx',
-    ordinal: version,
-    guard: { below: version },
-    at: new Date(world.clock.now()).toISOString(),
-    events: [{ type: 'context:patched', data: { version, keys } }],
-  })
+async function record(world: World, run: RunKey, version: number, keys: readonly string[]): Promise<void> {
+  const done = await recordContext(world, run, version, keys)
   if (!done.ok && done.because === 'terminal') throw ended(run, 'over')
 }
 
-function checkSize({ values }: ContextItem): void {
-  const bytes = Buffer.byteLength(canonicalJson(values))
-  if (bytes <= MAX_BYTES) return
-  const message = `Cannot change the context: it would have ${bytes} bytes, at most ${MAX_BYTES} are allowed.`
-  throw new Fault('LimitExceeded', 'context_too_large', message, {
-    status: 413,
-    facts: { bytes, max_bytes: MAX_BYTES },
-  })
+/** A task that blocks move stands behind gates and a review: nobody writes past them. */
+function refuseTask(run: RunKey, before: ContextItem, set: ContextItem['values']): void {
+  if (!Object.hasOwn(set, 'task') || !TaskSchema.safeParse(before.values.task).success) return
+  const message = `Cannot change "task" in the context of run "${run.run_id}": its blocks move it, each move past its gates. Change other keys, or start a run that continues this one.`
+  throw new Fault('Conflict', 'task_is_moved', message)
 }
 
 function ended(run: RunKey, state: Head['state'] | 'over'): Fault {

@@ -2,12 +2,13 @@ import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import type { Agent, Block } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { Verdict } from '../../shared/gates/gate.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
 import type { DispatchAnswer } from '../../shared/provider.ts'
 import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
 import type { BlockCall } from './block-call.ts'
 import { decisionOutputs } from './decision-outputs.ts'
-import { handlerOf } from './handlers/registry.ts'
+import { dispatchHandler, unpriced } from './dispatch-handler.ts'
 import { shortText } from './short-text.ts'
 
 /** Characters of a model's name, a finish reason or a note in block:output. */
@@ -17,6 +18,8 @@ const MOST_WORDS = 300
 export interface Produced {
   readonly values: Readonly<Record<string, Json>>
   readonly problems: readonly string[]
+  /** Of gates the handler itself stands behind: one that does not hold fails the attempt. */
+  readonly verdicts?: readonly Verdict[]
   readonly facts: {
     readonly provider: string
     readonly model: string
@@ -126,45 +129,9 @@ function wholeNumber(amount: number): number {
   return amount > 0 ? Math.min(Math.round(amount), Number.MAX_SAFE_INTEGER) : 0
 }
 
-async function dispatchHandler(
-  { world, run, block, item }: BlockCall,
-  { handler, config, outputs, id }: Extract<Block, { mode: 'deterministic' }>,
-  { attempt, values, signal }: Dispatch,
-): Promise<Produced> {
-  const made = await handlerOf(handler).run({
-    inputs: values,
-    outputs,
-    config,
-    world,
-    run,
-    block_id: id,
-    attempt,
-    ...(item === undefined ? {} : { item }),
-    signal,
-  })
-  const { values: given, problems } = checkOutputs(made, block.outputs)
-  const told = problems.map((problem) =>
-    problem.startsWith('missing port ') ? `${problem}: ${whyMissing(handler)}` : problem,
-  )
-  return { values: given, problems: told, facts: unpriced('deterministic', handler, canonicalJson(config)) }
-}
-
-/** JSONata answers nothing, not an error, where a path leads nowhere. */
-function whyMissing(handler: string): string {
-  return handler === 'transform'
-    ? 'its expression gave nothing for it; do its paths exist?'
-    : `${handler} gave nothing for it`
-}
-
 async function dispatchDecision(call: BlockCall, _dispatch: Dispatch): Promise<Produced> {
   const values = await decisionOutputs(call)
   return { ...checkOutputs(values, call.block.outputs), facts: unpriced('approval', 'person', '') }
-}
-
-function unpriced(provider: string, model: string, params: string): Produced['facts'] {
-  const hash = sha256(params)
-  const none = { tokens_in: 0, tokens_out: 0, usd_micros: 0 }
-  return { provider, model, params_hash: hash, prompt_hash: hash, ...none, finish_reason: 'stop' }
 }
 
 function render({ block }: BlockCall, template: string, values: Dispatch['values']): string {

@@ -30,7 +30,8 @@ export async function judgeBlock(
   return { verdicts, composed: composeVerdicts(uses, verdicts, block.gate_composition[phase]), events }
 }
 
-function gateEvent(
+/** A verdict as an event. */
+export function gateEvent(
   verdict: Verdict,
   head: ReturnType<typeof eventHead>,
   attempt: number,

@@ -3,11 +3,12 @@ import { bindAgents } from '../../shared/dag/bind-agents.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
+import { bindTaskGates } from '../../shared/tasks/bind-task-gates.ts'
 import type { World } from '../../shared/world.ts'
 
 /**
- * The document of a start request, parsed, checked and bound to the agents of this place; `dag_hash` is of the document
- * as written. InvalidInput invalid_dag lists every error with its place.
+ * The document of a start request, parsed, checked and bound to the agents and task gates of this place; `dag_hash` is
+ * of the document as written. InvalidInput invalid_dag lists every error with its place.
  */
 export async function readDocument(
   world: Pick<World, 'documents' | 'providers' | 'settings'>,
@@ -23,8 +24,9 @@ export async function readDocument(
       parsed.errors.map((error) => ({ ...error })),
     )
   const bound = bindAgents(parsed.dag, routing)
-  if (!bound.ok) throw invalidDag(name, bound.issues)
-  return { dag: bound.dag, dag_hash: parsed.dag_hash }
+  const gated = bound.ok ? bindTaskGates(bound.dag, routing) : bound
+  if (!gated.ok) throw invalidDag(name, gated.issues)
+  return { dag: gated.dag, dag_hash: parsed.dag_hash }
 }
 
 function invalidDag(name: string | undefined, errors: readonly Issue[]): Fault {

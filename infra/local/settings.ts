@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
-import { type Settings, SettingsSchema } from '../../shared/settings.ts'
+import type { Settings } from '../../shared/settings.ts'
 
 /** What a place is opened with. All folders are absolute. */
 export interface PlaceSettings {
@@ -17,12 +17,12 @@ export interface PlaceSettings {
 
 /**
  * The only reader of the environment of this place: arguments win over `sluice.yaml` of the working folder, which
- * wins over the defaults. With `--example` the documents are the package's own and no `sluice.yaml` is read.
+ * wins over the defaults. With `--example` documents and `sluice.yaml` are the package's own.
  * Fault InvalidInput bad_settings or bad_argument names what was seen and what is allowed.
  */
 export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cwd: string): PlaceSettings {
   const args = readArgs(argv)
-  const file = args.example === true ? SettingsSchema.parse({}) : parseSettings(readFile(resolve(cwd, FILE)), FILE)
+  const file = parseSettings(readFile(resolve(args.example === true ? PACKAGE : cwd, FILE)), FILE)
   const settings = {
     ...file,
     port: args.port ?? file.port,
@@ -37,6 +37,9 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cw
 
 /** Where the package keeps its own documents: `--example NAME` reads them in every place. */
 export const PACKAGE_DAGS: string = resolve(import.meta.dirname, '../../dags')
+
+/** Of the settings its examples need. */
+const PACKAGE = resolve(import.meta.dirname, '../..')
 
 const FILE = 'sluice.yaml'
 

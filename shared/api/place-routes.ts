@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { SettingsSchema } from '../settings.ts'
+import { TaskGateSettingsSchema } from '../tasks/task-gate.ts'
 import type { RouteSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -29,7 +30,9 @@ export const PLACE_ROUTES = {
   'get-gates': {
     summary: 'Configured gates, and every gate type with the JSON Schema of its parameters',
     answer: z.strictObject({
-      configured: z.array(z.looseObject({ name: text })),
+      configured: z.array(
+        TaskGateSettingsSchema.extend({ pipelines: z.array(text).describe('Pipelines of sluice.yaml that use it') }),
+      ),
       types: z.array(z.looseObject({ type: text })),
     }),
   },

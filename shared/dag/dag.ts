@@ -1,4 +1,5 @@
 import type { Json } from '../canonical.ts'
+import type { TaskGate } from '../tasks/task-gate.ts'
 
 /** Types of ports. file and artifact values are object refs; json is any object, array or scalar. */
 export const PORT_TYPES = ['string', 'number', 'boolean', 'json', 'file', 'artifact'] as const
@@ -178,4 +179,6 @@ export interface Dag {
   readonly inputs: Readonly<Record<string, RunInput>>
   /** In document order; `blocks[i].index === i`. */
   readonly blocks: readonly Block[]
+  /** Of a run's document only: the gates its task's moves stand before (shared/tasks/bind-task-gates.ts). */
+  readonly task_gates?: readonly TaskGate[]
 }

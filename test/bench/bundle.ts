@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib'
 import { bundleFunctions } from '../../infra/aws/bundle.ts'
 import { readDeployedDags } from '../../infra/aws/deployed-dags.ts'
 import { namesOf } from '../../infra/aws/names.ts'
+import { readStageSettings } from '../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
 import { importBundle } from '../integration/aws/function-process.ts'
 
 /**
@@ -18,8 +18,9 @@ const ROOT = join(import.meta.dirname, '../..')
 
 const built = mkdtempSync(join(tmpdir(), 'sluice-bundles-'))
 try {
-  const dags = readDeployedDags(join(ROOT, 'dags'), ROOT)
-  await bundleFunctions(built, { settings: SettingsSchema.parse({}), dags, names: namesOf('dev') })
+  const settings = readStageSettings(ROOT, { stage: 'dev' })
+  const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
+  await bundleFunctions(built, { settings, dags, names: namesOf('dev') })
   process.stdout.write(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}\n`)
   process.stdout.write(`${'function'.padEnd(18)}${'KB'.padStart(7)}${'gzip'.padStart(7)}${'import ms'.padStart(11)}\n`)
   for (const { name } of FUNCTIONS) process.stdout.write(`${row(name)}\n`)

@@ -1,8 +1,10 @@
 import type { Json } from '../../../shared/canonical.ts'
 import type { Block } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
+import type { GateFacts } from '../../../shared/gates/gate.ts'
 import { HANDLERS, type HandlerConfig, type HandlerName } from '../../../shared/handlers.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
+import type { TaskGate } from '../../../shared/tasks/task-gate.ts'
 import type { World } from '../../../shared/world.ts'
 
 /** One attempt of a deterministic block. `inputs` also holds the run inputs its templates may read. */
@@ -10,10 +12,20 @@ export interface HandlerCall {
   readonly inputs: Readonly<Record<string, Json>>
   readonly outputs: Block['outputs']
   readonly config: unknown
-  readonly world: Pick<World, 'runs' | 'objects' | 'inputs' | 'isolate'>
+  readonly world: Pick<World, 'runs' | 'objects' | 'inputs' | 'isolate' | 'clock'>
   readonly run: RunKey
   readonly block_id: string
+  readonly epoch: number
   readonly attempt: number
+  /** What sent the block back, and what its last attempt was refused for, a line each. */
+  readonly feedback: readonly string[]
+  /** Gates of the run's task; none where its DAG moves no task. */
+  readonly task_gates: readonly TaskGate[]
+  /**
+   * Judges gates of the handler's own, all of them, as the gates of blocks are judged; the verdicts of the newest call
+   * are recorded with the attempt, and one that does not hold fails it. Answers whether all hold.
+   */
+  judge(gates: readonly TaskGate[], facts: GateFacts): Promise<boolean>
   /** Of a foreach block: which item. */
   readonly item?: number
   readonly signal: AbortSignal

@@ -7,17 +7,18 @@ import { createIsolate } from '../../../functions/isolate/run-isolate.ts'
 import { bundleFunctions } from '../../../infra/aws/bundle.ts'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { namesOf } from '../../../infra/aws/names.ts'
+import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS, ROUTES } from '../../../shared/catalog.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
 import { importBundle } from './function-process.ts'
 import { ROOT } from './synthesized.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'sluice-bundles-'))
 const built = join(dir, 'one')
 
+const settings = readStageSettings(ROOT, { stage: 'dev' })
 const parts = {
-  settings: SettingsSchema.parse({}),
-  dags: readDeployedDags(join(ROOT, 'dags'), ROOT),
+  settings,
+  dags: readDeployedDags(join(ROOT, 'dags'), ROOT, settings),
   names: namesOf('dev'),
 }
 

@@ -5,7 +5,8 @@ import { App } from 'aws-cdk-lib'
 import { buildApp } from '../../../infra/aws/build-app.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
-import { type Settings, SettingsSchema } from '../../../shared/settings.ts'
+import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
+import type { Settings } from '../../../shared/settings.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../../..')
 export const STACKS = ['SluiceData', 'SluiceMachines', 'SluiceApi'] as const
@@ -38,7 +39,7 @@ export function cdkContext(): Readonly<Record<string, unknown>> {
 /** The app as `npm run synth` makes it, in this process: bundles, assets and templates in a folder of its own. */
 export async function synthesize(
   context: Readonly<Record<string, unknown>> = {},
-  settings: Settings = SettingsSchema.parse({}),
+  settings: Settings = readStageSettings(ROOT, { stage: 'dev' }),
 ): Promise<Synthesized> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-synthesized-'))
   const out = join(dir, 'out')

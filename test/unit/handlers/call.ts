@@ -40,7 +40,11 @@ export function handlerCall({ ports = {}, world = {}, ...given }: Given): { call
     world: { objects, runs, ...world } as HandlerCall['world'],
     run: { tenant: 'main', run_id: 'run_1' },
     block_id: 'work',
+    epoch: 0,
     attempt: 2,
+    feedback: [],
+    task_gates: [],
+    judge: async () => true,
     signal: new AbortController().signal,
     ...given,
   }
