@@ -1,7 +1,8 @@
 import { hasBit } from './bit-rows.ts'
-import { isEmpty } from './core.ts'
+import { type Core, isEmpty, isSplitter } from './core.ts'
 import { JOIN_COST, PARALLEL_COST, SIGNAL_COST } from './costs.ts'
-import { attach, detach, type Forest } from './forest.ts'
+import { lastBlocks } from './expression.ts'
+import { attach, detach, type Forest, lanesIn } from './forest.ts'
 import { levelsBelow } from './read-lane.ts'
 import { MAX_DEPTH } from './series-parallel.ts'
 
@@ -11,8 +12,8 @@ import { MAX_DEPTH } from './series-parallel.ts'
  */
 export function hostRoots(forest: Forest): void {
   cutTooDeep(forest)
+  shareWaits(forest)
   const main = mainLane(forest)
-  shareWaits(forest, main)
   forest.core.before.forEach((_, v) => {
     if (v === 0 || forest.parent[v] !== -1 || isIdle(forest, v)) return
     attach(forest, lastBefore(forest, main, v), v, 'branch')
@@ -44,26 +45,62 @@ function cutTooDeep(forest: Forest): void {
   }
 }
 
-/** Pieces that wait behind the same empty piece may share its join where that saves more signals than it costs. */
-function shareWaits(forest: Forest, main: readonly number[]): void {
+/**
+ * Pieces that wait for the same piece may stand behind it, where that saves more signals than a Parallel there costs:
+ * otherwise each of the many blocks a piece can end with would signal each of them. The widest pieces come first.
+ */
+function shareWaits(forest: Forest): void {
   const { core, parent, closing } = forest
-  core.before.forEach((_, v) => {
-    if (v === 0 || !isEmpty(core, v) || parent[v] !== -1 || closing[v] !== -1) return
-    const host = lastBefore(forest, main, v)
-    const isBeside = (next: number) =>
-      parent[next] === -1 && !isIdle(forest, next) && lastBefore(forest, main, next) === host
-    const roots = core.after[v]?.filter(isBeside) ?? []
-    if (savedBySharing(forest, v, roots.length) <= 0) return
-    for (const root of roots) attach(forest, v, root, 'branch')
-  })
+  const wide = core.before
+    .map((_, v) => ({ v, signals: signalsOf(core, v) }))
+    .filter(({ v, signals }) => v !== 0 && signals * (core.after[v]?.length ?? 0) > PARALLEL_COST)
+  for (const { v, signals } of wide.sort((a, b) => b.signals - a.signals)) {
+    if (closing[v] !== -1) continue
+    const hosts = hostsAround(forest, v)
+    const waiting = core.after[v]?.filter((next) => isMovable(forest, next, hosts)) ?? []
+    if (signals * waiting.length <= costOfSharing(forest, v, waiting.length)) continue
+    for (const next of waiting) attach(forest, v, next, 'branch')
+  }
 }
 
-function savedBySharing({ core, branches }: Forest, v: number, coming: number): number {
-  const signals = SIGNAL_COST * (core.before[v]?.length ?? 0)
+/** What it costs to wait for the piece: by its last blocks, or those before it if it is empty. */
+function signalsOf({ expressions, before }: Core, v: number): number {
+  const expression = expressions[v]
+  if (expression?.holdsBlock !== true) return SIGNAL_COST * (before[v]?.length ?? 0)
+  return SIGNAL_COST * lastBlocks(expression).length
+}
+
+/** What waits anyway: neither a closing, nor a branch of the only piece before it. */
+function isMovable(forest: Forest, v: number, hosts: ReadonlySet<number>): boolean {
+  const { core, parent, closing } = forest
+  const host = parent[v] ?? -1
+  return hosts.has(host) && closing[host] !== v && (core.before[v]?.length ?? 0) > 1 && !isIdle(forest, v)
+}
+
+/**
+ * Where what may move behind the piece can be now: in a Parallel around it, up to one that closes. Nowhere yet (-1) if
+ * none does, but for a splitter: roots do not reach past those.
+ */
+function hostsAround({ core, parent, closing }: Forest, piece: number): ReadonlySet<number> {
+  const hosts = new Set([-1])
+  for (let v = piece; (parent[v] ?? -1) >= 0; v = parent[v] ?? -1) {
+    const host = parent[v] ?? -1
+    const next = closing[host] ?? -1
+    if (next === v) continue
+    hosts.add(host)
+    if (next < 0) continue
+    if (!isSplitter(core, next)) hosts.delete(-1)
+    break
+  }
+  return hosts
+}
+
+function costOfSharing(forest: Forest, v: number, coming: number): number {
+  const { core, branches, parent } = forest
   const held = branches[v]?.size ?? 0
-  const join = held > 0 ? 0 : JOIN_COST + signals
+  const join = isEmpty(core, v) && parent[v] === -1 && held === 0 ? JOIN_COST + signalsOf(core, v) : 0
   const parallel = held < 2 && held + coming > 1 ? PARALLEL_COST : 0
-  return signals * coming - join - parallel
+  return join + parallel + PARALLEL_COST * (lanesIn(forest, v) - 1)
 }
 
 /** All pieces of the main lane come before the root or after it: the last one before is found by halves. */
