@@ -50,7 +50,7 @@ function cutTooDeep(forest: Forest): void {
  * otherwise each of the many blocks a piece can end with would signal each of them. The widest pieces come first.
  */
 function shareWaits(forest: Forest): void {
-  const { core, parent, closing } = forest
+  const { core, closing } = forest
   const wide = core.before
     .map((_, v) => ({ v, signals: signalsOf(core, v) }))
     .filter(({ v, signals }) => v !== 0 && signals * (core.after[v]?.length ?? 0) > PARALLEL_COST)

@@ -18,6 +18,8 @@ const FAMILIES = ['sparse', 'layered', 'ladder', 'grid', 'N', 'data pipeline', '
 const BLOCKS = 24
 /** A public DAG of each system, the largest with no more blocks than this. */
 const MOST_BLOCKS = 80
+/** Its saver only makes LangGraph slower. */
+const OTHERS = ALTERNATIVES.filter(({ name }) => name === 'langgraph' || name === 'p-graph')
 
 interface Case {
   readonly shape: Shape
@@ -67,8 +69,8 @@ function caseOf(name: string, upstream: Upstream): Case {
 
 async function compare(cases: readonly Case[], folder: string): Promise<void> {
   const place = await openSluice(folder)
-  const names = ['sluice', ...ALTERNATIVES.map(({ name }) => name)]
-  print(`  ${''.padEnd(22)}blocks  critical ms${names.map((name) => name.padStart(26)).join('')}`)
+  const names = ['sluice', ...OTHERS.map(({ name }) => name)]
+  print(`  ${''.padEnd(22)}blocks  critical ms${names.map((name) => name.padStart(14)).join('')}`)
   const all = names.map((): number[] => [])
   for (const one of cases) {
     const seen = await ratiosOf(one, folder, async () => (await place.run(one.shape, one.durations)).run_ms)
@@ -85,7 +87,7 @@ async function compare(cases: readonly Case[], folder: string): Promise<void> {
 /** Medians of ROUNDS, after one that warms up, everybody in turn. */
 async function ratiosOf(one: Case, folder: string, ours: () => Promise<number>): Promise<readonly number[]> {
   const sleep = (block: number) => setTimeout(one.durations[block] ?? 0)
-  const others = await Promise.all(ALTERNATIVES.map(({ prepare }) => prepare(one.shape, folder, sleep)))
+  const others = await Promise.all(OTHERS.map(({ prepare }) => prepare(one.shape, folder, sleep)))
   const runs = [ours, ...others.map((run) => () => timed(run))]
   const seen = runs.map((): number[] => [])
   for (let round = 0; round <= ROUNDS; round++) {
@@ -104,7 +106,7 @@ async function timed(run: () => Promise<void>): Promise<number> {
 }
 
 function row(ratios: readonly number[]): string {
-  return ratios.map((ratio) => ratio.toFixed(3).padStart(26)).join('')
+  return ratios.map((ratio) => ratio.toFixed(3).padStart(14)).join('')
 }
 
 function print(line: string): void {
