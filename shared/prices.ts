@@ -9,7 +9,7 @@ export interface PriceKey {
 export interface Price {
   readonly usd_per_million_in: number
   readonly usd_per_million_out: number
-  /** Day the seller's page was read. */
+  /** Month in which the figure was last confirmed, as its first day. */
   readonly as_of: string
 }
 
@@ -31,19 +31,19 @@ const OWN_MACHINE: Price = { usd_per_million_in: 0, usd_per_million_out: 0, as_o
 
 type Row = readonly [usdPerMillionIn: number, usdPerMillionOut: number, asOf: string]
 
-/** Host -> model -> price. Source: https://openai.com/api/pricing, standard tier. */
+/** Host -> model -> price of the standard tier, as public price comparisons of March and April 2026 give it. */
 const PRICES: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   'api.openai.com': {
-    'gpt-4o': [2.5, 10, '2025-08-07'],
-    'gpt-4o-mini': [0.15, 0.6, '2025-08-07'],
-    'gpt-4.1': [2, 8, '2025-08-07'],
-    'gpt-4.1-mini': [0.4, 1.6, '2025-08-07'],
-    'gpt-4.1-nano': [0.1, 0.4, '2025-08-07'],
-    'gpt-5': [1.25, 10, '2025-08-07'],
-    'gpt-5-mini': [0.25, 2, '2025-08-07'],
-    'gpt-5-nano': [0.05, 0.4, '2025-08-07'],
-    o3: [2, 8, '2025-08-07'],
-    'o4-mini': [1.1, 4.4, '2025-08-07'],
+    'gpt-4o': [2.5, 10, '2026-04-01'],
+    'gpt-4o-mini': [0.15, 0.6, '2026-04-01'],
+    'gpt-4.1': [2, 8, '2026-04-01'],
+    'gpt-4.1-mini': [0.4, 1.6, '2026-04-01'],
+    'gpt-4.1-nano': [0.1, 0.4, '2026-04-01'],
+    'gpt-5': [1.25, 10, '2026-04-01'],
+    'gpt-5-mini': [0.25, 2, '2026-04-01'],
+    'gpt-5-nano': [0.05, 0.4, '2026-04-01'],
+    o3: [2, 8, '2026-04-01'],
+    'o4-mini': [1.1, 4.4, '2026-04-01'],
   },
 }
 

@@ -44,7 +44,6 @@ function refuseHandler({ problems }: Reading, handler: string, path: Path): void
 
 /** Handlers of other systems that work on paths and URLs of their own choice, and what does their work here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'builtin:write-file': 'Use write-artifact: files are artifacts of the run here.',
   'builtin:read-file': 'Use read-input: it reads below the inputs folder.',
   'builtin:transform': 'Use transform with a JSONata expression, or pass.',
   'builtin:http-request': 'No handler sends requests; give the answer as an input.',

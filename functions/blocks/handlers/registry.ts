@@ -1,11 +1,13 @@
 import { Fault } from '../../../shared/errors.ts'
 import { HANDLERS, type HandlerName } from '../../../shared/handlers.ts'
 import type { BlockHandler } from './handler.ts'
+import { moveTask } from './move-task.ts'
 import { pass } from './pass.ts'
 import { readInput } from './read-input.ts'
 import { tableStats } from './table-stats.ts'
 import { transform } from './transform.ts'
 import { writeArtifact } from './write-artifact.ts'
+import { writeFile } from './write-file.ts'
 
 /** A further handler: its schema in shared/handlers.ts, its file here, a line here (the type demands it). */
 const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {
@@ -14,6 +16,8 @@ const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {
   'read-input': readInput,
   'write-artifact': writeArtifact,
   'table-stats': tableStats,
+  'builtin:write-file': writeFile,
+  'move-task': moveTask,
 }
 
 /** The code behind a handler's name; Fault InvalidInput unknown_handler (the parser refuses such a document first). */

@@ -53,7 +53,6 @@ describe('a document written for OpenSkelo', () => {
   })
 
   test.each<[string, object, string]>([
-    ['builtin:write-file', { content_from: 'body' }, 'Use write-artifact'],
     ['builtin:read-file', { path: 'x' }, 'Use read-input'],
     ['builtin:transform', { map: {} }, 'Use transform with a JSONata expression, or pass'],
     ['builtin:http-request', { url: 'https://example.com' }, 'No handler sends requests'],

@@ -229,3 +229,40 @@ describe('table-stats', () => {
     await expect(stats(given)).rejects.toMatchObject({ name: 'InvalidInput', code: 'table_stats_failed', message })
   })
 })
+
+describe('builtin:write-file', () => {
+  const config = { content_from: 'input', default_path_template: './output/content-{timestamp}.md', mkdir: true }
+  const ports = { file_path: 'string', file_name: 'string', bytes_written: 'number', save_summary: 'string' } as const
+  const world = (artifacts: readonly object[] = []) => ({
+    runs: {
+      meta: async () => ({ created_at: '2026-11-22T03:04:05.678Z' }),
+      artifacts: async () => artifacts,
+      putArtifact: async () => undefined,
+    },
+    objects: { put: async (_: string, body: Uint8Array) => ({ ref: 'objstore://main/x', bytes: body.length }) },
+  })
+  const run = (more: object, artifacts: readonly object[] = []) =>
+    handlerOf('builtin:write-file').run(
+      handlerCall({ config, inputs: { input: '# Done' }, ports, ...more, world: world(artifacts) as never }).call,
+    )
+
+  test('makes an artifact named by the start of the run', async () => {
+    expect(await run({})).toEqual({
+      file_path: 'output/content-20261122-030405.md',
+      file_name: 'content-20261122-030405.md',
+      bytes_written: 6,
+      save_summary: 'stored 6 bytes as artifact output/content-20261122-030405.md',
+    })
+  })
+
+  test.each(['../x.md', '/etc/x', 'a//b', 'a/', '~/x', 'a\\b'])('refuses the path %s', async (path) => {
+    const more = { config: { ...config, path_from: 'path' }, inputs: { input: 'x', path } }
+    await expect(run(more)).rejects.toMatchObject({ name: 'InvalidInput', code: 'bad_artifact_name' })
+  })
+
+  test('replaces what another block wrote only with overwrite', async () => {
+    const other = [{ name: 'output/content-20261122-030405.md', block_id: 'other' }]
+    await expect(run({}, other)).rejects.toMatchObject({ code: 'artifact_exists' })
+    expect(await run({ config: { ...config, overwrite: true } }, other)).toMatchObject({ bytes_written: 6 })
+  })
+})

@@ -1,0 +1,43 @@
+import type { Json } from '../../../shared/canonical.ts'
+import type { HandlerCall } from './handler.ts'
+import { readObject } from './read-object.ts'
+
+/**
+ * Keeps a value as artifact `name` of the run: text as it is, the bytes behind an object ref, other values as indented
+ * JSON. Of a foreach block each item writes one of its own: item 3 of `out/plan.md` is `out/plan.3.md`.
+ */
+export async function storeArtifact(
+  call: HandlerCall,
+  given: { readonly name: string; readonly value: Json; readonly media_type?: string | undefined },
+): Promise<{ readonly ref: string; readonly bytes: number }> {
+  call.signal.throwIfAborted()
+  const { world, run, block_id, attempt, item } = call
+  const name = item === undefined ? given.name : numbered(given.name, item)
+  const stored = await readObject(call, given.value)
+  const object = await world.objects.put(run.tenant, stored ?? new TextEncoder().encode(textOf(given.value)))
+  call.signal.throwIfAborted()
+  const media_type = given.media_type ?? mediaType(name)
+  await world.runs.putArtifact(run, { name, ...object, media_type, block_id, attempt })
+  return object
+}
+
+function numbered(name: string, item: number): string {
+  const [, stem = name, extension = ''] = /^(.*?[^/])(\.[^./]+)?$/.exec(name) ?? []
+  return `${stem}.${item}${extension}`
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  md: 'text/markdown; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  json: 'application/json',
+}
+
+function mediaType(name: string): string {
+  return MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream'
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : `${JSON.stringify(value, null, 2)}\n`
+}

@@ -1,0 +1,58 @@
+import type { Json } from '../../../shared/canonical.ts'
+import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
+import { pickInput } from './pick-input.ts'
+import { refuse } from './refuse.ts'
+import { storeArtifact } from './store-artifact.ts'
+
+/**
+ * `builtin:write-file` of OpenSkelo: a file is an artifact of the run here, under its path without `./`; `{timestamp}` is
+ * the run's start (UTC, YYYYMMDD-HHMMSS), so that a repeat writes the same name. Outputs by name: file_path, file_name,
+ * bytes_written, save_summary, and any other takes the object ref. With `overwrite: false` (the default) a name another
+ * block has written is refused; `mkdir` has no meaning.
+ */
+export const writeFile: BlockHandler = {
+  async run(call) {
+    call.signal.throwIfAborted()
+    const { content_from = 'content' } = configOf('builtin:write-file', call)
+    const name = await nameOf(call)
+    const stored = await storeArtifact(call, { name, value: pickInput(call, HANDLER, content_from) })
+    const known: Readonly<Record<string, Json>> = {
+      file_path: name,
+      file_name: name.slice(name.lastIndexOf('/') + 1),
+      bytes_written: stored.bytes,
+      save_summary: `stored ${stored.bytes} bytes as artifact ${name}`,
+    }
+    return Object.fromEntries(
+      Object.keys(call.outputs).map((port) => [port, Object.hasOwn(known, port) ? (known[port] ?? null) : stored.ref]),
+    )
+  },
+}
+
+const HANDLER = 'builtin:write-file'
+
+async function nameOf(call: HandlerCall): Promise<string> {
+  const { path_from, default_path_template, overwrite } = configOf(HANDLER, call)
+  const given = path_from === undefined ? undefined : call.inputs[path_from]
+  const written = typeof given === 'string' && given.trim() !== '' ? given : default_path_template
+  const started = (await call.world.runs.meta(call.run))?.created_at ?? ''
+  const name = written.replaceAll('{timestamp}', () => stampOf(started)).replace(/^(?:\.\/)+/, '')
+  if (!/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/.test(name) || /\.\.|\/\/|\/$/.test(name)) {
+    const seen = JSON.stringify(name.slice(0, 200))
+    const allowed = 'letters, digits, . _ / -, at most 200, below the run: no "..", no leading "/"'
+    throw refuse(call, HANDLER, 'bad_artifact_name', `its path is ${seen}; allowed are ${allowed}.`)
+  }
+  if (!overwrite) await refuseOther(call, name)
+  return name
+}
+
+/** `2026-11-22T03:04:05.678Z` -> `20261122-030405`. */
+function stampOf(time: string): string {
+  return time.slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+}
+
+async function refuseOther(call: HandlerCall, name: string): Promise<void> {
+  const other = (await call.world.runs.artifacts(call.run)).find((item) => item.name === name)
+  if (other === undefined || other.block_id === call.block_id) return
+  const what = `artifact "${name}" was written by block "${other.block_id}". Give another path, or overwrite: true.`
+  throw refuse(call, HANDLER, 'artifact_exists', what)
+}

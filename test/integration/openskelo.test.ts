@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../../shared/canonical.ts'
+import type { Dag, PortType } from '../../shared/dag/dag.ts'
+import { parseDag } from '../../shared/dag/parse.ts'
+import type { Provider } from '../../shared/provider.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { filesBelow, readText } from '../unit/docs/markdown.ts'
+import { openTestPlace, type TestPlace } from './test-place.ts'
+
+/**
+ * How far each document written for OpenSkelo comes, unchanged, with a provider that answers what is asked of it: to
+ * its end, or to the person it names (whom nobody here can be).
+ */
+const ENDS: Readonly<Record<string, string>> = {
+  'data-quality': 'run:completed',
+  'incident-response': 'asks user:owner',
+  newsletter: 'asks user:editor-in-chief',
+  'release-train': 'run:failed shell',
+  'site-migration': 'asks user:owner',
+  'tender-review': 'asks user:board',
+}
+
+const everything =
+  'data writing logs metrics debugging ops research mail coding testing security devops web seo backend law search extraction finance hr engineering risk'
+const agent = (role: string) => ({ role, provider: 'house', model: 'any', capabilities: everything.split(' ') })
+const agents = {
+  coder: agent('worker'),
+  checker: agent('reviewer'),
+  lead: agent('manager'),
+  expert: agent('specialist'),
+  editor: agent('worker'),
+}
+
+const VALUES: Record<PortType, Json> = {
+  string: 'Because the old host ends in March, the shop moves; however, the result must be the same. '.repeat(9),
+  number: 3,
+  boolean: true,
+  json: [{ id: 1, title: 'one', price: 10, severity: 'low' }],
+  file: '',
+  artifact: '',
+}
+
+/** What gates of the documents ask for besides the type, by port. */
+const ANSWERS: Readonly<Record<string, Json>> = {
+  branch: 'release/1.2',
+  url: 'https://example.com/shop',
+  angle: 'Why the new host is worth it',
+  results: { failed: 0 },
+  broken: [],
+  errors: 0,
+  verdict: 'pass',
+}
+
+/** Answers every port the contract asks for. */
+const house: Provider = {
+  async dispatch({ output_schema }) {
+    const values = Object.entries(output_schema).map(([port, { type }]) => [port, ANSWERS[port] ?? VALUES[type]])
+    const text = JSON.stringify(Object.fromEntries(values))
+    return { text, tokens_in: 1, tokens_out: 1, usd: 0, model: 'any', finish_reason: 'stop' }
+  },
+}
+
+let place: TestPlace
+beforeAll(async () => {
+  place = await openTestPlace({ providers: { house } }, { agents })
+  const rows = new TextEncoder().encode('[{"key": "a", "price": 10}, {"key": "", "price": 20}]')
+  const { ref } = await place.place.world.objects.put('main', rows)
+  VALUES.file = ref
+  VALUES.artifact = ref
+})
+afterAll(() => place.close())
+
+describe('a document written for OpenSkelo', () => {
+  test.each(filesBelow(['test/unit/dag/openskelo'], '.yaml'))('%s runs as it is', async (file) => {
+    const id = await start(file)
+    const end = await place.until(id, ({ type }) => /^run:(completed|failed)$|^approval:requested$/.test(type))
+    if (end.type === 'run:failed') console.log(end.data.reason)
+    const name = file.replace(/^.*\/|\.yaml$/g, '')
+    expect(wordsOf(end)).toBe(ENDS[name])
+  })
+})
+
+function wordsOf(event: RunEvent): string {
+  if (event.type === 'approval:requested') return `asks ${event.data.approvers.join(' ')}`
+  return event.type === 'run:failed' && event.data.reason.includes('shell') ? 'run:failed shell' : `${event.type}`
+}
+
+function start(file: string): Promise<string> {
+  const text = readText(file)
+  const parsed = parseDag(text)
+  if (!parsed.ok) throw new Error(`${file} is not valid`)
+  return place.start(text, { inputs: inputsOf(parsed.dag) })
+}
+
+function inputsOf({ blocks }: Dag): Record<string, Json> {
+  const ports = blocks.flatMap(({ inputs }) => Object.entries(inputs))
+  const free = ports.filter(([, port]) => port.from === undefined && port.default === undefined)
+  return Object.fromEntries(free.map(([name, { type }]) => [name, ANSWERS[name] ?? VALUES[type]]))
+}
