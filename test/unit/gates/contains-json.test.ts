@@ -13,6 +13,25 @@ describe('contains_json', () => {
     },
   )
 
+  test('finds it behind more links, lists and code than anybody writes', async () => {
+    const links = '- [x] see [the table](table.csv), {name} and array[i] of (0, 1]; '
+    expect((await judged(check(), factsOf({ answer: `${links.repeat(1_000)}\n{"id": 1}` }))).passed).toBe(true)
+  })
+
+  test.each([
+    ['open lists', '['.repeat(100_000)],
+    ['one string of escaped quotes', `["${'\\"'.repeat(100_000)}`],
+    ['lists in lists', '["a",'.repeat(100_000)],
+    ['half objects', '{"'.repeat(100_000)],
+    ['spaces', '[ '.repeat(100_000)],
+    ['a list of almost lists', `[${'[1]x'.repeat(100_000)}]`],
+    ['depth', `${'[1'.repeat(100_000)}${']'.repeat(100_000)}`],
+  ])('answers 100,000 times %s in less than a second', async (_, answer) => {
+    const start = performance.now()
+    await judged(check(), factsOf({ answer }))
+    expect(performance.now() - start).toBeLessThan(1_000)
+  })
+
   test.each([[''], ['no'], ['{"id": 1'], ['"text"'], ['7'], ['{id: 1}'], ['{'.repeat(1_000)]])(
     'fails for %j',
     async (answer) => {
