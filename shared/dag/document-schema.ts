@@ -1,5 +1,12 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
+import {
+  COMPOSITION_KEYS,
+  COMPOSITION_WORDS,
+  COMPOSITIONS,
+  type Composition,
+  PART_LIMITS,
+} from '../gates/check-parts.ts'
 import { gateOf, gateTypes } from '../gates/registry.ts'
 import { HANDLERS } from '../handlers.ts'
 import { PARTS, type Section } from './document-parts.ts'
@@ -51,7 +58,7 @@ function handlerRules(): readonly Schema[] {
   }))
 }
 
-/** A check is one of the gate kinds, each with its own parameters. */
+/** A check is one of the gate kinds, each with its own parameters, or composes other checks; any of them negated. */
 function checkSchema(): Schema {
   const kinds = gateTypes().map((type): Schema => {
     const gate = gateOf(type)
@@ -59,13 +66,28 @@ function checkSchema(): Schema {
     return {
       title: type,
       description: gate?.summary ?? '',
-      properties: { type: { const: type }, not: { const: false }, ...properties },
+      properties: { type: { const: type }, not: NOT, ...properties },
       required: ['type', ...required],
       additionalProperties: false,
     }
   })
-  const type = { description: 'The kind of gate.', enum: gateTypes() }
-  return { type: 'object', properties: { type }, required: ['type'], anyOf: kinds }
+  const type = { description: 'The kind of gate.', enum: [...gateTypes(), ...COMPOSITIONS] }
+  return { type: 'object', properties: { type }, anyOf: [...kinds, ...COMPOSITIONS.map(compositionSchema)] }
+}
+
+const NOT: Schema = { type: 'boolean', default: false, description: 'True: passes where it would fail.' }
+
+function compositionSchema(composition: Composition): Schema {
+  const { list } = COMPOSITION_KEYS[composition]
+  const parts = { type: 'array', items: { $ref: '#/$defs/check' }, minItems: 1, maxItems: PART_LIMITS.leaves }
+  const count: Schema = list === composition ? {} : { [composition]: { type: 'integer', minimum: 1 } }
+  return {
+    title: composition,
+    description: COMPOSITION_WORDS[composition],
+    properties: { type: { const: composition }, not: NOT, ...count, [list]: parts },
+    required: [...Object.keys(count), list],
+    additionalProperties: false,
+  }
 }
 
 function objectSchema(schema: z.ZodType): Schema {

@@ -12,7 +12,6 @@ const LATER: Readonly<Record<string, Readonly<Record<string, readonly Json[] | '
     budget: 'any',
   },
   gate: { on_fail: ['ask'] },
-  check: { not: [true], any_of: 'any', all_of: 'any', at_least: 'any' },
   approval: {
     remind_sec: 'any',
     escalate: 'any',

@@ -1,9 +1,10 @@
 import type { Json } from '../canonical.ts'
 import type { Gate } from '../gates/gate.ts'
+import { readParts } from '../gates/read-parts.ts'
 import { compiledParts } from './check-cost.ts'
 import type { GateUse } from './dag.ts'
 import { LIMITS } from './limits.ts'
-import { readSection, refuseLater } from './read-section.ts'
+import { readSection } from './read-section.ts'
 import { type Mapping, type Reading, readMapping, readMember } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
@@ -69,12 +70,24 @@ function readCheck(place: GatePlace, check: Json | undefined, path: Path): GateU
     reading.problems.push({ code: 'missing_key', path, say })
     return undefined
   }
+  return readParts(
+    check,
+    {
+      leaf: (given, at) => readLeaf(place, given as Json, at),
+      refuse: ({ code, path: at, on, text }) => {
+        const say: Problem['say'] = ({ place }) => ({ text: `${place} ${text}` })
+        reading.problems.push({ code, path: at, ...(on === undefined ? {} : { on }), say })
+      },
+    },
+    path,
+  )
+}
+
+function readLeaf(place: GatePlace, check: Json, path: Path): GateUse['check'] | undefined {
+  const { reading } = place
   const mapping = readMapping(reading, check, path)
   if (mapping === undefined) return undefined
-  if (refuseLater(reading, mapping, 'check', path).size > 0) return undefined
-  const { type, ...given } = mapping
-  // `not: false` says what is so anyway.
-  const params = Object.fromEntries(Object.entries(given).filter(([key, value]) => key !== 'not' || value !== false))
+  const { type, ...params } = mapping
   const gate = typeof type === 'string' ? reading.gates.gateOf(type) : undefined
   if (gate === undefined) {
     refuseType(reading, type, path)

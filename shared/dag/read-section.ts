@@ -34,7 +34,7 @@ export function readSection<S extends z.ZodObject>(
 }
 
 /** Makes a problem of each key that comes later (not-yet.ts) and answers those keys. */
-export function refuseLater(reading: Reading, mapping: Mapping, section: string, path: Path): ReadonlySet<string> {
+function refuseLater(reading: Reading, mapping: Mapping, section: string, path: Path): ReadonlySet<string> {
   const later = Object.keys(mapping).filter((key) => isLater(section, key, mapping[key] ?? null))
   for (const key of later) {
     // `mode: dag` and its section `dag` are one thing, said once.

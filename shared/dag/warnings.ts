@@ -1,3 +1,4 @@
+import { leavesOf } from '../gates/check-parts.ts'
 import { gateOf } from '../gates/registry.ts'
 import type { Dag, GateUse } from './dag.ts'
 
@@ -21,8 +22,10 @@ export function dagWarnings({ blocks }: Dag): readonly DagWarning[] {
 /** Gates of a kind no place can carry out yet: their verdict is always `error`, which never passes. */
 function deadGates(gates: readonly GateUse[], path: string, block: string): readonly DagWarning[] {
   return gates.flatMap(({ name, check }, at) => {
-    if (gateOf(check.type)?.unavailable !== true) return []
-    const message = `Gate "${name}" of block "${block}" has type "${check.type}", which cannot run in this version: its verdict will be "error", which never passes.`
-    return [{ code: 'gate_cannot_run', path: `${path}[${at}].check`, message }]
+    const dead = leavesOf(check).filter(({ type }) => gateOf(type)?.unavailable === true)
+    return [...new Set(dead.map(({ type }) => type))].map((type) => {
+      const message = `Gate "${name}" of block "${block}" has type "${type}", which cannot run in this version: its verdict will be "error", which never passes.`
+      return { code: 'gate_cannot_run', path: `${path}[${at}].check`, message }
+    })
   })
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { firstJson } from './first-json.ts'
+import { firstJson, isTriedWhole } from './first-json.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import type { GatePorts } from './gate-ports.ts'
 import { jsonSchema } from './json-schema.ts'
@@ -32,12 +32,17 @@ async function check({ port, schema }: ContainsJson, facts: GateFacts, ports: Ga
   if (Buffer.byteLength(seen) > MAX_BYTES) {
     return {
       passed: false,
+      unfit: true,
       reason: `port ${port} has more than the ${MAX_BYTES} bytes that are searched`,
       facts: { port },
     }
   }
   const found = firstJson(seen)
-  if (found === undefined) return { passed: false, reason: 'must contain a JSON object or list', facts: { port } }
+  if (found === undefined) {
+    const told = { reason: 'must contain a JSON object or list', facts: { port } }
+    // With more brackets than are tried nobody knows that there is none.
+    return isTriedWhole(seen) ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
+  }
   if (schema === undefined) return { passed: true, reason: 'contains JSON', facts: { port } }
   return jsonSchema.check({ port, schema }, { ...facts, outputs: { [port]: found } }, ports)
 }

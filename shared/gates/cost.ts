@@ -24,7 +24,8 @@ function check({ max, unknown }: Cost, { measured }: GateFacts): CheckResult {
   // A price nobody can have measured is as good as none.
   if (usd === null || !Number.isFinite(usd) || usd < 0) {
     const reason = `the cost of this attempt is not known, at most ${max} USD wanted`
-    return { passed: unknown === 'pass', reason, facts: { max, unknown } }
+    const told = { reason, facts: { max, unknown } }
+    return unknown === 'pass' ? { passed: true, ...told } : { passed: false, unfit: true, ...told }
   }
   const passed = usd <= max
   const reason = passed ? `cost ${usd} USD, at most ${max} wanted` : `must cost at most ${max} USD, cost ${usd} USD`

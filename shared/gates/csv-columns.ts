@@ -33,7 +33,8 @@ function check({ port, columns, min_rows }: CsvColumns, facts: GateFacts): Check
   if (typeof text !== 'string') return wrongType(port, 'CSV text', text)
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_BYTES) {
-    return { passed: false, reason: `port ${port} has ${bytes} bytes, at most ${MAX_BYTES} are read`, facts: { port } }
+    const reason = `port ${port} has ${bytes} bytes, at most ${MAX_BYTES} are read`
+    return { passed: false, unfit: true, reason, facts: { port } }
   }
   const csv = parseCsv(text)
   if ('problem' in csv) return { passed: false, reason: `port ${port} is not CSV: ${csv.problem}`, facts: { port } }

@@ -39,7 +39,7 @@ function check({ left, right, mode }: Diff, facts: GateFacts): CheckResult {
   const values = [left, right].map((port) => ({ port, value: readPort(facts, port) }))
   for (const { port, value } of values) {
     const problem = unusable(port, value)
-    if (problem !== undefined) return { passed: false, reason: problem, facts: { port } }
+    if (problem !== undefined) return { passed: false, unfit: true, reason: problem, facts: { port } }
   }
   const [a = '', b = ''] = values.map(({ value }) => canonicalJson(value))
   const equal = a === b

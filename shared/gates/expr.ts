@@ -44,13 +44,15 @@ function check({ expression: source }: Expr, facts: GateFacts): CheckResult {
   // The language can ask `x == null`; a gate may not pass on what is missing, so that is settled first.
   for (const { root, port } of read.places) {
     const problem = unusable(port, ownValue(facts[root], port))
-    if (problem !== undefined) return { passed: false, reason: problem, facts: { port, root } }
+    if (problem !== undefined) return { passed: false, unfit: true, reason: problem, facts: { port, root } }
   }
   const value = evaluateExpression(read.expression, { inputs: facts.inputs, outputs: facts.outputs })
   const shown = oneSentence(source, 120)
   if (value === true) return { passed: true, reason: `${shown} is true`, facts: { expression: source } }
   const seen = value === undefined ? 'has no value' : `is ${oneSentence(canonicalJson(value), 80)}`
-  return { passed: false, reason: `${shown} must be true, ${seen}`, facts: { expression: source } }
+  const told = { reason: `${shown} must be true, ${seen}`, facts: { expression: source } }
+  // Only what is exactly false is the opposite of what is exactly true.
+  return value === false ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
 }
 
 interface Place {

@@ -24,6 +24,11 @@ export interface CheckResult {
   readonly passed: boolean
   readonly reason: string
   readonly facts?: Readonly<Record<string, Json>>
+  /**
+   * Nothing was judged: what it reads is missing, of a type it does not read, unknown, or more than it reads. It fails,
+   * and fails negated too: `not: true` passes only on what was looked at.
+   */
+  readonly unfit?: true
   /** The check could not be carried out (out of time, not available here): recorded as `error`, never as passed. */
   readonly error?: true
 }

@@ -45,13 +45,19 @@ function check({ port, path, equals, min, max }: JsonPath, facts: GateFacts): Ch
   if (typeof whole !== 'object' || whole === null) return wrongType(port, 'an object or a list', whole)
   const value = valueAt(whole, path)
   if (value === undefined || value === null) {
-    return { passed: false, reason: `port ${port} has no value at ${path}`, facts: { port, path } }
+    const told = { reason: `port ${port} has no value at ${path}`, facts: { port, path } }
+    // Whether there is one may be all that is asked; what is not there equals nothing and is in no range.
+    const asked = equals === undefined && min === undefined && max === undefined
+    return asked ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
   }
   const shown = oneSentence(JSON.stringify(value), 80)
   const problem = problemOf(value, equals, min, max)
   const told = { port, path, value: shown }
   if (problem === undefined) return { passed: true, reason: `${path} is ${shown}`, facts: told }
-  return { passed: false, reason: `${path} must ${problem}, is ${shown}`, facts: told }
+  const reason = `${path} must ${problem}, is ${shown}`
+  return problem === NO_NUMBER
+    ? { passed: false, unfit: true, reason, facts: told }
+    : { passed: false, reason, facts: told }
 }
 
 function valueAt(whole: Json, path: string): Json | undefined {
@@ -65,12 +71,14 @@ function valueAt(whole: Json, path: string): Json | undefined {
   return value
 }
 
+const NO_NUMBER = 'be a number'
+
 function problemOf(value: Json, equals: Json | undefined, min?: number, max?: number): string | undefined {
   if (equals !== undefined) {
     return canonicalJson(value) === canonicalJson(equals) ? undefined : `be ${oneSentence(JSON.stringify(equals), 80)}`
   }
   if (min === undefined && max === undefined) return undefined
-  if (typeof value !== 'number' || !Number.isFinite(value)) return 'be a number'
+  if (typeof value !== 'number' || !Number.isFinite(value)) return NO_NUMBER
   if (min !== undefined && value < min) return `be at least ${min}`
   return max !== undefined && value > max ? `be at most ${max}` : undefined
 }

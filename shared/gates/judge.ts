@@ -1,9 +1,11 @@
-import { canonicalJson, type Json, sha256 } from '../canonical.ts'
+import { canonicalJson, sha256 } from '../canonical.ts'
 import type { GateUse } from '../dag/dag.ts'
-import type { CheckResult, Gate, GateFacts, Verdict } from './gate.ts'
+import { answerCheck, broken, portsOf } from './answer-check.ts'
+import { leavesOf, paramsOf, partsOf } from './check-parts.ts'
+import type { CheckResult, GateFacts, Verdict } from './gate.ts'
 import type { GatePorts } from './gate-ports.ts'
 import { oneSentence } from './one-sentence.ts'
-import { readPort, unusable } from './read-port.ts'
+import { readPort } from './read-port.ts'
 import { gateOf } from './registry.ts'
 import { smallFacts } from './small-facts.ts'
 
@@ -19,10 +21,8 @@ type Check = GateUse['check']
  */
 export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts, now: () => number): Promise<Verdict> {
   const start = now()
-  const gate = gateOf(use.check.type)
-  const reading = read(gate, use.check, facts)
-  const result =
-    gate === undefined ? broken('there is no gate of this type here') : await answer(gate, reading, facts, ports)
+  const hash = inputHash(use.check, facts)
+  const result = replayable(await answerCheck(use.check, facts, ports), hash)
   const passed = result.passed === true && result.error === undefined
   const status = passed ? 'passed' : result.error === undefined ? 'failed' : 'error'
   return {
@@ -33,52 +33,30 @@ export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts
     reason: passed ? oneSentence(result.reason, MAX_REASON) : reasonFor(use.error, result.reason),
     facts: smallFacts(result.facts ?? {}),
     duration_ms: Math.max(0, now() - start),
-    input_hash: reading.hash ?? sha256(`unreadable ${use.check.type}`),
+    input_hash: hash ?? sha256(`unreadable ${use.check.type}`),
   }
 }
 
-interface Reading {
-  /** As parseCheck() left them: the registry's schema produced them, so they are not parsed again. */
-  readonly params: unknown
-  /** The ports the check reads with their values; undefined when the check is not a parsed one. */
-  readonly values: Readonly<Record<string, Json | undefined>> | undefined
-  /** undefined: what the check reads is not JSON (NaN, a lone surrogate). */
-  readonly hash: string | undefined
-}
-
-function read(gate: Gate<unknown> | undefined, check: Check, facts: GateFacts): Reading {
-  const { type: _, ...params } = check
-  let values: Reading['values']
+/**
+ * Of the check with all nested ones, every port they read, and what else decides; undefined = that is not JSON (NaN, a
+ * lone surrogate), or the check was never parsed.
+ */
+function inputHash(check: Check, facts: GateFacts): string | undefined {
   try {
-    values = Object.fromEntries((gate?.reads(params) ?? []).map((port) => [port, readPort(facts, port)]))
-    const hash = sha256(canonicalJson({ check, values, sees: gate?.sees?.(params, facts) }))
-    return { params, values, hash }
+    const values = Object.fromEntries(portsOf(check).map((port) => [port, readPort(facts, port)]))
+    const seen = leavesOf(check).map((leaf) => gateOf(leaf.type)?.sees?.(paramsOf(leaf), facts) ?? null)
+    return sha256(canonicalJson({ check, values, sees: partsOf(check) === undefined ? seen[0] : seen }))
   } catch {
-    return { params, values, hash: undefined }
+    return undefined
   }
 }
 
-async function answer(
-  gate: Gate<unknown>,
-  { params, values, hash }: Reading,
-  facts: GateFacts,
-  ports: GatePorts,
-): Promise<CheckResult> {
-  if (values === undefined) return broken('its parameters are not those of a parsed check')
-  for (const [port, value] of Object.entries(values)) {
-    const problem = unusable(port, value)
-    if (problem !== undefined) return { passed: false, reason: problem, facts: { port } }
-  }
-  if (hash === undefined) return broken('what this gate reads is not JSON (NaN, or half of a character)')
-  try {
-    return await gate.check(params, facts, ports)
-  } catch (cause) {
-    return broken(`the gate broke off: ${cause instanceof Error ? cause.message : String(cause)}`)
-  }
-}
-
-function broken(reason: string): CheckResult {
-  return { passed: false, error: true, reason }
+/** Without a hash no verdict can be told from another one: nothing passes then, nor is it said to be wrong. */
+function replayable(result: CheckResult, hash: string | undefined): CheckResult {
+  const wasJudged = result.error === undefined && result.unfit === undefined
+  return hash === undefined && wasJudged
+    ? broken('what this gate reads is not JSON (NaN, or half of a character)')
+    : result
 }
 
 /** The author's words first, then what was seen and wanted; the latter is never cut away, the next attempt obeys it. */

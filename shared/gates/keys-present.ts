@@ -30,7 +30,9 @@ function check({ port, keys }: KeysPresent, facts: GateFacts): CheckResult {
   if (typeof value !== 'object' || value === null) return wrongType(port, 'an object or a list of objects', value)
   const isList = Array.isArray(value)
   const items: readonly Json[] = isList ? value : [value]
-  if (items.length === 0) return { passed: false, reason: `port ${port} is an empty list`, facts: { port } }
+  if (items.length === 0) {
+    return { passed: false, unfit: true, reason: `port ${port} is an empty list`, facts: { port } }
+  }
   for (const [at, item] of items.entries()) {
     const missing = keys.filter((key) => !has(item, key))
     if (missing.length === 0) continue

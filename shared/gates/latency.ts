@@ -21,7 +21,8 @@ export const latency: Gate<Latency> = {
 function check({ max_ms }: Latency, { measured }: GateFacts): CheckResult {
   const ms = measured.latency_ms
   if (ms === null || !Number.isFinite(ms) || ms < 0) {
-    return { passed: false, reason: `the time of this attempt is not known, at most ${max_ms} ms wanted` }
+    const reason = `the time of this attempt is not known, at most ${max_ms} ms wanted`
+    return { passed: false, unfit: true, reason }
   }
   const passed = ms <= max_ms
   const reason = passed ? `took ${ms} ms, at most ${max_ms} wanted` : `must take at most ${max_ms} ms, took ${ms} ms`

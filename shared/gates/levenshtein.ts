@@ -58,5 +58,5 @@ function check({ port, text, other, max }: Levenshtein, facts: GateFacts): Check
 
 function tooLong(port: string, seen: string): CheckResult {
   const reason = `texts of at most ${MAX_CHARACTERS} characters are compared, port ${port} has ${seen.length}`
-  return { passed: false, reason, facts: { port, length: seen.length } }
+  return { passed: false, unfit: true, reason, facts: { port, length: seen.length } }
 }

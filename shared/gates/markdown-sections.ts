@@ -37,7 +37,8 @@ function check({ port, sections }: MarkdownSections, facts: GateFacts): CheckRes
   const text = readPort(facts, port)
   if (typeof text !== 'string') return wrongType(port, 'Markdown text', text)
   if (Buffer.byteLength(text) > MAX_BYTES) {
-    return { passed: false, reason: `port ${port} has more than the ${MAX_BYTES} bytes that are read`, facts: { port } }
+    const reason = `port ${port} has more than the ${MAX_BYTES} bytes that are read`
+    return { passed: false, unfit: true, reason, facts: { port } }
   }
   const filled = filledSections(text)
   const state = (section: string) => filled.get(fold(section))

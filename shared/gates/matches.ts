@@ -39,7 +39,7 @@ async function check({ port, pattern, flags }: Matches, facts: GateFacts, ports:
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_BYTES) {
     const reason = `port ${port} has ${bytes} bytes of text, at most ${MAX_BYTES} can be searched`
-    return { passed: false, reason, facts: { port, bytes } }
+    return { passed: false, unfit: true as const, reason, facts: { port, bytes } }
   }
   const read = linearPattern(pattern, flags)
   if (!read.ok) return { passed: false, error: true as const, reason: read.message }

@@ -31,5 +31,5 @@ function check({ port, max }: MaxValue, facts: GateFacts): CheckResult {
   }
   if (typeof value !== 'string') return wrongType(port, 'a number', value)
   const reason = unusable(port, value) ?? `port ${port} must be a number, is the text "${oneSentence(value, 60)}"`
-  return { passed: false, reason, facts: { port, value } }
+  return { passed: false, unfit: true, reason, facts: { port, value } }
 }

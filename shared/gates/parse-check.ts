@@ -3,6 +3,7 @@ import type { GateUse } from '../dag/dag.ts'
 import { suggest } from '../dag/suggest.ts'
 import type { Gate } from './gate.ts'
 import { oneSentence } from './one-sentence.ts'
+import { readParts } from './read-parts.ts'
 import { gateOf, gateTypes } from './registry.ts'
 
 /** `path` is relative to the check, members joined by dots (`values.0`); empty = the check itself. */
@@ -20,10 +21,30 @@ export type ParsedCheck =
 const MAX_ERRORS = 10
 
 /**
- * Reads a gate's `check` as a document carries it: the type must exist, its parameters must fit exactly, defaults are
- * filled in. An alias keeps its own type name (spec gates: parameters are checked when the DAG is parsed).
+ * Reads a gate's `check` as a document carries it, negated and nested ones too: each type must exist, its parameters must
+ * fit exactly, defaults are filled in. An alias keeps its own type name (spec gates: parameters are checked when the DAG
+ * is parsed).
  */
 export function parseCheck(check: unknown): ParsedCheck {
+  const errors: CheckError[] = []
+  const parsed = readParts(check, {
+    leaf(given, at) {
+      const read = parseLeaf(given)
+      if (read.ok) return read.check
+      const path = at.join('.')
+      const below = (inner: string) => [path, inner].filter((part) => part !== '').join('.')
+      errors.push(...read.errors.map((error) => ({ ...error, path: below(error.path) })))
+      return undefined
+    },
+    refuse({ path, text }) {
+      const place = path.length === 0 ? 'The check' : `"${oneSentence(path.join('.'), 120)}"`
+      errors.push({ path: path.join('.'), message: `${place} ${oneSentence(text, 200)}.` })
+    },
+  })
+  return parsed === undefined ? failed(...errors) : { ok: true, check: parsed }
+}
+
+function parseLeaf(check: unknown): ParsedCheck {
   if (typeof check !== 'object' || check === null || Array.isArray(check)) {
     return failed({ path: '', message: `A check is a mapping with "type" and its parameters, saw ${nameOf(check)}.` })
   }

@@ -42,5 +42,7 @@ function check({ port, expected }: PortType, facts: GateFacts): CheckResult {
   const value = readPort(facts, port)
   if (value === undefined || unusable(port, value) !== undefined) return wrongType(port, expected, value)
   if (TYPES[expected](value)) return { passed: true, reason: `port ${port} is ${expected}`, facts: { port, expected } }
-  return wrongType(port, `of type ${expected}`, value)
+  // The type is what is judged here, so the negation may pass.
+  const { unfit: _, ...judged } = wrongType(port, `of type ${expected}`, value)
+  return judged
 }

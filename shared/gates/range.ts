@@ -38,7 +38,7 @@ function check({ port, min, max }: Range, facts: GateFacts): CheckResult {
   if (typeof number !== 'number' || !Number.isFinite(number)) {
     if (typeof value !== 'string') return wrongType(port, 'a number', value)
     const reason = `port ${port} must be a number, is the text "${oneSentence(value, 60)}"`
-    return { passed: false, reason, facts: { port, value } }
+    return { passed: false, unfit: true, reason, facts: { port, value } }
   }
   const passed = number >= (min ?? number) && number <= (max ?? number)
   const wanted = [min === undefined ? '' : `at least ${min}`, max === undefined ? '' : `at most ${max}`]

@@ -19,7 +19,7 @@ export function unusable(port: string, value: Json | undefined): string | undefi
 export function wrongType(port: string, wanted: string, value: Json | undefined): CheckResult {
   const seen = typeName(value)
   const reason = unusable(port, value) ?? `port ${port} must be ${wanted}, is ${seen}`
-  return { passed: false, reason, facts: { port, seen } }
+  return { passed: false, unfit: true, reason, facts: { port, seen } }
 }
 
 function typeName(value: Json | undefined): string {

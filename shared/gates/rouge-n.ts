@@ -45,7 +45,8 @@ function check({ port, reference, reference_port = '', n, min, measure }: Rouge,
   const wanted = reference ?? readPort(facts, reference_port)
   if (typeof wanted !== 'string') return wrongType(reference_port, 'text', wanted)
   if (Math.max(Buffer.byteLength(text), Buffer.byteLength(wanted)) > MAX_WORD_BYTES) {
-    return { passed: false, reason: `texts of at most ${MAX_WORD_BYTES} bytes are compared`, facts: { port } }
+    const reason = `texts of at most ${MAX_WORD_BYTES} bytes are compared`
+    return { passed: false, unfit: true, reason, facts: { port } }
   }
   const score = scoreOf(grams(text, n), grams(wanted, n), measure)
   const said = Math.floor(score * 1_000) / 1_000

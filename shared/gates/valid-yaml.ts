@@ -27,6 +27,8 @@ function check({ port }: ValidYaml, facts: GateFacts): CheckResult {
   const read = readYaml(text)
   if (read.ok) return { passed: true, reason: 'is YAML', facts: { port } }
   const [first] = read.problems
+  // Beyond its limits a text is not read to the end, so nobody knows that it is no YAML.
+  const unfit = first?.code === 'limit_exceeded' ? { unfit: true as const } : {}
   const why = first?.say({ who: 'the text', place: first.path.join('.') || 'the text' }).text ?? 'it cannot be read'
-  return { passed: false, reason: `port ${port} must be YAML: ${oneSentence(why, 200)}`, facts: { port } }
+  return { passed: false, ...unfit, reason: `port ${port} must be YAML: ${oneSentence(why, 200)}`, facts: { port } }
 }

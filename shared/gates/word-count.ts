@@ -37,7 +37,7 @@ function check({ port, min = 0, max = Number.MAX_SAFE_INTEGER }: WordCount, fact
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_WORD_BYTES) {
     const reason = `port ${port} has ${bytes} bytes of text, the words of at most ${MAX_WORD_BYTES} are counted`
-    return { passed: false, reason, facts: { port, bytes } }
+    return { passed: false, unfit: true, reason, facts: { port, bytes } }
   }
   const words = wordsOf(text).length
   if (words < min)

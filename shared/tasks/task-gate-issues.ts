@@ -1,8 +1,8 @@
 import { didYouMean, suggest } from '../dag/suggest.ts'
 import { listed, quoted } from '../dag/wording.ts'
 import type { Issue } from '../errors.ts'
+import { portsOf } from '../gates/answer-check.ts'
 import { parseCheck } from '../gates/parse-check.ts'
-import { gateOf } from '../gates/registry.ts'
 import type { Settings } from '../settings.ts'
 import { TASK_PORTS } from './task-gate.ts'
 
@@ -26,8 +26,8 @@ function checkIssues(check: Settings['gates'][number]['check'], path: string): r
       ...(hint === undefined ? {} : { hint }),
     }))
   }
-  const { type, ...params } = parsed.check
-  const reads = gateOf(type)?.reads(params) ?? []
+  const { type } = parsed.check
+  const reads = portsOf(parsed.check)
   const allowed = `a task has ${listed(TASK_PORTS)}`
   if (reads.length === 0) return [{ path, message: `Gate type "${type}" reads nothing of a task; ${allowed}` }]
   const known: readonly string[] = TASK_PORTS

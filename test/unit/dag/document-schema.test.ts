@@ -6,6 +6,7 @@ import { documentSchema } from '../../../shared/dag/document-schema.ts'
 import { WORDS } from '../../../shared/dag/document-words.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
 import { SECTIONS } from '../../../shared/dag/sections.ts'
+import { COMPOSITIONS } from '../../../shared/gates/check-parts.ts'
 import { gateTypes } from '../../../shared/gates/registry.ts'
 import { HANDLERS } from '../../../shared/handlers.ts'
 import { filesBelow, readText } from '../docs/markdown.ts'
@@ -30,7 +31,7 @@ describe('documentSchema()', () => {
 
   test('knows every gate with its parameters and every handler', () => {
     const { $defs } = documentSchema() as { $defs: Record<string, { anyOf: { title: string }[]; properties: object }> }
-    expect($defs.check?.anyOf.map(({ title }) => title)).toEqual(gateTypes())
+    expect($defs.check?.anyOf.map(({ title }) => title)).toEqual([...gateTypes(), ...COMPOSITIONS])
     expect($defs.deterministic?.properties).toMatchObject({ handler: { enum: Object.keys(HANDLERS) } })
     expect($defs.check?.anyOf).toContainEqual(
       expect.objectContaining({ title: 'min_length', required: ['type', 'port', 'min'], additionalProperties: false }),
@@ -53,7 +54,10 @@ const good = {
   agent: AGENT,
   inputs: { files: 'json' },
   outputs: { o: 'string' },
-  post_gates: [{ name: 'g', check: { type: 'min_length', port: 'o', min: 3 }, on_fail: 'route' }],
+  pre_gates: [
+    { name: 'p', check: { at_least: 1, of: [{ all_of: [{ type: 'not_empty', port: 'files' }] }], not: false } },
+  ],
+  post_gates: [{ name: 'g', check: { type: 'min_length', port: 'o', min: 3, not: true }, on_fail: 'route' }],
   on_gate_fail: [{ when_gate: 'g', route_to: 'a' }],
   foreach: { items: '{{inputs.files}}', as: 'file' },
   when: 'inputs.files.length > 0',
@@ -77,6 +81,16 @@ const BROKEN: readonly (readonly [string, object])[] = [
   [
     'a gate without its parameter',
     { blocks: [{ ...good, post_gates: [{ name: 'g', check: { type: 'not_empty' } }] }] },
+  ],
+  ['a composition of nothing', { blocks: [{ ...good, post_gates: [{ name: 'g', check: { any_of: [] } }] }] }],
+  ['a number without checks', { blocks: [{ ...good, post_gates: [{ name: 'g', check: { at_least: 1 } }] }] }],
+  [
+    'a wrong part of a composition',
+    { blocks: [{ ...good, post_gates: [{ name: 'g', check: { all_of: [{ type: 'not_empty' }] } }] }] },
+  ],
+  [
+    'a negation that is no boolean',
+    { blocks: [{ ...good, post_gates: [{ name: 'g', check: { type: 'not_empty', port: 'o', not: 1 } }] }] },
   ],
   [
     'a handler with a key of another',

@@ -386,6 +386,36 @@ const EDGES: readonly Row[] = [
 const gate = (check: string, more = '') =>
   block(`inputs: { goal: string }\noutputs: { plan: string }\npost_gates:\n  - name: g\n    check: ${check}${more}`)
 
+/** Checks that are negated, or composed of others. */
+const PARTS: readonly Row[] = [
+  ['wrong_type', '.not', '{ type: not_empty, port: plan, not: ▶"yes" }', 'must be true or false, got "yes"'],
+  ['invalid_value', '.any_of', '{ any_of: ▶[] }', 'is empty, so it could never pass'],
+  ['wrong_type', '.all_of', '{ all_of: ▶{ type: not_empty, port: plan } }', 'must be a list of checks, got a mapping'],
+  ['missing_key', '.of', '▶{ at_least: 2 }', 'a list of checks is needed'],
+  ['invalid_value', '.at_least', '{ at_least: ▶2, of: [{ type: not_empty, port: plan }] }', 'from 1 to 1'],
+  ['unknown_key', '.min', '{ any_of: [{ type: not_empty, port: plan }], ▶min: 1 }', 'beside "any_of" are any_of, not'],
+  ['unknown_key', '.type', '{ ▶type: not_empty, any_of: [{ type: not_empty, port: plan }] }', 'stands beside "any_of"'],
+  [
+    'unknown_gate',
+    '.any_of[1].type',
+    '{ any_of: [{ type: not_empty, port: plan }, { type: ▶not_emty }] }',
+    'not_empty',
+  ],
+  [
+    'unknown_gate_port',
+    '.all_of[0].of[0].port',
+    '{ all_of: [{ at_least: 1, not: true, of: [{ type: not_empty, port: ▶plam }] }] }',
+    'Did you mean "plan"?',
+  ],
+  ['limit_exceeded', '.any_of[0]'.repeat(5), `${'{ any_of: ['.repeat(5)}▶{ any_of: [] }${'] }'.repeat(5)}`, '5 levels'],
+  [
+    'limit_exceeded',
+    '.any_of[50]',
+    `{ any_of: [${'{ type: not_empty, port: plan }, '.repeat(50)}▶{ type: not_empty, port: plan }] }`,
+    'one more than the 50 checks',
+  ],
+]
+
 const GATES: readonly Row[] = [
   [
     'unknown_gate',
@@ -394,6 +424,9 @@ const GATES: readonly Row[] = [
     'Did you mean "min_length"?',
   ],
   ['missing_key', 'blocks[1].post_gates[0].check.type', gate('▶{ port: plan }'), 'has no "type"'],
+  ...PARTS.map(
+    ([code, path, check, message]): Row => [code, `blocks[1].post_gates[0].check${path}`, gate(check), message],
+  ),
   [
     'missing_key',
     'blocks[1].post_gates[0].check',
@@ -423,12 +456,6 @@ const GATES: readonly Row[] = [
     'blocks[1].post_gates[0].check.mni',
     gate('{ type: min_length, port: plan, min: 1, ▶mni: 2 }'),
     'Did you mean "min"?',
-  ],
-  [
-    'unknown_key',
-    'blocks[1].post_gates[0].check.not',
-    gate('{ ▶not: 1, type: not_empty, port: plan }'),
-    'is an unknown key',
   ],
   [
     'invalid_value',
@@ -534,9 +561,6 @@ const LATER: readonly Row[] = [
     'on_reject: route',
   ].map((line): Row => later(`blocks[1].approval.${line.split(':')[0]}`, block(`approval: { ▶${line} }`))),
   later('blocks[1].post_gates[0].on_fail', gate('{ type: not_empty, port: plan }', '\n    ▶on_fail: ask')),
-  ...['not: true, type: not_empty, port: plan', 'any_of: []', 'all_of: []', 'at_least: 1'].map(
-    (keys): Row => later(`blocks[1].post_gates[0].check.${keys.split(':')[0]}`, gate(`{ ▶${keys} }`)),
-  ),
   later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: research, research: { topic: b } }]'),
   later('blocks[1].approval.approvers[1]', block('approval: { approvers: [user:ana, ▶group:ops] }')),
   later('blocks[1].approval.approver', block('approval: { approver: ▶group:ops }')),
