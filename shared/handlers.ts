@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { TaskStatusSchema } from './tasks/task.ts'
 
 /**
  * The deterministic handlers a DAG may name, with the schema of their `config` (data only: the code is one file each
@@ -27,6 +28,16 @@ export const HANDLERS = {
     /** A column: the same statistics for the rows of each of its values (at most 200). */
     group_by: z.string().optional(),
   }),
+  /** A name of OpenSkelo's: the input `content_from` becomes an artifact under a path of the run. */
+  'builtin:write-file': z.strictObject({
+    content_from: z.string().max(64).optional(),
+    path_from: z.string().max(64).optional(),
+    default_path_template: z.string().min(1).max(200).default('output-{timestamp}.txt'),
+    mkdir: z.boolean().optional(),
+    overwrite: z.boolean().default(false),
+  }),
+  /** Moves the run's task to a status, past the gates of its pipeline (docs/task-gates.md). */
+  'move-task': z.strictObject({ to: TaskStatusSchema }),
 } as const
 
 export type HandlerName = keyof typeof HANDLERS

@@ -42,6 +42,7 @@ const RunAnswerSchema = z.looseObject({
     reason: text.optional(),
     waiting_for: text.optional(),
     parent: z.looseObject({ run_id: text, block_id: text }).optional(),
+    continues: text.optional(),
     started_at: text.optional(),
     ended_at: text.optional(),
     tokens: z.number(),

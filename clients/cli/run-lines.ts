@@ -11,9 +11,11 @@ export function runLines(session: Session, answer: RunAnswer): readonly string[]
   const why = run.waiting_for ?? run.reason
   const parent =
     run.parent === undefined ? [] : [oneLine(`Child of block ${run.parent.block_id} of run ${run.parent.run_id}`)]
+  const earlier = run.continues === undefined ? [] : [oneLine(`Continues run ${run.continues}`)]
   return [
     run.run_id,
     ...parent,
+    ...earlier,
     ...renderRun(answer, canvas),
     ...(why === undefined ? [] : [oneLine(why)]),
     ...said(answer),

@@ -15,6 +15,7 @@ interface RunStartOptions extends TargetOptions {
   readonly example?: string
   readonly input?: readonly string[]
   readonly contextJson?: string
+  readonly continue?: string
   readonly maxParallel?: number
   readonly failFast?: true
   readonly deadlineSec?: number
@@ -28,6 +29,7 @@ export function addRunStart(run: Command, session: Session): void {
     .option('--example <name>', 'a document shipped with the package, for example basic')
     .option('--input <key=value>', 'a run input; repeat it', (pair, pairs: string[] = []) => [...pairs, pair])
     .option('--context-json <file>', 'free values from a JSON file with one object')
+    .option('--continue <run>', 'go on from a run that has ended: its context and artifacts are seen')
     .addOption(
       new Option('--max-parallel <n>', 'blocks at once, 0 = as many as the place allows').argParser(
         wholeNumber(0, 1_000),
@@ -58,7 +60,7 @@ async function runStart(session: Session, given: string | undefined, options: Ru
 
 /** The body of POST /api/dag/run. */
 function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): StartHow['request'] {
-  const { input: pairs = [], contextJson, maxParallel, failFast, deadlineSec } = options
+  const { input: pairs = [], contextJson, maxParallel, failFast, deadlineSec, continue: continues } = options
   const chosen = {
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
     ...(failFast !== undefined && { fail_fast: failFast }),
@@ -67,6 +69,7 @@ function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): Sta
   return {
     ...body,
     ...runInputs({ pairs, context: readContext(contextJson), ...(dag !== undefined && { declared: dag.inputs }) }),
+    ...(continues !== undefined && { continues }),
     ...(Object.keys(chosen).length > 0 && { options: chosen }),
   }
 }

@@ -36,9 +36,10 @@ async function record(world: World, run: RunKey, version: number, keys: readonly
   if (!done.ok && done.because === 'terminal') throw ended(run, 'over')
 }
 
-/** A task that blocks move stands behind gates and a review: nobody writes past them. */
+/** A task that blocks move stands behind gates and a review: nobody writes past them, nor before them what looks so. */
 function refuseTask(run: RunKey, before: ContextItem, set: ContextItem['values']): void {
-  if (!Object.hasOwn(set, 'task') || !TaskSchema.safeParse(before.values.task).success) return
+  if (!Object.hasOwn(set, 'task')) return
+  if (![before.values.task, set.task].some((task) => TaskSchema.safeParse(task).success)) return
   const message = `Cannot change "task" in the context of run "${run.run_id}": its blocks move it, each move past its gates. Change other keys, or start a run that continues this one.`
   throw new Fault('Conflict', 'task_is_moved', message)
 }

@@ -8,6 +8,7 @@ import { newRunId, runIdOfKey } from '../../shared/runs/ids.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { checkValues } from './check-values.ts'
+import { continuedContext } from './continued-run.ts'
 import { createRun } from './create-run.ts'
 import { launchRun } from './launch-run.ts'
 import { readDocument } from './read-document.ts'
@@ -35,13 +36,14 @@ export async function beginRun(
   idempotencyKey?: string,
 ): Promise<BegunRun> {
   const { dag, dag_hash } = await readDocument(world, body)
-  const context = checkValues(dag, body)
+  const earlier = await continuedContext(world, principal, { dag, continues: body.continues })
+  const context = checkValues(dag, body, earlier)
   const run = { tenant: principal.tenant, run_id: runIdFor(world, principal.tenant, idempotencyKey) }
   const starter = principalName(principal)
   const body_hash = sha256(canonicalJson(body))
   const { text, parts } = compileDag(dag)
   const machine = await world.machine.ensure(text, dag_hash, parts)
-  const order = { run, dag, dag_hash, machine, context, overrides: body.overrides ?? {} }
+  const order = { run, dag, dag_hash, machine, context, overrides: body.overrides ?? {}, ...linkOf(body) }
   const { created, meta } = await createRun(world, { ...order, options: optionsOf(world, body), starter, body_hash })
   if (!created && meta.body_hash !== body_hash) throw keyReused(run.run_id)
   if (created) world.log.info('run started', { run_id: run.run_id, dag_name: dag.name, starter })
@@ -57,6 +59,10 @@ function startLater({ log }: StartWorld, run: RunKey, error: unknown): void {
 
 function runIdFor({ ids }: Pick<World, 'ids'>, tenant: string, key: string | undefined): string {
   return key === undefined ? newRunId(ids.random(17)) : runIdOfKey(tenant, 'POST /api/dag/run', key)
+}
+
+function linkOf({ continues }: StartRunBody): { readonly continues?: string } {
+  return continues === undefined ? {} : { continues }
 }
 
 function optionsOf({ settings }: StartWorld, { options }: StartRunBody): Meta['options'] {

@@ -8,23 +8,46 @@ const MAX_VALUES_BYTES = 204_800
 
 /**
  * The values a run starts with, checked against its document, all problems at once: declared inputs typed, required
- * ones present, overrides naming real ports, 200 KiB together. Answers the first context: context keys under inputs.
+ * ones present, overrides naming real ports, 200 KiB together. Answers the first context: that of the run it continues
+ * (`earlier`) under context keys under inputs.
  */
-export function checkValues(dag: Dag, body: StartRunBody): Readonly<Record<string, Json>> {
+export function checkValues(
+  dag: Dag,
+  body: StartRunBody,
+  earlier: Readonly<Record<string, Json>> = {},
+): Readonly<Record<string, Json>> {
   const inputs = body.inputs ?? {}
-  const context = { ...defaultsOf(dag), ...body.context, ...inputs }
+  const context = { ...defaultsOf(dag), ...earlier, ...body.context, ...inputs }
   const bytes = Buffer.byteLength(JSON.stringify({ context, overrides: body.overrides ?? {} }))
   if (bytes > MAX_VALUES_BYTES) {
     const message = `Cannot start DAG "${dag.name}": its inputs, context and overrides have ${bytes} bytes, at most ${MAX_VALUES_BYTES} are allowed. Put large values into files.`
     throw new Fault('InvalidInput', 'inputs_too_large', message, { status: 413 })
   }
-  const issues = [...inputIssues(dag, inputs), ...missingIssues(dag, context, body), ...overrideIssues(dag, body)]
+  const issues = [
+    ...taskIssues(dag, body),
+    ...inputIssues(dag, inputs),
+    ...missingIssues(dag, context, body),
+    ...overrideIssues(dag, body),
+  ]
   if (issues.length === 0) return context
   const names = issues.slice(0, 20).map(({ path }) => path)
   const words = issues.length === 1 ? issues[0]?.message : `${issues.length} values are wrong: ${names.join(', ')}.`
   throw new Fault('InvalidInput', 'invalid_inputs', `Cannot start DAG "${dag.name}": ${words}`, {
     issues: issues.slice(0, 20),
   })
+}
+
+/** Its blocks move the task, past gates and a review: nobody begins behind them. */
+function taskIssues({ task_gates }: Dag, { context = {}, inputs = {} }: StartRunBody): Issue[] {
+  const given = [
+    ...Object.keys(context).map((key) => `context.${key}`),
+    ...Object.keys(inputs).map((key) => `inputs.${key}`),
+  ]
+  if (task_gates === undefined) return []
+  const hint = 'Leave it out; a run that continues another one has its task.'
+  return given
+    .filter((path) => path === 'context.task' || path === 'inputs.task')
+    .map((path) => ({ path, message: 'The task of this DAG is moved by its blocks alone.', hint }))
 }
 
 function defaultsOf(dag: Dag): Record<string, Json> {

@@ -18,6 +18,8 @@ export interface RunOrder {
   readonly options: Meta['options']
   readonly starter: string
   readonly body_hash: string
+  /** The run it goes on from. */
+  readonly continues?: string
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
   readonly parent?: { readonly link: ParentLink; readonly token: string; readonly deadline_at: string }
 }
@@ -30,7 +32,7 @@ export async function createRun(
   world: CreateWorld,
   order: RunOrder,
 ): Promise<{ readonly created: boolean; readonly meta: Meta }> {
-  const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent } = order
+  const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent, continues } = order
   const stored = await world.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
   const now = world.clock.now()
   const meta: Meta = {
@@ -47,6 +49,7 @@ export async function createRun(
     options,
     blocks: dag.blocks.length,
     ...(parent === undefined ? {} : { parent: parent.link }),
+    ...(continues === undefined ? {} : { continues }),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
   return world.runs.create({ ...newRun(meta, context, deadlineOf(order, now), now), ...token })
@@ -57,7 +60,7 @@ function deadlineOf({ options, parent }: RunOrder, now: number): string {
 }
 
 function newRun(meta: Meta, context: NewRun['context'], deadline_at: string, now: number): NewRun {
-  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent } = meta
+  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, continues } = meta
   const caps = { max_parallel: options.max_parallel, deadline_sec: options.deadline_sec }
   const started = { dag_name, dag_hash, inputs_hash, starter, deadline_at, caps }
   return {
@@ -65,7 +68,10 @@ function newRun(meta: Meta, context: NewRun['context'], deadline_at: string, now
     context,
     deadline_at,
     check_at: earlier(deadline_at, new Date(now + OUTBOX_GRACE_MS).toISOString()),
-    event: { type: 'run:started', data: parent === undefined ? started : { ...started, parent } },
+    event: {
+      type: 'run:started',
+      data: { ...started, ...(parent && { parent }), ...(continues !== undefined && { continues }) },
+    },
     outbox: [{ id: 'start', at: created_at, kind: 'start_run' }],
   }
 }

@@ -1,10 +1,11 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { takeArtifacts } from './continued-run.ts'
 import { endRun } from './end-run.ts'
 import { endUnawaited, isAwaited } from './is-awaited.ts'
 
-type LaunchWorld = Pick<World, 'runs' | 'machine' | 'outbox' | 'clock'>
+type LaunchWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'outbox' | 'clock'>
 
 /**
  * Starts the execution of a run whose HEAD and META exist, on the machine META names; started before counts as done.
@@ -23,9 +24,10 @@ export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> 
   await world.runs.settleOutbox(run, ['start'])
 }
 
-async function start(world: LaunchWorld, run: RunKey, { machine }: Meta): Promise<void> {
+async function start(world: LaunchWorld, run: RunKey, meta: Meta): Promise<void> {
+  await takeArtifacts(world, meta)
   const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
-  const started = world.machine.start({ machine, name: run.run_id, input })
+  const started = world.machine.start({ machine: meta.machine, name: run.run_id, input })
   await started.catch((error: unknown) => refused(world, run, error))
 }
 

@@ -14,6 +14,7 @@ const RunSchema = z.strictObject({
   dag_hash: text,
   role: z.enum(['root', 'child']),
   parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
+  continues: text.optional().describe('The run whose context and artifacts this one began with'),
   state: z.enum(['running', 'paused_approval', 'completed', 'failed', 'cancelled']),
   code: text.optional(),
   reason: text.optional(),

@@ -18,6 +18,7 @@ const ArtifactSchema = z.strictObject({
   media_type: text,
   block_id: text,
   attempt: count,
+  from_run: text.optional().describe('The earlier run that wrote it, of a run that continues one'),
   href: text,
 })
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
-import type { RouteSchema } from './route-schema.ts'
+import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const name = z
   .string()
@@ -21,6 +21,9 @@ const StartRunBodySchema = z
       .describe('The document itself: YAML text, or the same as an object'),
     inputs: values.optional().describe('Values of the run inputs the document declares'),
     context: values.optional().describe('Free values; run inputs of the same name win'),
+    continues: RunParamsSchema.shape.run_id
+      .optional()
+      .describe('A run that has ended: this one sees its context, under its own values, and its artifacts'),
     overrides: z
       .record(z.string().regex(/^[A-Za-z][\w-]*\.[A-Za-z][\w-]*$/, 'block.port'), json)
       .optional()

@@ -92,5 +92,8 @@ export interface ArtifactItem {
   readonly bytes: number
   readonly media_type: string
   readonly block_id: string
+  /** 0: it came with the context of the run this one continues. */
   readonly attempt: number
+  /** The run that wrote it, where that is an earlier one. */
+  readonly from_run?: string
 }

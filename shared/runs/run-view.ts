@@ -58,6 +58,8 @@ export interface RunAnswer {
     readonly role: 'root' | 'child'
     /** The block that waits for it. */
     readonly parent?: ParentLink
+    /** The run it goes on from. */
+    readonly continues?: string
     readonly state: RunState | 'paused_approval'
     readonly code?: string
     readonly reason?: string
@@ -108,6 +110,7 @@ function runAnswer({ meta, dag, head, fold, now }: Folded): RunAnswer['run'] {
     dag_hash,
     role: meta.parent === undefined ? 'root' : 'child',
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
+    ...(meta.continues === undefined ? {} : { continues: meta.continues }),
     state: isWaitingForPeople(dag, fold) ? 'paused_approval' : fold.state,
     ...(code === undefined ? {} : { code }),
     ...(reason === undefined ? {} : { reason }),
