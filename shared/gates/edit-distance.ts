@@ -4,23 +4,32 @@
  */
 export function editDistance(a: readonly string[], b: readonly string[], max: number): number | undefined {
   if (Math.abs(a.length - b.length) > max) return undefined
-  let row = Uint32Array.from({ length: b.length + 1 }, (_, j) => j)
+  let above = Uint32Array.from({ length: b.length + 1 }, (_, j) => Math.min(j, max + 1))
+  let row = new Uint32Array(b.length + 1)
   for (const [i, letter] of a.entries()) {
-    row = nextRow(row, i + 1, b, letter, max)
-    if (row.every((cost) => cost > max)) return undefined
+    if (fill(row, above, i + 1, b, letter, max) > max) return undefined
+    ;[above, row] = [row, above]
   }
-  const distance = row[b.length] ?? 0
+  const distance = above[b.length] ?? 0
   return distance <= max ? distance : undefined
 }
 
-/** Row i of the table from the one above it; cells outside the band are more than `max` away. */
-function nextRow(above: Uint32Array, i: number, b: readonly string[], letter: string, max: number) {
-  const row = new Uint32Array(b.length + 1).fill(max + 1)
-  if (i <= max) row[0] = i
+/**
+ * Row i of the table from the one above it; the cells just outside the band are more than `max` away, those further
+ * out are never read. Answers the row's least cell.
+ */
+function fill(row: Uint32Array, above: Uint32Array, i: number, b: readonly string[], letter: string, max: number) {
+  const first = Math.max(1, i - max)
   const last = Math.min(b.length, i + max)
-  for (let j = Math.max(1, i - max); j <= last; j += 1) {
+  let left = first === 1 ? i : max + 1
+  let least = left
+  row[first - 1] = left
+  for (let j = first; j <= last; j += 1) {
     const change = (above[j - 1] ?? 0) + (letter === b[j - 1] ? 0 : 1)
-    row[j] = Math.min(change, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1)
+    left = Math.min(change, (above[j] ?? 0) + 1, left + 1)
+    if (left < least) least = left
+    row[j] = left
   }
-  return row
+  if (last < b.length) row[last + 1] = max + 1
+  return least
 }
