@@ -12,6 +12,8 @@ export interface FunctionLine {
   readonly ports: readonly string[]
   /** Only functions a machine calls have one: `${RunBlock}` in the definition. */
   readonly placeholder?: string
+  /** The World member that is a call of this function, made by other functions, which wait for its answer. */
+  readonly serves?: 'http' | 'shell'
 }
 
 export interface RouteLine {
@@ -29,20 +31,44 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     name: 'run-block',
     file: 'blocks/run-block.ts',
     placeholder: 'RunBlock',
-    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'secrets', 'inputs', 'isolate', 'waker'],
+    ports: [
+      'runs',
+      'objects',
+      'machine',
+      'outbox',
+      'providers',
+      'secrets',
+      'inputs',
+      'isolate',
+      'http',
+      'shell',
+      'waker',
+    ],
   },
   { name: 'wait-join', file: 'blocks/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
   {
     name: 'request-approval',
     file: 'approvals/request-approval.ts',
     placeholder: 'RequestApproval',
-    ports: ['runs', 'objects', 'machine', 'isolate'],
+    ports: ['runs', 'objects', 'machine', 'providers', 'secrets', 'isolate', 'http', 'shell'],
   },
   {
     name: 'open-child',
     file: 'runs/open-child.ts',
     placeholder: 'OpenChild',
-    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'isolate', 'waker', 'documents'],
+    ports: [
+      'runs',
+      'objects',
+      'machine',
+      'outbox',
+      'providers',
+      'secrets',
+      'isolate',
+      'http',
+      'shell',
+      'waker',
+      'documents',
+    ],
   },
   {
     name: 'close-module',
@@ -59,6 +85,8 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'send-outbox', file: 'runs/send-outbox.ts', ports: ['runs', 'machine', 'outbox'] },
   { name: 'sweep', file: 'runs/sweep.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
   { name: 'reconcile', file: 'runs/reconcile.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
+  { name: 'net-gate', file: 'gates/net-gate.ts', ports: [], serves: 'http' },
+  { name: 'shell-gate', file: 'gates/shell-gate.ts', ports: [], serves: 'shell' },
   { name: 'get-health', file: 'api/get-health.ts', ports: [] },
   { name: 'get-config', file: 'api/get-config.ts', ports: ['documents'] },
   { name: 'get-agents', file: 'api/get-agents.ts', ports: ['providers'] },

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { HttpGateSettingsSchema, ShellGateSettingsSchema } from './gate-settings.ts'
 import { ProviderSettingsSchema } from './provider-settings.ts'
 import { PipelineSettingsSchema, TaskGateSettingsSchema } from './tasks/task-gate.ts'
 
@@ -40,8 +41,11 @@ export const SettingsSchema = z.strictObject({
   /** Gates before the moves of a task, and which DAG's task each stands before (docs/task-gates.md). */
   gates: z.array(TaskGateSettingsSchema).max(100).default([]),
   pipelines: z.record(name, PipelineSettingsSchema).default({}),
+  /** What http, webhook and shell gates may reach and run (docs/operate.md, "Gates"). */
+  http_gates: HttpGateSettingsSchema.prefault({}),
+  shell_gates: ShellGateSettingsSchema.prefault({}),
   safety: SafetySchema.prefault({}),
 })
 export type Settings = z.infer<typeof SettingsSchema>
-/** What routing and binding need of a place (shared/dag/find-agent.ts). */
-export type Routing = Pick<Settings, 'agents' | 'providers'>
+/** What routing and binding need of a place (shared/dag/find-agent.ts), and whether it runs commands (warnings). */
+export type Routing = Pick<Settings, 'agents' | 'providers'> & Partial<Pick<Settings, 'shell_gates'>>

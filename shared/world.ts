@@ -1,3 +1,4 @@
+import type { Http, Shell } from './gates/gate-ports.ts'
 import type { Isolate } from './isolate.ts'
 import type { Providers } from './provider.ts'
 import type { Machine } from './runs/machine.ts'
@@ -73,6 +74,8 @@ export interface World {
   readonly providers: Providers
   readonly inputs: Inputs
   readonly isolate: Isolate
+  readonly http: Http
+  readonly shell: Shell
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log

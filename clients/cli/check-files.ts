@@ -42,7 +42,7 @@ export function knownProviders(): readonly string[] {
   return knownPlace().providers
 }
 
-/** Without a sluice.yaml nothing is known of agents: only the document is judged. */
+/** Without a sluice.yaml nothing is known of agents and commands: only the document is judged. */
 function knownPlace(): Pick<CheckedSettings, 'providers' | 'routing'> {
   const text = readFileIfAny(SETTINGS, 'settings')
   if (text === undefined) return { providers: ['local'] }

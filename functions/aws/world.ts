@@ -57,6 +57,8 @@ const PORTS: Readonly<Record<Port, true>> = {
   providers: true,
   inputs: true,
   isolate: true,
+  http: true,
+  shell: true,
   waker: true,
   documents: true,
 }

@@ -5,6 +5,7 @@ import { judgeGate } from '../../shared/gates/judge.ts'
 import { checkOutputs } from '../../shared/runs/output-contract.ts'
 import type { BlockCall } from './block-call.ts'
 import type { Dispatch, Produced } from './dispatch-block.ts'
+import { gatePorts } from './gate-ports.ts'
 import type { HandlerCall } from './handlers/handler.ts'
 import { handlerOf } from './handlers/registry.ts'
 
@@ -28,7 +29,7 @@ export async function dispatchHandler(
     feedback,
     task_gates: dag.task_gates ?? [],
     async judge(gates, facts) {
-      judged.verdicts = await judgeAll(world, gates, facts)
+      judged.verdicts = await judgeAll(call, gates, facts)
       return judged.verdicts.every(({ passed }) => passed)
     },
     ...(item === undefined ? {} : { item }),
@@ -49,12 +50,13 @@ export function unpriced(provider: string, model: string, params: string): Produ
 }
 
 async function judgeAll(
-  { isolate, clock }: BlockCall['world'],
+  call: BlockCall,
   gates: Parameters<HandlerCall['judge']>[0],
   facts: Parameters<HandlerCall['judge']>[1],
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = []
-  for (const gate of gates) verdicts.push(await judgeGate(gate, facts, { isolate }, () => clock.now()))
+  const ports = gatePorts(call)
+  for (const gate of gates) verdicts.push(await judgeGate(gate, facts, ports, () => call.world.clock.now()))
   return verdicts
 }
 

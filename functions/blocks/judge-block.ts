@@ -4,6 +4,7 @@ import type { GateFacts, Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
+import { gatePorts } from './gate-ports.ts'
 import { eventHead } from './own-lane.ts'
 
 /** All verdicts of one side of a block, what they come to, and their events in gate order. */
@@ -24,7 +25,7 @@ export async function judgeBlock(
   const uses: readonly GateUse[] = phase === 'pre' ? block.pre_gates : block.post_gates
   const verdicts: Verdict[] = []
   for (const use of uses) {
-    verdicts.push(await judgeGate(use, facts, { isolate: world.isolate }, () => world.clock.now()))
+    verdicts.push(await judgeGate(use, facts, gatePorts(call), () => world.clock.now()))
   }
   const events = verdicts.map((verdict) => gateEvent(verdict, eventHead(call), attempt, phase))
   return { verdicts, composed: composeVerdicts(uses, verdicts, block.gate_composition[phase]), events }

@@ -6,11 +6,12 @@ import type { Names } from './names.ts'
 
 /**
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
- * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. `secrets` are
- * the ARNs the settings name; without any, `secrets.read` is no right at all.
+ * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. Without
+ * secrets in the settings `secrets.read` is no right at all, nor is `shell.run` where no shell-gate stands.
  */
-export function statementsOf(right: Right, stack: Stack, names: Names, secrets: readonly string[]): PolicyStatement[] {
-  if (right === 'secrets.read') return secrets.map(secretStatement)
+export function statementsOf(right: Right, stack: Stack, names: Names, chosen: Chosen): PolicyStatement[] {
+  if (right === 'secrets.read') return chosen.secrets.map(secretStatement)
+  if (right === 'shell.run' && !chosen.shell) return []
   return STATEMENTS[right].map(({ on, actions, conditions }) => {
     const resources = [arnOf(stack, names, on)]
     return new PolicyStatement({
@@ -19,6 +20,14 @@ export function statementsOf(right: Right, stack: Stack, names: Names, secrets: 
       ...(conditions === undefined ? {} : { conditions }),
     })
   })
+}
+
+/** What the stage's settings decide of rights. */
+export interface Chosen {
+  /** ARNs of the secrets that hold keys of providers. */
+  readonly secrets: readonly string[]
+  /** Shell gates are on. */
+  readonly shell: boolean
 }
 
 /** Exactly this one: the settings take whole ARNs only. */
@@ -70,6 +79,8 @@ const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read'>, readonly Allow
   'machine.stop': [{ on: 'executions', actions: ['states:StopExecution'] }],
   'outbox.nudge': [{ on: 'sendOutbox', actions: ['lambda:InvokeFunction'] }],
   'outbox.start': [{ on: 'startRun', actions: ['lambda:InvokeFunction'] }],
+  'http.request': [{ on: 'netGate', actions: ['lambda:InvokeFunction'] }],
+  'shell.run': [{ on: 'shellGate', actions: ['lambda:InvokeFunction'] }],
 }
 
 type ResourceName = keyof typeof RESOURCES
@@ -109,6 +120,8 @@ const RESOURCES = {
   }),
   sendOutbox: (names: Names) => colons('lambda', 'function', names.function('send-outbox')),
   startRun: (names: Names) => colons('lambda', 'function', names.function('start-run')),
+  netGate: (names: Names) => colons('lambda', 'function', names.function('net-gate')),
+  shellGate: (names: Names) => colons('lambda', 'function', names.function('shell-gate')),
 } as const satisfies Readonly<Record<string, (names: Names, stack: Stack) => ArnComponents>>
 
 /** ARN of a function of the catalog, made of its name: any stack may say it. */

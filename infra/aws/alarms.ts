@@ -39,7 +39,9 @@ export class Alarms extends Construct {
     this.topic = props.email === undefined ? undefined : this.addTopic(props.email)
     const { names, api, dags } = props
     const machineArns = dags.map(({ slug }) => machineArn(Stack.of(this), names.machine(slug)))
-    const unanswered = [...functionsAt('machine'), ...functionsAt('unseen')].filter(({ name }) => name !== 'run-block')
+    const unanswered = [...functionsAt('machine'), ...functionsAt('unseen'), ...CALLED].filter(
+      ({ name }) => name !== 'run-block',
+    )
     this.sum(
       'FunctionErrors',
       unanswered.map(({ name }) => lambdaMetric('Errors', names.function(name))),
@@ -108,6 +110,9 @@ export class Alarms extends Construct {
     return topic
   }
 }
+
+/** It answers whatever happens. shell-gate does too, and stands only where it is allowed something. */
+const CALLED = functionsAt('called').filter(({ serves }) => serves !== 'shell')
 
 const FIVE_MINUTES = Duration.minutes(5)
 

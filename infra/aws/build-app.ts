@@ -38,7 +38,7 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
     names,
     dags,
     built,
-    secrets: secretsOf(settings),
+    chosen: { secrets: secretsOf(settings), shell: settings.shell_gates.allow.length > 0 },
   })
   const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, built })
   machines.addStackDependency(data, 'its functions name the table and the bucket')

@@ -5,7 +5,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import type { FunctionLine } from '../../shared/catalog.ts'
-import { statementsOf } from './access.ts'
+import { type Chosen, statementsOf } from './access.ts'
 import { sizeOf } from './function-size.ts'
 import { type Right, rightsOf } from './grants.ts'
 import type { Names } from './names.ts'
@@ -16,8 +16,8 @@ export interface CatalogFunctionProps {
   /** Folder of the function's bundle: `index.mjs` and what lies beside it. */
   readonly bundle: string
   readonly environment: Readonly<Record<string, string>>
-  /** ARNs of the secrets the settings name; only who has the right to read them gets to. */
-  readonly secrets?: readonly string[]
+  /** What the stage's settings decide; only who has the right gets to what they name. */
+  readonly chosen?: Chosen
   /** For functions that are invoked asynchronously: where an event goes that failed three times. */
   readonly deadLetters?: IQueue
 }
@@ -33,7 +33,7 @@ export class CatalogFunction extends Construct {
     super(scope, props.line.name)
     const { line, names, bundle, environment, deadLetters } = props
     const functionName = names.function(line.name)
-    const { timeoutSec, memoryMb } = sizeOf(line.name)
+    const { timeoutSec, memoryMb, atOnce } = sizeOf(line.name)
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${functionName}`,
       retention: RetentionDays.ONE_MONTH,
@@ -56,14 +56,15 @@ export class CatalogFunction extends Construct {
       tracing: Tracing.ACTIVE,
       environment: { ...environment },
       ...(deadLetters === undefined ? {} : { deadLetterQueue: deadLetters }),
+      ...(atOnce === undefined ? {} : { reservedConcurrentExecutions: atOnce }),
     })
   }
 
   private policies(rights: readonly Right[], logs: LogGroup, props: CatalogFunctionProps) {
-    const { names, deadLetters, secrets = [] } = props
+    const { names, deadLetters, chosen = NOTHING_CHOSEN } = props
     const stack = Stack.of(this)
     const documents = rights.flatMap((right) => {
-      const statements = statementsOf(right, stack, names, secrets)
+      const statements = statementsOf(right, stack, names, chosen)
       // A policy without a statement is none.
       return statements.length === 0 ? [] : [[right, new PolicyDocument({ statements })] as const]
     })
@@ -77,3 +78,5 @@ export class CatalogFunction extends Construct {
     }
   }
 }
+
+const NOTHING_CHOSEN: Chosen = { secrets: [], shell: false }

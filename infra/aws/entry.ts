@@ -45,6 +45,8 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   secrets: ['secrets', 'openSecrets'],
   inputs: ['inputs', 'openInputs'],
   isolate: ['isolate', 'openIsolate'],
+  http: ['http', 'openHttp'],
+  shell: ['shell', 'openShell'],
   waker: ['waker', 'openWaker'],
   documents: ['documents', 'openDocuments'],
 }

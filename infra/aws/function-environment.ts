@@ -33,6 +33,9 @@ export function environmentOf(
     ...(has('objects.') ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
     ...(has('outbox.nudge') ? arns('send-outbox') : {}),
     ...(has('outbox.start') ? arns('start-run') : {}),
+    ...(has('http.request') ? arns('net-gate') : {}),
+    // The name alone: without shell gates nobody calls it.
+    ...(has('shell.run') ? arns('shell-gate') : {}),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
     ...(has('machine.deployed') && facts !== undefined ? { MACHINE_ARNS: facts.versionArns } : {}),
   }

@@ -2,6 +2,8 @@
 export interface FunctionSize {
   readonly timeoutSec: number
   readonly memoryMb: number
+  /** Calls at once, kept free for it and never exceeded. */
+  readonly atOnce?: number
 }
 
 /** Explicit for every function; what is not listed answers a request from the table within API Gateway's 29 seconds. */
@@ -12,9 +14,13 @@ export function sizeOf(name: string): FunctionSize {
 const SIZES: Readonly<Record<string, FunctionSize>> = {
   // A dispatch may take 840 s; its isolate is two processes of at most 64 MB of heap beside it.
   'run-block': { timeoutSec: 900, memoryMb: 1_024 },
-  'request-approval': { timeoutSec: 60, memoryMb: 512 },
-  // As start-run, and pre-gates in its isolate.
-  'open-child': { timeoutSec: 60, memoryMb: 1_024 },
+  // Pre-gates: twenty at most, of which each may ask or run something for minutes.
+  'request-approval': { timeoutSec: 900, memoryMb: 512 },
+  // As start-run, and pre-gates.
+  'open-child': { timeoutSec: 900, memoryMb: 1_024 },
+  // Its requests end after 30 s, its commands after 300 s.
+  'net-gate': { timeoutSec: 40, memoryMb: 256 },
+  'shell-gate': { timeoutSec: 310, memoryMb: 1_024, atOnce: 5 },
   settle: { timeoutSec: 60, memoryMb: 256 },
   'wait-join': { timeoutSec: 30, memoryMb: 256 },
   // Checking and compiling 1,000 blocks is a second of a whole core.

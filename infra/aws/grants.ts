@@ -20,6 +20,8 @@ export type Right =
   | 'outbox.nudge'
   | 'outbox.start'
   | 'secrets.read'
+  | 'http.request'
+  | 'shell.run'
 
 /** The rights of a function; Fault Bug no_grants when it uses a port that needs some and has no line here. */
 export function rightsOf({
@@ -39,7 +41,7 @@ export function rightsOf({
 }
 
 /** The other ports are computed inside the function, or read what its bundle holds. */
-const PORTS_WITH_RIGHTS = new Set(['runs', 'objects', 'machine', 'outbox', 'secrets'])
+const PORTS_WITH_RIGHTS = new Set(['runs', 'objects', 'machine', 'outbox', 'secrets', 'http', 'shell'])
 
 const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'run-block': [
@@ -50,9 +52,20 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'machine.answer',
     'outbox.nudge',
     'secrets.read',
+    'http.request',
+    'shell.run',
   ],
   'wait-join': ['runs.write', 'machine.answer'],
-  'request-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer'],
+  'request-approval': [
+    'runs.read',
+    'runs.write',
+    'objects.get',
+    'objects.put',
+    'machine.answer',
+    'secrets.read',
+    'http.request',
+    'shell.run',
+  ],
   'open-child': [
     'runs.read',
     'runs.write',
@@ -61,6 +74,9 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'machine.answer',
     'machine.deployed',
     'outbox.nudge',
+    'secrets.read',
+    'http.request',
+    'shell.run',
   ],
   'close-module': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer'],
   settle: ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],

@@ -6,7 +6,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import type { FunctionLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
-import { functionArn } from './access.ts'
+import { type Chosen, functionArn } from './access.ts'
 import { CatalogFunction } from './catalog-function.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
 import type { DeployedDag } from './deployed-dags.ts'
@@ -21,8 +21,7 @@ import { SweepSchedule } from './sweep-schedule.ts'
 export interface MachinesStackProps extends StackProps {
   readonly names: Names
   readonly dags: readonly DeployedDag[]
-  /** ARNs of the secrets that hold keys of providers. */
-  readonly secrets?: readonly string[]
+  readonly chosen: Chosen
   /** Holds `functions/<name>/` and `definitions/<slug>.json`. */
   readonly built: string
 }
@@ -62,6 +61,8 @@ export class MachinesStack extends Stack {
       .filter(isTold)
       .map((line) => this.addFunction(line, props, facts))
     const unseen = functionsAt('unseen').map((line) => [line.name, this.addFunction(line, props, facts)] as const)
+    const called = functionsAt('called').filter(({ serves }) => serves !== 'shell' || props.chosen.shell)
+    for (const line of called) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
     new Map(unseen).get('start-run')?.node.addDependency(...opening)
     this.addCalls(new Map(unseen), names)
@@ -81,13 +82,13 @@ export class MachinesStack extends Stack {
   }
 
   private addFunction(line: FunctionLine, props: MachinesStackProps, facts?: MachineFacts): IFunction {
-    const { names, built, secrets = [] } = props
+    const { names, built, chosen } = props
     const { function: made } = new CatalogFunction(this, {
       line,
       names,
       bundle: join(built, 'functions', line.name),
       environment: environmentOf(line, this, names, facts),
-      secrets,
+      chosen,
       // Who a machine calls is called again by the machine.
       ...(facts === undefined || line.placeholder !== undefined ? {} : { deadLetters: this.deadLetters }),
     })

@@ -7,8 +7,8 @@ import type { DeploySettings } from './settings.ts'
 
 /**
  * The settings of a stage, from one file: the one `sluice:settings` names, else `sluice.<stage>.yaml`, else
- * `sluice.yaml`, else all defaults. A key there must be a secret's ARN: a function's environment holds no secret. Fault
- * InvalidInput bad_settings names file, place and fix.
+ * `sluice.yaml`, else all defaults. A key there must be a secret's ARN: a function's environment holds no secret. No gate
+ * reaches the function it runs in. Fault InvalidInput bad_settings names file, place and fix.
  */
 export function readStageSettings(
   root: string,
@@ -20,7 +20,7 @@ export function readStageSettings(
   if (file === undefined) return parseSettings('', 'sluice.yaml')
   const path = resolve(root, file)
   const settings = parseSettings(readText(path, file), relative(root, path))
-  const issues = keysWithoutSecret(settings)
+  const issues = [...keysWithoutSecret(settings), ...loopbackIssues(settings)]
   if (issues.length === 0) return settings
   const told = issues.map(({ path: place, message }) => `${file}: ${place}: ${message}`).join('; ')
   throw new Fault('InvalidInput', 'bad_settings', `Cannot deploy these settings. ${told}.`, { issues })
@@ -41,4 +41,10 @@ function keysWithoutSecret({ providers }: Settings): readonly Issue[] {
     const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
     return [{ path: `providers.${name}.key`, message }]
   })
+}
+
+/** There Lambda's own runtime listens. */
+function loopbackIssues({ http_gates }: Settings): readonly Issue[] {
+  const message = 'loopback is for the local place; leave it out, or keep a sluice.<stage>.yaml for this stage'
+  return http_gates.loopback ? [{ path: 'http_gates.loopback', message }] : []
 }

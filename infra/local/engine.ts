@@ -41,8 +41,9 @@ export function openEngine(parts: EngineParts): Engine {
   const { db, clock, log, tenant } = parts
   const ids = createIds()
   const host = createHost(() => world)
-  const outbox = createOutbox((name, payload) => host.invoke(name, payload), log)
-  const { ports, close } = createPorts({ ...parts, ids, outbox })
+  const invoke = (name: string, payload: unknown) => host.invoke(name, payload)
+  const outbox = createOutbox(invoke, log)
+  const { ports, close } = createPorts({ ...parts, ids, outbox, invoke })
   const telling = new Set<Promise<unknown>>()
   const machine = createLocalMachine({
     // Handlers answer JSON, as Lambda demands of them.

@@ -9,6 +9,7 @@ import type { Clock, Ids, Log, Outbox, World } from '../../shared/world.ts'
 import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
 import { openObjects } from './folder-objects.ts'
+import { createGateFunctions } from './gate-functions.ts'
 import { keysFrom } from './provider-keys.ts'
 import { openRunStore } from './run-store/open-run-store.ts'
 import { PACKAGE_DAGS } from './settings.ts'
@@ -22,6 +23,8 @@ interface Parts {
   readonly ids: Ids
   readonly log: Log
   readonly outbox: Outbox
+  /** Calls a function of the catalog. */
+  readonly invoke: (name: string, payload: unknown) => Promise<unknown>
   /** Further adapters by name; they win over configured ones. */
   readonly providers: Readonly<Record<string, Provider>>
   /** Keys of configured ones, by the name of their environment variable. */
@@ -41,6 +44,7 @@ export function createPorts(parts: Parts): { readonly ports: Omit<World, 'machin
     providers: { get: (name: string) => parts.providers[name] ?? configured.get(name), names: () => names },
     inputs: openInputs(settings.inputs_dir),
     isolate,
+    ...createGateFunctions(parts.invoke),
     clock,
     ids,
     log,

@@ -29,7 +29,7 @@ export type ParseResult =
  * answered at once, by position, 100 at most. `name` is used when the document has none (default `dag`). `providers`
  * are the configured ones (`local` is always known); without them any provider is accepted and only the document is
  * judged (spec dag). With `routing`, agents found by role, capability or name are judged too, and models that a
- * provider lists.
+ * provider lists; and it is told which commands of gates this place does not run.
  */
 export function parseDag(
   given: string | object,
@@ -46,7 +46,7 @@ export function parseDag(
   if (sound === undefined)
     return { ok: false, errors: listErrors(problems, read.source, nameOf(read.source, fallback)) }
   const dag = normalise(sound)
-  const told = [...warnings, ...dagWarnings(dag)]
+  const told = [...warnings, ...dagWarnings(dag, routing)]
   return { ok: true, dag, order: topologicalOrder(dag), dag_hash: sha256(canonicalJson(dag)), warnings: told }
 }
 

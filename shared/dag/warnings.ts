@@ -1,5 +1,6 @@
 import { leavesOf } from '../gates/check-parts.ts'
-import { gateOf } from '../gates/registry.ts'
+import { shellRefusal } from '../gates/shell-refusal.ts'
+import type { Settings } from '../settings.ts'
 import type { Dag, GateUse } from './dag.ts'
 
 /** Something a valid document will suffer from when it runs. */
@@ -10,22 +11,39 @@ export interface DagWarning {
   readonly message: string
 }
 
-/** Warnings of a document that is valid; none of them keeps it from being started. */
-export function dagWarnings({ blocks }: Dag): readonly DagWarning[] {
+type Place = Partial<Pick<Settings, 'shell_gates'>>
+
+/**
+ * Warnings of a document that is valid; none of them keeps it from being started. Those of a place are told where its
+ * settings are known.
+ */
+export function dagWarnings({ blocks }: Dag, place: Place = {}): readonly DagWarning[] {
   return blocks.flatMap(({ id, index, pre_gates, post_gates, foreach }) => [
-    ...deadGates(pre_gates, `blocks[${index}].pre_gates`, id),
-    ...deadGates(post_gates, `blocks[${index}].post_gates`, id),
-    ...deadGates(foreach?.item_gates ?? [], `blocks[${index}].foreach.item_gates`, id),
+    ...deadGates(pre_gates, `blocks[${index}].pre_gates`, id, place),
+    ...deadGates(post_gates, `blocks[${index}].post_gates`, id, place),
+    ...deadGates(foreach?.item_gates ?? [], `blocks[${index}].foreach.item_gates`, id, place),
   ])
 }
 
-/** Gates of a kind no place can carry out yet: their verdict is always `error`, which never passes. */
-function deadGates(gates: readonly GateUse[], path: string, block: string): readonly DagWarning[] {
+/** Commands that this place does not run: their verdict is always `error`, which never passes. */
+function deadGates(
+  gates: readonly GateUse[],
+  path: string,
+  block: string,
+  { shell_gates }: Place,
+): readonly DagWarning[] {
+  if (shell_gates === undefined) return []
   return gates.flatMap(({ name, check }, at) => {
-    const dead = leavesOf(check).filter(({ type }) => gateOf(type)?.unavailable === true)
-    return [...new Set(dead.map(({ type }) => type))].map((type) => {
-      const message = `Gate "${name}" of block "${block}" has type "${type}", which cannot run in this version: its verdict will be "error", which never passes.`
+    const refusals = leavesOf(check).flatMap((leaf) => (leaf.type === 'shell' ? refusalOf(leaf, shell_gates) : []))
+    return [...new Set(refusals)].map((refusal) => {
+      const message = `Gate "${name}" of block "${block}" will be "error", which never passes: ${refusal}.`
       return { code: 'gate_cannot_run', path: `${path}[${at}].check`, message }
     })
   })
+}
+
+function refusalOf({ command }: GateUse['check'], allowed: Settings['shell_gates']): readonly string[] {
+  // parseCheck() left the words; nothing else is a parsed check.
+  const argv = Array.isArray(command) ? command.map(String) : []
+  return [shellRefusal(allowed, argv) ?? []].flat()
 }

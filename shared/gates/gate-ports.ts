@@ -7,19 +7,31 @@ export interface GuardedRequest {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly url: string
   readonly timeout_ms: number
+  /** GET and HEAD follow redirects, each checked again, unless told not to. POST never does. */
+  readonly follow?: false
   /** POST only: the JSON body. */
   readonly body?: Json
 }
 
 /** `refused`: an address, port or redirect the guard does not allow; `failed`: nobody answered in time. */
 export type GuardedAnswer =
-  | { readonly kind: 'answered'; readonly status: number; readonly url: string; readonly body: string }
-  | { readonly kind: 'refused' | 'failed'; readonly reason: string }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** The last one asked. */
+      readonly url: string
+      /** At most 64 KiB of it. */
+      readonly body: string
+      readonly body_cut?: true
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
 
 /** `exit_code` absent: it was killed (time, output) or never started; `refused`: not on the operator's list. */
 export type ShellAnswer =
   | { readonly kind: 'ended'; readonly exit_code: number; readonly stdout: string; readonly stderr: string }
-  | { readonly kind: 'killed' | 'refused'; readonly reason: string }
+  | { readonly kind: 'killed'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string }
 
 /** Outbound requests of gates: the function net-gate, in both places. */
 export interface Http {

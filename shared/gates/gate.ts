@@ -54,8 +54,6 @@ export interface Gate<Params> {
   readonly type: string
   /** One sentence for the generated reference. */
   readonly summary: string
-  /** No place can carry it out yet: every verdict is `error`. */
-  readonly unavailable?: true
   /** At least one that passes and one that does not; each is a test and stands in the generated reference. */
   readonly examples: readonly GateExample[]
   /** Strict: unknown parameters are errors when the DAG is parsed. */
@@ -64,6 +62,8 @@ export interface Gate<Params> {
   reads(params: Params): readonly string[]
   /** What decides the verdict besides those ports (a measurement, say): it goes into the input hash. */
   sees?(params: Params, facts: GateFacts): Json
+  /** The model it asks: known when the DAG is parsed, where the providers of the place are. */
+  asks?(params: Params): { readonly provider: string; readonly model: string }
   check(params: Params, facts: GateFacts, ports: GatePorts): CheckResult | Promise<CheckResult>
 }
 

@@ -1,32 +1,31 @@
 import * as z from 'zod'
-import type { CheckResult, Gate } from './gate.ts'
+import { askableUrl, UrlSchema } from './askable-url.ts'
+import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import type { GatePorts } from './gate-ports.ts'
+import { oneSentence } from './one-sentence.ts'
 import { PortNameSchema } from './port-name.ts'
-import { strictUrl } from './strict-url.ts'
+import { readPort, wrongType } from './read-port.ts'
 
 const HttpSchema = z
   .strictObject({
-    url: z.string().optional(),
+    url: UrlSchema.optional(),
     port: PortNameSchema.optional(),
     method: z.enum(['GET', 'HEAD']).default('GET'),
-    expect_status: z.int().min(100).max(599).default(200),
-    timeout_ms: z.int().min(1).max(60_000).default(5_000),
+    expect_status: z.int().min(200).max(599).default(200),
+    timeout_ms: z.int().min(1).max(30_000).default(5_000),
   })
-  .superRefine(({ url, port }, context) => {
-    if ((url === undefined) === (port === undefined)) {
-      context.addIssue({ code: 'custom', message: 'needs either url or port (one of them, not both)' })
-    }
-    const problem = url === undefined ? undefined : urlProblem(url)
-    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['url'], message: problem })
+  .refine(({ url, port }) => (url === undefined) !== (port === undefined), {
+    message: 'needs either url or port (one of them, not both)',
   })
 type Http = z.infer<typeof HttpSchema>
 
-/** Spec gates, `http`. Its check needs a function with network rules of its own, which no place has yet. */
+/** Spec gates, `http`: carried out by net-gate, which refuses what is not public (docs/operate.md, "Gates"). */
 export const http: Gate<Http> = {
   type: 'http',
-  summary: 'Passes when a GET or HEAD of the URL answers `expect_status`. Parameters are checked; it cannot run yet.',
+  summary:
+    'Passes when a GET or HEAD of the URL, at most three redirects followed, answers `expect_status`; public addresses on ports 80 and 443 only, unless the operator allows more.',
   params: HttpSchema,
   reads: ({ port }) => (port === undefined ? [] : [port]),
-  unavailable: true,
   examples: [
     {
       check: { port: 'link', expect_status: 200 },
@@ -36,18 +35,29 @@ export const http: Gate<Http> = {
     },
     { check: { url: 'http://169.254.169.254/' }, passes: false, needs: 'http' },
   ],
-  check: notAvailable,
+  check,
 }
 
-function notAvailable(): CheckResult {
-  const reason = 'http gates are not available yet: this version has no guarded network function to run them in'
-  return { passed: false, error: true, reason }
-}
-
-function urlProblem(text: string): string | undefined {
-  const read = strictUrl(text)
-  if (!read.ok) return `must be a URL, "${text.slice(0, 100)}" ${read.message}`
-  const { protocol, username, password } = read.url
-  if (protocol !== 'http:' && protocol !== 'https:') return `must be an http or https URL, has ${protocol}`
-  return username === '' && password === '' ? undefined : 'must not carry a user name or password'
+async function check(params: Http, facts: GateFacts, { http: port }: Pick<GatePorts, 'http'>): Promise<CheckResult> {
+  const url = params.url ?? readPort(facts, params.port ?? '')
+  if (typeof url !== 'string') return wrongType(params.port ?? '', 'a URL', url)
+  const problem = askableUrl(url)
+  if (problem !== undefined) return { passed: false, unfit: true, reason: problem, facts: { url } }
+  if (port === undefined) return { passed: false, error: true, reason: 'http gates cannot ask anybody here' }
+  const { method, expect_status, timeout_ms } = params
+  // Who expects a redirect means the first answer.
+  const first = expect_status >= 300 && expect_status < 400 ? { follow: false as const } : {}
+  const answer = await port.request({ method, url, timeout_ms, ...first })
+  const asked = `${method} ${oneSentence(url, 100)}`
+  // What was not asked and who did not answer tell nothing, so `not: true` does not make a pass of it.
+  if (answer.kind === 'refused') {
+    return { passed: false, unfit: true, reason: `${asked} is not allowed: ${answer.reason}`, facts: { url } }
+  }
+  if (answer.kind === 'failed') {
+    return { passed: false, error: true, reason: `${asked} had no answer: ${answer.reason}`, facts: { url } }
+  }
+  const seen = { url: answer.url, status: answer.status }
+  if (answer.status === expect_status)
+    return { passed: true, reason: `${asked} answered ${answer.status}`, facts: seen }
+  return { passed: false, reason: `${asked} must answer ${expect_status}, it answered ${answer.status}`, facts: seen }
 }

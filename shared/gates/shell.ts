@@ -1,5 +1,7 @@
 import * as z from 'zod'
-import type { CheckResult, Gate } from './gate.ts'
+import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import type { GatePorts } from './gate-ports.ts'
+import { oneSentence } from './one-sentence.ts'
 
 const word = z
   .string()
@@ -20,22 +22,46 @@ const ShellSchema = z.strictObject({
 })
 type Shell = z.infer<typeof ShellSchema>
 
-/** Spec gates, `shell`. A command written as text becomes argv [sh, -c, text], so that one form is compared and run. */
+/**
+ * Spec gates, `shell`. A command written as text becomes argv [sh, -c, text], so that one form is compared and run. It is
+ * carried out by shell-gate, for commands that the operator lists (docs/operate.md, "Gates").
+ */
 export const shell: Gate<Shell> = {
   type: 'shell',
-  summary: 'Passes when the command ends with exit code 0. Parameters are checked; it cannot run yet.',
+  summary:
+    "Passes when the command ends with exit code 0; off unless the operator's list allows it, with no environment, in an empty folder.",
   params: ShellSchema,
   reads: () => [],
-  unavailable: true,
   examples: [
     { check: { command: ['node', '--version'] }, passes: true, needs: 'shell' },
     { check: { command: 'exit 3' }, passes: false, needs: 'shell' },
   ],
-  check: notAvailable,
+  check,
 }
 
-function notAvailable(): CheckResult {
-  const reason =
-    "shell gates are not available yet: this version has no separate function and no operator's list of allowed commands"
+async function check(
+  { command: argv, timeout_ms }: Shell,
+  _facts: GateFacts,
+  { shell: port }: Pick<GatePorts, 'shell'>,
+): Promise<CheckResult> {
+  if (port === undefined) return broken('shell gates cannot run anything here')
+  const answer = await port.run({ argv, timeout_ms })
+  if (answer.kind === 'refused') return broken(answer.reason)
+  const shown = `the command ${JSON.stringify(argv.slice(0, 3).map((text) => oneSentence(text, 40)))}`
+  if (answer.kind === 'killed') return broken(`${shown} did not end: ${answer.reason}`)
+  const { exit_code, stdout, stderr } = answer
+  const said = { exit_code, stdout: end(stdout), stderr: end(stderr) }
+  if (exit_code === 0) return { passed: true, reason: `${shown} ended with 0`, facts: said }
+  const why = end(stderr) === '' ? end(stdout) : end(stderr)
+  const reason = `${shown} must end with 0, it ended with ${exit_code}${why === '' ? '' : ` and said: ${why}`}`
+  return { passed: false, reason, facts: said }
+}
+
+function broken(reason: string): CheckResult {
   return { passed: false, error: true, reason }
+}
+
+/** What a program says last is what went wrong. */
+function end(text: string): string {
+  return oneSentence(text.slice(-400).trim().slice(-120), 120)
 }

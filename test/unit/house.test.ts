@@ -78,7 +78,7 @@ describe('purity', () => {
   })
 
   test('functions take clock, randomness and timers from the World, except adapters', () => {
-    const adapter = within('functions/providers/', 'functions/isolate/', 'functions/aws/')
+    const adapter = within('functions/providers/', 'functions/isolate/', 'functions/gates/', 'functions/aws/')
     expect(
       offenders(({ path, code }) => path.startsWith('functions/') && !adapter(path) && OUTSIDE.test(code)),
     ).toEqual([])

@@ -1,0 +1,26 @@
+import { sha256 } from '../../shared/canonical.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { GatePorts } from '../../shared/gates/gate-ports.ts'
+import type { BlockCall } from './block-call.ts'
+
+/** What the checks of a block may touch: providers by name, and the objects of the run's own tenant. */
+export function gatePorts({ world, run }: Pick<BlockCall, 'world' | 'run'>): GatePorts {
+  return {
+    isolate: world.isolate,
+    http: world.http,
+    shell: world.shell,
+    provider: (name) => world.providers.get(name),
+    objectFacts: (ref) => objectFacts(world.objects.get(run.tenant, ref)),
+  }
+}
+
+/** The store has verified what it gives; what is damaged throws, and the gate is `error`. */
+async function objectFacts(reading: Promise<Uint8Array>) {
+  try {
+    const body = await reading
+    return { sha256: sha256(body), bytes: body.byteLength }
+  } catch (error) {
+    if (error instanceof Fault && ['object_missing', 'bad_object_ref'].includes(error.code)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+import { lookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { addressProblem, type TargetPolicy } from './check-target.ts'
+
+/** All addresses of a name. The seam of the guarded request: tests answer what an attacker's server would. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+/** What the guard does not allow; it becomes the answer's reason. */
+export class Refusal extends Error {}
+
+/**
+ * The lookup of one connection: the name is resolved once, and the socket gets only addresses that were checked, so
+ * that there is no second answer of a name server to be fooled by (DNS rebinding).
+ */
+export function guardedLookup(port: number, policy: TargetPolicy, resolve: Resolve): LookupFunction {
+  return (host, { all }, done) => {
+    resolve(host).then(
+      (found) => {
+        const judged = found.map((address) => ({ address, problem: addressProblem(address, port, policy) }))
+        const safe = judged.filter(({ problem }) => problem === undefined).map(({ address }) => withFamily(address))
+        const [first] = safe
+        if (first === undefined) done(noAddress(host, judged[0]?.problem), '', 4)
+        else if (all === true) done(null, safe)
+        else done(null, first.address, first.family)
+      },
+      (error: NodeJS.ErrnoException) => done(error, '', 4),
+    )
+  }
+}
+
+function withFamily(address: string) {
+  return { address, family: address.includes(':') ? 6 : 4 }
+}
+
+/** Which address it was is nobody's business who may not reach it. */
+function noAddress(host: string, problem: string | undefined): Error {
+  return new Refusal(problem === undefined ? `host ${host} has no address` : `host ${host} leads to ${problem}`)
+}
+
+/** As every program of this machine resolves names. */
+export const systemResolve: Resolve = (host) =>
+  new Promise((resolve, reject) => {
+    lookup(host, { all: true }, (error, found) => {
+      if (error === null) resolve(found.map(({ address }) => address))
+      else reject(error)
+    })
+  })
