@@ -1,7 +1,8 @@
 /** The part of the Amazon States Language we emit (JSONata only). Source: states-language.net, AWS docs. */
 export interface Retrier {
   readonly ErrorEquals: readonly string[]
-  readonly IntervalSeconds: number
+  /** 1 where it is left out. */
+  readonly IntervalSeconds?: number
   /** 2 where it is left out. */
   readonly BackoffRate?: number
   readonly MaxAttempts: number

@@ -11,6 +11,12 @@ const THROTTLED: Retrier = {
   MaxAttempts: 500,
   JitterStrategy: 'FULL',
 }
+/** What a function means to say: never retried by the machine itself, whatever else is (docs/adr/0027). */
+const OUR_ANSWERS: Retrier = {
+  ErrorEquals: ['RetryBlock', 'AskPerson', 'InvalidInput', 'NotFound', 'Bug'],
+  MaxAttempts: 0,
+}
+/** A wait for a token is retried for these only: it has no time-out of its own but an approval's, which is an answer. */
 const INFRASTRUCTURE = [
   'Lambda.ClientExecutionTimeoutException',
   'Lambda.ServiceException',
@@ -32,7 +38,7 @@ export function callFunction(name: string, payload: Readonly<Record<string, unkn
     Type: 'Task',
     Resource: 'arn:aws:states:::lambda:invoke',
     Arguments: argumentsFor(name, payload),
-    Retry: [THROTTLED, retryOf([...INFRASTRUCTURE, 'States.Timeout', 'Unavailable'])],
+    Retry: [OUR_ANSWERS, THROTTLED, retryOf(['States.ALL'])],
   }
 }
 

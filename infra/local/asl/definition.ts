@@ -49,8 +49,8 @@ const RULES: Readonly<Record<string, Fields>> = {
   Choices: { needs: ['Condition', 'Next'], may: ['Output', 'Comment'] },
   Catch: { needs: ['ErrorEquals', 'Next'], may: ['Output', 'Comment'] },
   Retry: {
-    needs: ['ErrorEquals', 'IntervalSeconds', 'MaxAttempts'],
-    may: ['BackoffRate', 'MaxDelaySeconds', 'JitterStrategy', 'Comment'],
+    needs: ['ErrorEquals', 'MaxAttempts'],
+    may: ['IntervalSeconds', 'BackoffRate', 'MaxDelaySeconds', 'JitterStrategy', 'Comment'],
   },
 }
 
