@@ -48,6 +48,7 @@ function keysAt(schema: z.ZodType, path: readonly string[], value: unknown): rea
 
 function memberOf(inner: unknown, key: string): unknown {
   if (inner instanceof z.ZodRecord) return inner.valueType
+  if (inner instanceof z.ZodArray) return inner.element
   return inner instanceof z.ZodObject ? inner.shape[key] : undefined
 }
 

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import { type Task, TaskSchema } from '../../shared/tasks/task.ts'
+import { story } from '../integration/loop.ts'
+import { movesOf, verdictsOf } from '../integration/task-place.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+
+/** The shipped document and settings, deployed: the task on DynamoDB, its moves by run-block, its gates of the stage. */
+let place: Deployment
+let caller: Caller
+
+beforeAll(async () => {
+  place = await deploy(inject('assembly'))
+  caller = callerOf(place.api.url)
+})
+afterAll(() => place.close())
+
+async function taskOf(id: string): Promise<Task> {
+  const { json } = await caller.call('GET', `/api/dag/runs/${id}/context`)
+  return TaskSchema.parse((json.values as Readonly<Record<string, unknown>>).task)
+}
+
+test('coding-gates goes back once and is done; the next cycle continues it with its task and its change', async () => {
+  const { json } = await caller.call('GET', '/api/gates')
+  expect((json.configured as { name: string }[]).map(({ name }) => name)).toContain('max-bounces')
+  const first = await caller.start({ name: 'coding-gates' })
+  const events = await caller.until(first, isEnd)
+  expect(events.at(-1)?.type).toBe('run:completed')
+  expect(verdictsOf(events).filter((line) => line.startsWith('execute') || line.startsWith('done'))).toEqual([
+    'execute needs-assignee: passed',
+    'execute structured-feedback: passed',
+    'execute max-bounces: passed',
+    'done done-evidence: passed',
+  ])
+  const done = await taskOf(first)
+  expect(done).toMatchObject({ status: 'DONE', bounce_count: 1, notes: expect.stringContaining('Tested by') })
+  const second = await caller.start({ name: 'coding-gates', inputs: { goal: 'Document the flag' }, continues: first })
+  const started = (await caller.until(second, isEnd))[0]
+  expect(started).toMatchObject({ type: 'run:started', data: { continues: first } })
+  expect(movesOf(await taskOf(second), second)[0]).toBe('plan: DONE -> PENDING')
+  const { json: run } = await caller.call('GET', `/api/dag/runs/${second}`)
+  expect(run).toMatchObject({ run: { continues: first, state: 'completed' } })
+})
+
+test('a run that continues one sees its artifacts, and replaces those it writes itself', async () => {
+  const first = await caller.start({ name: 'coding-gates' })
+  await caller.until(first, isEnd)
+  const reader = { blocks: [{ id: 'a', mode: 'deterministic', outputs: {}, deterministic: { handler: 'pass' } }] }
+  const second = await caller.start({ dag: reader, continues: first })
+  await caller.until(second, isEnd)
+  const { json } = await caller.call('GET', `/api/dag/runs/${second}/artifacts`)
+  expect(json).toMatchObject({ artifacts: [{ name: 'change.md', from_run: first, attempt: 0 }] })
+  const { text } = await caller.call('GET', `/api/dag/runs/${second}/artifacts/change.md`)
+  expect(text).toContain('Tested by')
+  const third = await caller.start({ name: 'coding-gates', continues: first })
+  await caller.until(third, isEnd)
+  const own = await caller.call('GET', `/api/dag/runs/${third}/artifacts`)
+  expect(own.json).toMatchObject({ artifacts: [{ name: 'change.md', attempt: 1 }] })
+  expect(JSON.stringify(own.json)).not.toContain('from_run')
+})
+
+test('calls that arrive twice move the task once', async () => {
+  const headers = { 'idempotency-key': 'twice' }
+  const first = await caller.start({ name: 'coding-gates' }, headers)
+  place.twice.add(first)
+  const events = await caller.until(first, isEnd)
+  expect(events.at(-1)?.type).toBe('run:completed')
+  const moved = movesOf(await taskOf(first), first)
+  expect(new Set(moved).size).toBe(moved.length)
+  const versions = events.flatMap(({ type, data }) => (type === 'context:patched' ? [data.version] : []))
+  expect(versions).toEqual(versions.map((_, at) => at + 1))
+  expect(
+    events.filter(({ type, id }) => type === 'block:started' && readOrdinal(Number(id.split('/')[1])).attempt > 1),
+  ).toEqual([])
+})
+
+test('nobody is assigned: the machine goes on to its end, and the run says which gate refused', async () => {
+  const id = await caller.start({ name: 'coding-gates', inputs: { assigned: '' } })
+  const events = await caller.until(id, isEnd)
+  expect(events.at(-1)?.data).toMatchObject({ code: 'task_gate_refused', block_id: 'execute' })
+  expect(story(events).filter((line) => line.startsWith('done'))).toEqual(['done skipped'])
+  expect((await taskOf(id)).status).toBe('PENDING')
+})
