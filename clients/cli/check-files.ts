@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
 import type { DagWarning } from '../../shared/dag/warnings.ts'
+import { taskErrors } from '../../shared/tasks/bind-task-gates.ts'
 import { type CheckedSettings, checkSettings } from './check-settings.ts'
 import { readFile, readFileIfAny } from './read-file.ts'
 
@@ -32,9 +33,12 @@ export function checkFile(file: string): CheckedFile {
     const { errors } = checkSettings(text)
     return { file, valid: errors.length === 0, errors, warnings: [], order: [] }
   }
-  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...knownPlace() })
-  if (parsed.ok) return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
-  return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
+  const { tasks, ...place } = knownPlace()
+  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...place })
+  if (!parsed.ok) return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
+  const errors = tasks === undefined ? [] : taskErrors(parsed.dag, tasks)
+  if (errors.length > 0) return { file, valid: false, errors, warnings: [], order: [] }
+  return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
 }
 
 /** Names that `agent.provider` may have here: sluice.yaml's, and `local`, which always exists. */
@@ -43,11 +47,11 @@ export function knownProviders(): readonly string[] {
 }
 
 /** Without a sluice.yaml nothing is known of agents and commands: only the document is judged. */
-function knownPlace(): Pick<CheckedSettings, 'providers' | 'routing'> {
+function knownPlace(): Pick<CheckedSettings, 'providers' | 'routing' | 'tasks'> {
   const text = readFileIfAny(SETTINGS, 'settings')
   if (text === undefined) return { providers: ['local'] }
-  const { providers, routing } = checkSettings(text)
-  return { providers, ...(routing === undefined ? {} : { routing }) }
+  const { providers, routing, tasks } = checkSettings(text)
+  return { providers, ...(routing && { routing }), ...(tasks && { tasks }) }
 }
 
 function documentsIn(folder: string): readonly string[] {

@@ -1,7 +1,8 @@
 import type { DagError } from '../../shared/dag/report.ts'
 import { Fault } from '../../shared/errors.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
-import type { Routing, Settings } from '../../shared/settings.ts'
+import type { Routing } from '../../shared/settings.ts'
+import type { TaskSettings } from '../../shared/tasks/bind-task-gates.ts'
 
 export interface CheckedSettings {
   readonly errors: readonly DagError[]
@@ -12,7 +13,7 @@ export interface CheckedSettings {
   /** Absent with errors: agents nobody could read are no reason to refuse a document. */
   readonly routing?: Routing
   /** Gates of tasks and who uses them; absent like agents. */
-  readonly tasks?: Pick<Settings, 'gates' | 'pipelines'>
+  readonly tasks?: TaskSettings
 }
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */

@@ -1,6 +1,7 @@
 import { VALIDATE_DAG } from '../../shared/api/validate-dag.ts'
 import type { Dag, RunInput } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
+import { taskErrors } from '../../shared/tasks/bind-task-gates.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /** The same check a start makes, with the providers and agents of this place; a bad document is an answer here, not a problem. */
@@ -14,6 +15,10 @@ export const handler = httpHandler({
       return { json: { valid: false, errors, warnings: [], order: [], context_inputs: [] } }
     }
     const { dag, order, dag_hash } = parsed
+    const wrong = taskErrors(dag, world.settings)
+    if (wrong.length > 0) {
+      return { json: { valid: false, errors: [...wrong], warnings: [], order: [], context_inputs: [] } }
+    }
     const warnings = parsed.warnings.map((warning) => ({ ...warning }))
     const context_inputs = contextInputs(dag)
     return { json: { valid: true, errors: [], warnings, order: [...order], dag_hash, context_inputs } }

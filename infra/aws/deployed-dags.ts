@@ -2,9 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
+import type { DagError } from '../../shared/dag/report.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
 import type { Routing } from '../../shared/settings.ts'
+import { type TaskSettings, taskErrors } from '../../shared/tasks/bind-task-gates.ts'
 import { slugOf } from './names.ts'
 
 /** A document of dags/ as it is deployed: a machine of its own, and its text inside start-run's bundle. */
@@ -26,24 +28,28 @@ export interface DeployedDag {
  * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, dag_too_large. Providers and agents are those
  * of the stage: a document that asks for another one would be refused at its first run.
  */
-export function readDeployedDags(dir: string, cwd: string, routing: Routing = NOTHING): readonly DeployedDag[] {
+export function readDeployedDags(dir: string, cwd: string, place: Place = NOTHING): readonly DeployedDag[] {
   const files = readdirSync(dir)
     .filter((file) => /\.ya?ml$/.test(file))
     .sort()
-  const dags = files.map((file) => readDag(join(dir, file), relative(cwd, join(dir, file)), routing))
+  const dags = files.map((file) => readDag(join(dir, file), relative(cwd, join(dir, file)), place))
   refuseClashes(dags)
   return dags
 }
 
 /** Provider `local` is in every place. */
-const NOTHING: Routing = { providers: {}, agents: {} }
+const NOTHING: Place = { providers: {}, agents: {}, gates: [], pipelines: {} }
 
-function readDag(path: string, file: string, routing: Routing): DeployedDag {
+/** What the stage's settings say of agents and of tasks. */
+type Place = Routing & TaskSettings
+
+function readDag(path: string, file: string, place: Place): DeployedDag {
   const name = file.replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '')
   const document = readFileSync(path, 'utf8')
-  const parsed = parseDag(document, { name, providers: Object.keys(routing.providers), routing })
-  if (!parsed.ok) {
-    const lines = parsed.errors.map(({ line, column, message }) =>
+  const parsed = parseDag(document, { name, providers: Object.keys(place.providers), routing: place })
+  const errors: readonly DagError[] = parsed.ok ? taskErrors(parsed.dag, place) : parsed.errors
+  if (!parsed.ok || errors.length > 0) {
+    const lines = errors.map(({ line, column, message }) =>
       line === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`,
     )
     const more = lines.length > SHOWN_ERRORS ? [`and ${lines.length - SHOWN_ERRORS} more`] : []

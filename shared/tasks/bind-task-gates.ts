@@ -1,19 +1,22 @@
-import type { BoundDag } from '../dag/bind-agents.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { listed, quoted } from '../dag/wording.ts'
-import type { Issue } from '../errors.ts'
 import { parseCheck } from '../gates/parse-check.ts'
 import type { Settings } from '../settings.ts'
-import { reviewIssues } from './review-issues.ts'
+import { reviewIssues, type TaskIssue } from './review-issues.ts'
 import type { TaskGate, TaskGateSettings } from './task-gate.ts'
 
-type Pipelines = Pick<Settings, 'gates' | 'pipelines'>
+/** What settings say of tasks. */
+export type TaskSettings = Pick<Settings, 'gates' | 'pipelines'>
+
+export type GatedDag =
+  | { readonly ok: true; readonly dag: Dag }
+  | { readonly ok: false; readonly issues: readonly TaskIssue[] }
 
 /**
  * The document with the gates of its pipeline, so that a run keeps those it began with. A document that moves a task and
  * has no pipeline is refused: its moves would stand before no gate. Others stay as they are.
  */
-export function bindTaskGates(dag: Dag, { gates, pipelines }: Pipelines): BoundDag {
+export function bindTaskGates(dag: Dag, { gates, pipelines }: TaskSettings): GatedDag {
   const moves = dag.blocks.filter(movesTask)
   const [first] = moves
   if (first === undefined) return { ok: true, dag }
@@ -25,11 +28,17 @@ export function bindTaskGates(dag: Dag, { gates, pipelines }: Pipelines): BoundD
   return { ok: true, dag: { ...dag, task_gates: used.map(bound) } }
 }
 
+/** The same without a run: what a start would refuse. */
+export function taskErrors(dag: Dag, settings: TaskSettings): readonly TaskIssue[] {
+  const bound = bindTaskGates(dag, settings)
+  return bound.ok ? [] : bound.issues
+}
+
 function movesTask(block: Block): boolean {
   return block.mode === 'deterministic' && block.handler === 'move-task'
 }
 
-function noPipeline(dag: Dag, { id, index }: Block, pipelines: Pipelines['pipelines']): Issue {
+function noPipeline(dag: Dag, { id, index }: Block, pipelines: TaskSettings['pipelines']): TaskIssue {
   const known = listed(Object.values(pipelines).map((pipeline) => pipeline.dag))
   const message = `Block "${id}" moves a task, but no pipeline of sluice.yaml is for DAG ${quoted(dag.name)}; there are pipelines for ${known}.`
   const hint = `Add it under pipelines in sluice.yaml: NAME: { dag: ${dag.name}, gates: [..] }.`
@@ -37,7 +46,7 @@ function noPipeline(dag: Dag, { id, index }: Block, pipelines: Pipelines['pipeli
 }
 
 /** A kept result would stand in for a move, and items of one block would move one task against each other. */
-function onceIssues({ id, index, cache, foreach }: Block): readonly Issue[] {
+function onceIssues({ id, index, cache, foreach }: Block): readonly TaskIssue[] {
   const seen = [...(cache === undefined ? [] : ['cache']), ...(foreach === undefined ? [] : ['foreach'])]
   return seen.map((key) => {
     const message = `Block "${id}" moves a task and has "${key}", but a move is made once, by the block itself. Take "${key}" away.`

@@ -1,12 +1,19 @@
 import type { Block, Dag } from '../dag/dag.ts'
-import type { Issue } from '../errors.ts'
+
+/** What is wrong with how a document moves its task. */
+export type TaskIssue = {
+  readonly code: string
+  readonly path: string
+  readonly message: string
+  readonly hint?: string
+}
 
 /**
  * The contract REVIEW -> DONE: a block that moves the task to DONE stands behind a reviewer's approval, which is an ai
  * block of role reviewer whose own gates must hold, or a person's. Only blocks that have to succeed count: conditions
  * over outcomes (`depends`) may let a block run after a review that failed, and skipped ones approve nothing.
  */
-export function reviewIssues(dag: Dag): readonly Issue[] {
+export function reviewIssues(dag: Dag): readonly TaskIssue[] {
   const byId = new Map(dag.blocks.map((block) => [block.id, block]))
   return dag.blocks.filter(endsTask).flatMap((block) => {
     if (block.approval !== undefined || behind(block, byId).some(approves)) return []

@@ -140,6 +140,9 @@ describe('the gates of a run', () => {
     open = await openTaskPlace(() => GOOD)
     const other = DOCUMENT.replace('name: coding-gates', 'name: other')
     await expect(open.start(other)).rejects.toThrow(/no_pipeline.*no pipeline of sluice.yaml is for DAG .*other/)
+    const { json } = await open.call('validate-dag', '', { dag: other })
+    expect(json).toMatchObject({ valid: false, errors: [{ code: 'no_pipeline', path: 'blocks[0].deterministic' }] })
+    expect((await open.call('validate-dag', '', { dag: DOCUMENT })).json).toMatchObject({ valid: true })
   })
 })
 
