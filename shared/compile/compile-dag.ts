@@ -6,10 +6,10 @@ import type { CompiledBlock } from './compiled-block.ts'
 import { contractModules, type OrderNode } from './contract-modules.ts'
 import { emitMachine, emitPiece } from './emit-machine.ts'
 import { placeholderOfPart } from './emit-part.ts'
-import { type NamedJoin, nameSteps } from './name-steps.ts'
+import { type NamedJoin, type NamedSequence, nameSteps, type Signals } from './name-steps.ts'
 import { type OverOrdered, overOrdered } from './over-ordered.ts'
 import type { Upstream } from './reduce.ts'
-import { type Caps, splitMachine } from './split-machine.ts'
+import { type Caps, fitsWhole, splitMachine } from './split-machine.ts'
 
 /** A DAG as a state machine, and further ones where it is too large for one. */
 export interface CompiledDag {
@@ -52,22 +52,36 @@ const CAPS: Caps = { bytes: 700_000, events: 20_000 }
 export function compileDag({ blocks }: CompilableDag, caps: Caps = CAPS): CompiledDag {
   const order = contractModules(blocks, upstreamIndexes(blocks))
   const { sequence, signals, joins, parallels } = nameSteps(order, blocks, '_settle')
-  const split = splitMachine(sequence, signals, caps, parallels)
-  const definition = emitMachine(split.main, signals)
-  const parts = split.parts.map((part, i) => withText(placeholderOfPart(i + 1), emitPiece(part, signals)))
+  const mayFit = blocks.length * LEAST_BYTES <= caps.bytes
+  const whole = mayFit ? emitWhole(sequence, signals, caps) : undefined
+  const machines = whole ?? emitParts(sequence, signals, caps, parallels)
   return {
-    definition,
-    text: JSON.stringify(definition),
-    parts,
+    ...machines,
     joins,
     modules: order.nodes.flatMap(moduleOf),
     over_ordered: overOrdered(blocks, order),
-    figures: { blocks: blocks.length, joins: joins.length, parallels, parts: parts.length },
+    figures: { blocks: blocks.length, joins: joins.length, parallels, parts: machines.parts.length },
   }
 }
 
-function withText(key: string, definition: Machine): MachinePart {
-  return { key, text: JSON.stringify(definition), definition }
+/** About what a block takes at least (its state and its `_retry_`): more blocks than have room are not written whole. */
+const LEAST_BYTES = 850
+
+/** One machine, if it has room for everything. */
+function emitWhole(sequence: NamedSequence, signals: Signals, caps: Caps) {
+  const definition = emitMachine(sequence, signals)
+  const text = JSON.stringify(definition)
+  return fitsWhole(sequence, signals, text, caps) ? { definition, text, parts: [] } : undefined
+}
+
+function emitParts(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number) {
+  const split = splitMachine(sequence, signals, caps, parallels)
+  const definition = emitMachine(split.main, signals)
+  const parts = split.parts.map((part, i): MachinePart => {
+    const machine = emitPiece(part, signals)
+    return { key: placeholderOfPart(i + 1), text: JSON.stringify(machine), definition: machine }
+  })
+  return { definition, text: JSON.stringify(definition), parts }
 }
 
 function moduleOf(node: OrderNode): readonly BounceModule[] {

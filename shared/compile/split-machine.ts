@@ -1,4 +1,5 @@
 import { Fault } from '../errors.ts'
+import { boundBytes } from './bound-bytes.ts'
 import type { NamedSequence, NamedStep, Signals } from './name-steps.ts'
 import { type Scale, shellOf, total, type Weight, weigh } from './weight.ts'
 
@@ -12,6 +13,13 @@ export interface SplitMachine {
   readonly main: NamedSequence
   /** Part k is `parts[k - 1]`; a part comes after the parts it starts. */
   readonly parts: readonly NamedSequence[]
+}
+
+/** Whether one machine has room for all steps; `text` is the machine written whole, which also says its bytes. */
+export function fitsWhole({ steps }: NamedSequence, signals: Signals, text: string, caps: Caps): boolean {
+  const scale: Scale = { signals, epoch: false, known: new Map(), only: 'events' }
+  const { events } = total(steps.map((step) => weigh(step, scale)))
+  return events + FRAME.events <= caps.events && boundBytes(text) <= caps.bytes
 }
 
 /** What every machine has besides its steps. */

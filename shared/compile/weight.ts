@@ -1,3 +1,4 @@
+import { boundBytes } from './bound-bytes.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { type Emission, emitBlock } from './emit-block.ts'
 import { emitStep } from './emit-machine.ts'
@@ -11,8 +12,6 @@ export interface Weight {
   readonly surely: number
 }
 
-/** Length of a function's or machine's ARN in bound text; those of long stage names are a little longer. */
-const ARN_BYTES = 100
 /** What a name of the next state can take where it is not known yet. */
 const NEXT_BYTES = 40
 /** A list whose length is not known. Source: decisions, "foreach". */
@@ -20,14 +19,11 @@ const MOST_ITEMS = 1_000
 /** Event budgets. Source: design decisions, "Limits and figures, fairly". */
 const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6 }
 
-/** Bytes of machine text once its placeholders are bound. It is ASCII: nothing a user wrote but ids is in it. */
-function boundBytes(text: string): number {
-  return text.length + (text.match(/\$\{\w+\}/g) ?? []).reduce((sum, { length }) => sum + ARN_BYTES - length, 0)
-}
-
 /** What pieces weigh, so that none is weighed twice however deep it lies. */
 export interface Scale extends Emission {
   readonly known: Map<NamedStep, Weight>
+  /** Events alone cost little: bytes are those of a text that has to be written for it. */
+  readonly only?: 'events'
 }
 
 export function weigh(step: NamedStep, scale: Scale): Weight {
@@ -41,7 +37,7 @@ export function weigh(step: NamedStep, scale: Scale): Weight {
 function weighOnce(step: NamedStep, scale: Scale): Weight {
   switch (step.kind) {
     case 'block':
-      return { bytes: bytesOf(emitBlock(step.block, scale, NEXT)), ...eventsOfBlock(step.block) }
+      return { bytes: bytesOf(scale, () => emitBlock(step.block, scale, NEXT)), ...eventsOfBlock(step.block) }
     case 'par': {
       const branches = step.branches.map(({ steps }) => weighAll(steps, scale))
       return total([...branches, shellOf(step.branches.length)])
@@ -53,9 +49,15 @@ function weighOnce(step: NamedStep, scale: Scale): Weight {
       return { bytes: one.bytes, events: one.events * passes, surely: one.surely * passes }
     }
     case 'wait':
-      return fixed(bytesOf(emitStep(step, scale, NEXT)), EVENTS.token)
+      return fixed(
+        bytesOf(scale, () => emitStep(step, scale, NEXT)),
+        EVENTS.token,
+      )
     case 'part':
-      return fixed(bytesOf(emitStep(step, scale, NEXT)), EVENTS.part)
+      return fixed(
+        bytesOf(scale, () => emitStep(step, scale, NEXT)),
+        EVENTS.part,
+      )
   }
 }
 
@@ -79,15 +81,18 @@ function weighAll(steps: readonly NamedStep[], scale: Scale): Weight {
   return total(steps.map((step) => weigh(step, scale)))
 }
 
-function weighExit(step: Extract<NamedStep, { kind: 'module' }>, scale: Emission): Weight {
+function weighExit(step: Extract<NamedStep, { kind: 'module' }>, scale: Scale): Weight {
   const empty = { ...step, body: { ...step.body, steps: [] } }
-  return fixed(bytesOf(emitStep(empty, scale, NEXT)), EVENTS.block + EVENTS.choice)
+  return fixed(
+    bytesOf(scale, () => emitStep(empty, scale, NEXT)),
+    EVENTS.block + EVENTS.choice,
+  )
 }
 
 const NEXT = { Next: 'n'.repeat(NEXT_BYTES) }
 
-function bytesOf(states: object): number {
-  return boundBytes(JSON.stringify(states))
+function bytesOf({ only }: Scale, states: () => object): number {
+  return only === 'events' ? 0 : boundBytes(JSON.stringify(states()))
 }
 
 function eventsOfBlock({ mode, approval, foreach, retry }: CompiledBlock): Pick<Weight, 'events' | 'surely'> {

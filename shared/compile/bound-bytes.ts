@@ -1,0 +1,7 @@
+/** Length of a function's or machine's ARN in bound text; those of long stage names are a little longer. */
+const ARN_BYTES = 100
+
+/** Bytes of machine text once its placeholders are bound. It is ASCII: nothing a user wrote but ids is in it. */
+export function boundBytes(text: string): number {
+  return text.length + (text.match(/\$\{\w+\}/g) ?? []).reduce((sum, { length }) => sum + ARN_BYTES - length, 0)
+}
