@@ -1,4 +1,5 @@
 import { canonicalJson, type Json } from '../../shared/canonical.ts'
+import type { GateFacts } from '../../shared/gates/gate.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
 import type { Produced } from './dispatch-block.ts'
@@ -27,11 +28,24 @@ export async function judgeProduced(
     const failure = { code: 'output_contract', reason, retry: true, feedback: produced.problems }
     return { attempt, output, verdicts: [], gate_events: own, failure }
   }
-  const usd = produced.facts.usd_micros
-  const measured = { cost_usd: usd === undefined ? null : usd / 1_000_000, latency_ms }
-  const judged = await judgeBlock(call, 'post', attempt, { inputs, outputs: produced.values, measured })
+  const judged = await judgeBlock(call, 'post', attempt, {
+    inputs,
+    outputs: produced.values,
+    ...answerFacts(call, produced.facts, latency_ms),
+  })
   const end = { attempt, output, verdicts: judged.verdicts, gate_events: [...own, ...judged.events] }
   return judged.composed.passed ? end : { ...end, failure: gateFailure('post', judged) }
+}
+
+/** What the attempt used, and, where a model answered, which one and how it ended. */
+function answerFacts(
+  { block }: BlockCall,
+  { usd_micros: usd, tokens_in, tokens_out, provider, model, finish_reason }: Produced['facts'],
+  latency_ms: number,
+): Pick<GateFacts, 'measured' | 'answer'> {
+  const cost_usd = usd === undefined ? null : usd / 1_000_000
+  const measured = { cost_usd, latency_ms, tokens: tokens_in + tokens_out }
+  return { measured, ...(block.mode === 'ai' ? { answer: { provider, model, finish_reason } } : {}) }
 }
 
 async function storeValues(

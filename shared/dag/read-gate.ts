@@ -2,6 +2,7 @@ import type { Json } from '../canonical.ts'
 import type { Gate } from '../gates/gate.ts'
 import { readParts } from '../gates/read-parts.ts'
 import { compiledParts } from './check-cost.ts'
+import { checkJudge } from './check-judge.ts'
 import type { GateUse } from './dag.ts'
 import { LIMITS } from './limits.ts'
 import { readSection } from './read-section.ts'
@@ -97,6 +98,8 @@ function readLeaf(place: GatePlace, check: Json, path: Path): GateUse['check'] |
   const parsed = readMember(reading, gate.params, params, path)
   if (parsed === undefined) return undefined
   for (const port of gate.reads(parsed)) if (!place.ports.has(port)) refusePort(place, mapping, port, path)
+  const judge = gate.asks?.(parsed)
+  if (judge !== undefined) checkJudge(reading, judge, path)
   return normalCheck(gate, parsed)
 }
 

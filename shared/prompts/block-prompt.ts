@@ -1,5 +1,6 @@
 import { canonicalJson, type Json } from '../canonical.ts'
 import type { Block } from '../dag/dag.ts'
+import { fenced } from './fenced.ts'
 
 type Prompted = Pick<Block, 'name' | 'inputs' | 'outputs' | 'post_gates' | 'foreach'>
 
@@ -46,9 +47,7 @@ function inputLines({ inputs, foreach }: Prompted, values: Readonly<Record<strin
 function data(value: Json): string {
   const text = typeof value === 'string' ? value : canonicalJson(value)
   if (text.length <= ONE_LINE && !/[\r\n`]/.test(text)) return text
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
-  const fence = '`'.repeat(longest + 1)
-  return `\n${fence}\n${text}\n${fence}`
+  return `\n${fenced(text)}`
 }
 
 const ONE_LINE = 200

@@ -83,7 +83,7 @@ describe('docs/dag.md', () => {
   })
 
   test('Not supported yet has exactly what is refused by name', () => {
-    const sections = ['document', 'block', 'gate', 'check', 'approval', 'approver']
+    const sections = ['document', 'block', 'gate', 'approval', 'approver']
     const rows = new Map(
       rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
     )
