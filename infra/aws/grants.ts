@@ -80,7 +80,16 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   ],
   'close-module': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer'],
   settle: ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
-  'start-run': ['runs.read', 'runs.write', 'objects.put', 'machine.ensure', 'machine.start', 'outbox.nudge'],
+  'start-run': [
+    'runs.read',
+    'runs.write',
+    // Artifacts of the run it continues.
+    'objects.get',
+    'objects.put',
+    'machine.ensure',
+    'machine.start',
+    'outbox.nudge',
+  ],
   'send-outbox': ['runs.read', 'runs.write', 'machine.answer', 'machine.stop', 'outbox.start', 'outbox.nudge'],
   sweep: ['runs.read', 'runs.write', 'runs.due', 'objects.get', 'machine.describe', 'outbox.nudge'],
   reconcile: ['runs.read', 'runs.write', 'objects.get', 'machine.describe', 'outbox.nudge'],
