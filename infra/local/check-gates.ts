@@ -3,12 +3,14 @@ import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
+import { replayVerdict } from '../../shared/gates/replay-verdict.ts'
 import { splitLines } from '../../shared/split-lines.ts'
 
 /**
- * The program behind `sluice gates check --ndjson`: a line {"id","check","inputs","outputs","measured"} in, a line
- * {"id","passed","status","reason"} out, in the same order. It is a program of its own because json_schema checks run
- * in the isolate, which clients may not import. What cannot be checked is answered `error`, and the rest goes on.
+ * The program behind `sluice gates check --ndjson`: a line {"id","check","inputs","outputs","measured","answer","at",
+ * "error"} in, a line {"id","passed","status","reason"} out, in the same order; with "recorded", the data of a block:gate
+ * event, also "replay" (ADR 0026). It is a program of its own because json_schema checks run in the isolate, which
+ * clients may not import. What cannot be checked is answered `error`, and the rest goes on.
  */
 const isolate = createIsolate()
 
@@ -24,7 +26,20 @@ const LineSchema = z.looseObject({
   check: z.unknown(),
   inputs: values.default({}),
   outputs: values.default({}),
-  measured: z.looseObject({ cost_usd: measure, latency_ms: measure }).prefault({}),
+  measured: z.looseObject({ cost_usd: measure, latency_ms: measure, tokens: measure }).prefault({}),
+  answer: z.looseObject({ provider: z.string(), model: z.string(), finish_reason: z.string() }).optional(),
+  at: z.string().optional(),
+  /** The author's words, as in the gate. */
+  error: z.string().optional(),
+  /** A verdict to replay: the data of its block:gate event. */
+  recorded: z
+    .looseObject({
+      status: z.enum(['passed', 'failed', 'error', 'waived']),
+      reason: z.string(),
+      facts: values,
+      input_hash: z.string(),
+    })
+    .optional(),
 })
 
 async function answerLines(): Promise<void> {
@@ -48,17 +63,19 @@ async function answer(line: string, number: number) {
   const value = readJson(line)
   const asked = LineSchema.safeParse(value)
   if (!asked.success) return refused(idOf(value), `Cannot read line ${number} of stdin: ${NEEDED}`)
-  const { id, inputs, outputs, measured } = asked.data
+  const { id, inputs, outputs, measured, answer, at, error, recorded } = asked.data
   const parsed = parseCheck(asked.data.check)
   if (!parsed.ok)
     return refused(id, parsed.errors.map(({ message, hint }) => [message, hint].join(' ').trim()).join(' '))
-  const use = { name: String(id), check: parsed.check, on_fail: 'fail' } as const
-  const verdict = await judgeGate(use, { inputs, outputs, measured }, { isolate }, () => performance.now())
-  return { id, passed: verdict.passed, status: verdict.status, reason: verdict.reason }
+  const facts = { inputs, outputs, measured, ...(answer && { answer }), ...(at !== undefined && { at }) }
+  const use = { name: String(id), check: parsed.check, on_fail: 'fail', ...(error !== undefined && { error }) } as const
+  const { passed, status, reason } = await judgeGate(use, facts, { isolate }, () => performance.now())
+  const replay = recorded && { replay: await replayVerdict(recorded, use, facts, { isolate }) }
+  return { id, passed, status, reason, ...replay }
 }
 
 const NEEDED =
-  'one JSON object {"id": string or number, "check": {"type", ..}, "inputs"?, "outputs"?, "measured"?} is needed.'
+  'one JSON object {"id": string or number, "check": {"type", ..}, "inputs"?, "outputs"?, "measured"?, "answer"?, "at"?} is needed.'
 
 /** Fail closed: what cannot be checked has not passed. */
 function refused(id: string | number | null, reason: string) {

@@ -21,7 +21,7 @@ type Check = GateUse['check']
  */
 export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts, now: () => number): Promise<Verdict> {
   const start = now()
-  const hash = inputHash(use.check, facts)
+  const hash = readableHash(use.check, facts)
   const result = replayable(await answerCheck(use.check, facts, ports), hash)
   const passed = result.passed === true && result.error === undefined
   const status = passed ? 'passed' : result.error === undefined ? 'failed' : 'error'
@@ -33,15 +33,24 @@ export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts
     reason: passed ? oneSentence(result.reason, MAX_REASON) : reasonFor(use.error, result.reason),
     facts: smallFacts(result.facts ?? {}),
     duration_ms: Math.max(0, now() - start),
-    input_hash: hash ?? sha256(`unreadable ${use.check.type}`),
+    input_hash: hash ?? unreadable(use.check),
   }
+}
+
+/** The hash a verdict has: of the check and of the port values it reads. */
+export function inputHash(check: Check, facts: GateFacts): string {
+  return readableHash(check, facts) ?? unreadable(check)
+}
+
+function unreadable({ type }: Check): string {
+  return sha256(`unreadable ${type}`)
 }
 
 /**
  * Of the check with all nested ones, every port they read, and what else decides; undefined = that is not JSON (NaN, a
  * lone surrogate), or the check was never parsed.
  */
-function inputHash(check: Check, facts: GateFacts): string | undefined {
+function readableHash(check: Check, facts: GateFacts): string | undefined {
   try {
     const values = Object.fromEntries(portsOf(check).map((port) => [port, readPort(facts, port)]))
     const seen = leavesOf(check).map((leaf) => gateOf(leaf.type)?.sees?.(paramsOf(leaf), facts) ?? null)
