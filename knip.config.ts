@@ -15,7 +15,7 @@ const config: KnipConfig = {
     'scripts/*.{ts,mjs}',
     'test/**/*.test.ts',
   ],
-  project: ['{shared,functions,infra,clients,scripts,test}/**/*.{ts,mjs}', '!test/bench/node_modules/**'],
+  project: ['{shared,functions,infra,clients,scripts,test}/**/*.{ts,mjs}', '!test/bench/**/node_modules/**'],
   // A contract's own parts are exported for those who implement it.
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Read as files: the data by the demo, the validator through require (it ships no types for ESM).
