@@ -1,6 +1,7 @@
 import type { Json } from '../../../shared/canonical.ts'
 import type { GateUse } from '../../../shared/dag/dag.ts'
 import type { GateFacts, Verdict } from '../../../shared/gates/gate.ts'
+import type { GatePorts } from '../../../shared/gates/gate-ports.ts'
 import { judgeGate } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { inProcessIsolate } from './in-process-isolate.ts'
@@ -13,11 +14,16 @@ export const factsOf = (outputs: Readonly<Record<string, Json>>, more: Partial<G
 })
 
 /** Parses a check as a document carries it and judges it: what a block does, without the block. */
-export async function judged(check: Json, facts: GateFacts, use: Partial<GateUse> = {}): Promise<Verdict> {
+export async function judged(
+  check: Json,
+  facts: GateFacts,
+  use: Partial<GateUse> = {},
+  ports: Partial<GatePorts> = {},
+): Promise<Verdict> {
   const parsed = parseCheck(check)
   if (!parsed.ok) throw new Error(parsed.errors.map(({ message }) => message).join(' '))
   const gate: GateUse = { name: 'g', on_fail: 'retry', ...use, check: parsed.check }
-  return judgeGate(gate, facts, { isolate: inProcessIsolate }, () => 0)
+  return judgeGate(gate, facts, { isolate: inProcessIsolate, ...ports }, () => 0)
 }
 
 /** The messages of a check that is refused at parse; none when it is accepted. */

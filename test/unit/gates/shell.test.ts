@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Json } from '../../../shared/canonical.ts'
+import type { ShellAnswer } from '../../../shared/gates/gate-ports.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
+import { shellRefusal } from '../../../shared/gates/shell-refusal.ts'
 import { factsOf, judged, refusals } from './judged.ts'
+
+const check = { type: 'shell', command: ['npm', 'test'] }
+const judgedWith = (answer: ShellAnswer, more: Json = {}) =>
+  judged({ ...check, ...(more as object) }, factsOf({}), {}, { shell: { run: async () => answer } })
+const ended = (exit_code: number, stdout = '', stderr = '') => ({ kind: 'ended', exit_code, stdout, stderr }) as const
 
 describe('shell', () => {
   test('a command as text becomes argv, one as argv stays', () => {
@@ -14,10 +22,25 @@ describe('shell', () => {
     expect(argv).toEqual({ ok: true, check: { type: 'shell', command: ['npm', 'test'], timeout_ms: 5 } })
   })
 
-  test('answers error, never a pass, until it can run', async () => {
-    const verdict = await judged({ type: 'shell', command: 'true' }, factsOf({}))
-    expect(verdict).toMatchObject({ passed: false, status: 'error' })
-    expect(verdict.reason).toMatch(/^shell gates are not available yet/)
+  test('passes on exit code 0 alone; else tells what was said last', async () => {
+    expect(await judgedWith(ended(0, 'ok\n'))).toMatchObject({ status: 'passed', facts: { exit_code: 0 } })
+    const verdict = await judgedWith(ended(2, 'out', `${'x'.repeat(500)}\nno such table\n`))
+    expect(verdict.status).toBe('failed')
+    expect(verdict.reason).toMatch(
+      /^the command \["npm","test"\] must end with 0, it ended with 2 and said: x+ no such/,
+    )
+    expect(await judgedWith(ended(1), { not: true })).toMatchObject({ passed: true })
+  })
+
+  test('one that was killed or not allowed is an error, negated too', async () => {
+    for (const answer of [{ kind: 'killed', reason: 'time' } as const, { kind: 'refused', reason: 'off' } as const]) {
+      expect(await judgedWith(answer)).toMatchObject({
+        status: 'error',
+        reason: expect.stringContaining(answer.reason),
+      })
+      expect(await judgedWith(answer, { not: true })).toMatchObject({ status: 'error', passed: false })
+    }
+    expect(await judged(check, factsOf({}))).toMatchObject({ status: 'error' })
   })
 
   test.each([[''], ['  '], [[]], [['']], [[' ', 'x']], [[1]], ['a\0b'], [{ run: 'x' }], [undefined]])(
@@ -39,6 +62,40 @@ describe('shell', () => {
         const once = parseCheck({ type: 'shell', command: written })
         if (once.ok) expect(parseCheck(once.check)).toEqual(once)
       }),
+    )
+  })
+})
+
+describe("shellRefusal(): the operator's list", () => {
+  const allow = [
+    ['npm', 'test'],
+    ['sh', '-c', 'make check'],
+  ]
+
+  test.each([[['npm', 'test']], [['npm', 'test', '--', '-u']], [['sh', '-c', 'make check']]])('%j may run', (argv) => {
+    expect(shellRefusal({ allow }, argv)).toBeUndefined()
+  })
+
+  test.each([
+    [['npm']],
+    [['npm', 'tests']],
+    [['npm', 'run', 'test']],
+    [['/usr/bin/npm', 'test']],
+    [['npm test']],
+    [['npm', ' test']],
+    [['NPM', 'test']],
+    [['env', 'npm', 'test']],
+    [['sh', '-c', 'npm test']],
+    [['sh', '-c', 'make check; id']],
+    [['sh', '-ec', 'make check']],
+    [[]],
+  ])('%j may not', (argv) => {
+    expect(shellRefusal({ allow }, argv)).toMatch(/shell_gates\.allow/)
+  })
+
+  test('an empty list allows nothing and says how to change that', () => {
+    expect(shellRefusal({ allow: [] }, ['npm', 'test'])).toMatch(
+      /^shell gates are off here; .*\["npm","test"\] to shell_gates\.allow in sluice\.yaml/,
     )
   })
 })
