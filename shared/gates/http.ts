@@ -38,16 +38,16 @@ export const http: Gate<Http> = {
   check,
 }
 
-async function check(params: Http, facts: GateFacts, { http: port }: Pick<GatePorts, 'http'>): Promise<CheckResult> {
+async function check(params: Http, facts: GateFacts, ports: Pick<GatePorts, 'http'>): Promise<CheckResult> {
   const url = params.url ?? readPort(facts, params.port ?? '')
   if (typeof url !== 'string') return wrongType(params.port ?? '', 'a URL', url)
   const problem = askableUrl(url)
   if (problem !== undefined) return { passed: false, unfit: true, reason: problem, facts: { url } }
-  if (port === undefined) return { passed: false, error: true, reason: 'http gates cannot ask anybody here' }
+  if (ports.http === undefined) return { passed: false, error: true, reason: 'http gates cannot ask anybody here' }
   const { method, expect_status, timeout_ms } = params
   // Who expects a redirect means the first answer.
   const first = expect_status >= 300 && expect_status < 400 ? { follow: false as const } : {}
-  const answer = await port.request({ method, url, timeout_ms, ...first })
+  const answer = await ports.http.request({ method, url, timeout_ms, ...first })
   const asked = `${method} ${oneSentence(url, 100)}`
   // What was not asked and who did not answer tell nothing, so `not: true` does not make a pass of it.
   if (answer.kind === 'refused') {

@@ -42,10 +42,10 @@ export const shell: Gate<Shell> = {
 async function check(
   { command: argv, timeout_ms }: Shell,
   _facts: GateFacts,
-  { shell: port }: Pick<GatePorts, 'shell'>,
+  ports: Pick<GatePorts, 'shell'>,
 ): Promise<CheckResult> {
-  if (port === undefined) return broken('shell gates cannot run anything here')
-  const answer = await port.run({ argv, timeout_ms })
+  if (ports.shell === undefined) return broken('shell gates cannot run anything here')
+  const answer = await ports.shell.run({ argv, timeout_ms })
   if (answer.kind === 'refused') return broken(answer.reason)
   const shown = `the command ${JSON.stringify(argv.slice(0, 3).map((text) => oneSentence(text, 40)))}`
   if (answer.kind === 'killed') return broken(`${shown} did not end: ${answer.reason}`)

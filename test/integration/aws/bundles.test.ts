@@ -58,10 +58,16 @@ describe('what a bundle holds', () => {
     ['runs', 'DynamoDB_20120810'],
     ['objects', 'x-amz-checksum-sha256'],
     ['machine', 'AWSStepFunctions'],
-    ['outbox', 'AWSGirApiService'],
-  ])('only what has the port %s holds its client', (port, mark) => {
+    ['outbox http shell', 'AWSGirApiService'],
+  ])('only what has the port %s holds its client', (ports, mark) => {
     const holders = NAMES.filter((name) => text(name).includes(mark))
-    expect(holders).toEqual(FUNCTIONS.filter(({ ports }) => ports.includes(port)).map(({ name }) => name))
+    const users = FUNCTIONS.filter((line) => ports.split(' ').some((port) => line.ports.includes(port)))
+    expect(holders).toEqual(users.map(({ name }) => name))
+  })
+
+  test.each(['net-gate', 'shell-gate'])('%s holds no client of AWS and no fetch of its own', (name) => {
+    expect(text(name)).not.toMatch(/@aws-sdk|smithy|AWS4-HMAC|undici/)
+    expect(bytes(name)).toBeLessThanOrEqual(200_000)
   })
 
   test('is no way to credentials but the environment: Lambda needs no other', () => {
