@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { suggest } from '../../shared/dag/suggest.ts'
+import { COMPOSITION_KEYS, COMPOSITION_WORDS, COMPOSITIONS } from '../../shared/gates/check-parts.ts'
 import { describeGates } from '../../shared/gates/describe-gates.ts'
+import { COMPOSITION_NAMES, explainCompositions } from '../../shared/gates/explain-compositions.ts'
 import { explainGate } from '../../shared/gates/explain-gate.ts'
 import type { ConfiguredGate } from '../../shared/tasks/configured-gates.ts'
 import { readConfiguredGates } from './configured-gates.ts'
@@ -23,13 +25,13 @@ export function addGates(parent: Command, session: Session): void {
     .action((options: ListOptions) => list(session, options))
   gates
     .command('explain')
-    .argument('<type>', 'name of the gate type')
-    .description('one gate type: what it decides, its parameters, examples')
+    .argument('<type>', 'name of the gate type, or not, any_of, all_of, at_least')
+    .description('one gate type: what it decides, its parameters, examples; or how checks are composed')
     .action((type: string) => explain(session, type))
   gates
     .command('check')
     .description(
-      'judge lines {"id","check","inputs","outputs","measured"} from stdin; exit code 0 when all were answered',
+      'judge lines {"id","check","inputs","outputs","measured"} from stdin, with "recorded" replay a verdict; exit code 0 when all were answered',
     )
     .option('--ndjson', 'the form of stdin and stdout (the only one there is)')
     .action((options: { readonly ndjson?: true }) => check(options))
@@ -46,7 +48,15 @@ function list(session: Session, { json, configured: only }: ListOptions): void {
 }
 
 function typeLines(): readonly string[] {
-  return describeGates().map(({ type, params, summary }) => `${type}  ${parameterNames(params)}\n    ${summary}`)
+  const types = describeGates().map(({ type, params, summary }) => `${type}  ${parameterNames(params)}\n    ${summary}`)
+  return [...types, '\nAny check takes not: true; any_of, all_of and at_least compose checks:', ...compositionLines()]
+}
+
+function compositionLines(): readonly string[] {
+  return COMPOSITIONS.map((key) => {
+    const { all } = COMPOSITION_KEYS[key]
+    return `${all.map((name) => (name === 'not' ? 'not?' : name)).join(' ')}\n    ${COMPOSITION_WORDS[key]}`
+  })
 }
 
 function configuredLines(only: boolean): readonly string[] {
@@ -58,7 +68,9 @@ function gateWords({ name, on, check, error, pipelines }: ConfiguredGate): strin
   const { type, ...params } = check
   const uses = pipelines.length === 0 ? 'no pipeline' : pipelines.join(', ')
   const move = `${on.from ?? 'any'} -> ${on.to ?? 'any'}`
-  return plainText(`${name}  ${move}  (${uses})\n    ${String(type)} ${JSON.stringify(params)}: ${error}`)
+  return plainText(
+    `${name}  ${move}  (${uses})\n    ${typeof type === 'string' ? `${type} ` : ''}${JSON.stringify(params)}: ${error}`,
+  )
 }
 
 function explain(session: Session, type: string): void {
@@ -68,7 +80,11 @@ function explain(session: Session, type: string): void {
     session.say(explainGate(found))
     return
   }
-  const types = known.map((gate) => gate.type)
+  if (COMPOSITION_NAMES.includes(type)) {
+    session.say(explainCompositions())
+    return
+  }
+  const types = [...known.map((gate) => gate.type), ...COMPOSITION_NAMES]
   const near = suggest(type, types)
   const hint = near === undefined ? `Known types: ${types.join(', ')}.` : `Did you mean "${near}"?`
   throw usage(`There is no gate type ${JSON.stringify(type)}. ${hint}`)

@@ -43,8 +43,11 @@ function readPhase(reading: Reading, given: Json | undefined, path: Path, gates:
 function readCount(reading: Reading, given: Json, path: Path, gates: PhaseGates): GateComposition {
   const k = readSection(reading, SECTIONS.at_least, given, path)?.at_least
   if (k === undefined) return 'all'
-  if (k > gates.count) {
-    const say: Problem['say'] = ({ place }) => ({ text: `${place} is ${k}, but the phase has ${gates.count} gates` })
+  const counted = gates.count - warningsOf(gates).size
+  if (k > counted) {
+    const say: Problem['say'] = ({ place }) => ({
+      text: `${place} is ${k}, but the phase has ${gates.count} gates${counted < gates.count ? `, of which ${counted} count` : ''}`,
+    })
     refuse(reading, [...path, 'at_least'], 'invalid_value', say)
   }
   return { at_least: k }
@@ -63,7 +66,8 @@ function readWeights(reading: Reading, given: Json, path: Path, gates: PhaseGate
       return { text, hint: didYouMean(near) }
     })
   }
-  const sum = Object.values(weights).reduce((total, weight) => total + weight, 0)
+  const warnings = warningsOf(gates)
+  const sum = Object.entries(weights).reduce((total, [name, weight]) => total + (warnings.has(name) ? 0 : weight), 0)
   // A little less, since 0.1 + 0.2 is not 0.3 either.
   if (sum < threshold - 1e-9) {
     const say: Problem['say'] = ({ place }) => ({
@@ -72,6 +76,11 @@ function readWeights(reading: Reading, given: Json, path: Path, gates: PhaseGate
     refuse(reading, [...path, 'threshold'], 'invalid_value', say)
   }
   return { weights, threshold }
+}
+
+/** Gates that count for nothing, whatever their verdict. */
+function warningsOf({ uses }: PhaseGates): ReadonlySet<string> {
+  return new Set(uses.flatMap(({ name, on_fail }) => (on_fail === 'warn' ? [name] : [])))
 }
 
 function refuse({ problems }: Reading, path: Path, code: string, say: Problem['say']): void {

@@ -7,7 +7,7 @@ import { inputHash, judgeGate } from './judge.ts'
 import { gateOf } from './registry.ts'
 
 /** The parts of a recorded verdict that do not depend on the day. */
-export type RecordedVerdict = Pick<Verdict, 'reason' | 'facts' | 'input_hash'> & { readonly status: Verdict['status'] }
+export type RecordedVerdict = Pick<Verdict, 'status' | 'reason' | 'input_hash'> & { readonly facts: unknown }
 
 /**
  * `same`: judged again, and it came out as recorded. `recorded`: it asks the world, or a person waived it, and its inputs

@@ -166,6 +166,41 @@ describe('sluice gates', () => {
     expect(types[0]).toMatchObject({ type: 'contains', params: { required: ['port', 'values'] } })
   })
 
+  test('list and explain show how checks are negated and composed', async () => {
+    const { out: listed } = await sluice(['gates', 'list'])
+    expect(listed).toContain('\nat_least of not?\n')
+    for (const name of ['not', 'any_of', 'all_of', 'at_least']) {
+      const { code, out } = await sluice(['gates', 'explain', name])
+      expect([code, out]).toEqual([0, expect.stringContaining('| fail  | unfit | pass  | unfit  | fail   |')])
+    }
+  })
+
+  test('check --ndjson judges compositions, and replays what was recorded', async () => {
+    const check = {
+      any_of: [
+        { type: 'not_empty', port: 'a' },
+        { type: 'contains', port: 'b', values: ['x'], not: true },
+      ],
+    }
+    const judged = { id: 1, check, outputs: { b: 'y' } }
+    const record = { status: 'passed', reason: 'x', facts: {}, input_hash: 'not the one' }
+    const wrong = { any_of: [{ not: 1, type: 'not_empty', port: 'a' }] }
+    const lines = [judged, { ...judged, recorded: record }, { id: 2, check: wrong }]
+    const stdin = lines.map((line) => JSON.stringify(line)).join('\n')
+    const { out } = await sluice(['gates', 'check', '--ndjson'], { stdin })
+    const reason = '1 of 2 hold, at least 1 wanted: does not hold, as wanted: must contain "x"'
+    expect(jsonLines(out)).toEqual([
+      { id: 1, passed: true, status: 'passed', reason },
+      { id: 1, passed: true, status: 'passed', reason, replay: 'other_input' },
+      {
+        id: 2,
+        passed: false,
+        status: 'error',
+        reason: expect.stringContaining('"any_of.0.not" must be true or false'),
+      },
+    ])
+  })
+
   test('check --ndjson judges a line each, json_schema in the isolate too, and fails closed', async () => {
     const schema = { type: 'object', required: ['n'] }
     const lines = [

@@ -519,6 +519,21 @@ const GATES: readonly Row[] = [
     'is 2, but the phase has 1 gates',
   ],
   [
+    'invalid_value',
+    'blocks[1].gate_composition.post.at_least',
+    gate('{ type: not_empty, port: plan }', '\n    on_fail: warn\ngate_composition: { post: { at_least: ▶1 } }'),
+    'has 1 gates, of which 0 count',
+  ],
+  [
+    'invalid_value',
+    'blocks[1].gate_composition.post.threshold',
+    gate(
+      '{ type: not_empty, port: plan }',
+      '\n    on_fail: warn\ngate_composition: { post: { weights: { g: 1 }, threshold: ▶1 } }',
+    ),
+    'all weights together are 0',
+  ],
+  [
     'unknown_gate_name',
     'blocks[1].gate_composition.post.weights.h',
     gate('{ type: not_empty, port: plan }', '\ngate_composition: { post: { weights: { h: ▶1 }, threshold: 1 } }'),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeGates } from '../../../shared/gates/describe-gates.ts'
+import { explainCompositions } from '../../../shared/gates/explain-compositions.ts'
 import { explainGate } from '../../../shared/gates/explain-gate.ts'
 import { gateFamilies } from '../../../shared/gates/registry.ts'
 
@@ -9,7 +10,9 @@ test('docs/gates.md is what the registry says (vitest -u writes it anew)', async
     const sections = types.flatMap((type) => gates.get(type) ?? []).map(explainGate)
     return [`## ${family}`, ...sections].join('\n\n')
   })
-  await expect(`${[HEAD, ...families].join('\n\n')}\n`).toMatchFileSnapshot('../../../docs/gates.md')
+  await expect(`${[HEAD, explainCompositions(), ...families].join('\n\n')}\n`).toMatchFileSnapshot(
+    '../../../docs/gates.md',
+  )
 })
 
 const HEAD = `# Gate types
