@@ -3,12 +3,14 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import { printAgreement } from './gates/print-agreement.ts'
+import { printHostile } from './gates/print-hostile.ts'
 import { printTimes } from './gates/print-times.ts'
 import { openPromptfoo } from './gates/promptfoo.ts'
 
 /**
  * Gates against promptfoo's assertion library: `npm run bench:gates [rounds] [inputs]`. First the time of twenty
- * gates on 100 KB, then how often both give the same answer; a difference without a known reason ends it with 1.
+ * gates on 100 KB, then how often both give the same answer (a difference without a known reason ends it with 1), then
+ * what hostile input comes to.
  */
 async function main(): Promise<void> {
   if (!existsSync(join(import.meta.dirname, 'gates', 'node_modules'))) {
@@ -25,6 +27,7 @@ async function main(): Promise<void> {
     print(`promptfoo ${promptfoo.version}, Node ${process.version}, ${machine}`)
     await printTimes({ promptfoo, isolate, rounds, print })
     const unexplained = await printAgreement({ promptfoo, isolate, inputs, print })
+    await printHostile({ isolate, print })
     process.exitCode = unexplained === 0 ? 0 : 1
   } finally {
     await isolate.close()
