@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { suggest } from '../../shared/dag/suggest.ts'
-import { COMPOSITION_KEYS, COMPOSITION_WORDS, COMPOSITIONS } from '../../shared/gates/check-parts.ts'
+import { COMPOSITIONS } from '../../shared/gates/compositions.ts'
 import { describeGates } from '../../shared/gates/describe-gates.ts'
 import { COMPOSITION_NAMES, explainCompositions } from '../../shared/gates/explain-compositions.ts'
 import { explainGate } from '../../shared/gates/explain-gate.ts'
@@ -53,10 +53,9 @@ function typeLines(): readonly string[] {
 }
 
 function compositionLines(): readonly string[] {
-  return COMPOSITIONS.map((key) => {
-    const { all } = COMPOSITION_KEYS[key]
-    return `${all.map((name) => (name === 'not' ? 'not?' : name)).join(' ')}\n    ${COMPOSITION_WORDS[key]}`
-  })
+  return Object.values(COMPOSITIONS).map(
+    ({ all, words }) => `${all.map((name) => (name === 'not' ? 'not?' : name)).join(' ')}\n    ${words}`,
+  )
 }
 
 function configuredLines(only: boolean): readonly string[] {

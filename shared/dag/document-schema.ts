@@ -1,12 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
-import {
-  COMPOSITION_KEYS,
-  COMPOSITION_WORDS,
-  COMPOSITIONS,
-  type Composition,
-  PART_LIMITS,
-} from '../gates/check-parts.ts'
+import { COMPOSITIONS, type Composition, PART_LIMITS } from '../gates/compositions.ts'
 import { gateOf, gateTypes } from '../gates/registry.ts'
 import { HANDLERS } from '../handlers.ts'
 import { PARTS, type Section } from './document-parts.ts'
@@ -71,19 +65,21 @@ function checkSchema(): Schema {
       additionalProperties: false,
     }
   })
-  const type = { description: 'The kind of gate.', enum: [...gateTypes(), ...COMPOSITIONS] }
-  return { type: 'object', properties: { type }, anyOf: [...kinds, ...COMPOSITIONS.map(compositionSchema)] }
+  const type = { description: 'The kind of gate.', enum: [...gateTypes(), ...NAMES] }
+  return { type: 'object', properties: { type }, anyOf: [...kinds, ...NAMES.map(compositionSchema)] }
 }
 
+// The keys of COMPOSITIONS are its names; Object.keys answers plain texts.
+const NAMES = Object.keys(COMPOSITIONS) as Composition[]
 const NOT: Schema = { type: 'boolean', default: false, description: 'True: passes where it would fail.' }
 
 function compositionSchema(composition: Composition): Schema {
-  const { list } = COMPOSITION_KEYS[composition]
+  const { list, words } = COMPOSITIONS[composition]
   const parts = { type: 'array', items: { $ref: '#/$defs/check' }, minItems: 1, maxItems: PART_LIMITS.leaves }
   const count: Schema = list === composition ? {} : { [composition]: { type: 'integer', minimum: 1 } }
   return {
     title: composition,
-    description: COMPOSITION_WORDS[composition],
+    description: words,
     properties: { type: { const: composition }, not: NOT, ...count, [list]: parts },
     required: [...Object.keys(count), list],
     additionalProperties: false,

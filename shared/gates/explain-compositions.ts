@@ -1,8 +1,8 @@
-import { COMPOSITION_WORDS, COMPOSITIONS, PART_LIMITS } from './check-parts.ts'
+import { COMPOSITIONS, PART_LIMITS } from './compositions.ts'
 import { atLeast, negate, type Outcome } from './gate-algebra.ts'
 
 /** What `sluice gates explain` knows besides the types. */
-export const COMPOSITION_NAMES: readonly string[] = ['not', ...COMPOSITIONS]
+export const COMPOSITION_NAMES: readonly string[] = ['not', ...Object.keys(COMPOSITIONS)]
 
 /** How checks are negated and put together, as Markdown; the table is what the rules answer. */
 export function explainCompositions(): string {
@@ -15,7 +15,7 @@ export function explainCompositions(): string {
     ...EXAMPLES.map((check) => `check: ${check}`),
     '```',
     '',
-    ...COMPOSITIONS.map((key) => `- \`${key}\`: ${COMPOSITION_WORDS[key]}`),
+    ...Object.entries(COMPOSITIONS).map(([key, { words }]) => `- \`${key}\`: ${words}`),
     '- `not: true`: turns what was judged round, of a type or of a composition.',
     '',
     `They nest, ${PART_LIMITS.depth} levels deep, with at most ${PART_LIMITS.leaves} checks of types in one gate. All of them are judged, and the reason names those that decided. A check comes to one of four:`,
@@ -33,7 +33,7 @@ export function explainCompositions(): string {
 }
 
 const EXAMPLES = [
-  '{ type: contains, port: plan, values: [TODO], not: true }',
+  '{ type: contains, port: plan, values: [maybe], not: true }',
   '{ any_of: [{ type: not_empty, port: plan }, { type: not_empty, port: notes }] }',
   '{ at_least: 2, of: [{ type: min_length, port: plan, min: 200 }, { type: cost, max: 0.05 }, { all_of: [..] }] }',
 ]

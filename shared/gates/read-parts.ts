@@ -1,6 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { GateUse } from '../dag/dag.ts'
-import { COMPOSITION_KEYS, COMPOSITIONS, type Composition, compositionOf, PART_LIMITS } from './check-parts.ts'
+import { COMPOSITIONS, type Composition, compositionOf, PART_LIMITS } from './compositions.ts'
 
 type Check = GateUse['check']
 type Path = readonly (string | number)[]
@@ -38,7 +38,10 @@ function readPart(walk: Walk, given: unknown, path: Path, depth: number): Check 
   const { reader, spent } = walk
   const written = isWritten(given) ? given : {}
   const { not, ...rest } = written
-  const composition = COMPOSITIONS.find((key) => Object.hasOwn(written, key)) ?? compositionOf(written.type)
+  const composition =
+    Object.keys(written)
+      .map(compositionOf)
+      .find((key) => key !== undefined) ?? compositionOf(written.type)
   let check: Check | undefined
   if (composition === undefined) {
     spent.leaves += 1
@@ -68,7 +71,7 @@ function readComposition(
     return undefined
   }
   const isSound = refuseKeys(walk, composition, written, path)
-  const key = COMPOSITION_KEYS[composition].list
+  const key = COMPOSITIONS[composition].list
   const list = readList(walk, written[key], [...path, key])
   if (list === undefined) return undefined
   const parts: Check[] = []
@@ -84,7 +87,7 @@ function readComposition(
 
 /** A composition has its own keys and no others; `type` may say again which it is. */
 function refuseKeys({ reader }: Walk, composition: Composition, written: Written, path: Path): boolean {
-  const { all } = COMPOSITION_KEYS[composition]
+  const all: readonly string[] = COMPOSITIONS[composition].all
   const others = Object.keys(written).filter(
     (key) => !all.includes(key) && !(key === 'type' && written.type === composition),
   )

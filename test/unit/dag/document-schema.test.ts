@@ -6,7 +6,7 @@ import { documentSchema } from '../../../shared/dag/document-schema.ts'
 import { WORDS } from '../../../shared/dag/document-words.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
 import { SECTIONS } from '../../../shared/dag/sections.ts'
-import { COMPOSITIONS } from '../../../shared/gates/check-parts.ts'
+import { COMPOSITIONS } from '../../../shared/gates/compositions.ts'
 import { gateTypes } from '../../../shared/gates/registry.ts'
 import { HANDLERS } from '../../../shared/handlers.ts'
 import { filesBelow, readText } from '../docs/markdown.ts'
@@ -31,7 +31,7 @@ describe('documentSchema()', () => {
 
   test('knows every gate with its parameters and every handler', () => {
     const { $defs } = documentSchema() as { $defs: Record<string, { anyOf: { title: string }[]; properties: object }> }
-    expect($defs.check?.anyOf.map(({ title }) => title)).toEqual([...gateTypes(), ...COMPOSITIONS])
+    expect($defs.check?.anyOf.map(({ title }) => title)).toEqual([...gateTypes(), ...Object.keys(COMPOSITIONS)])
     expect($defs.deterministic?.properties).toMatchObject({ handler: { enum: Object.keys(HANDLERS) } })
     expect($defs.check?.anyOf).toContainEqual(
       expect.objectContaining({ title: 'min_length', required: ['type', 'port', 'min'], additionalProperties: false }),
