@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readStageSettings } from '../../infra/aws/stage-settings.ts'
+import type { Json } from '../../shared/canonical.ts'
+import { ROOT, type Synthesized, synthesize } from '../integration/aws/synthesized.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+import { readPolicies } from './iam-policy.ts'
+
+/** Gates that act, on the synthesized application: net-gate and shell-gate are called over the wire, by role. */
+const NO_SECRET = ['sh', '-c', 'test -z "$AWS_SECRET_ACCESS_KEY$AWS_ACCESS_KEY_ID$STAGE" && test -z "$(ls -A)"']
+let made: Synthesized
+let place: Deployment
+let caller: Caller
+
+beforeAll(async () => {
+  made = await synthesize(
+    {},
+    { ...readStageSettings(ROOT, { stage: 'dev' }), shell_gates: { allow: [NO_SECRET, ['false']] } },
+  )
+  place = await deploy(made.out)
+  caller = callerOf(place.api.url)
+})
+afterAll(async () => {
+  await place.close()
+  made.remove()
+})
+
+const dagWith = (checks: readonly Json[], more: object = {}) => ({
+  name: 'gated',
+  blocks: [
+    {
+      id: 'a',
+      mode: 'deterministic',
+      deterministic: { handler: 'transform', config: { expression: '"http://10.0.0.1/"' } },
+      outputs: { link: 'string' },
+      post_gates: checks.map((check, i) => ({ name: `g${i}`, check, on_fail: 'fail' })),
+      ...more,
+    },
+  ],
+})
+
+async function ran(dag: object) {
+  const events = await caller.until(await caller.start({ dag }), isEnd)
+  const gates = events.filter(({ type }) => type === 'block:gate').map(({ data }) => data)
+  return { gates, end: events.at(-1)?.type }
+}
+
+test('requests to addresses that are not public are refused by net-gate, with the reason in the verdict', async () => {
+  const { gates, end } = await ran(
+    dagWith([
+      { type: 'http', port: 'link' },
+      { type: 'http', url: 'http://169.254.170.2/v2/credentials' },
+      { type: 'http', url: 'http://127.0.0.1/2018-06-01/runtime/invocation/next' },
+      { type: 'webhook', url: 'http://[fd00:ec2::254]/latest/meta-data/', ports: ['link'] },
+    ]),
+  )
+  expect(gates).toMatchObject([
+    { status: 'failed', reason: expect.stringContaining('not public (private)') },
+    { status: 'failed', reason: expect.stringContaining('metadata') },
+    { status: 'failed', reason: expect.stringContaining('loopback') },
+    { status: 'error', reason: expect.stringContaining('no global IPv6') },
+  ])
+  expect(end).toBe('run:failed')
+  expect(place.sandboxes('net-gate').counts.started).toBeGreaterThan(0)
+})
+
+test('commands of the list run in shell-gate without environment; others do not get there', async () => {
+  const passed = await ran(
+    dagWith([
+      { type: 'shell', command: NO_SECRET },
+      { type: 'shell', command: ['false'], not: true },
+    ]),
+  )
+  expect(passed).toMatchObject({ gates: [{ status: 'passed' }, { status: 'passed' }], end: 'run:completed' })
+  const refused = await ran(dagWith([{ type: 'shell', command: 'env' }]))
+  expect(refused.gates).toMatchObject([{ status: 'error', reason: expect.stringContaining('shell_gates.allow') }])
+})
+
+test('pre-gates act before a person is asked', async () => {
+  const pre_gates = [{ name: 'g', check: { type: 'http', url: 'http://10.0.0.1/' }, on_fail: 'fail' }]
+  const { gates, end } = await ran(dagWith([], { approval: true, pre_gates }))
+  expect([gates, end]).toMatchObject([[{ status: 'failed', phase: 'pre' }], 'run:failed'])
+})
+
+test('every call was allowed by a role, and the roles of the gates allow nothing', async () => {
+  await place.lambda.settled()
+  expect(place.door.denied).toEqual([])
+  const allows = readPolicies(place.templates)
+  const arn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:sluice-dev-${name}`
+  const may = (who: string, name: string) =>
+    allows(`sluice-dev-${who}`, { action: 'lambda:InvokeFunction', resource: arn(name) })
+  expect(['net-gate', 'shell-gate'].map((name) => may('run-block', name))).toEqual([true, true])
+  expect(['settle', 'start-run', 'net-gate', 'shell-gate'].filter((who) => may(who, 'net-gate'))).toEqual([])
+  expect(['run-block', 'send-outbox', 'start-run'].filter((name) => may('shell-gate', name))).toEqual([])
+})
