@@ -19,13 +19,14 @@ export async function judgeBlock(
   call: BlockCall,
   phase: 'pre' | 'post',
   attempt: number,
-  facts: GateFacts,
+  facts: Omit<GateFacts, 'at'>,
 ): Promise<Judged> {
   const { world, block } = call
   const uses: readonly GateUse[] = phase === 'pre' ? block.pre_gates : block.post_gates
+  const at = new Date(world.clock.now()).toISOString()
   const verdicts: Verdict[] = []
   for (const use of uses) {
-    verdicts.push(await judgeGate(use, facts, gatePorts(call), () => world.clock.now()))
+    verdicts.push(await judgeGate(use, { ...facts, at }, gatePorts(call), () => world.clock.now()))
   }
   const events = verdicts.map((verdict) => gateEvent(verdict, eventHead(call), attempt, phase))
   return { verdicts, composed: composeVerdicts(uses, verdicts, block.gate_composition[phase]), events }

@@ -1,9 +1,9 @@
 import { artifactExists } from './artifact-exists.ts'
 import { citationCoverage } from './citation-coverage.ts'
 import { citationExists } from './citation-exists.ts'
+import { contains } from './contains.ts'
 import { containsAny } from './contains-any.ts'
 import { containsJson } from './contains-json.ts'
-import { contains } from './contains.ts'
 import { cost } from './cost.ts'
 import { csvColumns } from './csv-columns.ts'
 import { diff } from './diff.ts'
@@ -50,6 +50,7 @@ import { validJson } from './valid-json.ts'
 import { validUrl } from './valid-url.ts'
 import { validXml } from './valid-xml.ts'
 import { validYaml } from './valid-yaml.ts'
+import { webhook } from './webhook.ts'
 import { wordCount } from './word-count.ts'
 
 /** Every gate kind by family, in the order of the generated reference. */
@@ -70,11 +71,22 @@ const FAMILIES: Readonly<Record<string, readonly Gate<unknown>[]>> = {
     semanticReview,
   ],
   Text: [notEmpty, equals, containsAny, startsWith, endsWith, wordCount, maxLength, levenshtein, rougeN],
-  Structure: [typeIs, containsJson, validYaml, validXml, csvColumns, markdownSections, jsonPath, keysPresent, oneOf, range],
+  Structure: [
+    typeIs,
+    containsJson,
+    validYaml,
+    validXml,
+    csvColumns,
+    markdownSections,
+    jsonPath,
+    keysPresent,
+    oneOf,
+    range,
+  ],
   Safety: [noSecrets, noPii, urlAllowList, promptInjectionHeuristics, language],
   Grounding: [quoteVerbatim, citationExists, citationCoverage, numbersInEvidence],
   Model: [isRefusal, finishReason, llmReview],
-  Ops: [artifactExists, tokens, freshness],
+  Ops: [artifactExists, tokens, freshness, webhook],
   'Names of other systems': [portNotEmpty, portMatches, portMinLength, portType, expr],
 }
 

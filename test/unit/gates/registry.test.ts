@@ -37,6 +37,7 @@ const STRUCTURE = [
   'type_is',
   'contains_json',
   'valid_yaml',
+  'valid_xml',
   'csv_columns',
   'markdown_sections',
   'json_path',
@@ -44,11 +45,18 @@ const STRUCTURE = [
   'one_of',
   'range',
 ]
+const SAFETY = ['no_secrets', 'no_pii', 'url_allow_list', 'prompt_injection_heuristics', 'language']
+const GROUNDING = ['quote_verbatim', 'citation_exists', 'citation_coverage', 'numbers_in_evidence']
+const MODEL = ['is_refusal', 'finish_reason', 'llm_review']
+const OPS = ['artifact_exists', 'tokens', 'freshness', 'webhook']
 const MORE = [
   'not_empty',
   ...TEXT,
   ...STRUCTURE,
-  'llm_review',
+  ...SAFETY,
+  ...GROUNDING,
+  ...MODEL,
+  ...OPS,
   'port_not_empty',
   'port_matches',
   'port_min_length',
