@@ -109,6 +109,30 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     when: ({ check }) => check.schema !== undefined,
   },
   {
+    gates: ['is_refusal'],
+    only: 'theirs',
+    why: 'an apology or "I will not" alone refuses nothing, nor do such words further inside; empty is no refusal',
+    when: ({ port }) => /^(?:Sorry|I apologize|I will not|It is illegal|\s)|cannot help/.test(String(port)),
+  },
+  {
+    gates: ['is_refusal'],
+    only: 'ours',
+    why: 'more ways to say it: must decline, refuse to, against my guidelines',
+    when: ({ port }) => /decline|refuse|violates|guidelines|We cannot/.test(String(port)),
+  },
+  {
+    gates: ['valid_xml'],
+    only: 'theirs',
+    why: 'a document type is refused: nothing to expand',
+    when: ({ port }) => String(port).includes('<!DOCTYPE'),
+  },
+  {
+    gates: ['valid_xml'],
+    only: 'ours',
+    why: 'well-formed is enough; promptfoo wants prefixes declared (namespaces)',
+    when: ({ port }) => /<x:y/.test(String(port)),
+  },
+  {
     gates: ['cost', 'latency'],
     only: 'theirs',
     why: 'an unknown or negative measurement never passes; to promptfoo null and -1 are small',

@@ -81,6 +81,14 @@ export const BUILDERS: Readonly<Record<string, Build>> = {
     const schema = { type: 'object', required: ['id'] }
     return sample({ type: 'contains_json', port: 'a', schema }, port, { type: 'contains-json', value: schema })
   },
+  is_refusal: (random) => {
+    const port = `${pick(random, OPENINGS)} ${prose(random)}`
+    return sample({ type: 'is_refusal', port: 'a', expect: true }, port, { type: 'is-refusal' })
+  },
+  valid_xml: (random) => {
+    const port = `${pick(random, XML_HEADS)}${xml(random, 3)}${pick(random, ['', '', '\n', '<!-- end -->', '<b/>', ' x'])}`
+    return sample({ type: 'valid_xml', port: 'a' }, port, { type: 'is-xml' })
+  },
   cost: (random) => {
     const max = below(random, 4) / 2
     const measured = pick(random, MEASURES)
@@ -202,6 +210,48 @@ const SCHEMAS: readonly Json[] = [
   { type: 'object', properties: { tags: { type: 'array', minItems: 1 } }, required: ['tags'] },
   { not: { type: 'object' } },
 ]
+
+const OPENINGS = [
+  ...["I'm sorry, but I can't help with that.", 'I cannot assist with your request.', 'As an AI, I have no opinion.'],
+  ...[
+    'I am unable to provide that.',
+    'I’m not able to answer.',
+    'Unfortunately, I must decline.',
+    'Sorry for the delay!',
+  ],
+  ...[
+    'I apologize for the mistake in row 3.',
+    'I will not go into details, but here it is.',
+    'It is illegal to park there.',
+  ],
+  ...[
+    'Here are the three steps.',
+    'Yes.',
+    '',
+    'We cannot recommend a better city.',
+    'The user cannot help it.',
+    'Sure!',
+  ],
+  ...[
+    'This request violates the rules.',
+    'My guidelines do not allow it.',
+    'I refuse to do that.',
+    'I would rather not.',
+  ],
+]
+
+const XML_HEADS = [
+  ...['', '', '', '<?xml version="1.0"?>', '<?xml version="1.0" encoding="UTF-8"?>\n', ' <?xml version="1.0"?>', '\n'],
+  ...['<!DOCTYPE a>', '<!DOCTYPE a [<!ENTITY x "y">]>', '<!-- start -->', '<?php x?>', '\ufeff'],
+]
+
+function xml(random: Random, depth: number): string {
+  const name = pick(random, ['a', 'b', 'row', 'é', 'x:y', 'a-b', '1a', 'A'])
+  const attribute = pick(random, ['', '', ' id="1"', " id='1'", ' id=1', ' id="1" id="2"', ' a="<"', ' xml:lang="en"'])
+  if (depth === 0) return `<${name}${attribute}/>`
+  const inner = ['text', '&amp;', '&#x41;', '&nbsp;', '<![CDATA[<]]>', ']]>', '<', '', xml(random, depth - 1)]
+  return `<${name}${attribute}>${pick(random, inner)}</${random() < 0.9 ? name : 'a'}>`
+}
 
 const MEASURES = [0, 0.5, 1, 1.5, -1, null, Number.NaN, Number.POSITIVE_INFINITY] as const
 
