@@ -39,7 +39,7 @@ export interface GateExample {
   readonly inputs?: GateFacts['inputs']
   readonly outputs?: GateFacts['outputs']
   readonly measured?: GateFacts['measured']
-  readonly answer?: GateFacts['answer']
+  readonly answer?: NonNullable<GateFacts['answer']>
   readonly at?: string
   readonly passes: boolean
   /** Only a place with this port can carry it out. */

@@ -11,7 +11,7 @@ export async function expectLinear(work: (size: number) => Promise<unknown>, siz
   for (let turn = 0; turn < TRIES; turn += 1) {
     cost.once = Math.min(cost.once, await millisecondsOf(() => work(size)))
     cost.twice = Math.min(cost.twice, await millisecondsOf(() => work(2 * size)))
-    if (cost.twice < 2 * NOISE_MS) break
+    if (cost.twice < 3 * cost.once + NOISE_MS) break
   }
   expect(cost.twice).toBeLessThan(3 * cost.once + NOISE_MS)
 }
