@@ -81,9 +81,9 @@ describe('sluice validate', () => {
     expect(err).toMatch(/"nope\.yaml"[\s\S]*"none\.yaml"/)
   })
 
-  test('warns of gates that cannot run, with exit code 0', async () => {
+  test('warns of commands that the settings do not allow, with exit code 0', async () => {
     const gate = '    post_gates: [{ name: lint, check: { type: shell, command: "true" } }]\n'
-    const cwd = project({ 'good.yaml': `${GOOD}${gate}` })
+    const cwd = project({ 'good.yaml': `${GOOD}${gate}`, 'sluice.yaml': 'version: 1\n' })
     const { code, out } = await sluice(['validate', 'good.yaml'], { cwd })
     expect(code).toBe(0)
     expect(out).toMatch(
