@@ -5,7 +5,7 @@ import { quoted } from './one-sentence.ts'
 import { PortNameSchema } from './port-name.ts'
 import { readPort, wrongType } from './read-port.ts'
 
-/** Code points of each side: with the widest band about 200 ms at worst (measured). */
+/** Code points of each side: with the widest band some 40 ms at worst (measured). */
 const MAX_CHARACTERS = 5_000
 
 const LevenshteinSchema = z

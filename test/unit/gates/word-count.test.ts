@@ -9,6 +9,8 @@ describe('word_count', () => {
     ['one two three'],
     ["don't stop-gap now"],
     ['1, 2; 3.'],
+    ['3.14 and 385,207'],
+    ['a,b.c'],
     ['  spaced \n out\ttext '],
     ['Ωμέγα café naïve'],
   ])('counts three words in %j', async (plan) => {
