@@ -215,7 +215,7 @@ describe('parseDag()', () => {
             { name: 'i', check: { type: 'diff', left: 'goal', right: 'plan' }, on_fail: 'warn' },
             { name: 'j', check: { type: 'expr', expression: 'outputs.plan != inputs.goal' } },
           ],
-          gate_composition: { pre: 'any', post: { weights: { h: 1, i: 2 }, threshold: 3 } },
+          gate_composition: { pre: 'any', post: { weights: { h: 1, j: 2 }, threshold: 3 } },
         },
       ],
     })
@@ -232,7 +232,7 @@ describe('parseDag()', () => {
       { name: 'i', check: { type: 'diff', left: 'goal', right: 'plan', mode: 'equal' }, on_fail: 'warn' },
       { name: 'j', check: { type: 'expr', expression: 'outputs.plan != inputs.goal' }, on_fail: 'retry' },
     ])
-    expect(blocks[0]?.gate_composition).toEqual({ pre: 'any', post: { weights: { h: 1, i: 2 }, threshold: 3 } })
+    expect(blocks[0]?.gate_composition).toEqual({ pre: 'any', post: { weights: { h: 1, j: 2 }, threshold: 3 } })
   })
 
   test('gives a decision its outputs, and reads approvals with their defaults', () => {

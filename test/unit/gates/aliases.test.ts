@@ -20,7 +20,7 @@ test.each<[string, string, { readonly [key: string]: Json }]>([
 
 test.each([
   ['port_not_empty', {}],
-  ['port_matches', { port: 'x', pattern: '^(?!.*example)' }],
+  ['port_matches', { port: 'x', pattern: '(?<=example)' }],
   ['port_min_length', { port: 'x', min: -1 }],
 ])('%s refuses bad parameters at parse', (type, params) => {
   expect(refusals({ type, ...params })).toHaveLength(1)
