@@ -11,7 +11,7 @@ export interface LocalServer {
   readonly port: number
   readonly url: string
   /** Method and path of every request that came. */
-  readonly asked: readonly string[]
+  readonly asked: string[]
   close(): Promise<void>
 }
 

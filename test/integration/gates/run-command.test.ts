@@ -88,10 +88,11 @@ describe('what it has', () => {
   })
 
   test('the folder is gone too when it was killed', async () => {
-    const before = await said('cd ..; ls -d sluice-shell-*')
-    await sh('echo x > y; sleep 30', 100)
-    const after = await said('cd ..; ls -d sluice-shell-*')
-    expect(after.stdout.split('\n').length).toBe(before.stdout.split('\n').length)
+    const file = (await said('mktemp -u')).stdout.trim()
+    expect(await sh(`pwd > ${file}; echo x > y; sleep 30`, 300)).toMatchObject({ kind: 'killed' })
+    expect(readFileSync(file, 'utf8').trim()).toMatch(/sluice-shell-/)
+    expect(existsSync(readFileSync(file, 'utf8').trim())).toBe(false)
+    await said(`rm ${file}`)
   })
 
   test('no standard input', async () => {
