@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -118,6 +119,20 @@ describe('what ends it', () => {
     const { stdout } = await said('sleep 60 > /dev/null 2>&1 & echo $!')
     await sleep(50)
     expect(isAlive(Number(stdout))).toBe(false)
+  })
+
+  test('so does the end of our own process', async () => {
+    const url = new URL('../../../functions/gates/run-command.ts', import.meta.url).href
+    const file = (await said('mktemp -u')).stdout.trim()
+    const command = JSON.stringify({ argv: ['sh', '-c', `echo $$ > ${file}; sleep 60`], timeout_ms: 60_000 })
+    const program = `import { runCommand } from ${JSON.stringify(url)}
+      import { existsSync } from 'node:fs'
+      runCommand(${command})
+      setInterval(() => existsSync('${file}') && process.exit(7), 50)`
+    expect(spawnSync(process.execPath, ['--input-type=module', '-e', program]).status).toBe(7)
+    await sleep(50)
+    expect(isAlive(Number(readFileSync(file, 'utf8')))).toBe(false)
+    await said(`rm ${file}`)
   })
 
   test('something that keeps its pipes open does not keep us', async () => {
