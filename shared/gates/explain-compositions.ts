@@ -12,7 +12,7 @@ export function explainCompositions(): string {
     'Wherever a check stands, it may be negated, or composed of others:',
     '',
     '```yaml',
-    ...EXAMPLES.map((check) => `check: ${check}`),
+    ...EXAMPLES,
     '```',
     '',
     ...Object.entries(COMPOSITIONS).map(([key, { words }]) => `- \`${key}\`: ${words}`),
@@ -32,10 +32,22 @@ export function explainCompositions(): string {
   ].join('\n')
 }
 
+/** A document of its own, so that it is read by a test like every other one. */
 const EXAMPLES = [
-  '{ type: contains, port: plan, values: [maybe], not: true }',
-  '{ any_of: [{ type: not_empty, port: plan }, { type: not_empty, port: notes }] }',
-  '{ at_least: 2, of: [{ type: min_length, port: plan, min: 200 }, { type: cost, max: 0.05 }, { all_of: [..] }] }',
+  'blocks:',
+  '  - id: plan',
+  '    outputs: { plan: string, notes: { type: string, required: false } }',
+  '    agent: { provider: local, model: outline }',
+  '    post_gates:',
+  '      - { name: sure, check: { type: contains, port: plan, values: [maybe], not: true } }',
+  '      - { name: some, check: { any_of: [{ type: not_empty, port: plan }, { type: not_empty, port: notes }] } }',
+  '      - name: two-of-three',
+  '        check:',
+  '          at_least: 2',
+  '          of:',
+  '            - { type: min_length, port: plan, min: 200 }',
+  '            - { type: cost, max: 0.05 }',
+  '            - { all_of: [{ type: word_count, port: plan, max: 500 }, { type: is_refusal, port: plan }] }',
 ]
 
 const OUTCOMES: readonly Outcome[] = ['pass', 'fail', 'unfit', 'error']
