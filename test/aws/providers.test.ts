@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,6 +13,7 @@ import { type Deployment, deploy } from './deploy.ts'
 /** Providers of a stage: settings from its file, a key from Secrets Manager, servers of this test. */
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/big-AbCdEf'
 const KEY = 'sk-canary-77b1f0c2'
+const SHIPPED = readFileSync(join(import.meta.dirname, '../../sluice.yaml'), 'utf8')
 const dir = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
 let big: ProviderServer
 let own: ProviderServer
@@ -30,6 +31,8 @@ beforeAll(async () => {
     'agents:',
     '  writer: { role: worker, provider: own, model: "llama3:8b" }',
     '  editor: { role: reviewer, provider: big, model: g-1 }',
+    // The shipped coding-gates moves a task: its gates and its pipeline are those of the shipped settings.
+    SHIPPED.slice(SHIPPED.indexOf('\ngates:')),
   ]
   writeFileSync(join(dir, 'sluice.dev.yaml'), lines.join('\n'))
   made = await synthesize({}, readStageSettings(dir, { stage: 'dev' }))
