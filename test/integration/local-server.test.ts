@@ -308,8 +308,16 @@ describe('stopping', () => {
   it('cancels everything that is active, and says how many', async () => {
     await call('POST', '/api/dag/runs/stop-all')
     const runs = [await storeRun(place.world), await storeRun(place.world)]
-    expect((await call('POST', '/api/dag/runs/stop-all', {})).json).toMatchObject({ status: 'cancelled', stopped: 2, left: 0 })
-    expect((await call('POST', '/api/dag/runs/stop-all', {})).json).toMatchObject({ status: 'cancelled', stopped: 0, left: 0 })
+    expect((await call('POST', '/api/dag/runs/stop-all', {})).json).toMatchObject({
+      status: 'cancelled',
+      stopped: 2,
+      left: 0,
+    })
+    expect((await call('POST', '/api/dag/runs/stop-all', {})).json).toMatchObject({
+      status: 'cancelled',
+      stopped: 0,
+      left: 0,
+    })
     const { json } = await call('GET', '/api/dag/runs?status=running')
     expect([json.runs, runs.length]).toEqual([[], 2])
   })
