@@ -2,43 +2,17 @@ import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import type { Agent, Block } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Verdict } from '../../shared/gates/gate.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
 import type { DispatchAnswer } from '../../shared/provider.ts'
 import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
 import type { BlockCall } from './block-call.ts'
 import { decisionOutputs } from './decision-outputs.ts'
 import { dispatchHandler, unpriced } from './dispatch-handler.ts'
+import type { Dispatch, Produced } from './produced.ts'
 import { shortText } from './short-text.ts'
 
 /** Characters of a model's name, a finish reason or a note in block:output. */
 const MOST_WORDS = 300
-
-/** What one attempt produced, before its post-gates: values or contract problems, and what is recorded of the call. */
-export interface Produced {
-  readonly values: Readonly<Record<string, Json>>
-  readonly problems: readonly string[]
-  /** Of gates the handler itself stands behind: one that does not hold fails the attempt. */
-  readonly verdicts?: readonly Verdict[]
-  readonly facts: {
-    readonly provider: string
-    readonly model: string
-    readonly params_hash: string
-    readonly prompt_hash: string
-    readonly tokens_in: number
-    readonly tokens_out: number
-    readonly usd_micros?: number
-    readonly finish_reason: string
-    readonly note?: string
-  }
-}
-
-export interface Dispatch {
-  readonly attempt: number
-  readonly values: Readonly<Record<string, Json>>
-  readonly feedback: readonly string[]
-  readonly signal: AbortSignal
-}
 
 /** Does the block's work once. Each mode has its own way; all end in the same contract. */
 export function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Produced> {

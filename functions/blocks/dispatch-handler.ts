@@ -4,10 +4,10 @@ import type { Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import { checkOutputs } from '../../shared/runs/output-contract.ts'
 import type { BlockCall } from './block-call.ts'
-import type { Dispatch, Produced } from './dispatch-block.ts'
 import { gatePorts } from './gate-ports.ts'
 import type { HandlerCall } from './handlers/handler.ts'
 import { handlerOf } from './handlers/registry.ts'
+import type { Dispatch, Produced } from './produced.ts'
 
 /** The work of a deterministic block, once: its handler's values against the contract. */
 export async function dispatchHandler(

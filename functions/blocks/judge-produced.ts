@@ -2,11 +2,11 @@ import { canonicalJson, type Json } from '../../shared/canonical.ts'
 import type { GateFacts } from '../../shared/gates/gate.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
-import type { Produced } from './dispatch-block.ts'
 import type { AttemptEnd } from './end-attempt.ts'
 import { gateFailure, taskRefusal } from './gate-failure.ts'
 import { gateEvent, judgeBlock } from './judge-block.ts'
 import { eventHead } from './own-lane.ts'
+import type { Produced } from './produced.ts'
 import { shortText } from './short-text.ts'
 
 /** What an attempt produced, against its contract and its post-gates. */

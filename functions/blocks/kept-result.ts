@@ -2,9 +2,9 @@ import type { Json } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { CachedResult } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
-import type { Produced } from './dispatch-block.ts'
 import type { AttemptEnd } from './end-attempt.ts'
 import { judgeProduced } from './judge-produced.ts'
+import type { Produced } from './produced.ts'
 import { readValues } from './read-outputs.ts'
 
 /** What an attempt asks the cache about. */

@@ -7,7 +7,7 @@ import type { RunFold } from '../../shared/runs/run-fold.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../runs/read-pinned.ts'
-import type { Produced } from './dispatch-block.ts'
+import type { Produced } from './produced.ts'
 import { readValues } from './read-outputs.ts'
 
 /** An ended child as its parent's block sees it: values only of a completed one, what it spent of any. */
