@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
+import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import type { Agent, Block } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
