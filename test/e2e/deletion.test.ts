@@ -6,9 +6,11 @@ import { afterEach, expect, test } from 'vitest'
 
 /** The deletion exercise (architecture, "Arrows"): in a copy, a room is taken out and everything else must stand. */
 const ROOT = resolve(import.meta.dirname, '../..')
-const KEPT = ['shared', 'functions', 'infra', 'clients', 'dags', 'package.json', 'tsconfig.json']
+const KEPT = ['shared', 'functions', 'infra', 'clients', 'dags', 'docs', 'sluice.yaml', 'package.json', 'tsconfig.json']
 /** Units whose tests need nothing outside shared and functions. */
 const UNIT = ['dag', 'handlers', 'providers', 'runs', 'table']
+/** What those tests read with. */
+const TOOLS = ['test/unit/docs/markdown.ts', 'test/emulators']
 
 let copy = ''
 afterEach(() => rmSync(copy, { recursive: true, force: true }))
@@ -16,6 +18,7 @@ afterEach(() => rmSync(copy, { recursive: true, force: true }))
 function copyWithout(...rooms: readonly string[]): void {
   copy = mkdtempSync(join(tmpdir(), 'sluice-without-'))
   for (const name of KEPT) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
+  for (const tool of TOOLS) cpSync(join(ROOT, tool), join(copy, tool), { recursive: true })
   for (const room of UNIT) cpSync(join(ROOT, 'test/unit', room), join(copy, 'test/unit', room), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'dir')
   for (const room of rooms) rmSync(join(copy, room), { recursive: true })
