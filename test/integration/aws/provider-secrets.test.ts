@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
+import { parseSettings } from '../../../shared/parse-settings.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 import { type Synthesized, synthesize, textOf } from './synthesized.ts'
 
@@ -84,11 +85,16 @@ describe('keys of providers', () => {
       again: remote('openai-compatible', SECRET),
       own: remote('http', PARAMETER),
     }
-    made = await synthesize({}, SettingsSchema.parse({ providers }))
+    // The shipped documents are deployed with the shipped settings.
+    const shipped = parseSettings(
+      readFileSync(join(import.meta.dirname, '../../../sluice.yaml'), 'utf8'),
+      'sluice.yaml',
+    )
+    made = await synthesize({}, SettingsSchema.parse({ ...shipped, providers }))
   })
   afterAll(() => made.remove())
 
-  test('may be read by run-block alone, each by its whole ARN and one action', () => {
+  test('may be read by what dispatches or judges by a model, each by its whole ARN and one action', () => {
     const readers = made.all('AWS::IAM::Role').flatMap(({ id, Properties }) => {
       const policies = (Properties.Policies ?? []) as readonly {
         readonly PolicyDocument: { readonly Statement: readonly Allowed[] }
@@ -98,10 +104,13 @@ describe('keys of providers', () => {
         .filter(({ Action }) => /secretsmanager:|ssm:/.test(String(Action)))
         .map(({ Action, Resource }) => [id.replace(/Role.*/, ''), String(Action), textOf(Resource)])
     })
-    expect(readers).toEqual([
-      ['runblock', 'secretsmanager:GetSecretValue', SECRET],
-      ['runblock', 'ssm:GetParameter', PARAMETER],
-    ])
+    expect(readers).toEqual(
+      // Pre-gates are judged before a person is asked and before a child is opened: llm_review stands there too.
+      ['runblock', 'requestapproval', 'openchild'].flatMap((name) => [
+        [name, 'secretsmanager:GetSecretValue', SECRET],
+        [name, 'ssm:GetParameter', PARAMETER],
+      ]),
+    )
   })
 
   test('are nobody’s environment: functions know ARNs from their bundle', () => {
