@@ -74,7 +74,6 @@ describe('a document written for OpenSkelo', () => {
   test.each(filesBelow(['test/unit/dag/openskelo'], '.yaml'))('%s runs as it is', async (file) => {
     const id = await start(file)
     const end = await place.until(id, ({ type }) => /^run:(completed|failed)$|^approval:requested$/.test(type))
-    if (end.type === 'run:failed') console.log(end.data.reason)
     const name = file.replace(/^.*\/|\.yaml$/g, '')
     expect(wordsOf(end)).toBe(ENDS[name])
   })
