@@ -1,6 +1,7 @@
 import { Fault } from '../shared/errors.ts'
 import type { Principal } from '../shared/principal.ts'
-import type { Head, RunKey } from '../shared/runs/run-store.ts'
+import type { Head } from '../shared/runs/head.ts'
+import type { RunKey } from '../shared/runs/run-store.ts'
 import type { World } from '../shared/world.ts'
 
 /** The run a request names, in the caller's tenant: another tenant's id answers exactly like an unknown one. */

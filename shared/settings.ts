@@ -27,6 +27,20 @@ export const SafetySchema = z.strictObject({
   max_attempts: z.int().min(1).max(100).default(5),
   max_parallel: z.int().min(0).max(1_000).default(50),
   max_body_bytes: z.int().min(1_024).max(10_485_760).default(1_048_576),
+  /** Active runs of a tenant; children of a run are not counted. Over it a start is refused, or waits with `queue`. */
+  max_runs: z.int().min(1).max(1_000).default(20),
+  queue: z.boolean().default(false),
+  /** Without progress and nothing to wait for, a run is cancelled after this long. */
+  stall_sec: z.int().min(60).max(86_400).default(300),
+  /** What providers may use; absent = no cap. */
+  max_run_tokens: z.int().min(1).optional(),
+  max_run_usd: z.number().positive().optional(),
+  max_block_tokens: z.int().min(1).optional(),
+  max_block_usd: z.number().positive().optional(),
+  /** Requests of one caller that start or change something. */
+  max_requests_per_min: z.int().min(1).max(100_000).default(120),
+  /** How long an ended run and its bodies are kept. */
+  retention_days: z.int().min(1).max(3_650).default(90),
 })
 export type Safety = z.infer<typeof SafetySchema>
 

@@ -1,7 +1,8 @@
 import type * as z from 'zod'
 import { runLinks } from '../../shared/api/links.ts'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
-import type { Head, Meta } from '../../shared/runs/run-store.ts'
+import type { Head } from '../../shared/runs/head.ts'
+import type { Meta } from '../../shared/runs/run-store.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
@@ -25,11 +26,11 @@ interface Shown {
 const MAX_READS = 20
 
 /**
- * `running` and `paused_approval` are one stored state, told apart on read. Each read asks for no more than the page
+ * `running`, `pending` and `paused_approval` are one stored state, told apart on read. Each read asks for no more than the page
  * still lacks, so that the store's cursor is right behind the last run shown.
  */
 async function shownRuns(world: World, tenant: string, { status, dag, role, limit, cursor }: Query): Promise<Shown> {
-  const state = status === 'paused_approval' ? 'running' : status
+  const state = status === 'paused_approval' || status === 'pending' ? 'running' : status
   const filter = { ...(state === undefined ? {} : { state }), ...(dag === undefined ? {} : { dag_name: dag }) }
   const runs: RunSummary[] = []
   let after = cursor

@@ -1,6 +1,7 @@
 import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { type Call, httpHandler } from '../http-handler.ts'
@@ -58,7 +59,7 @@ async function* eventText(world: World, run: RunKey, after: number, signal: Abor
     if (last === undefined) await changed
     else waiting.abort()
     if (last !== undefined) yield events.map(messageOf).join('')
-    if (last !== undefined && isTerminal(last)) return
+    if (last !== undefined && isRunEnd(last.type)) return
     since = last?.seq ?? since
     const now = world.clock.now()
     if (last === undefined && now >= beat) yield ': heartbeat\n\n'
@@ -68,8 +69,4 @@ async function* eventText(world: World, run: RunKey, after: number, signal: Abor
 
 function messageOf(event: RunEvent): string {
   return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
-}
-
-function isTerminal({ type }: RunEvent): boolean {
-  return type === 'run:completed' || type === 'run:failed' || type === 'run:cancelled'
 }

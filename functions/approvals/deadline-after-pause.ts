@@ -1,4 +1,5 @@
-import type { Head, RunKey } from '../../shared/runs/run-store.ts'
+import type { Head } from '../../shared/runs/head.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
 

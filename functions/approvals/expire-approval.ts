@@ -1,9 +1,10 @@
 import { approvalEpoch } from '../../shared/runs/approval-epoch.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
+import type { HeadApproval } from '../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
-import type { HeadApproval, RunKey } from '../../shared/runs/run-store.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { deadlineAfterPause } from './deadline-after-pause.ts'
 

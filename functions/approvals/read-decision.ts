@@ -1,6 +1,6 @@
 import { decidedWords } from '../../shared/runs/approval-rules.ts'
+import type { HeadApproval } from '../../shared/runs/head.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
-import type { HeadApproval } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { shortText } from '../blocks/short-text.ts'
 import { expireApproval } from './expire-approval.ts'

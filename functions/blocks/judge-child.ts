@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
+import type { Head } from '../../shared/runs/head.ts'
 import { checkOutputs } from '../../shared/runs/output-contract.ts'
-import type { Head } from '../../shared/runs/run-store.ts'
 import { type BlockCall, resolveBlockInputs } from './block-call.ts'
 import { childRun } from './child-run.ts'
 import type { AttemptEnd, Failure } from './end-attempt.ts'

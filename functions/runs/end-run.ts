@@ -1,7 +1,8 @@
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
+import type { OutboxEntry, RunState } from '../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Appended, Meta, OutboxEntry, RunKey, RunState } from '../../shared/runs/run-store.ts'
+import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
 interface Ending {
@@ -13,7 +14,15 @@ interface Ending {
   readonly stop: boolean
 }
 
-const TERMINAL = { completed: PHASE.completed, failed: PHASE.failed, cancelled: PHASE.cancelled } as const
+/** On the run's own lane; the last three are ends no block has. */
+const TERMINAL = {
+  completed: PHASE.completed,
+  failed: PHASE.failed,
+  cancelled: PHASE.cancelled,
+  partial: 94,
+  blocked: 95,
+  iterated: 96,
+} as const
 
 /**
  * The one path to a terminal run: ONE update writes the state, its event and what it owes: the stop of its execution

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
-import type { OutboxEntry, RunKey } from '../../shared/runs/run-store.ts'
+import type { OutboxEntry } from '../../shared/runs/head.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { stopChildren } from './stop-children.ts'

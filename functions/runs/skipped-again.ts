@@ -1,6 +1,6 @@
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import { blockOutcome } from '../../shared/runs/block-lane.ts'
-import type { Head } from '../../shared/runs/run-store.ts'
+import type { Head } from '../../shared/runs/head.ts'
 import type { Pinned } from './read-pinned.ts'
 
 /**

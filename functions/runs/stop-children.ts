@@ -1,5 +1,6 @@
+import type { Head } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { Head, RunKey } from '../../shared/runs/run-store.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { endRun } from './end-run.ts'
 

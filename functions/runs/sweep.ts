@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { nextCheck } from '../../shared/runs/check-at.ts'
-import type { Head, RunKey } from '../../shared/runs/run-store.ts'
+import type { Head } from '../../shared/runs/head.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { expireApproval } from '../approvals/expire-approval.ts'
 import { functionHandler } from '../handler.ts'

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { ParentSchema, StoredValueSchema } from '../runs/event.ts'
+import { RUN_STATES } from '../runs/head.ts'
+import { SHOWN_STATES } from '../runs/shown-state.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -15,7 +17,7 @@ const RunSchema = z.strictObject({
   role: z.enum(['root', 'child']),
   parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
   continues: text.optional().describe('The run whose context and artifacts this one began with'),
-  state: z.enum(['running', 'paused_approval', 'completed', 'failed', 'cancelled']),
+  state: z.enum([...RUN_STATES, ...SHOWN_STATES]),
   code: text.optional(),
   reason: text.optional(),
   waiting_for: text.optional().describe('What a live run waits for, in words'),

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { ParentSchema, RunEventSchema } from '../runs/event.ts'
+import { RUN_STATES } from '../runs/head.ts'
+import { SHOWN_STATES } from '../runs/shown-state.ts'
 import { GET_RUN } from './get-run.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
@@ -11,7 +13,7 @@ const RunSummarySchema = z.strictObject({
   run_id: text,
   dag_name: text,
   dag_hash: text,
-  state: z.enum(['running', 'paused_approval', 'completed', 'failed', 'cancelled']),
+  state: z.enum([...RUN_STATES, ...SHOWN_STATES]),
   starter: text,
   created_at: text,
   deadline_at: text,

@@ -1,8 +1,8 @@
 import { canonicalJson, sha256 } from '../canonical.ts'
 import { type Principal, principalName } from '../principal.ts'
 import type { StoredValue } from './event.ts'
+import type { HeadApproval } from './head.ts'
 import type { ApprovalItem } from './run-items.ts'
-import type { HeadApproval } from './run-store.ts'
 
 /** Hash of exactly what a person is asked about: prompt, shown values and the block's definition (spec approvals). */
 export function approvalDigest(asked: {

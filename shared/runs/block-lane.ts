@@ -1,6 +1,6 @@
 import type { BounceModule } from '../dag/bounce-modules.ts'
+import type { Head } from './head.ts'
 import { type Outcome, readOrdinal } from './ordinal.ts'
-import type { Head } from './run-store.ts'
 
 /** Where the blocks of a document stand in HEAD: their lanes by index, and the bounce modules some of them are in. */
 export interface BlockPlaces {

@@ -1,4 +1,4 @@
-import type { Head } from './run-store.ts'
+import type { Head } from './head.ts'
 
 /** How long an outbox entry may lie before the sweeper performs it. */
 export const OUTBOX_GRACE_MS = 60_000

@@ -1,6 +1,6 @@
 import type { BounceModule, ModuleRule } from '../dag/bounce-modules.ts'
 import type { Block } from '../dag/dag.ts'
-import type { HeadModule } from './run-store.ts'
+import type { HeadModule } from './head.ts'
 
 /** A block that failed at last, with the gates that did not hold, and how often its module was sent back so far. */
 export interface BounceCase {

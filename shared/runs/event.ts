@@ -14,7 +14,28 @@ export type StoredValue = z.infer<typeof StoredValueSchema>
 
 const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
 
-const runEnded = z.strictObject({ code: text, reason: text, block_id: text.optional() })
+/** Tokens, and money in millionths of a US dollar; `usd_micros` only where every price was known. */
+const spent = z.strictObject({ tokens: count, usd_micros: count.optional() })
+
+const runEnded = z.strictObject({
+  code: text,
+  reason: text,
+  block_id: text.optional(),
+  /** What the two gates made of it (seed 002), and the row of their table. */
+  final_status: z.enum(['SUCCESS', 'PARTIAL', 'BLOCKED', 'FAILED', 'ABORTED']).optional(),
+  row: count.optional(),
+  /** The linked run that goes on from here. */
+  next_run: text.optional(),
+  spent: spent.optional(),
+})
+/** One stage of the research chain (seed 001). */
+const research = z.strictObject({
+  n: count,
+  action: text.optional(),
+  sufficient: z.boolean().optional(),
+  tokens: count,
+  ref: text,
+})
 const blockEnded = z.strictObject({ code: text, reason: text })
 
 /** The block of another run that waits for this run (mode dag). */
@@ -31,10 +52,17 @@ const DATA = {
     parent: ParentSchema.optional(),
     /** The run this one goes on from (its context and artifacts are seen). */
     continues: text.optional(),
+    /** The run whose completed results are taken over where definition and inputs are the same. */
+    retry_of: text.optional(),
+    /** It waits for a place among the active runs first. */
+    queued: z.literal(true).optional(),
   }),
   'run:completed': runEnded,
+  'run:partial': runEnded,
+  'run:blocked': runEnded,
   'run:failed': runEnded,
   'run:cancelled': runEnded,
+  'run:iterated': runEnded,
   'block:ready': z.strictObject({}),
   'block:started': z.strictObject({
     inputs_hash: text,
@@ -75,6 +103,8 @@ const DATA = {
   'block:failed': blockEnded,
   /** `because`: upstream blocks that did not complete; `condition`: the block's own condition was false. */
   'block:skipped': z.strictObject({ because: z.array(text), condition: z.enum(['when', 'depends']).optional() }),
+  /** Stopped alone; the run goes on (a run that ends cancels its blocks without an event of theirs). */
+  'block:cancelled': blockEnded,
   'block:rerouted': z.strictObject({
     to: text,
     reset: z.array(text),
@@ -106,6 +136,24 @@ const DATA = {
     policy: text,
   }),
   'approval:expired': z.strictObject({ approval_id: text, on_timeout: z.enum(['reject', 'fail', 'approve']) }),
+  'approval:reminded': z.strictObject({ approval_id: text, n: z.int().min(1) }),
+  'approval:escalated': z.strictObject({ approval_id: text, to: z.array(text) }),
+  /** Before a call of a provider: what it may use at the most. */
+  'budget:reserved': z.strictObject({ tokens: count, usd_micros: count }),
+  /** A call that was not made: `wanted` would have gone over `cap`; both in the unit of `of`. */
+  'budget:exceeded': z.strictObject({
+    of: z.enum(['run_tokens', 'run_usd_micros', 'block_tokens', 'block_usd_micros']),
+    cap: count,
+    wanted: count,
+  }),
+  'goal:evaluated': z.strictObject({ status: text, met: count, total: count, row: count, attempt: count }),
+  'research:requested': research,
+  'research:classified': research,
+  'research:routed': research,
+  'research:executed': research,
+  'research:assessed': research,
+  'research:synthesized': research,
+  'research:continued': research,
   'context:patched': z.strictObject({ version: count, keys: z.array(text) }),
 } as const
 

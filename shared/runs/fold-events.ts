@@ -4,8 +4,9 @@ import { changeBlock, enterAttempt, resetBlock } from './fold-block.ts'
 import { foldCost } from './fold-cost.ts'
 import type { Draft } from './fold-draft.ts'
 import { endStep, outputStep, startStep } from './fold-step.ts'
+import type { RunState } from './head.ts'
+import type { RUN_ENDS } from './is-run-end.ts'
 import type { BlockFold, ItemFold } from './run-fold.ts'
-import type { RunState } from './run-store.ts'
 
 type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>
 type Reducers = { readonly [T in EventType]: (draft: Draft, event: EventOf<T>) => void }
@@ -16,8 +17,11 @@ export const REDUCERS: Reducers = {
     draft.run = { ...draft.run, started_at: at }
   },
   'run:completed': (draft, event) => endRun(draft, 'completed', event),
+  'run:partial': (draft, event) => endRun(draft, 'partial', event),
+  'run:blocked': (draft, event) => endRun(draft, 'blocked', event),
   'run:failed': (draft, event) => endRun(draft, 'failed', event),
   'run:cancelled': (draft, event) => endRun(draft, 'cancelled', event),
+  'run:iterated': (draft, event) => endRun(draft, 'iterated', event),
   'block:ready': (draft, event) => changeBlock(draft, event, { state: 'ready' }),
   'block:started': (draft, event) => {
     const block = enterAttempt(draft, event)
@@ -66,7 +70,31 @@ export const REDUCERS: Reducers = {
   },
   'approval:expired': (draft, event) =>
     answerApproval(draft, event, event.data.approval_id, { status: 'expired', decided_at: event.at }),
-  'context:patched': () => {},
+  'block:cancelled': (draft, event) => {
+    const { code, reason } = event.data
+    changeBlock(draft, event, { state: 'cancelled', ended_at: event.at, error: { code, reason } })
+    endStep(draft, event, 'cancelled')
+  },
+  ...silent([
+    'approval:reminded',
+    'approval:escalated',
+    'budget:reserved',
+    'budget:exceeded',
+    'goal:evaluated',
+    'research:requested',
+    'research:classified',
+    'research:routed',
+    'research:executed',
+    'research:assessed',
+    'research:synthesized',
+    'research:continued',
+    'context:patched',
+  ]),
+}
+
+/** Events that tell of something and change no state. */
+function silent<T extends EventType>(types: readonly T[]): { readonly [K in T]: () => void } {
+  return Object.fromEntries(types.map((type) => [type, () => {}])) as { readonly [K in T]: () => void }
 }
 
 function foldOutput(draft: Draft, event: EventOf<'block:output'>): void {
@@ -80,11 +108,7 @@ function foldOutput(draft: Draft, event: EventOf<'block:output'>): void {
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
 
 /** A terminal run event cancels whatever has not ended (decisions, "Events"). */
-function endRun(
-  draft: Draft,
-  state: RunState,
-  { seq, at, data }: EventOf<'run:completed' | 'run:failed' | 'run:cancelled'>,
-): void {
+function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf<(typeof RUN_ENDS)[number]>): void {
   const { code, reason, block_id } = data
   draft.run = { ...draft.run, state, ended_at: at, code, reason, ...(block_id === undefined ? {} : { block_id }) }
   for (const [id, { due_at: _, ...block }] of draft.blocks) {

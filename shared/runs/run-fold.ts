@@ -1,6 +1,6 @@
 import type { EventData, StoredValue } from './event.ts'
+import type { HeadApproval, RunState } from './head.ts'
 import type { BlockState } from './run-items.ts'
-import type { HeadApproval, RunState } from './run-store.ts'
 
 /** One attempt: an entry of run_steps (spec runs-and-api, "Durable state"). */
 export interface StepFold {

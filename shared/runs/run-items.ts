@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { EventData, StoredValue } from './event.ts'
+import type { Amount } from './run-budget.ts'
 
 export type BlockState =
   | 'pending'
@@ -35,6 +36,10 @@ export interface BlockProjection {
   readonly items?: ForeachItems
   /** mode dag: the child run of this attempt. */
   readonly child?: string
+  /** Of the values this attempt works with, as its block:started has it. */
+  readonly inputs_hash?: string
+  /** What this attempt has reserved and not settled: who finds it lost settles it as spent. */
+  readonly reserved?: Amount
 }
 
 /** The items of a foreach block, fixed when it began: what they work with lies in the object store. */

@@ -1,54 +1,18 @@
 import type { Json } from '../canonical.ts'
 import type { NewEvent, RunEvent } from './event.ts'
+import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from './head.ts'
+import type { Leases } from './leases.ts'
+import type { Lineages } from './lineage.ts'
+import type { RequestRate } from './request-rate.ts'
+import type { Amount, RunBudget } from './run-budget.ts'
 import type { ApprovalItem, ArtifactItem, BlockProjection, CachedResult, ContextItem, JoinItem } from './run-items.ts'
+import type { RunQueue } from './run-queue.ts'
+import type { StartHolds } from './start-hold.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {
   readonly tenant: string
   readonly run_id: string
-}
-
-/** Stored run states; `paused_approval` is derived on read, never stored (decisions, "Events"). */
-export type RunState = 'running' | 'completed' | 'failed' | 'cancelled'
-
-export interface HeadApproval {
-  readonly block: number
-  readonly status: 'pending' | 'approved' | 'rejected' | 'expired'
-  readonly expires_at: string
-  readonly digest: string
-  readonly decided_by?: string
-  readonly decided_at?: string
-  readonly via?: string
-  readonly feedback_ref?: string
-}
-
-/** An effect owed to the world, written in the same update as its cause. `id` is unique in the run. */
-export type OutboxEntry = { readonly id: string; readonly at: string } & (
-  | { readonly kind: 'start_run' }
-  /** And every child run its blocks still wait for. */
-  | { readonly kind: 'stop_execution'; readonly cause: string }
-  | { readonly kind: 'send_token'; readonly approval_id: string }
-  /** A child that has ended answers its parent's task tokens. */
-  | { readonly kind: 'answer_parent' }
-)
-
-/**
- * What HEAD knows of one bounce module (lane `m<k>`): how often it was sent back, and for each rule that fired, by
- * `<block index>.<rule>`, how often and in which epoch last. The epoch of a block is the greatest `epoch` among the
- * rules that reset it, or that in `also` (0 = none): blocks of the module that were not reset keep their outputs.
- */
-export interface HeadModule {
-  readonly epoch: number
-  readonly rules: Readonly<Record<string, FiredRule>>
-  /** Epochs of blocks no rule names, by index: they were skipped, and what they waited for has begun again. */
-  readonly also?: Readonly<Record<string, number>>
-}
-
-/** `feedback_ref`: JSON lines, the verdicts that sent the blocks back; their next prompts carry them. */
-export interface FiredRule {
-  readonly count: number
-  readonly epoch: number
-  readonly feedback_ref?: string
 }
 
 /** The block of another run that waits for this one. Its tokens lie beside META and leave the store only to be answered. */
@@ -57,26 +21,6 @@ export interface ParentLink {
   readonly block_id: string
   readonly epoch: number
   readonly attempt: number
-}
-
-/** The HEAD item as readers see it: the one serialisation point of a run (decisions, "HEAD, exactly"). */
-export interface Head {
-  readonly state: RunState
-  /** seq of the newest event. */
-  readonly seq: number
-  /** Lane key -> ordinal, item lanes among them; only the lanes asked for when the reader named some. */
-  readonly lanes: Readonly<Record<string, number>>
-  /** Lane keys with an attempt in flight: `3`, or `3.12` for an item of a foreach block. */
-  readonly running: readonly string[]
-  readonly approvals: Readonly<Record<string, HeadApproval>>
-  /** Bounce modules by number; one that never bounced is absent (epoch 0). */
-  readonly modules: Readonly<Record<string, HeadModule>>
-  /** Child runs by lane of the block that waits for them. */
-  readonly children: Readonly<Record<string, string>>
-  readonly deadline_at: string
-  /** When the sweeper must look at this run; present while the run lives or its outbox is not empty. */
-  readonly check_at?: string
-  readonly outbox: readonly OutboxEntry[]
 }
 
 /** Written once with HEAD: what the run is pinned to. */
@@ -98,6 +42,10 @@ export interface Meta extends RunKey {
   readonly parent?: ParentLink
   /** The run this one goes on from. */
   readonly continues?: string
+  /** The run whose completed results stand in for dispatches of this one, but for the blocks that begin `again`. */
+  readonly retry_of?: { readonly run_id: string; readonly again: readonly string[] }
+  /** The first run of its lineage; absent = it is no linked run. */
+  readonly root?: string
 }
 
 export interface NewRun {
@@ -110,6 +58,10 @@ export interface NewRun {
   /** run:started. */
   readonly event: NewEvent
   readonly outbox: readonly OutboxEntry[]
+  /** Caps of its ledger, which begins at zero. */
+  readonly caps?: Pick<RunBudget, 'cap_tokens' | 'cap_usd_micros'>
+  /** It waits for a place among the active runs and owes no start yet. */
+  readonly queued?: true
 }
 
 /**
@@ -147,6 +99,10 @@ export interface Append {
   readonly open_items?: { readonly block: number }
   /** The end of a foreach block: its item lanes leave HEAD in the same update, and none can come back. */
   readonly drop_items?: { readonly block: number }
+  /** Commits an estimate before a call, if it fits under every cap: committed + estimate <= cap. */
+  readonly reserve?: Amount
+  /** After a call: committed += spent - reserved, spent += spent. Nothing reserved = zeros. */
+  readonly settle?: { readonly reserved: Amount; readonly spent: Amount }
   readonly state?: RunState
   readonly deadline_at?: string
   /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */
@@ -160,11 +116,11 @@ export interface Append {
  * Why nothing was written; when several hold, the first in this order is told. `unknown_run`: there is no HEAD.
  * `terminal`: the run has ended, whatever the step (also a repeat of one that was taken). `already`: the lane guard
  * failed, this step was taken, perhaps by this very writer; go on with what is recorded. `approval`: its status is not
- * `was`. `full`: `running` is at its limit.
+ * `was`. `full`: `running` is at its limit. `budget`: the estimate does not fit under a cap.
  */
 export type Appended =
   | { readonly ok: true; readonly seq: number }
-  | { readonly ok: false; readonly because: 'already' | 'terminal' | 'full' | 'approval' | 'unknown_run' }
+  | { readonly ok: false; readonly because: 'already' | 'terminal' | 'full' | 'approval' | 'budget' | 'unknown_run' }
 
 export interface RunFilter {
   readonly state?: RunState
@@ -179,7 +135,7 @@ export interface RunFilter {
  * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol and
  * faults: spec reliability; suite: test/conformance/run-store-suite.ts.
  */
-export interface RunStore {
+export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, Lineages {
   /** HEAD, META and CTX, if no HEAD is there. run:started gets seq 1, on lane `run` at PHASE.claimed. */
   create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
   meta(run: RunKey): Promise<Meta | undefined>
@@ -187,6 +143,8 @@ export interface RunStore {
   append(append: Append): Promise<Appended>
   /** Events with seq > since, ascending, at most `limit`. */
   events(run: RunKey, since: number, limit: number): Promise<readonly RunEvent[]>
+  /** How far the hash chain is closed: seq of its last event, and the hash there. All of it once an ended run is at rest. */
+  sealed(run: RunKey): Promise<{ readonly seq: number; readonly hash: string } | undefined>
   /** Newest created_at first, then greater run_id; a `next` that `list` did not give: Fault InvalidInput bad_cursor. */
   list(
     tenant: string,
@@ -239,9 +197,10 @@ export interface RunStore {
   /** Moves check_at forward after a look (undefined removes it), only while it still is `was`. */
   moveCheck(run: RunKey, was: string, to: string | undefined): Promise<void>
 
-  /** Marks the run as stopped for dispatches in flight (the tiny STOP item). */
-  putStop(run: RunKey): Promise<void>
-  stopped(run: RunKey): Promise<boolean>
+  /** Marks the run, or one block of it, as stopped for dispatches in flight (the tiny STOP item). */
+  putStop(run: RunKey, block?: number): Promise<void>
+  /** Whether the run is stopped, or that block of it. */
+  stopped(run: RunKey, block?: number): Promise<boolean>
 
   context(run: RunKey): Promise<ContextItem | undefined>
   /** Compare-and-set on the version; false when another version is there. */

@@ -2,10 +2,12 @@ import { runLinks } from '../api/links.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import type { EventData, RunEvent, StoredValue } from './event.ts'
 import { foldRun } from './fold.ts'
+import type { Head } from './head.ts'
 import { outputRef } from './output-ref.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { ApprovalItem, BlockState } from './run-items.ts'
-import type { Head, Meta, ParentLink, RunState } from './run-store.ts'
+import type { Meta, ParentLink } from './run-store.ts'
+import type { ShownState } from './shown-state.ts'
 import { isWaitingForPeople, waitingWords } from './waiting-for.ts'
 
 /** What GET run is made of; `events` are all events of the run, `approvals` what people were shown, if it was read. */
@@ -60,7 +62,7 @@ export interface RunAnswer {
     readonly parent?: ParentLink
     /** The run it goes on from. */
     readonly continues?: string
-    readonly state: RunState | 'paused_approval'
+    readonly state: ShownState
     readonly code?: string
     readonly reason?: string
     readonly waiting_for?: string

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import { readEvents, type SseMessage } from '../integration/sse-client.ts'
 
 interface Answer {
@@ -54,5 +55,5 @@ export function callerOf(url: string, role = 'Deployer') {
 }
 
 export function isEnd({ type }: RunEvent): boolean {
-  return type === 'run:completed' || type === 'run:failed' || type === 'run:cancelled'
+  return isRunEnd(type)
 }

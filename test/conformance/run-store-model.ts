@@ -2,21 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { earlier } from '../../shared/runs/check-at.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../shared/runs/head.ts'
 import { byLane, type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane-key.ts'
 import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
-import type {
-  Append,
-  Appended,
-  Head,
-  HeadApproval,
-  HeadModule,
-  LaneGuard,
-  NewRun,
-  OutboxEntry,
-  RunKey,
-  RunState,
-  RunStore,
-} from '../../shared/runs/run-store.ts'
+import type { Append, Appended, LaneGuard, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
 import type { OpenedRunStore } from './run-store-suite.ts'
 

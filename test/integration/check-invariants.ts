@@ -1,12 +1,11 @@
 import { type RunEvent, RunEventSchema } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { chainOf } from '../../shared/runs/hash-chain.ts'
+import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import { bounceProblems, passesOf } from './check-bounces.ts'
 import { itemProblems } from './check-items.ts'
 import { attemptProblems, moveProblems } from './check-lane.ts'
 import type { PlannedBlock } from './random-runs.ts'
-
-const TERMINAL = ['run:completed', 'run:failed', 'run:cancelled']
 
 /** What is wrong with the log of an ended run, by the invariants of spec reliability; empty = nothing. */
 export function brokenInvariants(
@@ -26,9 +25,9 @@ function logProblems(events: readonly RunEvent[]): readonly string[] {
   const wrong: string[] = []
   if (events.some(({ seq }, i) => seq !== i + 1)) wrong.push(`1: seqs are ${events.map(({ seq }) => seq).join(' ')}`)
   if (new Set(events.map(({ id }) => id)).size !== events.length) wrong.push('2: an event id twice')
-  const ends = events.filter(({ type }) => TERMINAL.includes(type)).length
+  const ends = events.filter(({ type }) => isRunEnd(type)).length
   if (ends !== 1) wrong.push(`5: ${ends} terminal events`)
-  if (!TERMINAL.includes(events.at(-1)?.type ?? '')) wrong.push(`4: the last event is ${events.at(-1)?.type}`)
+  if (!isRunEnd(events.at(-1)?.type ?? '')) wrong.push(`4: the last event is ${events.at(-1)?.type}`)
   for (const event of events) {
     const issue = RunEventSchema.safeParse(event).error?.issues[0]
     if (issue !== undefined) wrong.push(`event ${event.seq} ${event.type}: ${issue.path.join('.')} ${issue.message}`)

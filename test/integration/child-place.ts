@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../infra/local/clock.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import type { Head } from '../../shared/runs/run-store.ts'
+import type { Head } from '../../shared/runs/head.ts'
 import type { Clock } from '../../shared/world.ts'
 import type { TestPlace } from './test-place.ts'
 

@@ -1,7 +1,8 @@
 import type { NewEvent } from '../../shared/runs/event.ts'
+import type { RunState } from '../../shared/runs/head.ts'
 import { newRunId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { RunKey, RunState } from '../../shared/runs/run-store.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
 const LATER = '2099-01-01T00:00:00.000Z'

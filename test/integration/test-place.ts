@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openPlace, type Place, type PlaceOptions } from '../../infra/local/place.ts'
 import type { Provider } from '../../shared/provider.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
 
 /** A real local place in a folder of its own, called in-process through the same routes as over HTTP. */
@@ -79,7 +80,7 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: object
       return JSON.parse(body).run_id
     },
     async ended(runId) {
-      await until(runId, ({ type }) => ['run:completed', 'run:failed', 'run:cancelled'].includes(type))
+      await until(runId, ({ type }) => isRunEnd(type))
       return events(runId)
     },
     async reopen(again = options) {

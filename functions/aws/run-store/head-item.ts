@@ -1,6 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../../shared/runs/head.ts'
 import { byLane } from '../../../shared/runs/lane-key.ts'
-import type { Head, HeadApproval, HeadModule, OutboxEntry, RunKey, RunState } from '../../../shared/runs/run-store.ts'
+import type { RunKey } from '../../../shared/runs/run-store.ts'
 import { from, type Item } from './attribute-values.ts'
 import { itemKey } from './item-keys.ts'
 

@@ -1,4 +1,5 @@
-import type { Head, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import type { Head } from '../../../shared/runs/head.ts'
+import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
 import { headKey, readHead } from './head-item.ts'
 import { itemKey } from './item-keys.ts'

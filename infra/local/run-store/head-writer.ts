@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { HeadApproval, OutboxEntry } from '../../../shared/runs/head.ts'
 import { laneKey } from '../../../shared/runs/lane-key.ts'
-import type { Append, HeadApproval, OutboxEntry } from '../../../shared/runs/run-store.ts'
+import type { Append } from '../../../shared/runs/run-store.ts'
 import { projectionValues, projectionWriter } from './projections.ts'
 import { SPAN } from './schema.ts'
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Head, RunState } from '../../../shared/runs/head.ts'
 import { byLane } from '../../../shared/runs/lane-key.ts'
-import type { Head, RunKey, RunState, RunStore } from '../../../shared/runs/run-store.ts'
+import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { query, runNumbers } from './query.ts'
 

@@ -1,0 +1,72 @@
+import type { RunBudget } from './run-budget.ts'
+
+/** Stored run states; `paused_approval` is derived on read, never stored (decisions, "Events"). */
+export const RUN_STATES = ['running', 'completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'] as const
+export type RunState = (typeof RUN_STATES)[number]
+
+export interface HeadApproval {
+  readonly block: number
+  readonly status: 'pending' | 'approved' | 'rejected' | 'expired'
+  readonly expires_at: string
+  readonly digest: string
+  readonly decided_by?: string
+  readonly decided_at?: string
+  readonly via?: string
+  readonly feedback_ref?: string
+}
+
+/** An effect owed to the world, written in the same update as its cause. `id` is unique in the run. */
+export type OutboxEntry = { readonly id: string; readonly at: string } & (
+  | { readonly kind: 'start_run' }
+  /** And every child run its blocks still wait for. */
+  | { readonly kind: 'stop_execution'; readonly cause: string }
+  | { readonly kind: 'send_token'; readonly approval_id: string }
+  /** A child that has ended answers its parent's task tokens. */
+  | { readonly kind: 'answer_parent' }
+  /** A block that was stopped alone: its child run, if it waits for one, is stopped too. */
+  | { readonly kind: 'stop_child'; readonly child: string; readonly cause: string }
+  /** Gives back the run's place among the active ones; the oldest queued run takes it. */
+  | { readonly kind: 'release_lease' }
+)
+
+/**
+ * What HEAD knows of one bounce module (lane `m<k>`): how often it was sent back, and for each rule that fired, by
+ * `<block index>.<rule>`, how often and in which epoch last. The epoch of a block is the greatest `epoch` among the
+ * rules that reset it, or that in `also` (0 = none): blocks of the module that were not reset keep their outputs.
+ */
+export interface HeadModule {
+  readonly epoch: number
+  readonly rules: Readonly<Record<string, FiredRule>>
+  /** Epochs of blocks no rule names, by index: they were skipped, and what they waited for has begun again. */
+  readonly also?: Readonly<Record<string, number>>
+}
+
+/** `feedback_ref`: JSON lines, the verdicts that sent the blocks back; their next prompts carry them. */
+export interface FiredRule {
+  readonly count: number
+  readonly epoch: number
+  readonly feedback_ref?: string
+}
+
+/** The HEAD item as readers see it: the one serialisation point of a run (decisions, "HEAD, exactly"). */
+export interface Head {
+  readonly state: RunState
+  /** seq of the newest event. */
+  readonly seq: number
+  /** Lane key -> ordinal, item lanes among them; only the lanes asked for when the reader named some. */
+  readonly lanes: Readonly<Record<string, number>>
+  /** Lane keys with an attempt in flight: `3`, or `3.12` for an item of a foreach block. */
+  readonly running: readonly string[]
+  readonly approvals: Readonly<Record<string, HeadApproval>>
+  /** Bounce modules by number; one that never bounced is absent (epoch 0). */
+  readonly modules: Readonly<Record<string, HeadModule>>
+  /** Child runs by lane of the block that waits for them. */
+  readonly children: Readonly<Record<string, string>>
+  readonly deadline_at: string
+  /** When the sweeper must look at this run; present while the run lives or its outbox is not empty. */
+  readonly check_at?: string
+  readonly outbox: readonly OutboxEntry[]
+  readonly budget: RunBudget
+  /** It waits for a place among the active runs; never false. */
+  readonly queued?: true
+}

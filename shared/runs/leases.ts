@@ -1,0 +1,21 @@
+/** Leases of one kind: `runs` (the tenant's active runs), `provider/<name>` (calls under way at one provider). */
+export interface LeasePool {
+  readonly tenant: string
+  readonly name: string
+}
+
+/**
+ * Counted permissions that survive crashes: a map of holders and the ends of their leases, at most 1,000 a pool
+ * (decisions, "HEAD, exactly", Leases). The store never judges an end: whoever finds the pool full drops those that
+ * are over, when it knows that their holder is gone.
+ */
+export interface Leases {
+  /** ONE conditional write: true when the holder has a lease now, because it had one or fewer than `cap` are held. */
+  takeLease(pool: LeasePool, holder: string, until: string, cap: number): Promise<boolean>
+  /** Holder -> end, ISO time. */
+  leases(pool: LeasePool): Promise<Readonly<Record<string, string>>>
+  /** In one write; who has none gets none. */
+  extendLeases(pool: LeasePool, holders: readonly string[], until: string): Promise<void>
+  /** With `until` only while its end is still that; repeating it is safe. */
+  dropLease(pool: LeasePool, holder: string, until?: string): Promise<void>
+}

@@ -1,0 +1,18 @@
+/** Tokens, and money in millionths of a US dollar: integers, never negative but where a change is meant. */
+export interface Amount {
+  readonly tokens: number
+  readonly usd_micros: number
+}
+
+/**
+ * The ledger of a run, in HEAD (decisions, "HEAD, exactly"): what is committed is what was spent and what calls in
+ * flight have reserved. An absent cap is none.
+ */
+export interface RunBudget {
+  readonly cap_tokens?: number
+  readonly cap_usd_micros?: number
+  readonly committed_tokens: number
+  readonly committed_usd_micros: number
+  readonly spent_tokens: number
+  readonly spent_usd_micros: number
+}
