@@ -7,18 +7,28 @@ import type { World } from '../../shared/world.ts'
 import { requireRun } from '../require-run.ts'
 import { readPinned } from './read-pinned.ts'
 
+/** The run another one continues: its shared context, and the first run of their lineage. */
+export interface ContinuedRun {
+  readonly run_id: string
+  readonly root: string
+  readonly values: Readonly<Record<string, Json>>
+}
+
 /**
- * The shared context a run goes on with: that of the run it continues, which has to have ended, so that nothing of it
- * changes any more. A DAG that moves a task takes one only from a run that moved it. Fault NotFound unknown_run (another tenant's too), Conflict run_not_ended.
+ * The run a run goes on from, which has to have ended, so that nothing of it changes any more. A DAG that moves a task
+ * takes one only from a run that moved it. Fault NotFound unknown_run (another tenant's too), Conflict run_not_ended.
  */
-export async function continuedContext(
+export async function continuedRun(
   world: Pick<World, 'runs' | 'objects'>,
   principal: Principal,
   { dag, continues }: { readonly dag: Dag; readonly continues: string | undefined },
-): Promise<Readonly<Record<string, Json>>> {
-  if (continues === undefined) return {}
+): Promise<ContinuedRun | undefined> {
+  if (continues === undefined) return undefined
   const { run, head } = await requireRun(world, { principal, params: { run_id: continues } })
-  if (head.state !== 'running') return valuesOf(world, run, dag)
+  if (head.state !== 'running') {
+    const { meta } = await readPinned(world, run)
+    return { run_id: continues, root: meta.root ?? continues, values: await valuesOf(world, run, dag) }
+  }
   const message = `Cannot continue run "${continues}": it has not ended. Wait for it with \`sluice run watch\`, or stop it.`
   throw new Fault('Conflict', 'run_not_ended', message, { facts: { run_id: continues } })
 }

@@ -20,6 +20,9 @@ export interface RunOrder {
   readonly body_hash: string
   /** The run it goes on from. */
   readonly continues?: string
+  /** The run whose results it takes over, and the first run of their lineage. */
+  readonly retry_of?: NonNullable<Meta['retry_of']>
+  readonly root?: string
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
   readonly parent?: { readonly link: ParentLink; readonly token: string; readonly deadline_at: string }
 }
@@ -32,7 +35,7 @@ export async function createRun(
   world: CreateWorld,
   order: RunOrder,
 ): Promise<{ readonly created: boolean; readonly meta: Meta }> {
-  const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent, continues } = order
+  const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent } = order
   const stored = await world.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
   const now = world.clock.now()
   const meta: Meta = {
@@ -49,10 +52,18 @@ export async function createRun(
     options,
     blocks: dag.blocks.length,
     ...(parent === undefined ? {} : { parent: parent.link }),
-    ...(continues === undefined ? {} : { continues }),
+    ...linksOf(order),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
   return world.runs.create({ ...newRun(meta, context, deadlineOf(order, now), now), ...token })
+}
+
+function linksOf({ continues, retry_of, root }: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root'> {
+  return {
+    ...(continues === undefined ? {} : { continues }),
+    ...(retry_of === undefined ? {} : { retry_of }),
+    ...(root === undefined ? {} : { root }),
+  }
 }
 
 function deadlineOf({ options, parent }: RunOrder, now: number): string {
@@ -60,7 +71,7 @@ function deadlineOf({ options, parent }: RunOrder, now: number): string {
 }
 
 function newRun(meta: Meta, context: NewRun['context'], deadline_at: string, now: number): NewRun {
-  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, continues } = meta
+  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, continues, retry_of } = meta
   const caps = { max_parallel: options.max_parallel, deadline_sec: options.deadline_sec }
   const started = { dag_name, dag_hash, inputs_hash, starter, deadline_at, caps }
   return {
@@ -70,7 +81,12 @@ function newRun(meta: Meta, context: NewRun['context'], deadline_at: string, now
     check_at: earlier(deadline_at, new Date(now + OUTBOX_GRACE_MS).toISOString()),
     event: {
       type: 'run:started',
-      data: { ...started, ...(parent && { parent }), ...(continues !== undefined && { continues }) },
+      data: {
+        ...started,
+        ...(parent && { parent }),
+        ...(continues !== undefined && { continues }),
+        ...(retry_of && { retry_of: retry_of.run_id }),
+      },
     },
     outbox: [{ id: 'start', at: created_at, kind: 'start_run' }],
   }

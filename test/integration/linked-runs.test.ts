@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { continuedContext } from '../../functions/runs/continued-run.ts'
+import { continuedRun } from '../../functions/runs/continued-run.ts'
 import type { Principal } from '../../shared/principal.ts'
 import { DOCUMENT, movesOf, openTaskPlace, taskOf } from './task-place.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
@@ -181,7 +181,7 @@ describe('a run that continues another', () => {
     const words = async (tenant: string, continues: string) => {
       const principal: Principal = { kind: 'user', id: 'x', tenant, scopes: [] }
       const dag = { name: 'd', inputs: {}, blocks: [] }
-      const told = continuedContext((open as TestPlace).place.world, principal, { dag, continues })
+      const told = continuedRun((open as TestPlace).place.world, principal, { dag, continues })
       return told.then(
         () => 'seen',
         (error: Error) => error.message.replaceAll(continues, 'RUN'),

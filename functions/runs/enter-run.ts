@@ -1,0 +1,88 @@
+import { canonicalJson, sha256 } from '../../shared/canonical.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { Fault } from '../../shared/errors.ts'
+import { type Principal, principalName } from '../../shared/principal.ts'
+import { newRunId, runIdOfKey } from '../../shared/runs/ids.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { createRun, type RunOrder } from './create-run.ts'
+
+type EnterWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'ids' | 'log' | 'settings'>
+
+/** A request for a root run, checked: what it runs, and what makes a repeat of it the same request. */
+export interface Entry
+  extends Pick<RunOrder, 'dag' | 'dag_hash' | 'machine' | 'context' | 'overrides' | 'continues' | 'retry_of' | 'root'> {
+  /** Method and path it came by: an Idempotency-Key is one of this route. */
+  readonly route: string
+  readonly key: string | undefined
+  readonly body: unknown
+  readonly options: { readonly [K in keyof Meta['options']]?: Meta['options'][K] | undefined } | undefined
+}
+
+/** What the caller of a route that starts a run is told. `created` is false for a repeated Idempotency-Key. */
+export interface BegunRun {
+  readonly run: RunKey
+  readonly created: boolean
+  readonly dag_name: string
+  readonly dag_hash: string
+  readonly blocks: number
+  readonly edges: number
+}
+
+/**
+ * The one way into the store for runs that people start: HEAD and META if absent, then `launch`. What `launch` does not
+ * get done the sweeper does: HEAD owes the start.
+ */
+export async function enterRun(
+  world: EnterWorld,
+  principal: Principal,
+  entry: Entry,
+  launch: (run: RunKey) => Promise<void>,
+): Promise<BegunRun> {
+  const { route, key, body, options: wanted, ...order } = entry
+  const run = { tenant: principal.tenant, run_id: runIdFor(world, principal.tenant, route, key) }
+  const starter = principalName(principal)
+  const body_hash = sha256(canonicalJson(body))
+  const options = optionsOf(world, wanted)
+  const { created, meta } = await createRun(world, { ...order, run, options, starter, body_hash })
+  if (!created && meta.body_hash !== body_hash) throw keyReused(run.run_id)
+  if (created) world.log.info('run started', { run_id: run.run_id, dag_name: meta.dag_name, starter })
+  if (created) await launch(run).catch((error: unknown) => startLater(world, run, error))
+  return {
+    run,
+    created,
+    dag_name: meta.dag_name,
+    dag_hash: meta.dag_hash,
+    blocks: meta.blocks,
+    edges: edgesOf(order.dag),
+  }
+}
+
+/** The run exists and owes its start: the sweeper launches it. */
+function startLater({ log }: EnterWorld, run: RunKey, error: unknown): void {
+  log.error('execution not started; the sweeper will', { run_id: run.run_id, error: String(error) })
+}
+
+function runIdFor({ ids }: Pick<World, 'ids'>, tenant: string, route: string, key: string | undefined): string {
+  return key === undefined ? newRunId(ids.random(17)) : runIdOfKey(tenant, route, key)
+}
+
+function optionsOf({ settings }: EnterWorld, options: Entry['options']): Meta['options'] {
+  const { max_parallel, max_run_sec } = settings.safety
+  const wanted = options?.max_parallel ?? max_parallel
+  return {
+    // 0 = no limit: only the operator's own setting may say so.
+    max_parallel: max_parallel > 0 && (wanted === 0 || wanted > max_parallel) ? max_parallel : wanted,
+    fail_fast: options?.fail_fast ?? false,
+    deadline_sec: Math.min(options?.deadline_sec ?? max_run_sec, max_run_sec),
+  }
+}
+
+function edgesOf(dag: Dag): number {
+  return dag.blocks.reduce((sum, { upstream }) => sum + upstream.length, 0)
+}
+
+function keyReused(runId: string): Fault {
+  const message = `Cannot start: this Idempotency-Key already started run "${runId}" with another body. Send the same body, or a new key.`
+  return new Fault('InvalidInput', 'idempotency_key_reused', message, { status: 422, facts: { run_id: runId } })
+}
