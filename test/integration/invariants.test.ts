@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { readPinned } from '../../functions/runs/read-pinned.ts'
 import { systemClock } from '../../infra/local/clock.ts'
 import { bounceModules } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
@@ -159,15 +160,17 @@ function wordsOf(events: readonly RunEvent[]): string {
 
 const ENDS = ['completed', 'failed', 'skipped']
 
-async function checkRun(test: TestPlace, { blocks, options }: PlannedRun, run_id: string): Promise<void> {
+async function checkRun(test: TestPlace, { blocks }: PlannedRun, run_id: string): Promise<void> {
   const run = { tenant: 'main', run_id }
   const { runs, machine } = test.place.world
   const events = await test.events(run_id)
-  expect(brokenInvariants(events, blocks, options.fail_fast), wordsOf(events)).toEqual([])
   const meta = await runs.meta(run)
+  if (meta === undefined) throw new Error(`no META of ${run_id}`)
+  const { dag } = await readPinned(test.place.world, run)
+  expect(brokenInvariants(events, dag, { meta, max_attempts: 5 }), wordsOf(events)).toEqual([])
   // 16, 33: at rest nothing is owed, nobody has to look again, and the execution ended as the run did.
   await expect.poll(async () => (await headOf(test, run_id)).outbox, { timeout: 5_000 }).toEqual([])
-  const status = async () => (await machine.describe(meta?.machine ?? '', run_id))?.status
+  const status = async () => (await machine.describe(meta.machine, run_id))?.status
   await expect.poll(status, { timeout: 5_000 }).not.toBe('RUNNING')
   const head = await headOf(test, run_id)
   expect(`run:${head.state}`).toBe(events.at(-1)?.type)

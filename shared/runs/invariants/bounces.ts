@@ -1,0 +1,110 @@
+import type { Block, Bounce, Dag } from '../../dag/dag.ts'
+import type { RunEvent } from '../event.ts'
+import { invariant } from './invariant.ts'
+import { endOf, passesOf } from './passes.ts'
+import { type Rerouted, resetProblems } from './resets.ts'
+
+export const bounces = invariant({
+  n: 30,
+  title:
+    'bounces follow a failed gate, reset what lies between, are counted up to their limit, and none that is due is left',
+  of: 'log',
+  needs: ['events', 'dag'],
+  check({ events, dag, meta }) {
+    const sent = events.filter((event) => event.type === 'block:rerouted')
+    const owners = dag.blocks.filter(({ id, on_gate_fail = [] }) => {
+      return on_gate_fail.length > 0 || sent.some(({ block_id }) => block_id === id)
+    })
+    return [
+      ...resetProblems(events, dag),
+      ...owners.flatMap((block) => countProblems(block, sent)),
+      ...unfinishedProblems(events),
+      // Without it only `_settle` gives a run these ends, when no module has anything to send back.
+      ...(meta?.options.fail_fast === true ? [] : owners.flatMap((block) => dueProblems(events, dag, block, sent))),
+    ]
+  },
+})
+
+/** `_settle` comes when every block has ended. */
+function unfinishedProblems(events: readonly RunEvent[]): readonly string[] {
+  const end = events.at(-1)
+  return end?.type === 'run:failed' && end.data.code === 'unfinished_block' ? [end.data.reason] : []
+}
+
+/**
+ * Of the rules of a block that say the same (where to, how often), an event does not tell which one fired: so many of
+ * them may each have counted 1, 2, ..
+ */
+function countProblems(block: Block, sent: readonly Rerouted[]): readonly string[] {
+  const { id, on_gate_fail = [] } = block
+  const kindOf = ({ to, max }: { readonly to: string; readonly max: number }) => `${max} times to ${to}`
+  const rules = Map.groupBy(on_gate_fail, ({ route_to, max_bounces }) => kindOf({ to: route_to, max: max_bounces }))
+  const mine = Map.groupBy(bouncesOf(id, sent), ({ data }) => kindOf(data))
+  return [...mine].flatMap(([kind, fired]) => {
+    const alike = rules.get(kind)?.length ?? 0
+    if (alike === 0) return [`block "${id}" was sent back by no rule of its own (${kind}, event ${fired[0]?.seq})`]
+    const counts = Array.from(
+      { length: fired.length },
+      (_, i) => fired.filter(({ data }) => data.bounce === i + 1).length,
+    )
+    const isCounted = counts.every((count, i) => count <= alike && count <= (counts[i - 1] ?? alike))
+    const max = fired[0]?.data.max ?? 0
+    const wrong = isCounted && counts.reduce((a, b) => a + b, 0) === fired.length ? [] : ['are not numbered 1, 2, ..']
+    if (fired.some(({ data }) => data.bounce > max)) wrong.push(`are more than ${max}`)
+    return wrong.map((what) => `block "${id}": its bounces (${kind}) ${what}`)
+  })
+}
+
+/** One a bounce: a large one takes several events, and one epoch sends a block back once. */
+function bouncesOf(id: string, sent: readonly Rerouted[]): readonly Rerouted[] {
+  const seen = new Set<number>()
+  return sent.filter(({ block_id, data }) => {
+    if (block_id !== id || seen.has(data.epoch)) return false
+    seen.add(data.epoch)
+    return true
+  })
+}
+
+function dueProblems(
+  events: readonly RunEvent[],
+  dag: Dag,
+  { id, on_gate_fail = [] }: Block,
+  sent: readonly Rerouted[],
+): readonly string[] {
+  if (!isSettled(events)) return []
+  const last = passesOf(events).findLast(({ block_id, item }) => block_id === id && item === undefined)
+  const failed = last === undefined ? undefined : endOf(last)
+  if (last === undefined || failed?.type !== 'block:failed' || !/_gate_(failed|refused)$/.test(failed.data.code))
+    return []
+  const warns = warningsOf(dag, id)
+  const phase = failed.data.code === 'post_gate_failed' ? 'post' : 'pre'
+  const gates = last.events.flatMap((event) => {
+    if (event.type !== 'block:gate' || event.attempt !== failed.attempt || event.data.phase !== phase) return []
+    return ['passed', 'waived'].includes(event.data.status) || warns.has(event.data.gate) ? [] : [event.data.gate]
+  })
+  const due = on_gate_fail.filter(({ when_gate }) => gates.includes(when_gate))
+  const left = due.find((rule) => countOf(rule, id, on_gate_fail, sent) < rule.max_bounces)
+  return left === undefined
+    ? []
+    : [`block "${id}" was left failed, though "${left.when_gate}" may send it back once more`]
+}
+
+/** The most that rule can have fired: of rules alike nobody can tell. */
+function countOf(rule: Bounce, id: string, rules: readonly Bounce[], sent: readonly Rerouted[]): number {
+  const isLike = (to: string, max: number) => to === rule.route_to && max === rule.max_bounces
+  const alike = rules.filter(({ route_to, max_bounces }) => isLike(route_to, max_bounces)).length
+  const fired = bouncesOf(id, sent).filter(({ data }) => isLike(data.to, data.max)).length
+  return alike > 1 ? Math.max(fired, rule.max_bounces * Number(fired > 0)) : fired
+}
+
+function warningsOf({ blocks }: Dag, id: string): ReadonlySet<string> {
+  const block = blocks.find((one) => one.id === id)
+  const uses = [...(block?.pre_gates ?? []), ...(block?.post_gates ?? [])]
+  return new Set(uses.flatMap(({ name, on_fail }) => (on_fail === 'warn' ? [name] : [])))
+}
+
+function isSettled(events: readonly RunEvent[]): boolean {
+  const end = events.at(-1)
+  // A run that was failed from outside (its execution ended) names no block.
+  return end?.type === 'run:completed' || (end?.type === 'run:failed' && end.data.block_id !== undefined)
+}

@@ -1,0 +1,74 @@
+import { isRunEnd } from '../is-run-end.ts'
+import type { Invariant } from './invariant.ts'
+import { INVARIANTS } from './registry.ts'
+import type { RunParts, StoredRun } from './stored-run.ts'
+
+/** What one check found. `left_out`: why it could not be asked; then nothing is known, and it counts as no failure. */
+export interface Checked {
+  readonly n: number
+  readonly title: string
+  readonly ok: boolean
+  readonly problems: readonly string[]
+  readonly left_out?: string
+}
+
+/** Every invariant of a stored run, by number. Of a run that is read while it moves, give `log` parts alone. */
+export async function checkRun(run: StoredRun, asked: readonly Invariant[] = INVARIANTS): Promise<readonly Checked[]> {
+  const found: Checked[] = []
+  for (const one of asked) {
+    const { n, title } = one
+    const left_out = whyLeftOut(one, run)
+    if (left_out !== undefined) found.push({ n, title, ok: true, problems: [], left_out })
+    else {
+      const problems = await problemsOf(one, run)
+      found.push({ n, title, ok: problems.length === 0, problems })
+    }
+  }
+  return found
+}
+
+/** What the checks of events alone say, at once: for every step of a simulation. Each problem begins with its number. */
+export function logProblems(run: StoredRun): readonly string[] {
+  return INVARIANTS.filter(({ of }) => of === 'log').flatMap((one) => {
+    if (whyLeftOut(one, run) !== undefined) return []
+    const problems = one.check(run as RunParts)
+    return Array.isArray(problems) ? problems.map((problem) => `${one.n}: ${problem}`) : []
+  })
+}
+
+function whyLeftOut({ needs, at_rest }: Invariant, run: StoredRun): string | undefined {
+  const missing = needs.filter((part) => run[part] === undefined)
+  if (missing.length > 0) return `not at hand: ${missing.map((part) => NAMES[part]).join(', ')}`
+  return at_rest === true && !isAtRest(run) ? 'the run is not at rest yet' : undefined
+}
+
+/** Ended, and nothing is owed any more. */
+function isAtRest({ events, head }: StoredRun): boolean {
+  return isRunEnd(events.at(-1)?.type ?? '') && head?.outbox.length === 0
+}
+
+const NAMES: Readonly<Record<keyof RunParts, string>> = {
+  events: 'its events',
+  head: 'HEAD of this moment',
+  meta: 'META',
+  dag: 'its document',
+  projections: 'its projections',
+  approvals: 'its approvals',
+  artifacts: 'its artifacts',
+  context: 'its context',
+  execution: 'its execution',
+  read: 'a reader of objects',
+  isolate: 'an isolate',
+  before: 'an earlier look',
+  max_attempts: 'the cap of attempts',
+}
+
+/** A run whose parts are so damaged that a check cannot read them is not in order. */
+async function problemsOf(one: Invariant, run: StoredRun): Promise<readonly string[]> {
+  try {
+    // whyLeftOut() saw every part this one needs.
+    return await one.check(run as RunParts)
+  } catch (error) {
+    return [`it cannot be checked: ${error instanceof Error ? error.message : String(error)}`]
+  }
+}
