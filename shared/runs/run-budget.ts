@@ -16,3 +16,12 @@ export interface RunBudget {
   readonly spent_tokens: number
   readonly spent_usd_micros: number
 }
+
+/** Whether an estimate can be reserved: committed + estimate <= cap, of both. */
+export function fitsBudget(budget: RunBudget, wanted: Amount): boolean {
+  const { cap_tokens = Infinity, cap_usd_micros = Infinity } = budget
+  return (
+    budget.committed_tokens + wanted.tokens <= cap_tokens &&
+    budget.committed_usd_micros + wanted.usd_micros <= cap_usd_micros
+  )
+}

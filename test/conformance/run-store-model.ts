@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { earlier } from '../../shared/runs/check-at.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { chainOf } from '../../shared/runs/hash-chain.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../shared/runs/head.ts'
 import { byLane, type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane-key.ts'
+import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
 import type { Append, Appended, LaneGuard, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
@@ -46,6 +48,9 @@ interface ModelRun {
   readonly joins: Map<string, { readonly done: Set<string>; tokens: Set<string>; need?: number }>
   check_at: string | undefined
   version: number
+  readonly committed: [tokens: number, usd_micros: number]
+  readonly spent: [tokens: number, usd_micros: number]
+  readonly stops: Set<number | undefined>
 }
 
 interface Model extends Map<string, ModelRun> {
@@ -84,6 +89,9 @@ function create(model: Model, run: NewRun): unknown {
     joins: new Map(),
     check_at,
     version: 0,
+    committed: [0, 0],
+    spent: [0, 0],
+    stops: new Set(),
   }
   push(made, { ...step(run.meta, 'run', 10, { at: run.meta.created_at }), events: [run.event] })
   model.set(idOf(run.meta), made)
@@ -97,12 +105,19 @@ function push(run: ModelRun, { lane, ordinal, events, at }: Append): void {
   }
 }
 
-function refused(run: ModelRun, { lane, guard, item_of, approval, start }: Append): string | undefined {
+function refused(run: ModelRun, { lane, guard, item_of, approval, start, reserve }: Append): string | undefined {
   if (run.state !== 'running') return 'terminal'
   if (!admits(guard, run.lanes.get(lane) ?? null) || !isOpen(run, item_of)) return 'already'
   if (approval !== undefined && (run.approvals.get(approval.id)?.status ?? null) !== approval.was) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
+  if (reserve !== undefined && isOver(run, reserve)) return 'budget'
   return undefined
+}
+
+function isOver({ run: { caps = {} }, committed }: ModelRun, { tokens, usd_micros }: Amount): boolean {
+  const { cap_tokens, cap_usd_micros } = caps
+  if (cap_tokens !== undefined && committed[0] + tokens > cap_tokens) return true
+  return cap_usd_micros !== undefined && committed[1] + usd_micros > cap_usd_micros
 }
 
 function admits(guard: LaneGuard, now: number | null): boolean {
@@ -125,6 +140,7 @@ function append(model: Model, append: Append): Appended {
   if (append.start !== undefined) run.running.add(laneKey(append.start))
   if (append.end !== undefined) run.running.delete(laneKey(append.end))
   moveItems(run, append)
+  moveLedger(run, append)
   if (append.module !== undefined) run.modules.set(append.module.key, append.module.set)
   if (append.child !== undefined) run.children.set(append.child.lane, append.child.run_id)
   if (append.approval !== undefined) run.approvals.set(append.approval.id, append.approval.set)
@@ -133,6 +149,16 @@ function append(model: Model, append: Append): Appended {
   run.state = append.state ?? run.state
   if (append.check_at !== undefined) run.check_at = earlier(run.check_at, append.check_at)
   return { ok: true, seq: run.events.length }
+}
+
+function moveLedger({ committed, spent }: ModelRun, { reserve, settle }: Append): void {
+  for (const [i, unit] of (['tokens', 'usd_micros'] as const).entries()) {
+    if (reserve !== undefined) committed[i] += reserve[unit]
+    if (settle === undefined) continue
+    committed[i] -= settle.reserved[unit]
+    committed[i] += settle.spent[unit]
+    spent[i] += settle.spent[unit]
+  }
 }
 
 function moveItems(run: ModelRun, { open_items, drop_items }: Append): void {
@@ -157,6 +183,13 @@ function head(run: ModelRun | undefined, lanes: readonly string[] | undefined): 
     deadline_at: run.run.deadline_at,
     ...(run.check_at === undefined ? {} : { check_at: run.check_at }),
     outbox: [...run.outbox.values()].sort((a, b) => (`${a.at}${a.id}` < `${b.at}${b.id}` ? -1 : 1)),
+    budget: {
+      ...run.run.caps,
+      committed_tokens: run.committed[0],
+      committed_usd_micros: run.committed[1],
+      spent_tokens: run.spent[0],
+      spent_usd_micros: run.spent[1],
+    },
   }
 }
 
@@ -168,7 +201,11 @@ function list(model: Model, tenant: string, state: RunState | undefined): readon
     .map(({ run_id }) => run_id)
 }
 
-const keys = [newRun(1), newRun(2), newRun(2, { tenant: 'other' })]
+const keys: readonly NewRun[] = [
+  newRun(1),
+  { ...newRun(2), caps: { cap_tokens: 12 } },
+  { ...newRun(2, { tenant: 'other' }), caps: { cap_tokens: 9, cap_usd_micros: 7 } },
+]
 const someRun = fc.constantFrom(...keys)
 const someLane = fc.constantFrom('0', '1', '10', 'a1', 'run', '1.0', '1.3', '10.0', '10.12')
 const someOrdinal = fc.constantFrom(10, 20, 90, 1_010, 1_090)
@@ -183,6 +220,8 @@ const someGuard = (ordinal: number): fc.Arbitrary<LaneGuard> =>
     fc.constant({ below: ordinal }),
     fc.constantFrom(...[10, 20, 90, 1_010].filter((n) => n < ordinal), null).map((is) => ({ is })),
   )
+
+const someAmount: fc.Arbitrary<Amount> = fc.record({ tokens: fc.nat(6), usd_micros: fc.nat(4) })
 
 const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
   fc.constant({}),
@@ -202,6 +241,8 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
     outbox: [{ id, at: time(ms), kind: 'stop_execution' as const, cause: `c${ms}` }],
     check_at: time(ms),
   })),
+  someAmount.map((reserve) => ({ reserve })),
+  fc.record({ reserved: someAmount, spent: someAmount }).map((settle) => ({ settle })),
 )
 
 /** What an append on this lane says of items: an item's must, a block's may open or drop them. */
@@ -252,6 +293,7 @@ function reading(run: NewRun, lanes: readonly string[] | undefined, since: numbe
       await store.projections(key),
       await Promise.all([1, 10].map((block) => store.itemProjections(key, block))),
       await store.parentTokens(key),
+      await sealHolds(store, key),
     ],
     modelled: (model) => {
       const there = model.get(idOf(key))
@@ -263,9 +305,18 @@ function reading(run: NewRun, lanes: readonly string[] | undefined, since: numbe
         all.filter(({ item }) => item === undefined),
         [1, 10].map(itemsOf),
         [...(there?.parent_tokens ?? [])].sort(),
+        there === undefined ? undefined : { hash: 'of its events', whole: there.state !== 'running' },
       ]
     },
   }
+}
+
+/** How far the chain is closed differs from store to store; that it is closed over what the log says does not. */
+async function sealHolds(store: RunStore, key: RunKey): Promise<unknown> {
+  const [sealed, head] = [await store.sealed(key), await store.head(key, [])]
+  if (sealed === undefined || head === undefined) return undefined
+  const hash = chainOf(await store.events(key, 0, sealed.seq)) === sealed.hash ? 'of its events' : sealed
+  return { hash, whole: head.state !== 'running' && sealed.seq === head.seq }
 }
 
 const lists: fc.Arbitrary<Operation> = fc
@@ -313,6 +364,14 @@ const BESIDE: Readonly<Record<string, Beside>> = {
   putContext: {
     real: (store, key, { n }) => store.putContext(key, { version: n + 1, values: { n } }, n),
     modelled: (run, { n }) => swap(run, n),
+  },
+  putStop: {
+    real: (store, key, { owner, n }) => store.putStop(key, n === 0 ? undefined : owner.block),
+    modelled: (run, { owner, n }) => void run.stops.add(n === 0 ? undefined : owner.block),
+  },
+  stopped: {
+    real: async (store, key, { owner }) => [await store.stopped(key), await store.stopped(key, owner.block)],
+    modelled: ({ stops }, { owner }) => [stops.has(undefined), stops.has(undefined) || stops.has(owner.block)],
   },
   settleOutbox: {
     real: (store, key, { n }) => store.settleOutbox(key, OUTBOX_IDS.slice(n)),

@@ -54,6 +54,8 @@ async function seqs(store: Store, run: RunKey): Promise<readonly number[]> {
   return (await store().events(run, 0, 10_000)).map(({ seq }) => seq)
 }
 
+const NO_SPENDING = { committed_tokens: 0, committed_usd_micros: 0, spent_tokens: 0, spent_usd_micros: 0 }
+
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
 
 function createTests(store: Store): void {
@@ -74,6 +76,7 @@ function createTests(store: Store): void {
       deadline_at: run.deadline_at,
       check_at: run.check_at,
       outbox: run.outbox,
+      budget: NO_SPENDING,
     })
     const id = `run/${at(0, 10)}/0`
     const event = { seq: 1, id, run_id: key.run_id, at: run.meta.created_at, ...run.event }
@@ -144,6 +147,7 @@ function appendTests(store: Store): void {
       deadline_at: time(7),
       check_at: time(8),
       outbox: [...newRun(1).outbox, ...outbox],
+      budget: NO_SPENDING,
     })
   })
 

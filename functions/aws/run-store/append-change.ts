@@ -1,6 +1,7 @@
 import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Append } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
+import { ledgerChange } from './budget.ts'
 import { itemsPath, lanePath } from './lane-path.ts'
 import type { Change } from './table-writes.ts'
 import type { Terms } from './terms.ts'
@@ -29,9 +30,12 @@ export function appendChange(
   const { check_at, ...rest } = given
   const append = check === 'mine' ? given : rest
   return (terms) => {
+    const ledger = ledgerChange(terms, append)
+    const set = assignments(terms, append, texts).join(', ')
+    const all = [...guards(terms, append, tailLimit(texts)), ...ledger.guards, ...checkGuard(terms, check_at, check)]
     return {
-      update: `SET ${assignments(terms, append, texts).join(', ')}${removal(terms, append)}${runningClause(terms, append)}`,
-      condition: [...guards(terms, append, tailLimit(texts)), ...checkGuard(terms, check_at, check)].join(' AND '),
+      update: `SET ${set}${removal(terms, append)}${sums(terms, append, ledger.adds)}`,
+      condition: all.join(' AND '),
     }
   }
 }
@@ -65,9 +69,13 @@ function noted({ path, value }: Terms, { open_items, module, child }: Append): r
   return set
 }
 
-/** A block's items lie in one map: however many there are, one path removes them. */
-function removal({ path }: Terms, { drop_items }: Append): string {
-  return drop_items === undefined ? '' : ` REMOVE ${path(...itemsPath(drop_items.block))}`
+/** A block's items lie in one map: however many there are, one path removes them. A run that ended waits in no queue. */
+function removal({ path }: Terms, { drop_items, state = 'running' }: Append): string {
+  const gone = [
+    ...(drop_items === undefined ? [] : [path(...itemsPath(drop_items.block))]),
+    ...(state === 'running' ? [] : [path('queued')]),
+  ]
+  return gone.length === 0 ? '' : ` REMOVE ${gone.join(', ')}`
 }
 
 /** Two clauses of one update may not name one path. */
@@ -75,10 +83,12 @@ function lastOfEachId<T extends { readonly id: string }>(entries: readonly T[]):
   return new Map(entries.map((entry) => [entry.id, entry])).values()
 }
 
-function runningClause({ path, value }: Terms, { start, end }: Append): string {
-  if (start !== undefined) return ` ADD ${path('running')} ${value(as.member(laneKey(start)))}`
-  if (end !== undefined) return ` DELETE ${path('running')} ${value(as.member(laneKey(end)))}`
-  return ''
+/** The running set and the ledger. */
+function sums({ path, value }: Terms, { start, end }: Append, ledger: readonly string[]): string {
+  const starts = start === undefined ? [] : [`${path('running')} ${value(as.member(laneKey(start)))}`]
+  const adds = [...starts, ...ledger]
+  const added = adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`
+  return end === undefined ? added : `${added} DELETE ${path('running')} ${value(as.member(laneKey(end)))}`
 }
 
 function guards(terms: Terms, append: Append, limit: number): readonly string[] {

@@ -2,6 +2,7 @@ import { CHAIN_START } from '../../../shared/runs/hash-chain.ts'
 import { ordinal, PHASE } from '../../../shared/runs/ordinal.ts'
 import type { NewRun } from '../../../shared/runs/run-store.ts'
 import { as, type Item } from './attribute-values.ts'
+import { newLedger } from './budget.ts'
 import { dueShard } from './due-shards.ts'
 import { eventTexts } from './event-texts.ts'
 import { headKey } from './head-item.ts'
@@ -37,6 +38,8 @@ export function headItem({ run, nonce }: Birth): Item {
     outbox: as.map(Object.fromEntries(run.outbox.map((entry) => [entry.id, as.json(entry)]))),
     deadline_at: as.text(run.deadline_at),
     check_at: as.text(run.check_at),
+    ...newLedger(run.caps),
+    ...(run.queued === true ? { queued: as.number(1) } : {}),
   }
 }
 

@@ -12,7 +12,7 @@ import type { RunTable } from './run-table.ts'
  * The event log of a run: HEAD first, then the pages up to the base it names, then its tail; the other order loses
  * events that are spilled in between (spec reliability, "Write protocol" 4).
  */
-export function logOf(table: RunTable): Pick<RunStore, 'events'> {
+export function logOf(table: RunTable): Pick<RunStore, 'events' | 'sealed'> {
   return {
     async events(run, since, limit) {
       const item = await table.get(headKey(run), { only: TAIL })
@@ -22,6 +22,10 @@ export function logOf(table: RunTable): Pick<RunStore, 'events'> {
       const paged = since < base ? await readPages(table, run, { since, until: Math.min(base, until), base }) : []
       const kept = tail.slice(Math.max(0, since - base), Math.max(0, until - base))
       return [...paged, ...eventsOf(kept, Math.max(since, base), run.run_id)]
+    },
+    async sealed(run) {
+      const item = await table.get(headKey(run), { only: [['base'], ['base_hash']] })
+      return item === undefined ? undefined : { seq: from.number(item, 'base'), hash: from.text(item, 'base_hash') }
     },
   }
 }

@@ -3,6 +3,7 @@ import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../.
 import { byLane } from '../../../shared/runs/lane-key.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
 import { from, type Item } from './attribute-values.ts'
+import { readLedger } from './budget.ts'
 import { itemKey } from './item-keys.ts'
 
 /** HEAD with what only the store sees of it: the events since `base`, and the hash of event `base`. */
@@ -37,6 +38,8 @@ export function readHead(item: Item): StoredHead {
     deadline_at: from.text(item, 'deadline_at'),
     ...(check_at === undefined ? {} : { check_at }),
     outbox: entriesOf(item),
+    budget: readLedger(item),
+    ...(item.queued === undefined ? {} : { queued: true }),
   }
   return {
     head,

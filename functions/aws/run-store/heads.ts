@@ -1,6 +1,6 @@
 import type { Head } from '../../../shared/runs/head.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { as } from './attribute-values.ts'
+import { as, type Item } from './attribute-values.ts'
 import { headKey, readHead } from './head-item.ts'
 import { itemKey } from './item-keys.ts'
 import { lanePath } from './lane-path.ts'
@@ -33,12 +33,20 @@ export function headsOf(
         condition: `${path('check_at')} = ${value(as.text(was))}`,
       }))
     },
-    async putStop(run) {
-      await table.put({ ...itemKey(run, 'STOP'), ttl: keepItem(table.now()) })
+    async putStop(run, block) {
+      await table.put({ ...stopKey(run, block), ttl: keepItem(table.now()) })
     },
     // Asked each half second while a dispatch runs: the cheaper read, a moment behind, is what decisions ask for.
-    stopped: async (run) => (await table.get(itemKey(run, 'STOP'), { stale: true })) !== undefined,
+    async stopped(run, block) {
+      const keys = [stopKey(run), ...(block === undefined ? [] : [stopKey(run, block)])]
+      const marks = await Promise.all(keys.map((key) => table.get(key, { stale: true })))
+      return marks.some((mark) => mark !== undefined)
+    },
   }
+}
+
+function stopKey(run: RunKey, block?: number): Item {
+  return itemKey(run, block === undefined ? 'STOP' : `STOP#${block}`)
 }
 
 /** Before the last look at a run that ended: what the writer of its end had no time to spill. */
@@ -48,9 +56,10 @@ async function spillRest(table: RunTable, run: RunKey): Promise<void> {
   if (stored !== undefined && stored.head.state !== 'running') await spill(table, run, stored)
 }
 
-const REST = 'state base base_hash tail running approvals modules children deadline_at check_at outbox'
-  .split(' ')
-  .map((name) => [name])
+const REST = [
+  'state base base_hash tail running approvals modules children deadline_at check_at outbox queued',
+  'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros',
+].flatMap((names) => names.split(' ').map((name) => [name]))
 
 /** An expression has at most 4 KB: who names more lanes reads them all. */
 const MAX_NAMED = 100

@@ -1,3 +1,4 @@
+import { fitsBudget } from '../../../shared/runs/run-budget.ts'
 import type { Append, Appended, LaneGuard } from '../../../shared/runs/run-store.ts'
 import type { StoredHead } from './head-item.ts'
 
@@ -11,6 +12,7 @@ export function refusalOf(seen: StoredHead, append: Append): Because | undefined
   if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append)) return 'already'
   if (approval !== undefined && (head.approvals[approval.id]?.status ?? null) !== approval.was) return 'approval'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
+  if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
   return undefined
 }
 

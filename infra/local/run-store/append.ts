@@ -1,9 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { requireForward } from '../../../shared/runs/require-forward.ts'
+import { fitsBudget, type RunBudget } from '../../../shared/runs/run-budget.ts'
 import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
+import { chainSeal } from './chain-seal.ts'
 import { eventBodies } from './event-bodies.ts'
 import { type HeadWriter, headWriter } from './head-writer.ts'
+import { ledgerReader } from './ledger.ts'
 import { query, runNumbers } from './query.ts'
 
 /**
@@ -13,16 +16,23 @@ import { query, runNumbers } from './query.ts'
 export function appendTo(db: DatabaseSync): Pick<RunStore, 'append'> {
   const reader = headReader(db)
   const writer = headWriter(db)
+  const seal = chainSeal(db)
   return {
     append: async (append) => {
       requireForward(append)
       const bodies = eventBodies(append.events)
-      return commitTogether(db, () => appendNow(reader, writer, append, bodies))
+      return commitTogether(db, () => appendNow({ reader, writer, seal }, append, bodies))
     },
   }
 }
 
-function appendNow(reader: HeadReader, writer: HeadWriter, append: Append, bodies: readonly string[]): Appended {
+interface Parts {
+  readonly reader: HeadReader
+  readonly writer: HeadWriter
+  readonly seal: ReturnType<typeof chainSeal>
+}
+
+function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: readonly string[]): Appended {
   const head = reader.head(append)
   if (head === undefined) return { ok: false, because: 'unknown_run' }
   if (head.state !== 'running') return { ok: false, because: 'terminal' }
@@ -32,8 +42,13 @@ function appendNow(reader: HeadReader, writer: HeadWriter, append: Append, bodie
     return { ok: false, because: 'approval' }
   }
   if (start !== undefined && start.limit > 0 && head.running_count >= start.limit) return { ok: false, because: 'full' }
+  if (append.reserve !== undefined && !fitsBudget(reader.budget(head.run), append.reserve)) {
+    return { ok: false, because: 'budget' }
+  }
   writer.write(head.run, head.seq, append, bodies)
-  return { ok: true, seq: head.seq + bodies.length }
+  const seq = head.seq + bodies.length
+  seal(head.run, append.run, { before: head.seq, seq, ended: (append.state ?? 'running') !== 'running' })
+  return { ok: true, seq }
 }
 
 function isOpen(reader: HeadReader, run: number, { item_of }: Append): boolean {
@@ -57,6 +72,7 @@ interface HeadReader {
   head(append: Append): HeadRow | undefined
   /** Where the lane of a foreach block is whose items are open; undefined when they are not. */
   openBlock(run: number, block: number): number | undefined
+  budget(run: number): RunBudget
   /** Its status in HEAD; null when it was not asked yet. */
   approval(run: number, id: string): string | null
 }
@@ -83,6 +99,7 @@ function headReader(db: DatabaseSync): HeadReader {
       const number = numberOf(run)
       return number === undefined ? undefined : head.one(lane, number)
     },
+    budget: ledgerReader(db),
     approval: (run, id) => approval.one(run, id)?.status ?? null,
   }
 }

@@ -14,17 +14,26 @@ interface EventRow {
 /** The event log of a run, by seq. */
 export function eventsOf(db: DatabaseSync): Pick<RunStore, 'events'> {
   const numberOf = runNumbers(db)
+  const read = eventReader(db)
+  return {
+    events: async (key, since, limit) => {
+      const run = numberOf(key)
+      return run === undefined ? [] : read(run, key.run_id, since, limit)
+    },
+  }
+}
+
+/** Events of a run with seq > since, at most `limit`. */
+export function eventReader(
+  db: DatabaseSync,
+): (run: number, run_id: string, since: number, limit: number) => readonly RunEvent[] {
   const after = query<EventRow>(
     db,
     'SELECT id, event_id, at, body FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?',
   )
-  return {
-    events: async (key, since, limit) => {
-      const run = numberOf(key)
-      if (run === undefined) return []
-      const first = run * SPAN
-      return after.all(first + since, first + SPAN, limit).map((row) => eventOf(row, key.run_id, first))
-    },
+  return (run, run_id, since, limit) => {
+    const first = run * SPAN
+    return after.all(first + since, first + SPAN, limit).map((row) => eventOf(row, run_id, first))
   }
 }
 

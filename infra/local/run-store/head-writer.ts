@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { HeadApproval, OutboxEntry } from '../../../shared/runs/head.ts'
 import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Append } from '../../../shared/runs/run-store.ts'
+import { ledgerWriter } from './ledger.ts'
 import { projectionValues, projectionWriter } from './projections.ts'
 import { SPAN } from './schema.ts'
 
@@ -40,6 +41,8 @@ const STATEMENTS = {
   close: "DELETE FROM head_maps WHERE run = ? AND map = 'items' AND key = ?",
   // '/' is the character after '.'.
   drop: "UPDATE lanes SET ordinal = NULL WHERE run = ?1 AND lane > ?2 || '.' AND lane < ?2 || '/'",
+  // Room in a queue is for runs that live.
+  leave: 'UPDATE runs SET queued = 0 WHERE run = ?',
   outbox: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
 } as const
 
@@ -50,12 +53,14 @@ export function headWriter(db: DatabaseSync): HeadWriter {
   const entries = Object.entries(STATEMENTS).map(([name, source]) => [name, db.prepare(source)])
   const sql: Sql = Object.fromEntries(entries)
   const project = projectionWriter(db)
+  const ledger = ledgerWriter(db)
   return {
     write(run, seq, append, bodies) {
       writeEvents(sql, run, seq, append, bodies)
       writeLane(sql, project, run, append)
       writeRunning(sql, run, seq + bodies.length, append)
       writeRest(sql, run, append)
+      ledger(run, append)
     },
   }
 }
@@ -78,6 +83,7 @@ function writeRest(sql: Sql, run: number, append: HeadChange): void {
   if (append.deadline_at !== undefined) sql.deadline.run(append.deadline_at, run)
   if (append.check_at !== undefined) sql.check.run(append.check_at, run)
   if (append.state !== undefined) sql.state.run(append.state, run)
+  if ((append.state ?? 'running') !== 'running') sql.leave.run(run)
 }
 
 function writeMaps(sql: Sql, run: number, { module, child, open_items, drop_items }: HeadChange): void {

@@ -3,15 +3,12 @@ import type { Head, RunState } from '../../../shared/runs/head.ts'
 import { byLane } from '../../../shared/runs/lane-key.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
+import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger.ts'
 import { query, runNumbers } from './query.ts'
 
-/** HEAD as readers see it, the outbox's other end, and the STOP mark. */
-export function headsOf(
-  db: DatabaseSync,
-): Pick<RunStore, 'head' | 'settleOutbox' | 'moveCheck' | 'putStop' | 'stopped'> {
+/** HEAD as readers see it, and the outbox's other end. */
+export function headsOf(db: DatabaseSync): Pick<RunStore, 'head' | 'settleOutbox' | 'moveCheck'> {
   const read = headReader(db)
-  const stopped = query(db, 'SELECT 1 FROM runs WHERE tenant = ? AND run_id = ? AND stopped = 1')
-  const stop = db.prepare('UPDATE runs SET stopped = 1 WHERE tenant = ? AND run_id = ?')
   const settle = db.prepare(
     'DELETE FROM outbox WHERE run = (SELECT run FROM runs WHERE tenant = ? AND run_id = ?) AND id = ?',
   )
@@ -26,15 +23,10 @@ export function headsOf(
       commitTogether(db, () => {
         move.run(to ?? null, tenant, run_id, was)
       }),
-    putStop: ({ tenant, run_id }) =>
-      commitTogether(db, () => {
-        stop.run(tenant, run_id)
-      }),
-    stopped: async ({ tenant, run_id }) => stopped.one(tenant, run_id) !== undefined,
   }
 }
 
-interface HeadRow {
+interface HeadRow extends LedgerRow {
   readonly state: RunState
   readonly seq: number
   readonly running: string
@@ -45,6 +37,7 @@ interface HeadRow {
   readonly modules: string
   readonly children: string
   readonly outbox: string
+  readonly queued: number
 }
 
 /** Reads HEAD in one statement: every lane, or only those named. */
@@ -70,7 +63,7 @@ export function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly str
 }
 
 function headSql(lanes: string): string {
-  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, ${lanes} AS lanes,
+  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, r.queued, ${LEDGER_COLUMNS}, ${lanes} AS lanes,
     (SELECT json_group_object(id, json(head)) FROM approvals WHERE run = r.run AND status IS NOT NULL) AS approvals,
     ${mapSql('modules')}, ${mapSql('children')},
     (SELECT json_group_array(json(body)) FROM (SELECT body FROM outbox WHERE run = r.run ORDER BY at, id)) AS outbox
@@ -98,6 +91,8 @@ function headOf(row: HeadRow | undefined): Head | undefined {
     deadline_at,
     ...(check_at === null ? {} : { check_at }),
     outbox: JSON.parse(row.outbox),
+    budget: ledgerOf(row),
+    ...(row.queued === 1 ? { queued: true } : {}),
   }
 }
 

@@ -42,6 +42,8 @@ CREATE TABLE IF NOT EXISTS cached_results (
 CREATE TABLE IF NOT EXISTS contexts (run INTEGER PRIMARY KEY, version INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS artifacts (
   run INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS stops (
+  run INTEGER NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (run, block)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cursor_keys (key BLOB NOT NULL);
 CREATE VIEW IF NOT EXISTS dag_runs AS
   SELECT r.tenant, r.run_id, r.dag_name, m.body ->> 'dag_hash' AS dag_hash, r.state, r.seq AS last_seq,

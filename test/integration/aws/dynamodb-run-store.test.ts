@@ -82,7 +82,7 @@ const WORDS =
   /\b(SET|REMOVE|ADD|DELETE|AND|OR|BETWEEN|size|begins_with|list_append|attribute_exists|attribute_not_exists)\b/g
 
 /** Reads that may be behind: of an index, and of the STOP item. */
-const MAY_BE_BEHIND = /"IndexName"|"sk":{"S":"STOP"}/
+const MAY_BE_BEHIND = /"IndexName"|"sk":{"S":"STOP(#\d+)?"}/
 
 /** No scans, no transactions; reads are consistent; every name an alias, every value a parameter. */
 function requireHouseRules(command: string, input: object): void {

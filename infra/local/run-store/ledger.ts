@@ -1,0 +1,50 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { RunBudget } from '../../../shared/runs/run-budget.ts'
+import type { Append } from '../../../shared/runs/run-store.ts'
+import { query } from './query.ts'
+
+export const LEDGER_COLUMNS =
+  'cap_tokens, cap_usd_micros, committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros'
+
+type Caps = 'cap_tokens' | 'cap_usd_micros'
+export type LedgerRow = Omit<RunBudget, Caps> & Readonly<Record<Caps, number | null>>
+
+export function ledgerOf(row: LedgerRow): RunBudget {
+  const { cap_tokens, cap_usd_micros } = row
+  return {
+    ...(cap_tokens === null ? {} : { cap_tokens }),
+    ...(cap_usd_micros === null ? {} : { cap_usd_micros }),
+    committed_tokens: row.committed_tokens,
+    committed_usd_micros: row.committed_usd_micros,
+    spent_tokens: row.spent_tokens,
+    spent_usd_micros: row.spent_usd_micros,
+  }
+}
+
+/** The ledger of a run that is there. */
+export function ledgerReader(db: DatabaseSync): (run: number) => RunBudget {
+  const read = query<LedgerRow>(db, `SELECT ${LEDGER_COLUMNS} FROM runs WHERE run = ?`)
+  return (run) => {
+    const row = read.one(run)
+    return row === undefined ? NO_LEDGER : ledgerOf(row)
+  }
+}
+
+const NO_LEDGER = { committed_tokens: 0, committed_usd_micros: 0, spent_tokens: 0, spent_usd_micros: 0 }
+
+/** Reserves and settles; the caller holds the transaction and has checked the caps. */
+export function ledgerWriter(db: DatabaseSync): (run: number, append: Pick<Append, 'reserve' | 'settle'>) => void {
+  const move = db.prepare(
+    `UPDATE runs SET committed_tokens = committed_tokens + ?, committed_usd_micros = committed_usd_micros + ?,
+      spent_tokens = spent_tokens + ?, spent_usd_micros = spent_usd_micros + ? WHERE run = ?`,
+  )
+  return (run, { reserve, settle }) => {
+    if (reserve === undefined && settle === undefined) return
+    const { reserved = NOTHING, spent = NOTHING } = settle ?? {}
+    const { tokens, usd_micros } = reserve ?? NOTHING
+    const committed = [tokens + spent.tokens - reserved.tokens, usd_micros + spent.usd_micros - reserved.usd_micros]
+    move.run(...committed, spent.tokens, spent.usd_micros, run)
+  }
+}
+
+const NOTHING = { tokens: 0, usd_micros: 0 }
