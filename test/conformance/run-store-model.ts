@@ -48,8 +48,8 @@ interface ModelRun {
   readonly joins: Map<string, { readonly done: Set<string>; tokens: Set<string>; need?: number }>
   check_at: string | undefined
   version: number
-  readonly committed: [tokens: number, usd_micros: number]
-  readonly spent: [tokens: number, usd_micros: number]
+  committed: Amount
+  spent: Amount
   readonly stops: Set<number | undefined>
 }
 
@@ -89,8 +89,8 @@ function create(model: Model, run: NewRun): unknown {
     joins: new Map(),
     check_at,
     version: 0,
-    committed: [0, 0],
-    spent: [0, 0],
+    committed: NOTHING,
+    spent: NOTHING,
     stops: new Set(),
   }
   push(made, { ...step(run.meta, 'run', 10, { at: run.meta.created_at }), events: [run.event] })
@@ -116,8 +116,8 @@ function refused(run: ModelRun, { lane, guard, item_of, approval, start, reserve
 
 function isOver({ run: { caps = {} }, committed }: ModelRun, { tokens, usd_micros }: Amount): boolean {
   const { cap_tokens, cap_usd_micros } = caps
-  if (cap_tokens !== undefined && committed[0] + tokens > cap_tokens) return true
-  return cap_usd_micros !== undefined && committed[1] + usd_micros > cap_usd_micros
+  if (cap_tokens !== undefined && committed.tokens + tokens > cap_tokens) return true
+  return cap_usd_micros !== undefined && committed.usd_micros + usd_micros > cap_usd_micros
 }
 
 function admits(guard: LaneGuard, now: number | null): boolean {
@@ -151,15 +151,18 @@ function append(model: Model, append: Append): Appended {
   return { ok: true, seq: run.events.length }
 }
 
-function moveLedger({ committed, spent }: ModelRun, { reserve, settle }: Append): void {
-  for (const [i, unit] of (['tokens', 'usd_micros'] as const).entries()) {
-    if (reserve !== undefined) committed[i] += reserve[unit]
-    if (settle === undefined) continue
-    committed[i] -= settle.reserved[unit]
-    committed[i] += settle.spent[unit]
-    spent[i] += settle.spent[unit]
-  }
+function moveLedger(run: ModelRun, { reserve = NOTHING, settle }: Append): void {
+  run.committed = plus(run.committed, reserve)
+  if (settle === undefined) return
+  run.committed = plus(plus(run.committed, settle.spent), settle.reserved, -1)
+  run.spent = plus(run.spent, settle.spent)
 }
+
+function plus(a: Amount, b: Amount, times = 1): Amount {
+  return { tokens: a.tokens + times * b.tokens, usd_micros: a.usd_micros + times * b.usd_micros }
+}
+
+const NOTHING: Amount = { tokens: 0, usd_micros: 0 }
 
 function moveItems(run: ModelRun, { open_items, drop_items }: Append): void {
   const whole = open_items ?? drop_items
@@ -185,10 +188,10 @@ function head(run: ModelRun | undefined, lanes: readonly string[] | undefined): 
     outbox: [...run.outbox.values()].sort((a, b) => (`${a.at}${a.id}` < `${b.at}${b.id}` ? -1 : 1)),
     budget: {
       ...run.run.caps,
-      committed_tokens: run.committed[0],
-      committed_usd_micros: run.committed[1],
-      spent_tokens: run.spent[0],
-      spent_usd_micros: run.spent[1],
+      committed_tokens: run.committed.tokens,
+      committed_usd_micros: run.committed.usd_micros,
+      spent_tokens: run.spent.tokens,
+      spent_usd_micros: run.spent.usd_micros,
     },
   }
 }

@@ -39,8 +39,8 @@ export interface RunTable extends TableWrites {
   getAll(keys: readonly Item[]): Promise<readonly Item[]>
   /** One page, of 1 MB at most; `last` where there may be more. */
   query(query: TableQuery): Promise<{ readonly items: readonly Item[]; readonly last?: Item }>
-  /** Every item of one partition whose sort key starts so, by sort key. */
-  all(key: Item): Promise<readonly Item[]>
+  /** Every item of one partition whose sort key starts so, or the first so many, by sort key. */
+  all(key: Item, limit?: number): Promise<readonly Item[]>
   now(): number
   /** For telling own writes from equal ones: 8 characters, one an append. */
   nonce(): string
@@ -63,7 +63,7 @@ export function openTable(options: RunTableOptions): RunTable {
     get: (key, how = {}) => getItem(options, key, how),
     getAll: (keys) => getItems(options, pause, keys),
     query,
-    all: (key) => queryAll(query, key),
+    all: (key, limit) => queryAll(query, key, limit),
     now: () => clock.now(),
     nonce: () => Buffer.from(ids.random(6)).toString('base64url'),
     pause,
@@ -139,7 +139,7 @@ async function runQuery({ client, table }: RunTableOptions, wanted: TableQuery) 
   return { items: Items, ...(last === undefined ? {} : { last }) }
 }
 
-async function queryAll(query: RunTable['query'], { pk, sk }: Item): Promise<readonly Item[]> {
+async function queryAll(query: RunTable['query'], { pk, sk }: Item, limit = Infinity): Promise<readonly Item[]> {
   const found: Item[] = []
   let after: Item | undefined
   do {
@@ -148,10 +148,11 @@ async function queryAll(query: RunTable['query'], { pk, sk }: Item): Promise<rea
         condition: `${terms.path(RUN_TABLE.hash)} = ${terms.value(pk ?? as.text(''))} AND begins_with(${terms.path(RUN_TABLE.range)}, ${terms.value(sk ?? as.text(''))})`,
       }),
       ...(after === undefined ? {} : { after }),
+      ...(limit === Infinity ? {} : { limit: limit - found.length }),
     })
     found.push(...page.items)
     after = page.last
-  } while (after !== undefined)
+  } while (after !== undefined && found.length < limit)
   return found
 }
 

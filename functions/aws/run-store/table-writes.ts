@@ -1,5 +1,6 @@
 import {
   ConditionalCheckFailedException,
+  DeleteItemCommand,
   type DynamoDBClient,
   PutItemCommand,
   UpdateItemCommand,
@@ -27,6 +28,8 @@ export interface TableWrites {
   /** The whole item; `unless` continues a condition. */
   put(item: Item, unless?: (terms: Terms) => string): Promise<Written>
   update(key: Item, change: (terms: Terms) => Change): Promise<Written>
+  /** Whether or not it is there. */
+  remove(key: Item): Promise<void>
 }
 
 interface Target {
@@ -63,6 +66,13 @@ export function writesOf({ client, table }: Target): TableWrites {
       return written(
         'UpdateItem',
         client.send(command).then(({ Attributes = {} }) => ({ ok: true, item: Attributes })),
+      )
+    },
+    async remove(key) {
+      const remove = new DeleteItemCommand({ TableName: table, Key: key })
+      await written(
+        'DeleteItem',
+        client.send(remove).then(() => ({ ok: true, item: key })),
       )
     },
   }

@@ -11,6 +11,7 @@ import { itemsOf } from './items.ts'
 import { listsOf } from './lists.ts'
 import { SCHEMA } from './schema.ts'
 import { stopsOf } from './stops.ts'
+import { tenantItemsOf } from './tenant-items.ts'
 
 /** The run store of the local place, in an open database; makes its tables and views when they are not there. */
 export function openRunStore(db: DatabaseSync): RunStore {
@@ -27,5 +28,6 @@ export function openRunStore(db: DatabaseSync): RunStore {
     ...stopsOf(db),
     ...listsOf(db),
     ...itemsOf(db),
+    ...tenantItemsOf(db),
   }
 }

@@ -44,6 +44,19 @@ CREATE TABLE IF NOT EXISTS artifacts (
   run INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS stops (
   run INTEGER NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (run, block)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS leases (
+  tenant TEXT NOT NULL, pool TEXT NOT NULL, holder TEXT NOT NULL, until TEXT NOT NULL,
+  PRIMARY KEY (tenant, pool, holder)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS queued_runs (
+  tenant TEXT NOT NULL, at TEXT NOT NULL, run_id TEXT NOT NULL, PRIMARY KEY (tenant, at, run_id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS start_holds (
+  tenant TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (tenant)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS request_counts (
+  tenant TEXT NOT NULL, caller TEXT NOT NULL, window TEXT NOT NULL, counted INTEGER NOT NULL, ttl INTEGER NOT NULL,
+  PRIMARY KEY (tenant, caller, window)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS lineages (
+  tenant TEXT NOT NULL, root TEXT NOT NULL, run_id TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (tenant, root, run_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cursor_keys (key BLOB NOT NULL);
 CREATE VIEW IF NOT EXISTS dag_runs AS
   SELECT r.tenant, r.run_id, r.dag_name, m.body ->> 'dag_hash' AS dag_hash, r.state, r.seq AS last_seq,

@@ -77,7 +77,7 @@ function open(emulator: DynamodbEmulator, table: string) {
   return { client, store: runStoreOn({ client, table, clock, ids: { random: (bytes) => randomBytes(bytes) } }) }
 }
 
-const COMMANDS = /^(GetItem|BatchGetItem|Query|PutItem|UpdateItem)Command$/
+const COMMANDS = /^(GetItem|BatchGetItem|Query|PutItem|UpdateItem|DeleteItem)Command$/
 const WORDS =
   /\b(SET|REMOVE|ADD|DELETE|AND|OR|BETWEEN|size|begins_with|list_append|attribute_exists|attribute_not_exists)\b/g
 

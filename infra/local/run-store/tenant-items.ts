@@ -1,0 +1,19 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { leasesOf } from './leases.ts'
+import { lineageOf } from './lineage.ts'
+import { rateOf } from './request-rate.ts'
+import { queueOf } from './run-queue.ts'
+import { holdsOf } from './start-hold.ts'
+
+type Items =
+  | keyof ReturnType<typeof leasesOf>
+  | keyof ReturnType<typeof queueOf>
+  | keyof ReturnType<typeof holdsOf>
+  | keyof ReturnType<typeof rateOf>
+  | keyof ReturnType<typeof lineageOf>
+
+/** What is the tenant's, not one run's. */
+export function tenantItemsOf(db: DatabaseSync): Pick<RunStore, Items> {
+  return { ...leasesOf(db), ...queueOf(db), ...holdsOf(db), ...rateOf(db), ...lineageOf(db) }
+}
