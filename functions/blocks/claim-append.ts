@@ -21,6 +21,7 @@ export function claimAppend(call: BlockCall, open: OpenAttempt, prepared: Prepar
   const data = { inputs_hash: hash, context_version, ...held, ...(items === undefined ? {} : { items }) }
   const started: NewEvent = { type: 'block:started', ...eventHead(call), attempt, data }
   const before: Partial<BlockProjection> = {
+    inputs_hash: hash,
     ...(failure === undefined ? {} : { failure }),
     ...(items === undefined ? {} : { items: { ...items, since: at } }),
   }

@@ -5,6 +5,7 @@ import { childRun } from './child-run.ts'
 import { endAttempt } from './end-attempt.ts'
 import { judgeChild } from './judge-child.ts'
 import { openAttempt } from './open-attempt.ts'
+import { readOwnProjection } from './read-outputs.ts'
 import { retryBlock } from './retry-block.ts'
 import { whenNotDone } from './when-not-done.ts'
 
@@ -27,7 +28,8 @@ export async function closeChild(call: BlockCall): Promise<BlockReport> {
   const child = await call.world.runs.head(childRun(call, attempt), [])
   if (child === undefined || child.state === 'running') throw retryBlock(call)
   const end = await judgeChild(call, attempt, child)
-  const recorded = await endAttempt(call, end)
+  const claimed = await readOwnProjection(call, call.lane)
+  const recorded = await endAttempt(call, end, claimed?.inputs_hash)
   await whenNotDone(call, recorded, end.failure)
   return reportBlock(call, { state: recorded.state, attempt, seq: recorded.seq, verdicts: end.verdicts })
 }

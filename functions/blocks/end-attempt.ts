@@ -7,6 +7,7 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { bounceCase } from './bounce-case.ts'
 import { freedByEnd } from './freed-by-end.ts'
+import { originOf } from './origin-of.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { recordEvents } from './record-events.ts'
 
@@ -46,14 +47,21 @@ export interface Recorded {
  * Records the end of an attempt in one update: output, verdicts and completed, retrying or failed. Published outputs
  * appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped.
  */
-export async function endAttempt(call: BlockCall, end: AttemptEnd): Promise<Recorded> {
+export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: string | undefined): Promise<Recorded> {
   const { world, epoch } = call
   const { attempt } = end
   const outcome = outcomeOf(call, end)
   const lane = ordinal({ epoch, attempt, phase: PHASE[outcome.state] })
   const output: NewEvent[] =
     end.output === undefined ? [] : [{ type: 'block:output', ...eventHead(call), attempt, data: end.output }]
-  const projection: BlockProjection = { ...ownerOf(call), ordinal: lane, attempt, ...outcome.projection }
+  const projection: BlockProjection = {
+    ...ownerOf(call),
+    ordinal: lane,
+    attempt,
+    ...outcome.projection,
+    ...(inputs_hash === undefined ? {} : { inputs_hash }),
+    ...publishedBy(end),
+  }
   const done = await recordEvents(
     world,
     { epoch, attempt, phase: PHASE.output },
@@ -65,11 +73,18 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd): Promise<Reco
       at: new Date(world.clock.now()).toISOString(),
       ...freedByEnd(call),
       ...(end.deadline_at === undefined ? {} : { deadline_at: end.deadline_at }),
-      projection: end.output === undefined ? projection : { ...projection, outputs: end.output.outputs },
+      projection,
     },
   )
   if (!done.ok) return { state: 'cancelled', seq: call.head.seq }
   return { state: outcome.state, seq: done.seq, ...(outcome.due_at === undefined ? {} : { due_at: outcome.due_at }) }
+}
+
+/** Where it failed nobody takes its outputs over: what they came of is left to the events. */
+function publishedBy({ output, failure }: AttemptEnd): Pick<BlockProjection, 'outputs' | 'made'> {
+  if (output === undefined) return {}
+  const { outputs } = output
+  return failure === undefined ? { outputs, made: originOf(output) } : { outputs }
 }
 
 interface Decided {

@@ -17,7 +17,7 @@ export async function finishAttempt(
   end: AttemptEnd,
   { inputs_hash, before }: Beginning,
 ): Promise<BlockReport> {
-  const recorded = await endAttempt(call, end)
+  const recorded = await endAttempt(call, end, inputs_hash)
   await whenNotDone(call, recorded, end.failure)
   if (recorded.state === 'completed') await keepResult(call, inputs_hash, end)
   const { state, seq } = recorded

@@ -6,6 +6,7 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../runs/read-pinned.ts'
+import { originOf } from './origin-of.ts'
 
 const PAGE = 500
 
@@ -34,7 +35,7 @@ export async function recoverProjection(
 interface Found {
   readonly facts: Pick<
     BlockProjection,
-    'state' | 'holder' | 'lease_until' | 'child' | 'items' | 'outputs' | 'due_at' | 'failure'
+    'state' | 'holder' | 'lease_until' | 'child' | 'items' | 'inputs_hash' | 'outputs' | 'made' | 'due_at' | 'failure'
   >
   /** Gates of this attempt that did not hold. */
   readonly refused: readonly { readonly name: string; readonly line: string; readonly phase: 'pre' | 'post' }[]
@@ -48,16 +49,16 @@ function isOf({ id }: RunEvent, key: string, epoch: number): boolean {
 function next({ facts, refused }: Found, event: RunEvent, block: Block | undefined): Found {
   switch (event.type) {
     case 'block:started': {
-      const { holder, lease_until, child, items } = event.data
+      const { holder, lease_until, inputs_hash, child, items } = event.data
       const before = {
         ...(facts.failure === undefined ? {} : { failure: facts.failure }),
         ...(items === undefined ? {} : { items: { ...items, since: event.at } }),
       }
       const run = child === undefined ? {} : { child }
-      return { facts: { state: 'running', holder, lease_until, ...run, ...before }, refused: [] }
+      return { facts: { state: 'running', holder, lease_until, inputs_hash, ...run, ...before }, refused: [] }
     }
     case 'block:output':
-      return { facts: { ...facts, outputs: event.data.outputs }, refused }
+      return { facts: { ...facts, outputs: event.data.outputs, made: originOf(event.data) }, refused }
     case 'block:gate': {
       const { gate, status, reason, phase } = event.data
       const holds = status === 'passed' || status === 'waived' || warns(block, gate)
@@ -79,8 +80,13 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
   }
 }
 
-function ended({ outputs }: Found['facts'], state: BlockProjection['state']): Found['facts'] {
-  return { state, ...(outputs === undefined ? {} : { outputs }) }
+function ended({ outputs, inputs_hash, made }: Found['facts'], state: BlockProjection['state']): Found['facts'] {
+  return {
+    state,
+    ...(inputs_hash === undefined ? {} : { inputs_hash }),
+    ...(outputs === undefined ? {} : { outputs }),
+    ...(made === undefined || state !== 'completed' ? {} : { made }),
+  }
 }
 
 function failureOf(

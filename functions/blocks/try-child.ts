@@ -31,7 +31,8 @@ export async function tryChild(
   if (!open.claimed && (await claimAttempt(call, open, claim, signal)) === 'ended') return reportRecorded(call)
   if (ready.order !== undefined) return startChild(call, open.attempt, token, ready.order)
   const end = { attempt: open.attempt, verdicts: [], gate_events: [] }
-  const recorded = await endAttempt(call, ready.failure === undefined ? end : { ...end, failure: ready.failure })
+  const ended = ready.failure === undefined ? end : { ...end, failure: ready.failure }
+  const recorded = await endAttempt(call, ended, ready.hash)
   await whenNotDone(call, recorded, ready.failure)
   return reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: ready.pre.verdicts })
 }

@@ -38,9 +38,17 @@ export interface BlockProjection {
   readonly child?: string
   /** Of the values this attempt works with, as its block:started has it. */
   readonly inputs_hash?: string
+  /** What a completed attempt's outputs came of, for the run that takes them over. */
+  readonly made?: OutputOrigin
   /** What this attempt has reserved and not settled: who finds it lost settles it as spent. */
   readonly reserved?: Amount
 }
+
+/** What a block:output says of the call behind its values, but for what that cost. */
+export type OutputOrigin = Pick<
+  EventData<'block:output'>,
+  'provider' | 'model' | 'params_hash' | 'prompt_hash' | 'finish_reason'
+>
 
 /** The items of a foreach block, fixed when it began: what they work with lies in the object store. */
 export interface ForeachItems {
