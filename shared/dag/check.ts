@@ -46,7 +46,7 @@ export function check(
     // Both are there: without one there is a problem.
     return id === undefined || work === undefined ? [] : [{ ...block, id, work }]
   })
-  const { name = options.name, version } = draft
-  const told = version === undefined ? {} : { version }
+  const { name = options.name, version, budget } = draft
+  const told = { ...(version === undefined ? {} : { version }), ...(budget === undefined ? {} : { budget }) }
   return { ...reading, sound: { name, ...told, inputs, undeclared, blocks: whole, wires, types } }
 }

@@ -83,6 +83,12 @@ export interface ChildDag {
   readonly outputs: Readonly<Record<string, string>>
 }
 
+/** What calls of providers may use in all; an absent cap is none. At least one is there. */
+export interface BudgetCaps {
+  readonly tokens?: number
+  readonly usd?: number
+}
+
 export type GateComposition =
   | 'all'
   | 'any'
@@ -153,6 +159,8 @@ interface BlockBase {
   readonly depends?: string
   readonly foreach?: Foreach
   readonly cache?: CachePolicy
+  /** Of all its attempts, repairs, items and judges together. No part of the hash: it changes no answer. */
+  readonly budget?: BudgetCaps
   /** Ids of the blocks this one waits for: wired inputs and plain edges, without duplicates, in document order. */
   readonly upstream: readonly string[]
   /** sha256 of the block's canonical definition with its agent settings. */
@@ -177,6 +185,8 @@ export interface Dag {
   readonly name: string
   readonly version?: string
   readonly inputs: Readonly<Record<string, RunInput>>
+  /** Of the whole run; over it a call is not made and its block fails. */
+  readonly budget?: BudgetCaps & { readonly on_exceed: 'fail' }
   /** In document order; `blocks[i].index === i`. */
   readonly blocks: readonly Block[]
   /** Of a run's document only: the gates its task's moves stand before (shared/tasks/bind-task-gates.ts). */

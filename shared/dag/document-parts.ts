@@ -26,6 +26,7 @@ const composition: Schema = { anyOf: [{ enum: ['all', 'any'] }, ref('at_least'),
 const somebody: Schema = {
   anyOf: [['provider', 'model'], ['role'], ['capability'], ['specific']].map((required) => ({ required })),
 }
+const someCap: Schema = { anyOf: [{ required: ['tokens'] }, { required: ['usd'] }] }
 /** Another mode than this one (the default: ai), or its section. */
 const modeRule = (mode: string, section: string): Schema => ({
   anyOf: [
@@ -55,6 +56,7 @@ export const PARTS: Readonly<
       inputs: named(portOf('run_input')),
       blocks: { ...listOf(ref('block'), LIMITS.blocks), minItems: 1 },
       edges: { type: 'array', items: ref('edge') },
+      budget: ref('budget'),
     },
     required: ['blocks'],
   },
@@ -74,6 +76,7 @@ export const PARTS: Readonly<
       depends: expression,
       foreach: ref('foreach'),
       cache: ref('cache'),
+      budget: ref('block_budget'),
       pre_gates: gates,
       post_gates: gates,
       gate_composition: ref('gate_composition'),
@@ -112,6 +115,8 @@ export const PARTS: Readonly<
     },
     required: ['items'],
   },
+  budget: { rules: someCap },
+  block_budget: { rules: someCap },
   bounce: { keys: { route_to: name, reset_blocks: listOf(name, LIMITS.hull_blocks) }, required: ['route_to'] },
   child: { keys: { inputs: { ...object, propertyNames: name }, outputs: named(output) } },
 }

@@ -18,6 +18,10 @@ const PORT = {
   default: 'Value where nothing else gives one.',
   description: 'For people and generated prompts.',
 }
+const CAPS = {
+  tokens: 'Tokens in and out together.',
+  usd: 'US dollars, by the price table; a model without a known price is then refused.',
+}
 
 /** What an editor shows of a section and of each of its keys; docs/dag.md says more. */
 export const WORDS: Readonly<Record<Section, SectionWords>> = {
@@ -32,6 +36,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       edges: 'Wires between blocks, instead of "from" of inputs or besides it.',
       entrypoints: 'Ids of blocks; no effect, the wires decide what comes first.',
       terminals: 'Ids of blocks; no effect, the wires decide what comes last.',
+      budget: 'What a run may use of providers in all.',
     },
   },
   run_input: { section: 'One input of the run.', keys: PORT },
@@ -64,6 +69,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
         'Expression over outcomes of blocks, as in "plan.succeeded && (lint.succeeded || lint.skipped)". Default: all upstream blocks succeeded.',
       foreach: 'Runs the block once for each item of a list.',
       cache: 'Lets an earlier result of the same definition and inputs stand in for the work.',
+      budget: 'What this block may use of providers: all attempts, repairs, items and judges together.',
       pre_gates: 'Judge the inputs before the work is done.',
       post_gates: 'Judge the outputs before anybody sees them.',
       gate_composition: 'How the verdicts of a phase become one. Default: all must hold.',
@@ -164,6 +170,11 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
     section: 'When an earlier result may stand in.',
     keys: { key: 'What must be equal besides the definition: the inputs.', max_age_sec: 'How old it may be.' },
   },
+  budget: {
+    section: 'Caps of a run. An estimate is reserved before each call; one that does not fit is not made.',
+    keys: { ...CAPS, on_exceed: 'What happens then: the block fails.' },
+  },
+  block_budget: { section: 'Caps of one block.', keys: CAPS },
   bounce: {
     section: 'A way back for one gate.',
     keys: {

@@ -21,6 +21,9 @@ export const LIMITS = {
   /** Blocks that run again together. */
   hull_blocks: 100,
   cache_age_sec: 31_536_000,
+  /** Caps of a budget: larger ones cap nothing, and in millionths of a dollar must stay whole numbers. */
+  budget_tokens: 1_000_000_000_000,
+  budget_usd: 1_000_000_000,
   /** Errors answered at once. */
   errors: 100,
 } as const

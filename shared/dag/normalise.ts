@@ -10,6 +10,7 @@ import type { Wire } from './wire.ts'
 export interface Sound {
   readonly name: string
   readonly version?: string
+  readonly budget?: Dag['budget']
   readonly inputs: Ports
   readonly undeclared: Iterable<string>
   readonly blocks: readonly (BlockDraft & { readonly id: string; readonly work: Work })[]
@@ -28,7 +29,9 @@ export function normalise(sound: Sound): Dag {
   const into: Wire[][] = sound.blocks.map(() => [])
   for (const wire of sound.wires) into[wire.to.index]?.push(wire)
   const blocks = sound.blocks.map((block) => normalBlock(block, into[block.index] ?? [], sound.types))
-  return { name: sound.name, ...(sound.version === undefined ? {} : { version: sound.version }), inputs, blocks }
+  const { name, version, budget } = sound
+  const told = { ...(version === undefined ? {} : { version }), ...(budget === undefined ? {} : { budget }) }
+  return { name, ...told, inputs, blocks }
 }
 
 function runInput(port: PortDraft): Omit<RunInput, 'declared'> {
@@ -62,5 +65,6 @@ function normalBlock(block: Sound['blocks'][number], wires: readonly Wire[], typ
     .sort((a, b) => a.index - b.index)
     .flatMap(({ id }) => id ?? [])
   const defined = { id, ...settled, inputs, outputs, upstream, ...work }
-  return { ...defined, index, hash: sha256(canonicalJson(defined)) }
+  const { budget } = block
+  return { ...defined, ...(budget === undefined ? {} : { budget }), index, hash: sha256(canonicalJson(defined)) }
 }

@@ -5,12 +5,12 @@ import type { Json } from '../canonical.ts'
  * A key is listed by its section; `only` narrows it to some of its values, the others are read as usual.
  */
 const LATER: Readonly<Record<string, Readonly<Record<string, readonly Json[] | 'any'>>>> = {
-  document: { budget: 'any', goal_contract: 'any', completion: 'any' },
+  document: { goal_contract: 'any', completion: 'any' },
   block: {
     mode: ['research'],
     research: 'any',
-    budget: 'any',
   },
+  budget: { on_exceed: ['ask'] },
   gate: { on_fail: ['ask'] },
   approval: {
     remind_sec: 'any',

@@ -1,6 +1,7 @@
 import type { Json } from '../canonical.ts'
-import type { Block } from './dag.ts'
+import type { Block, BudgetCaps } from './dag.ts'
 import { type BlockPorts, readBlockPorts } from './read-block-ports.ts'
+import { readBudget } from './read-budget.ts'
 import { type Flow, readFlow } from './read-flow.ts'
 import { readGates } from './read-gates.ts'
 import { readId } from './read-id.ts'
@@ -20,6 +21,8 @@ export interface BlockDraft extends BlockPorts {
   readonly work?: Work
   /** What goes into the normalised block as it is. */
   readonly settled: Pick<Block, Settled>
+  /** It is no part of the block's definition, and so of its hash. */
+  readonly budget?: BudgetCaps
   /** Names of its gates, right or wrong. */
   readonly gates: ReadonlySet<string>
   /** What its conditions read: places of `when`, outcomes of `depends`. */
@@ -66,7 +69,9 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
     contract_repair_attempts: section.contract_repair_attempts ?? 1,
     ...flow.settled,
   }
-  const told = { ...(id === undefined ? {} : { id }), ...(work === undefined ? {} : { work }) }
+  const budget = readBudget(reading, 'block_budget', section.budget, [...path, 'budget'])
+  const known = { ...(id === undefined ? {} : { id }), ...(work === undefined ? {} : { work }) }
+  const told = { ...known, ...(budget === undefined ? {} : { budget }) }
   return { index, path, ...told, ...ports, gates: names, settled, reads: flow.reads }
 }
 

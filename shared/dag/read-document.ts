@@ -1,6 +1,8 @@
 import type { Json } from '../canonical.ts'
+import type { Dag } from './dag.ts'
 import { LIMITS } from './limits.ts'
 import { type BlockDraft, readBlock } from './read-block.ts'
+import { readBudget } from './read-budget.ts'
 import { type Ports, readPorts } from './read-ports.ts'
 import { readSection } from './read-section.ts'
 import { type Reading, readList } from './reading.ts'
@@ -17,6 +19,7 @@ export interface DocumentDraft {
   /** Of two blocks with one id the first. */
   readonly byId: ReadonlyMap<string, BlockDraft>
   readonly edges: Json | undefined
+  readonly budget?: Dag['budget']
   readonly entrypoints: readonly string[]
   readonly terminals: readonly string[]
 }
@@ -30,7 +33,9 @@ export function readDocument(reading: Reading, given: Json): DocumentDraft | und
   const blocks = readBlocks(reading, section.blocks)
   if (blocks === undefined) return undefined
   const { name, version, edges, entrypoints = [], terminals = [] } = section
+  const budget = readBudget(reading, 'budget', section.budget, ['budget'])
   const told = {
+    ...(budget === undefined ? {} : { budget: { ...budget, on_exceed: 'fail' as const } }),
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version: String(version) }),
   }

@@ -15,6 +15,11 @@ const flag = z.boolean().optional()
 /** Accepted wherever other systems' files have them, for people and tools; no effect (spec dag, "Compatibility keys"). */
 const extras = { metadata: any, version: any, description: any, tags: any, labels: any }
 
+const caps = {
+  tokens: z.int().min(1).max(LIMITS.budget_tokens).optional(),
+  usd: z.number().min(0.000001).max(LIMITS.budget_usd).optional(),
+}
+
 export const SECTIONS = {
   document: z.strictObject({
     ...extras,
@@ -25,6 +30,7 @@ export const SECTIONS = {
     edges: any,
     entrypoints: z.array(z.string()).optional(),
     terminals: z.array(z.string()).optional(),
+    budget: any,
   }),
   /** A run input, and an input port (which may also have `from`). */
   run_input: z.strictObject({ type: any, required: flag, default: any, description: text.optional() }),
@@ -44,6 +50,7 @@ export const SECTIONS = {
     depends: any,
     foreach: any,
     cache: any,
+    budget: any,
     pre_gates: any,
     post_gates: any,
     gate_composition: any,
@@ -112,6 +119,9 @@ export const SECTIONS = {
     item_gates: any,
   }),
   cache: z.strictObject({ key: z.enum(['inputs']).optional(), max_age_sec: z.int().min(1).max(LIMITS.cache_age_sec) }),
+  /** Of the document; a block's has no `on_exceed`: what it fails is the block. */
+  budget: z.strictObject({ ...caps, on_exceed: z.enum(['fail']).optional() }),
+  block_budget: z.strictObject(caps),
   /** A rule of `on_gate_fail`. */
   bounce: z.strictObject({
     when_gate: label,

@@ -553,6 +553,10 @@ const GATES: readonly Row[] = [
     ),
     'has 21 gates; the limit is 20',
   ],
+  ['missing_key', 'budget', `▶budget: { on_exceed: fail }\nblocks:\n${SPEC}`, 'budget of the document has no cap'],
+  ['missing_key', 'blocks[1].budget', block('▶budget: {}'), 'budget of block "plan" has no cap'],
+  ['unknown_key', 'blocks[1].budget.on_exceed', block('budget: { usd: 1, ▶on_exceed: fail }'), 'on_exceed'],
+  ['invalid_value', 'blocks[1].budget.tokens', block('budget: { tokens: ▶0 }'), 'tokens'],
   [
     'limit_exceeded',
     'blocks[1].outputs',
@@ -562,8 +566,8 @@ const GATES: readonly Row[] = [
 ]
 
 const LATER: readonly Row[] = [
-  later('blocks[1].budget', block('▶budget: { usd: 1 }')),
-  ...['budget: {}', 'goal_contract: {}', 'completion: {}'].map(
+  later('budget.on_exceed', `budget: { usd: 1, ▶on_exceed: ask }\nblocks:\n${SPEC}`),
+  ...['goal_contract: {}', 'completion: {}'].map(
     (line): Row => later(`${line.split(':')[0]}`, `▶${line}\nblocks:\n${SPEC}`),
   ),
   ...[

@@ -30,6 +30,7 @@ describe('docs/dag.md', () => {
     ['Bounce', 'bounce'],
     ['Child', 'child'],
     ['Cache', 'cache'],
+    ['Budget', 'budget'],
   ])('%s has exactly the keys this version reads', (heading, section) => {
     expect(keysBelow(heading).toSorted()).toEqual(Object.keys(SECTIONS[section].shape).sort())
   })
@@ -48,7 +49,7 @@ describe('docs/dag.md', () => {
 
   test('every section of the whole language has an example', () => {
     const shown = new Set(examples.map(([heading]) => heading))
-    const wanted = ['Routes', 'Edge', 'Conditions', 'Depends', 'Foreach', 'Bounce', 'Child', 'Cache']
+    const wanted = ['Routes', 'Edge', 'Conditions', 'Depends', 'Foreach', 'Bounce', 'Child', 'Cache', 'Budget']
     expect(wanted.filter((heading) => !shown.has(heading))).toEqual([])
   })
 
@@ -83,7 +84,7 @@ describe('docs/dag.md', () => {
   })
 
   test('Not supported yet has exactly what is refused by name', () => {
-    const sections = ['document', 'block', 'gate', 'approval', 'approver']
+    const sections = ['document', 'block', 'budget', 'gate', 'approval', 'approver']
     const rows = new Map(
       rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
     )
