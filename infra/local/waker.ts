@@ -18,8 +18,8 @@ export function createWaker(store: RunStore, clock: Clock): { readonly waker: Wa
       if (done.ok) wakeClaims(claims, freed, append)
       return done
     },
-    async putStop(run) {
-      await store.putStop(run)
+    async putStop(run, block) {
+      await store.putStop(run, block)
       wakeAll(readers, keyOf(run))
     },
   }
