@@ -1,0 +1,96 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { type Condition, readCondition } from './condition.ts'
+import { type KeyCondition, readKeyCondition } from './key-condition.ts'
+import { keptMap } from './kinds.ts'
+import { type Path, readPath, type Scope } from './operands.ts'
+import { type Reader, readerOf } from './reader.ts'
+import { invalid } from './refusals.ts'
+import { readUpdate, type Update } from './update.ts'
+
+/** An expression, parsed once a text. */
+export interface Parsed<T> {
+  readonly means: T
+  readonly names: ReadonlySet<string>
+  readonly values: ReadonlySet<string>
+}
+
+export interface Filter {
+  readonly condition: Condition
+  readonly paths: readonly Path[]
+}
+
+export const parsed = {
+  condition: cached<Condition>((reader) => readCondition(reader, [])),
+  filter: cached<Filter>((reader) => {
+    const paths: Path[] = []
+    return { condition: readCondition(reader, paths), paths }
+  }),
+  keys: cached<KeyCondition>(readKeyCondition),
+  projection: cached<readonly Path[]>((reader) => {
+    const paths = [readPath(reader)]
+    while (reader.took(',')) paths.push(readPath(reader))
+    return paths
+  }),
+  update: cached<Update>(readUpdate),
+} as const
+
+/** The request's names and values, checked: every one used, none missing (as DynamoDB demands). */
+export function termsOf(
+  given: {
+    readonly ExpressionAttributeNames?: Record<string, string> | undefined
+    readonly ExpressionAttributeValues?: Record<string, AttributeValue> | undefined
+  },
+  expressions: readonly (Parsed<unknown> | undefined)[],
+): Omit<Scope, 'item'> {
+  const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = given
+  const used = expressions.filter((one) => one !== undefined)
+  requireTerms(
+    'ExpressionAttributeNames',
+    names,
+    used.map((one) => one.names),
+  )
+  requireTerms(
+    'ExpressionAttributeValues',
+    values,
+    used.map((one) => one.values),
+  )
+  return { names: names ?? {}, values: keptMap(values ?? {}) }
+}
+
+function requireTerms(
+  what: string,
+  given: Readonly<Record<string, unknown>> | undefined,
+  used: readonly ReadonlySet<string>[],
+): void {
+  if (given !== undefined && used.length === 0) throw invalid(`${what} can only be specified when using expressions`)
+  const keys = Object.keys(given ?? {})
+  if (given !== undefined && keys.length === 0) throw invalid(`${what} must not be empty`)
+  for (const set of used) {
+    for (const term of set) {
+      if (given?.[term] === undefined) throw invalid(`${what}: "${term}" is used in an expression but not defined`)
+    }
+  }
+  const idle = keys.filter((key) => !used.some((set) => set.has(key)))
+  if (idle.length > 0) throw invalid(`Value provided in ${what} unused in expressions: keys: {${idle.join(', ')}}`)
+}
+
+/** Bytes of one expression. */
+const MAX_EXPRESSION = 4_096
+const MAX_CACHED = 20_000
+
+function cached<T>(read: (reader: Reader) => T): (text: string | undefined) => Parsed<T> | undefined {
+  const known = new Map<string, Parsed<T>>()
+  return (text) => {
+    if (text === undefined) return undefined
+    const before = known.get(text)
+    if (before !== undefined) return before
+    if (text.length > MAX_EXPRESSION) throw invalid('Expression size has exceeded the maximum allowed size')
+    const reader = readerOf(text)
+    const means = read(reader)
+    if (reader.peek() !== '') reader.fail()
+    if (known.size >= MAX_CACHED) known.clear()
+    const found = { means, names: reader.names, values: reader.values }
+    known.set(text, found)
+    return found
+  }
+}
