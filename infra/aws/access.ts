@@ -56,6 +56,14 @@ const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read'>, readonly Allow
   ],
   'runs.due': [{ on: 'runsDue', actions: ['dynamodb:Query'] }],
   'runs.write': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'] }],
+  // Places in the queue of starts, which lie in a partition of their own: nothing else can be deleted.
+  'runs.dequeue': [
+    {
+      on: 'table',
+      actions: ['dynamodb:DeleteItem'],
+      conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main#QUEUE' } },
+    },
+  ],
   // ListBucket makes a missing object 404; without it S3 says 403.
   'objects.get': [
     { on: 'objects', actions: ['s3:GetObject'] },

@@ -9,6 +9,7 @@ export type Right =
   | 'runs.list'
   | 'runs.due'
   | 'runs.write'
+  | 'runs.dequeue'
   | 'objects.get'
   | 'objects.put'
   | 'machine.answer'

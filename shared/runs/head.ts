@@ -67,6 +67,6 @@ export interface Head {
   readonly check_at?: string
   readonly outbox: readonly OutboxEntry[]
   readonly budget: RunBudget
-  /** It waits for a place among the active runs; never false. */
+  /** It waits for a place among the active runs, or did so to its end; never false. */
   readonly queued?: true
 }

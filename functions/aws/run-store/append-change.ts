@@ -69,13 +69,9 @@ function noted({ path, value }: Terms, { open_items, module, child }: Append): r
   return set
 }
 
-/** A block's items lie in one map: however many there are, one path removes them. A run that ended waits in no queue. */
-function removal({ path }: Terms, { drop_items, state = 'running' }: Append): string {
-  const gone = [
-    ...(drop_items === undefined ? [] : [path(...itemsPath(drop_items.block))]),
-    ...(state === 'running' ? [] : [path('queued')]),
-  ]
-  return gone.length === 0 ? '' : ` REMOVE ${gone.join(', ')}`
+/** A block's items lie in one map: however many there are, one path removes them. */
+function removal({ path }: Terms, { drop_items }: Append): string {
+  return drop_items === undefined ? '' : ` REMOVE ${path(...itemsPath(drop_items.block))}`
 }
 
 /** Two clauses of one update may not name one path. */

@@ -3,14 +3,17 @@ import { as, from, type Item } from './attribute-values.ts'
 import { headKey } from './head-item.ts'
 import type { RunTable } from './run-table.ts'
 
-/** QUEUE#: one item a run that waits, by rank; and the update of HEAD that lets it go. */
+/**
+ * One item a run that waits, by rank, in a partition of their own: the only items anybody may delete (infra/aws). And
+ * the update of HEAD that lets a run go.
+ */
 export function queueOf(table: RunTable): RunQueue {
   return {
     async enqueue(queued) {
       await table.put({ ...placeKey(queued), at: as.text(queued.at), run_id: as.text(queued.run_id) })
     },
     async queued(tenant, limit) {
-      const items = await table.all(tenantKey(tenant, 'QUEUE#'), limit)
+      const items = await table.all(queueKey(tenant, ''), limit)
       return items.map((item) => ({ tenant, run_id: from.text(item, 'run_id'), at: from.text(item, 'at') }))
     },
     dequeue: (queued) => table.remove(placeKey(queued)),
@@ -38,9 +41,9 @@ export function queueOf(table: RunTable): RunQueue {
 }
 
 function placeKey({ tenant, at, run_id }: QueuedRun): Item {
-  return tenantKey(tenant, `QUEUE#${at}#${run_id}`)
+  return queueKey(tenant, `${at}#${run_id}`)
 }
 
-function tenantKey(tenant: string, sk: string): Item {
-  return { pk: as.text(`T#${tenant}`), sk: as.text(sk) }
+function queueKey(tenant: string, sk: string): Item {
+  return { pk: as.text(`T#${tenant}#QUEUE`), sk: as.text(sk) }
 }

@@ -41,8 +41,6 @@ const STATEMENTS = {
   close: "DELETE FROM head_maps WHERE run = ? AND map = 'items' AND key = ?",
   // '/' is the character after '.'.
   drop: "UPDATE lanes SET ordinal = NULL WHERE run = ?1 AND lane > ?2 || '.' AND lane < ?2 || '/'",
-  // Room in a queue is for runs that live.
-  leave: 'UPDATE runs SET queued = 0 WHERE run = ?',
   outbox: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
 } as const
 
@@ -83,7 +81,6 @@ function writeRest(sql: Sql, run: number, append: HeadChange): void {
   if (append.deadline_at !== undefined) sql.deadline.run(append.deadline_at, run)
   if (append.check_at !== undefined) sql.check.run(append.check_at, run)
   if (append.state !== undefined) sql.state.run(append.state, run)
-  if ((append.state ?? 'running') !== 'running') sql.leave.run(run)
 }
 
 function writeMaps(sql: Sql, run: number, { module, child, open_items, drop_items }: HeadChange): void {

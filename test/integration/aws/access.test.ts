@@ -142,7 +142,9 @@ test('only start-run starts executions, a machine those of parts, and only it ma
   expect(who('iam:PassRole').map(({ who: name, resources }) => [name, resources])).toEqual([
     ['start-run', ['iam::<AccountId>:role/sluice-dev-machines-<Region>']],
   ])
-  expect(who('dynamodb:DeleteItem').concat(who('dynamodb:Scan'), who('s3:DeleteObject'))).toEqual([])
+  expect(who('dynamodb:Scan').concat(who('s3:DeleteObject'))).toEqual([])
+  const places = '{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":"T#main#QUEUE"}}'
+  expect(who('dynamodb:DeleteItem').filter(({ condition }) => condition !== places)).toEqual([])
 })
 
 const OF_GATES = new Set<Right>(['secrets.read', 'http.request', 'shell.run'])
@@ -155,6 +157,10 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
     'runs.read',
   ),
   ...methods('runs', 'create append putProjection putCached renewLease putApproval waitJoin signalJoin', 'runs.write'),
+  ...methods('runs', 'sealed leases queued startHold lineage', 'runs.read'),
+  ...methods('runs', 'takeLease extendLeases dropLease enqueue releaseQueued', 'runs.write'),
+  ...methods('runs', 'holdStarts releaseStarts countRequest linkRun', 'runs.write'),
+  ...methods('runs', 'dequeue', 'runs.dequeue'),
   ...methods('runs', 'settleOutbox moveCheck putStop putContext putArtifact', 'runs.write'),
   ...methods('runs', 'list', 'runs.list'),
   ...methods('runs', 'due', 'runs.due'),
