@@ -13,7 +13,7 @@ type StartWorld = Pick<
   'runs' | 'objects' | 'machine' | 'outbox' | 'documents' | 'providers' | 'clock' | 'ids' | 'log' | 'settings'
 >
 
-/** Starts a run: document -> check -> compile -> HEAD and META if absent -> execution. */
+/** Starts a run: document -> check -> compile -> place, machine, HEAD and META if absent -> execution. */
 export async function beginRun(
   world: StartWorld,
   principal: Principal,
@@ -25,7 +25,7 @@ export async function beginRun(
   const earlier = await continuedRun(world, principal, { dag, continues })
   const context = checkValues(dag, body, earlier?.values)
   const { text, parts } = compileDag(dag)
-  const machine = await world.machine.ensure(text, dag_hash, parts)
+  const machine = () => world.machine.ensure(text, dag_hash, parts)
   const order = { dag, dag_hash, machine, context, overrides, ...linkOf(earlier) }
   const entry = { ...order, route: 'POST /api/dag/run', key, body, options }
   return enterRun(world, principal, entry, (run) => launchRun(world, run))

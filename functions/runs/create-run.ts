@@ -23,6 +23,8 @@ export interface RunOrder {
   /** The run whose results it takes over, and the first run of their lineage. */
   readonly retry_of?: NonNullable<Meta['retry_of']>
   readonly root?: string
+  /** It waits for a place among the active runs: it owes no start yet. */
+  readonly queued?: boolean
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
   readonly parent?: { readonly link: ParentLink; readonly token: string; readonly deadline_at: string }
 }
@@ -55,7 +57,8 @@ export async function createRun(
     ...linksOf(order),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
-  return world.runs.create({ ...newRun(meta, context, deadlineOf(order, now), now), ...token })
+  const made = newRun(meta, context, deadlineOf(order, now), now)
+  return world.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
 }
 
 function linksOf({ continues, retry_of, root }: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root'> {
@@ -90,4 +93,10 @@ function newRun(meta: Meta, context: NewRun['context'], deadline_at: string, now
     },
     outbox: [{ id: 'start', at: created_at, kind: 'start_run' }],
   }
+}
+
+/** The store adds the start it owes when it is released. */
+function inQueue({ event, ...run }: NewRun): NewRun {
+  if (event.type !== 'run:started') return { event, ...run }
+  return { ...run, event: { ...event, data: { ...event.data, queued: true } }, outbox: [], queued: true }
 }

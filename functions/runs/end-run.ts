@@ -26,8 +26,8 @@ const TERMINAL = {
 
 /**
  * The one path to a terminal run: ONE update writes the state, its event and what it owes: the stop of its execution
- * and of its child runs, and the answer to the block that waits for it. Dispatches in flight see the STOP item. A run
- * that has ended already refuses.
+ * and of its child runs, the answer to the block that waits for it, else its place among the active runs. Dispatches in
+ * flight see the STOP item. A run that has ended already refuses.
  */
 export async function endRun(
   world: Pick<World, 'runs' | 'outbox' | 'clock'>,
@@ -61,5 +61,6 @@ function owedBy(meta: Meta | undefined, { stop, code }: Ending, at: string): rea
   const entries: OutboxEntry[] = []
   if (stop) entries.push({ id: 'stop', at, kind: 'stop_execution', cause: code })
   if (meta?.parent !== undefined) entries.push({ id: 'answer', at, kind: 'answer_parent' })
+  else entries.push({ id: 'release', at, kind: 'release_lease' })
   return entries
 }

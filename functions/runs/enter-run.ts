@@ -5,13 +5,17 @@ import { type Principal, principalName } from '../../shared/principal.ts'
 import { newRunId, runIdOfKey } from '../../shared/runs/ids.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { admitRun } from './admit-run.ts'
 import { createRun, type RunOrder } from './create-run.ts'
+import { refuseHeld } from './refuse-held.ts'
 
-type EnterWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'ids' | 'log' | 'settings'>
+type EnterWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'ids' | 'log' | 'settings'>
 
 /** A request for a root run, checked: what it runs, and what makes a repeat of it the same request. */
 export interface Entry
-  extends Pick<RunOrder, 'dag' | 'dag_hash' | 'machine' | 'context' | 'overrides' | 'continues' | 'retry_of' | 'root'> {
+  extends Pick<RunOrder, 'dag' | 'dag_hash' | 'context' | 'overrides' | 'continues' | 'retry_of' | 'root'> {
+  /** As a function: made only for a run that is let in. */
+  readonly machine: string | (() => Promise<string>)
   /** Method and path it came by: an Idempotency-Key is one of this route. */
   readonly route: string
   readonly key: string | undefined
@@ -23,6 +27,8 @@ export interface Entry
 export interface BegunRun {
   readonly run: RunKey
   readonly created: boolean
+  /** It waits for a place among the active runs. */
+  readonly queued: boolean
   readonly dag_name: string
   readonly dag_hash: string
   readonly blocks: number
@@ -30,8 +36,9 @@ export interface BegunRun {
 }
 
 /**
- * The one way into the store for runs that people start: HEAD and META if absent, then `launch`. What `launch` does not
- * get done the sweeper does: HEAD owes the start.
+ * The one way into the store for runs that people start: hold -> place among the active runs -> HEAD and META if absent
+ * -> hold again -> `launch`, unless it is queued. What `launch` does not get done the sweeper does: HEAD owes the start.
+ * A repeated key finds its run, whether there is a place or not.
  */
 export async function enterRun(
   world: EnterWorld,
@@ -39,18 +46,27 @@ export async function enterRun(
   entry: Entry,
   launch: (run: RunKey) => Promise<void>,
 ): Promise<BegunRun> {
-  const { route, key, body, options: wanted, ...order } = entry
+  const { route, key, body, options: wanted, machine, ...order } = entry
   const run = { tenant: principal.tenant, run_id: runIdFor(world, principal.tenant, route, key) }
   const starter = principalName(principal)
   const body_hash = sha256(canonicalJson(body))
   const options = optionsOf(world, wanted)
-  const { created, meta } = await createRun(world, { ...order, run, options, starter, body_hash })
-  if (!created && meta.body_hash !== body_hash) throw keyReused(run.run_id)
-  if (created) world.log.info('run started', { run_id: run.run_id, dag_name: meta.dag_name, starter })
-  if (created) await launch(run).catch((error: unknown) => startLater(world, run, error))
+  const make = async (queued: boolean) => {
+    const on = typeof machine === 'string' ? machine : await machine()
+    return createRun(world, { ...order, machine: on, run, options, starter, body_hash, queued })
+  }
+  await refuseHeld(world, run.tenant)
+  const there = key === undefined ? undefined : await world.runs.meta(run)
+  const admitted =
+    there !== undefined ? { meta: there, created: false, queued: false } : await admitRun(world, run, make)
+  const { created, queued, meta } = admitted
+  if (meta.body_hash !== body_hash) throw keyReused(run.run_id)
+  if (created) world.log.info('run started', { run_id: run.run_id, dag_name: meta.dag_name, starter, queued })
+  if (created && !queued) await launch(run).catch((error: unknown) => startLater(world, run, error))
   return {
     run,
     created,
+    queued,
     dag_name: meta.dag_name,
     dag_hash: meta.dag_hash,
     blocks: meta.blocks,

@@ -2,6 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { takeArtifacts } from './continued-run.ts'
+import { endIfHeld } from './end-if-held.ts'
 import { endRun } from './end-run.ts'
 import { endUnawaited, isAwaited } from './is-awaited.ts'
 
@@ -10,16 +11,16 @@ type LaunchWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'outbox' | 'cloc
 /**
  * Starts the execution of a run whose HEAD and META exist, on the machine META names; started before counts as done.
  * Only here is the `start` entry of the outbox removed: whoever fails to start leaves it for the sweeper. A run that
- * has ended owes no start, a child nobody waits for is cancelled, and one whose machine refuses it for good fails in
- * those words.
+ * has ended owes no start, a child nobody waits for and a run that starts are held from are cancelled, and one whose
+ * machine refuses it for good fails in those words.
  */
 export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> {
   const meta = await world.runs.meta(run)
   if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has no META to start from.`)
   const head = await world.runs.head(run, [])
   if (head?.state === 'running') {
-    if (await isAwaited(world, meta)) await start(world, run, meta)
-    else await endUnawaited(world, meta)
+    if (!(await isAwaited(world, meta))) await endUnawaited(world, meta)
+    else if (meta.parent !== undefined || (await endIfHeld(world, run)) === undefined) await start(world, run, meta)
   }
   await world.runs.settleOutbox(run, ['start'])
 }

@@ -4,6 +4,7 @@ import type { OutboxEntry } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
+import { leavePlace } from './leave-place.ts'
 import { stopChildren } from './stop-children.ts'
 
 /**
@@ -48,6 +49,8 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return answerAll(world, await world.runs.approvalTokens(run, entry.approval_id))
     case 'answer_parent':
       return answerAll(world, await world.runs.parentTokens(run))
+    case 'release_lease':
+      return leavePlace(world, run)
   }
 }
 

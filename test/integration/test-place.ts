@@ -37,14 +37,22 @@ export interface TestPlace {
 
 const PATIENCE_MS = 15_000
 
+/** What a sluice.yaml may hold; checked by its schema. */
+interface TestSettings {
+  readonly safety?: object
+  readonly [key: string]: unknown
+}
+
 /** Opens a place with `options`; the folder is removed at close. */
-export async function openTestPlace(options: PlaceOptions = {}, settings: object = {}): Promise<TestPlace> {
+export async function openTestPlace(options: PlaceOptions = {}, settings: TestSettings = {}): Promise<TestPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-place-'))
   let parsed = SettingsSchema.parse({
     data_dir: join(folder, 'data'),
     inputs_dir: folder,
     dags: [folder],
     ...settings,
+    // A test that starts runs by the hundred, all as one caller, is not the one that tests these.
+    safety: { max_runs: 1_000, max_requests_per_min: 100_000, ...settings.safety },
   })
   let copies = 0
   const test = { place: await openPlace(parsed, { sweep_ms: 100, ...options }) }

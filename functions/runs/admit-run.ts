@@ -1,0 +1,68 @@
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { runsPool } from '../../shared/runs/runs-pool.ts'
+import type { World } from '../../shared/world.ts'
+import { endIfHeld } from './end-if-held.ts'
+import { fillPlaces } from './fill-places.ts'
+import { startsOnHold } from './refuse-held.ts'
+import { takePlace } from './take-place.ts'
+
+type AdmitWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings' | 'log'>
+
+interface Made {
+  readonly created: boolean
+  readonly meta: Meta
+}
+
+/**
+ * Lets in a run that a caller starts, retries or continues (children come in with their parents), after refuseHeld: a
+ * place among the active runs, or in the queue -> `create` writes HEAD and META, told whether it is `queued` -> hold
+ * again. A queued run is not launched: who gives it its place does. Every failure on the way gives the place back.
+ * Faults: Conflict starts_on_hold, LimitExceeded too_many_runs, those of `create`.
+ */
+export async function admitRun(
+  world: AdmitWorld,
+  run: RunKey,
+  create: (queued: boolean) => Promise<Made>,
+): Promise<Made & { readonly queued: boolean }> {
+  const until = await takePlace(world, run)
+  const queued = until === undefined
+  const made = await create(queued).catch(async (error: unknown) => {
+    await giveBack(world, run, until)
+    throw error
+  })
+  if (!made.created) {
+    // Another start of the same key was first: its run keeps the place as long as it lives.
+    await giveBack(world, run, until)
+    return { ...made, queued: false }
+  }
+  // What fails from here on leaves a run that is there: the sweep puts it into the queue, its launch looks at the hold.
+  const later = (error: unknown) => logged(world, run, error)
+  if (queued) await world.runs.enqueue({ ...run, at: made.meta.created_at }).catch(later)
+  const hold = await endIfHeld(world, run).catch(later)
+  if (hold !== undefined) throw startsOnHold(hold)
+  // The last place may have become free before it stood in the queue.
+  if (queued) await fillPlaces(world, run.tenant).catch(later)
+  return { ...made, queued }
+}
+
+/** Never fails: what it could not give back the sweep finds. Where nothing came of it, somebody else may try right now. */
+async function giveBack(world: AdmitWorld, run: RunKey, until: string | undefined): Promise<void> {
+  if (until === undefined) return
+  try {
+    const head = await world.runs.head(run, [])
+    const isLive = head?.state === 'running'
+    if (isLive && head.queued !== true) return
+    const only = head === undefined ? [until] : []
+    if (!isLive) await world.runs.dropLease(runsPool(run.tenant), run.run_id, ...only)
+    await fillPlaces(world, run.tenant)
+  } catch (error) {
+    logged(world, run, error)
+  }
+}
+
+function logged({ log }: AdmitWorld, run: RunKey, error: unknown): undefined {
+  log.error('a place among the active runs was not settled; the sweep will', {
+    run_id: run.run_id,
+    error: String(error),
+  })
+}
