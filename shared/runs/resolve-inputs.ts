@@ -1,6 +1,7 @@
 import type { Json } from '../canonical.ts'
 import type { Block, Dag, InputPort, PortType } from '../dag/dag.ts'
 import { evaluateExpression, parseExpression } from '../dag/expression.ts'
+import { runInputsRead } from './run-inputs-read.ts'
 
 /** What an input may be resolved from; `upstream` holds output values by block id, of completed blocks only. */
 export interface InputSources {
@@ -17,7 +18,7 @@ export interface ResolvedInputs {
 
 /**
  * Values of a block's inputs: run override > upstream output > context key of the same name > default > absent
- * (spec dag, "Semantics"). Run inputs its templates read without declaring a port are resolved from the context too.
+ * (spec dag, "Semantics"). Run inputs it reads without declaring a port are resolved from the context too.
  */
 export function resolveInputs(dag: Dag, block: Block, sources: InputSources): ResolvedInputs {
   const values: Record<string, Json> = {}
@@ -28,9 +29,8 @@ export function resolveInputs(dag: Dag, block: Block, sources: InputSources): Re
     if (problem !== undefined) problems.push(problem)
     else if (value !== undefined) values[port] = value
   }
-  for (const [name, input] of Object.entries(dag.inputs)) {
-    if (Object.hasOwn(values, name) || Object.hasOwn(block.inputs, name)) continue
-    const value = own(sources.context, name) ?? input.default
+  for (const name of runInputsRead(dag, block)) {
+    const value = own(sources.context, name) ?? own(dag.inputs, name)?.default
     if (value !== undefined) values[name] = value
   }
   return { values, problems }
