@@ -2,13 +2,20 @@ import { attempts } from './attempts.ts'
 import { blockEnds } from './block-ends.ts'
 import { blockMoves } from './block-moves.ts'
 import { bounces } from './bounces.ts'
+import { budget, spent } from './budget.ts'
 import { decisionEffects, decisions } from './decisions.ts'
 import { eventIds } from './event-ids.ts'
+import { executionEnd } from './execution-end.ts'
 import { gatesBeforeCompletion } from './gates-before-completion.ts'
+import { headOfEvents } from './head-of-events.ts'
 import type { Invariant } from './invariant.ts'
+import { projections } from './projections.ts'
+import { refs } from './refs.ts'
 import { finalState, nothingAfterEnd, oneEnd } from './run-end.ts'
 import { seqs } from './seqs.ts'
+import { eventSizes } from './sizes.ts'
 import { starts } from './starts.ts'
+import { verdictsAgain } from './verdicts-again.ts'
 
 /** The invariants of spec reliability that one stored run can be asked about, by number. */
 export const INVARIANTS: readonly Invariant[] = [
@@ -22,7 +29,15 @@ export const INVARIANTS: readonly Invariant[] = [
   starts,
   attempts,
   gatesBeforeCompletion,
+  verdictsAgain,
   decisions,
   decisionEffects,
+  budget,
+  spent,
+  eventSizes,
+  refs,
+  projections,
+  headOfEvents,
   bounces,
+  executionEnd,
 ]

@@ -1,0 +1,82 @@
+import type { EventData, RunEvent } from '../event.ts'
+import { eventPlace } from '../event-place.ts'
+import type { Head } from '../head.ts'
+import { invariant } from './invariant.ts'
+
+const UNITS = ['tokens', 'usd_micros'] as const
+type Unit = (typeof UNITS)[number]
+
+export const budget = invariant({
+  n: 17,
+  title: 'what is committed stays under the caps, but for what calls used beyond their estimates',
+  of: 'store',
+  needs: ['events', 'head'],
+  check: ({ events, head }) =>
+    UNITS.flatMap((unit) => {
+      const { committed, spent, cap } = amountsOf(head, unit)
+      const wrong: string[] = []
+      if (spent < 0 || !Number.isSafeInteger(spent) || !Number.isSafeInteger(committed)) {
+        wrong.push(`spent ${unit} are ${spent}, committed ${committed}`)
+      }
+      if (committed < spent) wrong.push(`${committed} ${unit} are committed, but ${spent} spent`)
+      const over = overEstimates(events, unit)
+      if (cap !== undefined && committed > cap + over) {
+        wrong.push(`${committed} ${unit} are committed, the cap is ${cap}, calls used ${over} beyond their estimates`)
+      }
+      return wrong
+    }),
+})
+
+export const spent = invariant({
+  n: 18,
+  title: 'what is spent never falls, and no call gave anything back',
+  of: 'store',
+  needs: ['events', 'head'],
+  check: ({ head, before, events }) =>
+    UNITS.flatMap((unit) => {
+      const now = amountsOf(head, unit).spent
+      const earlier = before === undefined ? 0 : amountsOf(before, unit).spent
+      const told = toldAtEnd(events)?.[unit] ?? 0
+      return [
+        ...(now < earlier ? [`${now} ${unit} are spent, they were ${earlier}`] : []),
+        ...(now < told ? [`${now} ${unit} are spent, the end of the run says ${told}`] : []),
+      ]
+    }),
+})
+
+function amountsOf({ budget: ledger }: Head, unit: Unit) {
+  if (unit === 'tokens') {
+    return { cap: ledger.cap_tokens, committed: ledger.committed_tokens, spent: ledger.spent_tokens }
+  }
+  return { cap: ledger.cap_usd_micros, committed: ledger.committed_usd_micros, spent: ledger.spent_usd_micros }
+}
+
+/** Sum over the attempts of what their calls used beyond what was reserved for them. */
+function overEstimates(events: readonly RunEvent[], unit: Unit): number {
+  const reserved = new Map<string, number>()
+  let over = 0
+  for (const event of events) {
+    const key = attemptOf(event)
+    if (event.type === 'budget:reserved') reserved.set(key, (reserved.get(key) ?? 0) + event.data[unit])
+    if (event.type !== 'block:output') continue
+    over += Math.max(0, usedBy(event.data, unit) - (reserved.get(key) ?? 0))
+  }
+  return over
+}
+
+function attemptOf(event: RunEvent): string {
+  const { epoch, attempt, item } = eventPlace(event)
+  return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
+}
+
+function usedBy({ tokens_in, tokens_out, usd_micros = 0 }: EventData<'block:output'>, unit: Unit): number {
+  return unit === 'tokens' ? tokens_in + tokens_out : usd_micros
+}
+
+function toldAtEnd(events: readonly RunEvent[]): EventData<'run:completed'>['spent'] {
+  const end = events.at(-1)
+  // The ends of a run all say the same things.
+  return end?.type.startsWith('run:') === true && end.type !== 'run:started'
+    ? (end.data as EventData<'run:completed'>).spent
+    : undefined
+}
