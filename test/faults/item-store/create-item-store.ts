@@ -1,5 +1,6 @@
 import {
   BatchGetItemCommand,
+  DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
@@ -11,7 +12,7 @@ import { batchGetItem, getItem, query } from './reads.ts'
 import { type Item, refusals } from './refusals.ts'
 import { createRows } from './rows.ts'
 import type { Table } from './table.ts'
-import { putItem, updateItem } from './writes.ts'
+import { deleteItem, putItem, updateItem } from './writes.ts'
 
 export interface ItemStore {
   /** Does what a call asks at once, within `send`; the answer is a promise that is settled already. */
@@ -58,4 +59,5 @@ const OPERATIONS = [
   [PutItemCommand, putItem],
   [QueryCommand, query],
   [BatchGetItemCommand, batchGetItem],
+  [DeleteItemCommand, deleteItem],
 ] as unknown as readonly (readonly [new () => { readonly input: object }, (table: Table, input: object) => object])[]

@@ -29,7 +29,8 @@ export const parsed = {
   projection: cached<readonly Path[]>((reader) => {
     const paths = [readPath(reader)]
     while (reader.took(',')) paths.push(readPath(reader))
-    return paths
+    // Nobody reads single places of lists.
+    return paths.flat().some((step) => typeof step === 'number') ? reader.fail() : paths
   }),
   update: cached<Update>(readUpdate),
 } as const

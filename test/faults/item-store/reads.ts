@@ -3,6 +3,7 @@ import { readUnits } from './billed.ts'
 import { parsed, termsOf } from './expressions.ts'
 import { bytesOfMap } from './kinds.ts'
 import { resolved } from './operands.ts'
+import { requireDisjoint } from './paths.ts'
 import { project } from './projection.ts'
 import { queryRows } from './query.ts'
 import { type Item, invalid, refusals } from './refusals.ts'
@@ -14,10 +15,11 @@ export function getItem(table: Table, input: GetItemCommandInput): object {
   table.requireTable(input.TableName)
   const projection = parsed.projection(input.ProjectionExpression)
   const terms = termsOf(input, [projection])
+  const paths = projection?.means.map((path) => resolved(path, terms))
+  requireDisjoint(paths ?? [], 'ProjectionExpression')
   const item = itemAt(table, input.Key)
   table.billed(() => ({ operation: 'GetItem', wcu: 0, rcu: readUnits(sizeOf(item), input.ConsistentRead) }))
   if (item === undefined) return {}
-  const paths = projection?.means.map((path) => resolved(path, terms))
   return { Item: paths === undefined ? item : project(item, paths) }
 }
 

@@ -16,6 +16,7 @@ export interface Row {
 export interface Rows {
   get(pk: string, sk: string): Item | undefined
   put(item: Item): void
+  remove(pk: string, sk: string): void
   /** One partition in order; of an index with the name. */
   partition(hash: string, index?: string): readonly Row[]
   /** Every item, by partition and sort key. */
@@ -36,6 +37,12 @@ export function createRows(): Rows {
         const rows: Partitions = indexes.get(index.name) ?? new Map()
         move(rows, was && indexRow(index, was), indexRow(index, item))
       }
+    },
+    remove(pk, sk) {
+      const was = get(pk, sk)
+      if (was === undefined) return
+      move(table, { hash: pk, range: sk, pk, sk, item: was }, undefined)
+      for (const index of RUN_TABLE.indexes) move(indexes.get(index.name) ?? new Map(), indexRow(index, was), undefined)
     },
     partition: (hash, index) => (index === undefined ? table : indexes.get(index))?.get(hash) ?? [],
     all: () =>
@@ -90,6 +97,7 @@ function move(rows: Partitions, was: Row | undefined, now: Row | undefined): voi
     const partition = rows.get(was.hash) ?? []
     const { at, row } = find(partition, was)
     if (row !== undefined) partition.splice(at, 1)
+    if (partition.length === 0) rows.delete(was.hash)
   }
   if (now !== undefined) insert(rows, now)
 }

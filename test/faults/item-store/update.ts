@@ -2,6 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { type Draft, draftOf } from './draft.ts'
 import { numberText, typed } from './kinds.ts'
 import { inside, type Operand, type Path, readOperand, readPath, resolved, type Scope, valueAt } from './operands.ts'
+import { requireDisjoint } from './paths.ts'
 import type { Reader } from './reader.ts'
 import { type Item, invalid } from './refusals.ts'
 
@@ -154,16 +155,8 @@ function check(actions: readonly Action[], scope: Pick<Scope, 'names'>, keys: re
     const message = `One or more parameter values were invalid: Cannot update attribute ${key}. This attribute is part of the key`
     throw invalid(message)
   }
-  const seen = new Set<string>()
-  const texts = paths.map((path) => path.map((step, i) => JSON.stringify(path.slice(0, i + 1)) + typeof step))
-  for (const prefixes of texts.toSorted((a, b) => a.length - b.length)) {
-    if (prefixes.some((prefix) => seen.has(prefix))) throw invalid(OVERLAP)
-    seen.add(prefixes.at(-1) ?? '')
-  }
+  requireDisjoint(paths, 'UpdateExpression')
 }
-
-const OVERLAP =
-  'Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of these paths'
 
 function apply(actions: readonly Action[], scope: Scope): Item {
   const results = actions.map(({ path, result }) => {

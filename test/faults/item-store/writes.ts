@@ -1,4 +1,4 @@
-import type { PutItemCommandInput, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
+import type { DeleteItemCommandInput, PutItemCommandInput, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
 import { RUN_TABLE } from '../../../shared/runs/table.ts'
 import { writeUnits } from './billed.ts'
 import { parsed, termsOf } from './expressions.ts'
@@ -33,6 +33,16 @@ export function updateItem(table: Table, input: UpdateItemCommandInput): object 
   const item = update.means.apply({ ...terms, item: was ?? keptMap(input.Key ?? {}) })
   requireStorable(item, 'Item size to update has exceeded the maximum allowed size')
   return { ...write(table, 'UpdateItem', was, item), ...returned(input, was, item) }
+}
+
+/** Whether or not it is there. */
+export function deleteItem(table: Table, input: DeleteItemCommandInput): object {
+  requireOnly(input, ['TableName', 'Key'])
+  table.requireTable(input.TableName)
+  const was = itemAt(table, input.Key)
+  table.rows.remove(input.Key?.pk?.S ?? '', input.Key?.sk?.S ?? '')
+  table.billed(() => ({ operation: 'DeleteItem', wcu: writeUnits(was, undefined), rcu: 0 }))
+  return {}
 }
 
 const FIELDS = [
