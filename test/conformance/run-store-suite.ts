@@ -5,7 +5,9 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, pending, question, ready, started, step, time } from './run-store-fixture.ts'
 import { languageTests } from './run-store-language-suite.ts'
+import { ledgerTests } from './run-store-ledger-suite.ts'
 import { modelTests } from './run-store-model.ts'
+import { tenantItemTests } from './run-store-tenant-suite.ts'
 
 export interface OpenedRunStore {
   readonly store: RunStore
@@ -36,6 +38,8 @@ export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>)
     describe('lists', () => listTests(store))
     describe('context and artifacts', () => contextTests(store))
     languageTests(store)
+    ledgerTests(store)
+    tenantItemTests(store)
     describe('tenants', () => tenantTests(store))
     describe('another process', () => reopenTests(() => opened))
     describe('model', () => modelTests(open))

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { CHAIN_START, chainOf } from '../../shared/runs/hash-chain.ts'
+import type { Amount, RunBudget } from '../../shared/runs/run-budget.ts'
+import type { NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { at, ending, keyOf, newRun, ready, step } from './run-store-fixture.ts'
+
+type Store = () => RunStore
+
+/** The ledger of a run, its closed hash chain and the stop of one block. */
+export function ledgerTests(store: Store): void {
+  describe('the ledger', () => budgetTests(store))
+  describe('the closed hash chain', () => sealTests(store))
+  describe('STOP of a block', () => stopTests(store))
+}
+
+const amount = (tokens: number, usd_micros = 0): Amount => ({ tokens, usd_micros })
+
+async function begun(store: Store, caps: NewRun['caps']): Promise<RunKey> {
+  const run = newRun(1)
+  await store().create({ ...run, ...(caps === undefined ? {} : { caps }) })
+  return keyOf(run.meta)
+}
+
+async function ledger(store: Store, run: RunKey): Promise<RunBudget | undefined> {
+  return (await store().head(run, []))?.budget
+}
+
+const reserving = (run: RunKey, lane: string, reserve: Amount) => step(run, lane, at(1, 20), { reserve })
+const settling = (run: RunKey, lane: string, reserved: Amount, spent: Amount) =>
+  step(run, lane, at(1, 30), { settle: { reserved, spent } })
+
+const NO_ROOM = { ok: false, because: 'budget' }
+
+function budgetTests(store: Store): void {
+  test('begins at zero under the caps the run was created with', async () => {
+    const run = await begun(store, { cap_tokens: 100, cap_usd_micros: 5 })
+    expect(await ledger(store, run)).toEqual({
+      cap_tokens: 100,
+      cap_usd_micros: 5,
+      committed_tokens: 0,
+      committed_usd_micros: 0,
+      spent_tokens: 0,
+      spent_usd_micros: 0,
+    })
+  })
+
+  test('an estimate fits up to each cap to the unit, and a refused one leaves no trace', async () => {
+    const run = await begun(store, { cap_tokens: 100, cap_usd_micros: 5 })
+    expect(await store().append(reserving(run, '0', amount(101)))).toEqual(NO_ROOM)
+    expect(await store().append(reserving(run, '0', amount(1, 6)))).toEqual(NO_ROOM)
+    expect(await store().append(reserving(run, '0', amount(100, 5)))).toMatchObject({ ok: true })
+    expect(await store().append(reserving(run, '1', amount(0, 1)))).toEqual(NO_ROOM)
+    expect(await store().append(reserving(run, '1', amount(0, 0)))).toMatchObject({ ok: true })
+    expect(await store().head(run)).toMatchObject({
+      seq: 3,
+      budget: { committed_tokens: 100, committed_usd_micros: 5 },
+    })
+  })
+
+  test('fifty reservations at once: as many as fit, committed never over the cap', async () => {
+    const run = await begun(store, { cap_tokens: 100 })
+    const lanes = Array.from({ length: 50 }, (_, i) => String(i))
+    const done = await Promise.all(lanes.map((lane) => store().append(reserving(run, lane, amount(7, 3)))))
+    expect(done.filter(({ ok }) => ok)).toHaveLength(14)
+    for (const refused of done.filter(({ ok }) => !ok)) expect(refused).toEqual(NO_ROOM)
+    expect(await ledger(store, run)).toMatchObject({ committed_tokens: 98, committed_usd_micros: 42, spent_tokens: 0 })
+  })
+
+  test('settling below the estimate gives the rest back, above it goes over the cap and closes it', async () => {
+    const run = await begun(store, { cap_tokens: 100 })
+    await store().append(reserving(run, '0', amount(60, 6)))
+    await store().append(settling(run, '0', amount(60, 6), amount(10, 1)))
+    expect(await ledger(store, run)).toMatchObject({ committed_tokens: 10, spent_tokens: 10, spent_usd_micros: 1 })
+    await store().append(reserving(run, '1', amount(90)))
+    await store().append(settling(run, '1', amount(90), amount(95, 4)))
+    expect(await ledger(store, run)).toEqual({
+      cap_tokens: 100,
+      committed_tokens: 105,
+      committed_usd_micros: 5,
+      spent_tokens: 105,
+      spent_usd_micros: 5,
+    })
+    expect(await store().append(reserving(run, '2', amount(0)))).toEqual(NO_ROOM)
+  })
+
+  test('a settle repeated, or by a writer who lost its lane, changes nothing', async () => {
+    const run = await begun(store, { cap_tokens: 100 })
+    await store().append(reserving(run, '0', amount(60)))
+    const settle = settling(run, '0', amount(60), amount(40))
+    const done = await Promise.all(Array.from({ length: 10 }, () => store().append(settle)))
+    expect(done.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(await ledger(store, run)).toMatchObject({ committed_tokens: 40, spent_tokens: 40 })
+  })
+
+  test('one append settles a call and reserves the next, which must fit beside what is committed before it', async () => {
+    const run = await begun(store, { cap_tokens: 100 })
+    await store().append(reserving(run, '0', amount(60)))
+    const settle = { reserved: amount(60), spent: amount(10) }
+    const next = (tokens: number) => step(run, '0', at(1, 30), { settle, reserve: amount(tokens) })
+    expect(await store().append(next(41))).toEqual(NO_ROOM)
+    expect(await store().append(next(40))).toMatchObject({ ok: true })
+    expect(await ledger(store, run)).toMatchObject({ committed_tokens: 50, spent_tokens: 10 })
+  })
+
+  test('without a cap everything is counted and nothing refused', async () => {
+    const run = await begun(store, undefined)
+    await store().append(reserving(run, '0', amount(10 ** 12, 10 ** 12)))
+    await store().append(settling(run, '0', amount(10 ** 12, 10 ** 12), amount(3, 2)))
+    expect(await ledger(store, run)).toEqual({
+      committed_tokens: 3,
+      committed_usd_micros: 2,
+      spent_tokens: 3,
+      spent_usd_micros: 2,
+    })
+  })
+
+  test('other refusals come first: terminal, already, full; then budget', async () => {
+    const run = await begun(store, { cap_tokens: 1 })
+    await store().append(step(run, '0', at(1, 10), { start: { block: 0, limit: 1 } }))
+    const wanted = { reserve: amount(2) }
+    const full = step(run, '1', at(1, 10), { ...wanted, start: { block: 1, limit: 1 } })
+    expect(await store().append(full)).toEqual({ ok: false, because: 'full' })
+    expect(await store().append(step(run, '0', at(1, 10), wanted))).toEqual({ ok: false, because: 'already' })
+    await store().append(ending(run))
+    expect(await store().append(reserving(run, '0', amount(2)))).toEqual({ ok: false, because: 'terminal' })
+    expect(await store().append(settling(run, '0', amount(2), amount(2)))).toEqual({ ok: false, because: 'terminal' })
+    expect(await ledger(store, run)).toMatchObject({ committed_tokens: 0 })
+  })
+}
+
+function sealTests(store: Store): void {
+  const holds = async (run: RunKey) => {
+    const sealed = await store().sealed(run)
+    const events = await store().events(run, 0, 10_000)
+    expect(sealed?.hash).toBe(chainOf(events.slice(0, sealed?.seq)))
+    return { sealed: sealed?.seq ?? -1, written: events.length }
+  }
+
+  test('is nothing of an unknown run, the start of the chain of a new one', async () => {
+    expect(await store().sealed(keyOf(newRun(1).meta))).toBeUndefined()
+    const run = await begun(store, undefined)
+    expect(await store().sealed(run)).toEqual({ seq: 0, hash: CHAIN_START })
+  })
+
+  test('follows the events in steps, is of them at every point, and has them all at the end', async () => {
+    const run = await begun(store, undefined)
+    for (let i = 1; i <= 30; i += 1) {
+      const events = Array.from({ length: 1 + (i % 5) }, () => ready(`ü${i}`))
+      await store().append(step(run, String(i), at(1, 10), { events }))
+      const { sealed, written } = await holds(run)
+      expect(written - sealed).toBeLessThan(16)
+    }
+    await store().append(ending(run))
+    const { sealed, written } = await holds(run)
+    expect([written, sealed]).toEqual([92, 92])
+  })
+
+  test('holds after many writers at once', async () => {
+    const run = await begun(store, undefined)
+    const lanes = Array.from({ length: 40 }, (_, i) => String(i))
+    await Promise.all(lanes.map((lane) => store().append(step(run, lane, at(1, 10)))))
+    await holds(run)
+    await Promise.all([store().append(ending(run)), ...lanes.map((lane) => store().append(step(run, lane, at(1, 90))))])
+    await store().moveCheck(run, newRun(1).check_at, undefined)
+    const { sealed, written } = await holds(run)
+    expect(sealed).toBe(written)
+  })
+}
+
+function stopTests(store: Store): void {
+  test('stops that block alone; STOP of the run stops every one', async () => {
+    const run = await begun(store, undefined)
+    for (let i = 0; i < 2; i += 1) await store().putStop(run, 0)
+    const seen = () => Promise.all([undefined, 0, 1].map((block) => store().stopped(run, block)))
+    expect(await seen()).toEqual([false, true, false])
+    await store().putStop(run)
+    expect(await seen()).toEqual([true, true, true])
+    expect(await store().stopped(keyOf(newRun(2).meta), 0)).toBe(false)
+  })
+}
