@@ -13,6 +13,8 @@ import type { Core } from './world.ts'
 /** Machines of documents that were not deployed: made at their first start, found by their name ever after. */
 export interface InlineMachines {
   ensure(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
+  /** What `ensure` answers; no call is made. */
+  named(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
   /** AWS says that this one is gone: the next `ensure` makes it again. */
   forget(arn: string): void
 }
@@ -27,6 +29,9 @@ export function createInlineMachines(core: Pick<Core, 'env' | 'deployed'>, clien
       known.set(hash, made)
       made.catch(() => known.delete(hash))
       return made
+    },
+    async named(definition, hash, parts = []) {
+      return deployedMachine(core, hash) ?? writeMachineId(identify(core.env, { definition, hash, parts }))
     },
     forget(arn) {
       for (const [hash, made] of known)
@@ -51,9 +56,8 @@ interface Document {
  */
 async function createAll(client: SFNClient, env: AwsSettings, { definition, hash, parts }: Document): Promise<string> {
   const functions = functionArns(env)
-  const name = `sluice-${env.STAGE}-x-${hash.slice(0, HASH_IN_NAME)}`
-  const set = sha256(JSON.stringify([definition, ...parts.map(({ text }) => text)])).slice(0, HASH_OF_PARTS)
-  const id: MachineId = { arn: arnOf(env, name), parts: parts.length, suffix: parts.length === 0 ? '' : `_${set}` }
+  const id = identify(env, { definition, hash, parts })
+  const name = id.arn.split(':').at(-1) ?? ''
   const arns = parts.map(({ key }, i) => [key, partArn(id, i + 1)] as const)
   const values = { ...functions, ...Object.fromEntries(arns) }
   for (const [i, { text }] of parts.entries()) {
@@ -65,6 +69,12 @@ async function createAll(client: SFNClient, env: AwsSettings, { definition, hash
   }
   const arn = await create(client, env, { name, definition: bindPlaceholders(definition, values), hash })
   return writeMachineId({ ...id, arn })
+}
+
+function identify(env: AwsSettings, { definition, hash, parts }: Document): MachineId {
+  const set = sha256(JSON.stringify([definition, ...parts.map(({ text }) => text)])).slice(0, HASH_OF_PARTS)
+  const suffix = parts.length === 0 ? '' : `_${set}`
+  return { arn: arnOf(env, `sluice-${env.STAGE}-x-${hash.slice(0, HASH_IN_NAME)}`), parts: parts.length, suffix }
 }
 
 async function create(

@@ -30,6 +30,7 @@ export function openMachine(core: MachineCore, config: SFNClientConfig = {}): Ma
     async deployed(_definition, hash) {
       return deployedMachine(core, hash) ?? notDeployed()
     },
+    named: (definition, hash, parts) => inline.named(definition, hash, parts),
     async start(order) {
       try {
         return await start(client, order)

@@ -2,15 +2,18 @@ import { type ArnComponents, ArnFormat, type Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { RUN_INDEXES } from '../../shared/runs/table.ts'
 import type { Right } from './grants.ts'
+import { type AskedModel, modelStatements } from './model-access.ts'
 import type { Names } from './names.ts'
 
 /**
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
  * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. Without
- * secrets in the settings `secrets.read` is no right at all, nor is `shell.run` where no shell-gate stands.
+ * secrets in the settings `secrets.read` is no right at all, nor is `models.ask` without models of Bedrock, nor
+ * `shell.run` where no shell-gate stands.
  */
 export function statementsOf(right: Right, stack: Stack, names: Names, chosen: Chosen): PolicyStatement[] {
   if (right === 'secrets.read') return chosen.secrets.map(secretStatement)
+  if (right === 'models.ask') return chosen.models.flatMap((model) => modelStatements(model, stack))
   if (right === 'shell.run' && !chosen.shell) return []
   return STATEMENTS[right].map(({ on, actions, conditions }) => {
     const resources = [arnOf(stack, names, on)]
@@ -26,6 +29,7 @@ export function statementsOf(right: Right, stack: Stack, names: Names, chosen: C
 export interface Chosen {
   /** ARNs of the secrets that hold keys of providers. */
   readonly secrets: readonly string[]
+  readonly models: readonly AskedModel[]
   /** Shell gates are on. */
   readonly shell: boolean
 }
@@ -42,7 +46,7 @@ interface Allowed {
   readonly conditions?: Record<string, Record<string, string>>
 }
 
-const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read'>, readonly Allowed[]>> = {
+const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read' | 'models.ask'>, readonly Allowed[]>> = {
   'runs.read': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'] }],
   'runs.list': [
     { on: 'runsByTime', actions: ['dynamodb:Query'] },
@@ -82,6 +86,8 @@ const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read'>, readonly Allow
   ],
   // Versions stand in its environment: no call is made.
   'machine.deployed': [],
+  // Its name is made of the stage and the document's hash.
+  'machine.named': [],
   'machine.start': [{ on: 'machines', actions: ['states:StartExecution'] }],
   'machine.describe': [{ on: 'executions', actions: ['states:DescribeExecution'] }],
   'machine.stop': [{ on: 'executions', actions: ['states:StopExecution'] }],

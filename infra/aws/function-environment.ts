@@ -38,13 +38,17 @@ export function environmentOf(
     ...(has('shell.run') ? arns('shell-gate') : {}),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
     ...(has('machine.deployed') && facts !== undefined ? { MACHINE_ARNS: facts.versionArns } : {}),
+    ...(has('machine.named') && facts !== undefined ? machineNames(facts) : {}),
   }
 }
 
 function machineVariables(facts: MachineFacts | undefined): Record<string, string> {
-  if (facts === undefined) return {}
-  const { roleArn, logGroupArn, versionArns } = facts
-  return { STATE_MACHINE_ROLE_ARN: roleArn, MACHINE_LOG_GROUP_ARN: logGroupArn, MACHINE_ARNS: versionArns }
+  return facts === undefined ? {} : { ...machineNames(facts), MACHINE_LOG_GROUP_ARN: facts.logGroupArn }
+}
+
+/** The role's ARN also says in which account inline machines are. */
+function machineNames({ roleArn, versionArns }: MachineFacts): Record<string, string> {
+  return { STATE_MACHINE_ROLE_ARN: roleArn, MACHINE_ARNS: versionArns }
 }
 
 function arnVariable(name: string): string {

@@ -15,12 +15,14 @@ export type Right =
   | 'machine.answer'
   | 'machine.ensure'
   | 'machine.deployed'
+  | 'machine.named'
   | 'machine.start'
   | 'machine.describe'
   | 'machine.stop'
   | 'outbox.nudge'
   | 'outbox.start'
   | 'secrets.read'
+  | 'models.ask'
   | 'http.request'
   | 'shell.run'
 
@@ -53,6 +55,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'machine.answer',
     'outbox.nudge',
     'secrets.read',
+    'models.ask',
     'http.request',
     'shell.run',
   ],
@@ -64,6 +67,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'objects.put',
     'machine.answer',
     'secrets.read',
+    'models.ask',
     'http.request',
     'shell.run',
   ],
@@ -76,6 +80,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'machine.deployed',
     'outbox.nudge',
     'secrets.read',
+    'models.ask',
     'http.request',
     'shell.run',
   ],
@@ -99,6 +104,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'get-run-graph': ['runs.read', 'objects.get'],
   'get-outputs': ['runs.read', 'runs.write', 'objects.get'],
   'replay-run': ['runs.read'],
+  'verify-run': ['runs.read', 'objects.get', 'machine.describe'],
   'stream-events': ['runs.read'],
   'get-context': ['runs.read'],
   'patch-context': ['runs.read', 'runs.write'],

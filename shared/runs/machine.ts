@@ -35,6 +35,8 @@ export interface Machine {
    * none is made here: Fault NotFound machine_unknown.
    */
   deployed(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
+  /** What `ensure` would answer, without making anything: who may not start executions names the machine so. */
+  named(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
   /** Execution name = run id; 'exists' when it was started before. */
   start(start: {
     readonly machine: string

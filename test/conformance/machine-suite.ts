@@ -115,6 +115,16 @@ export function machineSuite(name: string, open: OpenMachine): void {
       const run = await start(text)
       expect(await run.machine.ensure(text, `hash${hashes}`)).toBe(run.id)
     })
+    test('named() says what ensure() answers, and makes nothing', async () => {
+      const text = machine('A', { A: { Type: 'Succeed' } })
+      const run = await start(text)
+      expect(await run.machine.named(text, `hash${hashes}`)).toBe(run.id)
+      const later = await run.machine.named(text, 'later')
+      const early = { machine: later, name: 'run_c', input: INPUT }
+      await expect(run.machine.start(early)).rejects.toMatchObject({ name: 'NotFound', code: 'machine_unknown' })
+      expect(await run.machine.ensure(text, 'later')).toBe(later)
+      expect(await run.machine.start(early)).toBe('started')
+    })
     test('two executions of one machine do not see each other', async () => {
       const run = await start(machine('A', { A: see('{% $states.context.Execution.Name %}') }))
       await run.machine.start({ machine: run.id, name: 'run_b', input: INPUT })

@@ -13,18 +13,21 @@ interface Deps {
  * Keeps a machine and its parts, parts first, and answers its id. An older version may have compiled another text of the
  * same document: then this one gets an id of its own, since runs that began on the older text resume with that.
  */
-export function keepWithParts(
-  { definitions, journal }: Deps,
-  text: string,
-  hash: string,
-  parts: readonly MachineText[],
-): string {
+export function keepWithParts(deps: Deps, text: string, hash: string, parts: readonly MachineText[]): string {
+  const own = ownHash(deps, text, hash, parts)
+  for (const [key, kept] of textsFor(deps.definitions, own, text, parts)) deps.definitions.keep(kept, key)
+  return deps.definitions.idOf(own)
+}
+
+/** The id `keepWithParts` would answer. */
+export function idWithParts(deps: Deps, text: string, hash: string, parts: readonly MachineText[]): string {
+  return deps.definitions.idOf(ownHash(deps, text, hash, parts))
+}
+
+function ownHash({ definitions, journal }: Deps, text: string, hash: string, parts: readonly MachineText[]): string {
   const isFree = ([key, own]: readonly [string, string]) => (journal.definition(key) ?? own) === own
   const plain = textsFor(definitions, hash, text, parts)
-  const other = `${hash}.${sha256(JSON.stringify(plain)).slice(0, 8)}`
-  const kept = plain.every(isFree) ? plain : textsFor(definitions, other, text, parts)
-  for (const [key, own] of kept) definitions.keep(own, key)
-  return definitions.idOf(kept === plain ? hash : other)
+  return plain.every(isFree) ? hash : `${hash}.${sha256(JSON.stringify(plain)).slice(0, 8)}`
 }
 
 /** Each text under its key, the placeholders of parts replaced by their ids. */

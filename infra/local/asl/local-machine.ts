@@ -6,7 +6,7 @@ import { abortedBy } from './aborted-by.ts'
 import { createEngine } from './engine.ts'
 import { endExecution } from './execution.ts'
 import type { ExecutionEnd, Journal, JournalledExecution } from './journal.ts'
-import { keepWithParts } from './keep-with-parts.ts'
+import { idWithParts, keepWithParts } from './keep-with-parts.ts'
 import type { ChildOrder, Engine } from './live-execution.ts'
 import { createDefinitions, isPart } from './loaded-definitions.ts'
 import { openPart, orphansAmong, type PartsDeps, partsOf } from './parts.ts'
@@ -55,6 +55,7 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
     ensure: ensured,
     // Nothing is deployed ahead: documents lie in folders.
     deployed: ensured,
+    named: async (definition, hash, parts = []) => idWithParts(place, definition, hash, parts),
     async start(order) {
       requireOpen()
       return start(place, order)

@@ -39,14 +39,14 @@ machinePartsSuite('Step Functions, over the wire', openWire)
 
 /** The suite's functions are not the catalog's, so their placeholders are bound here. */
 function bound(machine: Machine, names: readonly string[]): Machine {
-  return {
-    ...machine,
-    ensure: (text, hash, parts = []) => {
-      const ready = (one: string) => names.reduce((left, name) => left.replaceAll(`\${${name}}`, lambdaArn(name)), one)
+  const ready = (one: string) => names.reduce((left, name) => left.replaceAll(`\${${name}}`, lambdaArn(name)), one)
+  const binding =
+    (call: Machine['ensure']): Machine['ensure'] =>
+    (text, hash, parts = []) => {
       const readyParts = parts.map((part) => ({ ...part, text: ready(part.text) }))
-      return machine.ensure(ready(text), sha256(ready(text) + hash), readyParts)
-    },
-  }
+      return call(ready(text), sha256(ready(text) + hash), readyParts)
+    }
+  return { ...machine, ensure: binding(machine.ensure), named: binding(machine.named) }
 }
 
 /** Calls on the wire take turns of the event loop that virtual time does not know of: time waits for them. */

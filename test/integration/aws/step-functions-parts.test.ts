@@ -51,6 +51,7 @@ test('a row of twenty blocks in parts runs each block once, in order, to the ver
   const { text, parts } = row(20)
   expect(parts.length).toBeGreaterThan(2)
   const id = await machine.ensure(text, HASH, parts)
+  expect(await machine.named(text, HASH, parts)).toBe(id)
   await machine.start({ machine: id, name: 'run_a', input: INPUT })
   await until(async () => (await machine.describe(id, 'run_a'))?.status !== 'RUNNING')
   expect(await machine.describe(id, 'run_a')).toEqual({ status: 'SUCCEEDED' })
