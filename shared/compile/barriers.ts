@@ -1,8 +1,9 @@
 import { type Buckets, fileNode } from './buckets.ts'
 import { SIGNAL_COST } from './costs.ts'
 import { addNode, toggleEdge } from './edit-graph.ts'
-import { keyOf, type PortSet, sameMembers } from './port-set.ts'
+import { type PortSet, sameMembers } from './port-set.ts'
 import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
+import { nextOf } from './work-list.ts'
 
 /** One direction to look in: nodes filed by the set of their successors (`after`) or predecessors (`before`). */
 interface Side {
@@ -14,7 +15,7 @@ export type Sides = readonly Side[]
 export function barrierSides(): Sides {
   return (['after', 'before'] as const).map((name) => ({
     name,
-    buckets: { keyOf: (node) => keyOf(node[name]), nodes: new Map() },
+    buckets: { keyOf: (node) => node[name].sum, nodes: new Map() },
   }))
 }
 
@@ -25,8 +26,10 @@ export function barrierSides(): Sides {
  * successors only where the signals saved are worth the barrier's own join: their successors have more predecessors.
  */
 export function factorBarriers(graph: WorkGraph, sides: Sides): boolean {
-  const nodes = [...graph.toFactor].filter((node) => node.alive)
-  graph.toFactor.clear()
+  const nodes: WorkNode[] = []
+  for (let node = nextOf(graph.toFactor); node !== undefined; node = nextOf(graph.toFactor)) {
+    if (node.alive) nodes.push(node)
+  }
   const before = graph.size
   for (const side of sides) {
     for (const node of nodes) fileNode(side.buckets, node)
@@ -37,8 +40,8 @@ export function factorBarriers(graph: WorkGraph, sides: Sides): boolean {
 
 function factorAround(graph: WorkGraph, { name, buckets }: Side, node: WorkNode): void {
   const shared: PortSet = node[name]
-  if (shared.members.size < 2) return
-  const mates = [...fileNode(buckets, node)].filter((mate) => sameMembers(mate[name], shared))
+  if (shared.size < 2) return
+  const mates = fileNode(buckets, node).filter((mate) => sameMembers(mate[name], shared))
   if (mates.length < 2) return
   const far = nodesAt(name === 'after' ? graph.byEntry : graph.byExit, shared.members)
   if (name === 'after' && (mates.length - 1) * (far.length - 1) * SIGNAL_COST < 1) return

@@ -13,6 +13,7 @@ import { type Caps, fitsWhole, splitMachine } from './split-machine.ts'
 
 /** A DAG as a state machine, and further ones where it is too large for one. */
 export interface CompiledDag {
+  /** The text, read. */
   readonly definition: Machine
   /** The definition as JSON, functions as placeholders like `${RunBlock}`: same document, same bytes. */
   readonly text: string
@@ -54,34 +55,58 @@ export function compileDag({ blocks }: CompilableDag, caps: Caps = CAPS): Compil
   const { sequence, signals, joins, parallels } = nameSteps(order, blocks, '_settle')
   const mayFit = blocks.length * LEAST_BYTES <= caps.bytes
   const whole = mayFit ? emitWhole(sequence, signals, caps) : undefined
-  const machines = whole ?? emitParts(sequence, signals, caps, parallels)
+  const { text, parts } = whole ?? emitParts(sequence, signals, caps, parallels)
+  const definition = parsedOnce(text)
   return {
-    ...machines,
+    get definition() {
+      return definition()
+    },
+    text,
+    parts,
     joins,
     modules: order.nodes.flatMap(moduleOf),
     over_ordered: overOrdered(blocks, order),
-    figures: { blocks: blocks.length, joins: joins.length, parallels, parts: machines.parts.length },
+    figures: { blocks: blocks.length, joins: joins.length, parallels, parts: parts.length },
   }
 }
 
 /** About what a block takes at least (its state and its `_retry_`): more blocks than have room are not written whole. */
-const LEAST_BYTES = 850
+const LEAST_BYTES = 800
 
-/** One machine, if it has room for everything. */
-function emitWhole(sequence: NamedSequence, signals: Signals, caps: Caps) {
-  const definition = emitMachine(sequence, signals)
-  const text = JSON.stringify(definition)
-  return fitsWhole(sequence, signals, text, caps) ? { definition, text, parts: [] } : undefined
+interface MachineTexts {
+  readonly text: string
+  readonly parts: readonly MachinePart[]
 }
 
-function emitParts(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number) {
+/** One machine, if it has room for everything. */
+function emitWhole(sequence: NamedSequence, signals: Signals, caps: Caps): MachineTexts | undefined {
+  const text = emitMachine(sequence, signals)
+  return fitsWhole(sequence, signals, text, caps) ? { text, parts: [] } : undefined
+}
+
+function emitParts(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number): MachineTexts {
   const split = splitMachine(sequence, signals, caps, parallels)
-  const definition = emitMachine(split.main, signals)
   const parts = split.parts.map((part, i): MachinePart => {
-    const machine = emitPiece(part, signals)
-    return { key: placeholderOfPart(i + 1), text: JSON.stringify(machine), definition: machine }
+    const text = emitPiece(part, signals)
+    const definition = parsedOnce(text)
+    return {
+      key: placeholderOfPart(i + 1),
+      text,
+      get definition() {
+        return definition()
+      },
+    }
   })
-  return { definition, text: JSON.stringify(definition), parts }
+  return { text: emitMachine(split.main, signals), parts }
+}
+
+/** Only who draws or measures a machine needs more than its text. */
+function parsedOnce(text: string): () => Machine {
+  let parsed: Machine | undefined
+  return () => {
+    parsed ??= JSON.parse(text) as Machine
+    return parsed
+  }
 }
 
 function moduleOf(node: OrderNode): readonly BounceModule[] {

@@ -24,9 +24,11 @@ export type OrderNode =
  * order within it apart. Nodes are numbered in document order of their first block. `upstream` is by block.
  */
 export function contractModules(blocks: readonly CompiledBlock[], upstream: Upstream): ContractedOrder {
+  if (blocks.every(({ on_gate_fail = [] }) => on_gate_fail.length === 0)) {
+    return { nodes: blocks.map((_, block) => ({ kind: 'block', block })), upstream }
+  }
   const indexOf = new Map(blocks.map(({ id }, index) => [id, index]))
   const modules = bounceModules(blocks.map((block, index) => ({ ...block, index })))
-  if (modules.length === 0) return { nodes: blocks.map((_, block) => ({ kind: 'block', block })), upstream }
   const startOf = new Map<number, BounceModule>()
   /** By block of a module: the module's first block. */
   const within = new Map<number, number>()

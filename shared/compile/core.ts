@@ -30,7 +30,7 @@ export function isSplitter({ sections }: Core, v: number): boolean {
 
 export function coreOf(graph: WorkGraph): Core {
   const nodes = upstreamFirst(graph)
-  const sources = nodes.filter((node) => node.before.members.size === 0)
+  const sources = nodes.filter((node) => node.before.size === 0)
   const offset = sources.length > 1 ? 1 : 0
   const numbers = new Map(nodes.map((node, i) => [node, i + offset]))
   const numbersOf = (found: readonly WorkNode[]) => found.map((node) => numbers.get(node) ?? 0).sort((a, b) => a - b)
@@ -49,8 +49,8 @@ export function coreOf(graph: WorkGraph): Core {
 /** Kahn's order, first come first served. */
 function upstreamFirst(graph: WorkGraph): readonly WorkNode[] {
   const alive = graph.byEntry.filter((node) => node.alive)
-  const waiting = new Map(alive.map((node) => [node, node.before.members.size]))
-  const order = alive.filter((node) => node.before.members.size === 0)
+  const waiting = new Map(alive.map((node) => [node, node.before.size]))
+  const order = alive.filter((node) => node.before.size === 0)
   for (let at = 0; at < order.length; at++) {
     const ports = [...(order[at]?.after.members ?? [])].sort((a, b) => a - b)
     for (const next of nodesAt(graph.byEntry, ports)) {

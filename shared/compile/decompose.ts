@@ -1,6 +1,6 @@
 import { barrierSides, factorBarriers } from './barriers.ts'
 import { coreOf } from './core.ts'
-import { addNode, toggleEdge } from './edit-graph.ts'
+import { addNode, emptyGraph, toggleEdge } from './edit-graph.ts'
 import { flatten, type Steps } from './flatten.ts'
 import { layLanes } from './lay-lanes.ts'
 import type { Upstream } from './reduce.ts'
@@ -25,7 +25,7 @@ export function decompose(upstream: Upstream): Steps {
 
 /** One node a block. */
 function toWorkGraph(upstream: Upstream): WorkGraph {
-  const graph: WorkGraph = { byEntry: [], byExit: [], toReduce: new Set(), toFactor: new Set(), size: 0 }
+  const graph = emptyGraph()
   const nodes = upstream.map((_, block) => addNode(graph, { kind: 'block', block, holdsBlock: true, depth: 0 }))
   nodes.forEach((node, v) => {
     for (const p of nodesAt(nodes, upstream[v] ?? [])) toggleEdge(graph, p, node)

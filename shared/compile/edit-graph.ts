@@ -1,13 +1,26 @@
 import type { Expression } from './expression.ts'
-import { type PortSet, toggle } from './port-set.ts'
+import { noPorts, toggle } from './port-set.ts'
 import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
+import { enlist, workList } from './work-list.ts'
+
+export function emptyGraph(): WorkGraph {
+  return { byEntry: [], byExit: [], toReduce: workList(1), toFactor: workList(2), size: 0 }
+}
 
 export function addNode(graph: WorkGraph, expression: Expression): WorkNode {
   const port = graph.byEntry.length
-  const node = { expression, entry: port, exit: port, before: noPorts(), after: noPorts(), alive: true }
+  const node: WorkNode = {
+    expression,
+    entry: port,
+    exit: port,
+    before: noPorts(),
+    after: noPorts(),
+    alive: true,
+    listed: 0,
+  }
   graph.byEntry.push(node)
   graph.byExit.push(node)
-  graph.toReduce.add(node)
+  enlist(graph.toReduce, node)
   graph.size++
   return node
 }
@@ -24,9 +37,6 @@ export function removeNode(graph: WorkGraph, node: WorkNode): void {
 export function toggleEdge(graph: WorkGraph, from: WorkNode, to: WorkNode): void {
   toggle(from.after, to.entry)
   toggle(to.before, from.exit)
-  graph.toReduce.add(from).add(to)
-}
-
-function noPorts(): PortSet {
-  return { members: new Set(), low: 0, high: 0 }
+  enlist(graph.toReduce, from)
+  enlist(graph.toReduce, to)
 }

@@ -26,6 +26,8 @@ const MOST_ITEMS_AT_ONCE = 40
 /** RetryBlock's message, `{"s": seconds}` with `e` inside a module: Lambda wraps the error in JSON, the message is JSON itself. */
 const RETRY_SIGNAL = '{% $parse($parse($states.errorOutput.Cause).errorMessage) %}'
 const RETRY_SECONDS = '{% $parse($parse($states.errorOutput.Cause).errorMessage).s %}'
+/** Where no epoch has to be handed on, the wait is given the error as it is (a catcher's own output) and reads it. */
+const WAIT_SECONDS = '{% $parse($parse($states.input.Cause).errorMessage).s %}'
 const PAYLOAD = '{% $states.result.Payload %}'
 
 /** The first state of a block: it asks before it runs. */
@@ -39,7 +41,11 @@ export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onwa
   return {
     ...emitApproval(block, emission),
     ...states(block, emission, onward),
-    [`_retry_${block.id}`]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: entryOfBlock(block) },
+    [`_retry_${block.id}`]: {
+      Type: 'Wait',
+      Seconds: emission.epoch ? '{% $states.input.s %}' : WAIT_SECONDS,
+      Next: entryOfBlock(block),
+    },
   }
 }
 
@@ -67,7 +73,7 @@ function emitApproval(block: CompiledBlock, { epoch }: Emission): States {
 /** One state and `_retry_<id>`, a wait the function asks for by raising RetryBlock. */
 function emitSingle({ id }: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
   const payload = { block: id, ...joinsOf(signals.get(id)), ...epochIn(epoch) }
-  return { [id]: { ...runBlock(id, payload), Output: PAYLOAD, ...onward } }
+  return { [id]: { ...runBlock(id, payload, epoch), Output: PAYLOAD, ...onward } }
 }
 
 /** The list, a Map of one run-block an item, and the close that publishes what the items made. */
@@ -77,12 +83,12 @@ function emitForeach({ id, foreach }: CompiledBlock, { signals, epoch }: Emissio
   const Catch = [{ ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } }]
   const itemStates: States = {
     // An empty output: what 1,000 items answer never adds up to a payload limit.
-    [id]: { ...runBlock(id, { block: id, item: item.i, ...epochIn(epoch) }), Catch, Output: {}, End: true },
+    [id]: { ...runBlock(id, { block: id, item: item.i, ...epochIn(epoch) }, epoch), Catch, Output: {}, End: true },
     [again]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: id },
   }
   return {
     [`_items_${id}`]: {
-      ...runBlock(id, { block: id, phase: 'items', ...epochIn(epoch) }),
+      ...runBlock(id, { block: id, phase: 'items', ...epochIn(epoch) }, epoch),
       Output: epoch ? { items: PAYLOAD, e: EPOCH } : PAYLOAD,
       Next: `_map_${id}`,
     },
@@ -113,14 +119,13 @@ function emitChild({ id }: CompiledBlock, { signals, epoch }: Emission, onward: 
 
 function emitClose(id: string, { signals, epoch }: Emission, onward: Onward): States {
   const payload = { block: id, phase: 'close', ...joinsOf(signals.get(id)), ...epochIn(epoch) }
-  return { [`_close_${id}`]: { ...runBlock(id, payload), Output: PAYLOAD, ...onward } }
+  return { [`_close_${id}`]: { ...runBlock(id, payload, epoch), Output: PAYLOAD, ...onward } }
 }
 
-function runBlock(id: string, payload: Readonly<Record<string, unknown>>) {
-  return { ...callFunction('run-block', payload), Catch: [RETRY_ROUTE(id)], TimeoutSeconds: BLOCK_TIMEOUT_SEC }
+function runBlock(id: string, payload: Readonly<Record<string, unknown>>, epoch: boolean) {
+  const Catch = [{ ErrorEquals: ['RetryBlock'], Next: `_retry_${id}`, ...(epoch ? { Output: RETRY_SIGNAL } : {}) }]
+  return { ...callFunction('run-block', payload), Catch, TimeoutSeconds: BLOCK_TIMEOUT_SEC }
 }
-
-const RETRY_ROUTE = (id: string) => ({ ErrorEquals: ['RetryBlock'], Next: `_retry_${id}`, Output: RETRY_SIGNAL })
 
 /** Left out where there is none: most blocks signal nothing. */
 function joinsOf(joins: readonly string[] = []) {

@@ -1,29 +1,31 @@
-import type { Machine, State } from './asl.ts'
-import { type Emission, emitBlock, type Onward, type States } from './emit-block.ts'
+import { blockText } from './block-text.ts'
+import type { Emission, Onward, States } from './emit-block.ts'
 import { emitExit } from './emit-exit.ts'
 import { emitPart } from './emit-part.ts'
 import { EPOCH, epochIn } from './epoch.ts'
-import { awaitToken, callFunction } from './function-task.ts'
+import { awaitJoin, callFunction } from './function-task.ts'
 import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
+import { statesText, type Template, templateOf } from './state-text.ts'
 
 /** A year: the run's own deadline lives in the store (design decisions, "Execution input and state names"). */
 const MACHINE_TIMEOUT_SEC = 31_536_000
 
-/** The whole machine: the DAG's steps, then `_settle` gives the run its verdict and `_end` the execution its status. */
-export function emitMachine({ entry, steps }: NamedSequence, signals: Signals): Machine {
-  return machineOf(entry, { ...emitSteps(steps, { signals, epoch: false }, { Next: '_settle' }), ...ENDING })
+/** Text of the whole machine: the DAG's steps, then `_settle` gives the run its verdict and `_end` the execution its status. */
+export function emitMachine({ entry, steps }: NamedSequence, signals: Signals): string {
+  const states = stepsText(steps, { signals, epoch: false }, { Next: '_settle' })
+  return machineText(entry, states === '' ? ENDING_TEXT : `${states},${ENDING_TEXT}`)
 }
 
-/** A piece of a DAG that is too large for one machine: its steps and nothing else. */
-export function emitPiece({ entry, steps }: NamedSequence, signals: Signals): Machine {
-  return machineOf(entry, emitSteps(steps, { signals, epoch: false }, { End: true }))
+/** Text of a piece of a DAG that is too large for one machine: its steps and nothing else. */
+export function emitPiece({ entry, steps }: NamedSequence, signals: Signals): string {
+  return machineText(entry, stepsText(steps, { signals, epoch: false }, { End: true }))
 }
 
-function machineOf(entry: string, states: States): Machine {
-  return { QueryLanguage: 'JSONata', StartAt: entry, TimeoutSeconds: MACHINE_TIMEOUT_SEC, States: states }
+function machineText(entry: string, states: string): string {
+  return `{"QueryLanguage":"JSONata","StartAt":"${entry}","TimeoutSeconds":${MACHINE_TIMEOUT_SEC},"States":{${states}}}`
 }
 
-const ENDING: Readonly<Record<string, State>> = {
+const ENDING: States = {
   _settle: { ...callFunction('settle'), Output: '{% $states.result.Payload %}', Next: '_end' },
   _end: {
     Type: 'Choice',
@@ -40,40 +42,76 @@ const ENDING: Readonly<Record<string, State>> = {
     Cause: "{% $states.input.(code ? code : end) & ' ' & $states.context.Execution.Input.run_id %}",
   },
 }
+const ENDING_TEXT = statesText(ENDING)
 
-function emitSteps(steps: readonly NamedStep[], emission: Emission, onward: Onward): States {
-  const states: States = {}
-  steps.forEach((step, i) => {
+function stepsText(steps: readonly NamedStep[], emission: Emission, onward: Onward): string {
+  let text = ''
+  for (let i = 0; i < steps.length; i++) {
+    const step = steps[i]
     const next = steps[i + 1]
-    Object.assign(states, emitStep(step, emission, next === undefined ? onward : { Next: next.entry }))
-  })
-  return states
+    if (step === undefined) continue
+    if (i > 0) text += ','
+    text += stepText(step, emission, next === undefined ? onward : { Next: next.entry })
+  }
+  return text
 }
 
-/** The states of one step. */
-export function emitStep(step: NamedStep, emission: Emission, onward: Onward): States {
+/** The states of one step, as members of a JSON object. */
+export function stepText(step: NamedStep, emission: Emission, onward: Onward): string {
   const { signals, epoch } = emission
   switch (step.kind) {
     case 'block':
-      return emitBlock(step.block, emission, onward)
-    case 'wait': {
-      const payload = { join: step.join.id, need: step.join.sources.length, ...epochIn(epoch) }
-      const Output = epoch ? { Output: { e: EPOCH } } : {}
-      return { [step.entry]: { ...awaitToken('wait-join', payload), ...Output, ...onward } }
-    }
-    case 'par': {
-      const Branches = step.branches.map(
-        (branch): Machine => ({ StartAt: branch.entry, States: emitSteps(branch.steps, emission, { End: true }) }),
-      )
-      // Next to nothing as output: what branches answer never adds up to a payload limit.
-      return { [step.entry]: { Type: 'Parallel', Branches, Output: epochIn(epoch), ...onward } }
-    }
+      return blockText(step.block, emission, onward)
+    case 'wait':
+      return waitText(step, epoch, onward)
+    case 'par':
+      return parallelText(step, emission, onward)
     case 'module': {
       const { module, body, entry } = step
-      const inside = emitSteps(body.steps, { signals, epoch: true }, { Next: exitOf(module) })
-      return { ...inside, ...emitExit(module.key, entry, signals.get(exitOf(module)) ?? [], onward) }
+      const inside = stepsText(body.steps, { signals, epoch: true }, { Next: exitOf(module) })
+      const exit = statesText(emitExit(module.key, entry, signals.get(exitOf(module)) ?? [], onward))
+      return inside === '' ? exit : `${inside},${exit}`
     }
     case 'part':
-      return emitPart(step.part, onward)
+      return statesText(emitPart(step.part, onward))
   }
+}
+
+/** Added up, not joined: joining would copy the text once a level. */
+function parallelText(
+  { entry, branches }: Extract<NamedStep, { kind: 'par' }>,
+  emission: Emission,
+  onward: Onward,
+): string {
+  let text = `"${entry}":{"Type":"Parallel","Branches":[`
+  let comma = ''
+  for (const branch of branches) {
+    text += `${comma}{"StartAt":"${branch.entry}","States":{`
+    text += stepsText(branch.steps, emission, LAST)
+    text += '}}'
+    comma = ','
+  }
+  // Next to nothing as output: what branches answer never adds up to a payload limit.
+  const rest = emission.epoch ? JSON.stringify(epochIn(true)) : '{}'
+  return `${text}],"Output":${rest},${'Next' in onward ? `"Next":"${onward.Next}"` : '"End":true'}}`
+}
+
+const LAST: Onward = { End: true }
+
+/** Every join is the same but for its names and how many it waits for. */
+function waitText({ entry, join }: Extract<NamedStep, { kind: 'wait' }>, epoch: boolean, onward: Onward): string {
+  const template = 'Next' in onward ? (epoch ? WAITS.again : WAITS.once) : epoch ? LAST_WAITS.again : LAST_WAITS.once
+  return template([entry, join.id, String(join.sources.length), 'Next' in onward ? onward.Next : ''])
+}
+
+const WAITS = waitTemplates({ Next: '@next@' })
+const LAST_WAITS = waitTemplates({ End: true })
+
+function waitTemplates(onward: Onward): { readonly once: Template; readonly again: Template } {
+  const made = (epoch: boolean) => {
+    const task = awaitJoin({ join: '@join@', need: '#need#', ...epochIn(epoch) })
+    const Output = epoch ? { Output: { e: EPOCH } } : {}
+    return templateOf({ '@entry@': { ...task, ...Output, ...onward } }, ['entry', 'join', 'need', 'next'])
+  }
+  return { once: made(false), again: made(true) }
 }

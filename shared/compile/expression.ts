@@ -26,9 +26,13 @@ export type Expression = Shape &
   )
 
 export function pair(kind: 'seq' | 'par', left: Expression, right: Expression): Expression {
-  // A Parallel directly in a Parallel is the same one.
-  const levels = [left, right].map((part) => part.depth + (kind === 'par' && part.kind !== 'par' ? 1 : 0))
-  return { kind, left, right, holdsBlock: left.holdsBlock || right.holdsBlock, depth: Math.max(...levels) }
+  const depth = Math.max(levelsIn(left, kind), levelsIn(right, kind))
+  return { kind, left, right, holdsBlock: left.holdsBlock || right.holdsBlock, depth }
+}
+
+/** A Parallel directly in a Parallel is the same one. */
+function levelsIn({ depth, kind }: Expression, around: 'seq' | 'par'): number {
+  return around === 'par' && kind !== 'par' ? depth + 1 : depth
 }
 
 /** The blocks an expression starts with. None when it holds no block. */

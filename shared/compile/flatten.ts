@@ -13,6 +13,8 @@ export type Steps = readonly Step[]
  * time since whatever follows needs both. Recursion is as deep as Parallels nest; chains of 10,000 are loops.
  */
 export function flatten(expression: Expression): Steps {
+  if (expression.kind === 'block' || expression.kind === 'wait') return [expression]
+  if (expression.kind === 'none') return []
   return operands(expression, 'seq').flatMap((part): Steps => {
     if (part.kind === 'block' || part.kind === 'wait') return [part]
     return part.kind === 'par' ? sideBySide(operands(part, 'par').map(flatten)) : []

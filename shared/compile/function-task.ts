@@ -43,6 +43,14 @@ export function callFunction(name: string, payload: Readonly<Record<string, unkn
 }
 
 /**
+ * A join: invokes wait-join and waits until its last source answers the token. It has no time-out of its own, so that
+ * whatever goes wrong is a fault of the call, which is safe to repeat.
+ */
+export function awaitJoin(payload: Readonly<Record<string, unknown>>): FunctionTask {
+  return { ...awaitToken('wait-join', payload), Retry: [THROTTLED, retryOf(['States.ALL'])] }
+}
+
+/**
  * A Task that invokes one of our functions and then waits until somebody answers its task token. A time-out here means
  * that nobody did: it is not retried.
  */

@@ -8,7 +8,7 @@ import { hostRoots } from './host-roots.ts'
 import { stepsOfForest } from './steps-of-forest.ts'
 
 /** Cores up to this many pieces are laid again without each of their closings. */
-const LOOK_AHEAD_PIECES = 100
+const LOOK_AHEAD_PIECES = 30
 /** How many closings are tried that way, the first ones: they are in the way of most. */
 const LOOK_AHEAD_TRIES = 3
 

@@ -16,6 +16,7 @@ export interface OverOrdered {
  * for, and whatever waits for one of its blocks waits for all its last ones. Pairs these imply are left out.
  */
 export function overOrdered(blocks: readonly CompiledBlock[], { nodes }: ContractedOrder): readonly OverOrdered[] {
+  if (nodes.every(({ kind }) => kind === 'block')) return []
   const byId = new Map(blocks.map((block) => [block.id, block]))
   return nodes.flatMap((node) => {
     if (node.kind === 'block') return []

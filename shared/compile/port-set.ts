@@ -1,33 +1,47 @@
-/** A set of ports with two 32-bit sums of its members' hashes, kept up to date: equal sets have equal sums. */
+/**
+ * A set of ports, oldest first, with a 32-bit sum of its members' hashes kept up to date: equal sets have equal sums.
+ * Most sets hold a few ports, for which a list is several times faster than a Set; only large ones become one.
+ */
 export interface PortSet {
-  readonly members: Set<number>
-  low: number
-  high: number
+  members: number[] | Set<number>
+  size: number
+  sum: number
 }
 
-/** Puts a port in, or takes it out if it is there; answers whether it is in now. */
-export function toggle(set: PortSet, port: number): boolean {
-  set.low ^= mix(port + 1, 0x85ebca6b)
-  set.high ^= mix(port + 1, 0xc2b2ae35)
-  if (set.members.delete(port)) return false
-  set.members.add(port)
-  return true
+/** Members up to which a set is a list. */
+const LISTED = 24
+
+export function noPorts(): PortSet {
+  return { members: [], size: 0, sum: 0 }
 }
 
-/** 53 bits of the sums, for a Map: different sets may share a key, so compare with `sameMembers` too. */
-export function keyOf(set: PortSet): number {
-  return (set.low >>> 0) * 0x200000 + (set.high >>> 11)
+/** Puts a port in, or takes it out if it is there. */
+export function toggle(set: PortSet, port: number): void {
+  set.sum ^= mix(port + 1)
+  const { members } = set
+  if (members instanceof Set) {
+    if (!members.delete(port)) members.add(port)
+    set.size = members.size
+    return
+  }
+  const at = members.indexOf(port)
+  if (at >= 0) members.splice(at, 1)
+  else members.push(port)
+  set.size = members.length
+  if (members.length > LISTED) set.members = new Set(members)
 }
 
 export function sameMembers(a: PortSet, b: PortSet): boolean {
-  if (a.members.size !== b.members.size || keyOf(a) !== keyOf(b)) return false
-  for (const port of a.members) if (!b.members.has(port)) return false
+  if (a.size !== b.size || a.sum !== b.sum) return false
+  const { members } = b
+  const isIn = members instanceof Set ? (port: number) => members.has(port) : (port: number) => members.includes(port)
+  for (const port of a.members) if (!isIn(port)) return false
   return true
 }
 
-/** The finaliser of MurmurHash3 with a seed: spreads small numbers over 32 bits. */
-function mix(value: number, seed: number): number {
-  let h = Math.imul(value, 0x9e3779b1) ^ seed
+/** The finaliser of MurmurHash3: spreads small numbers over 32 bits. */
+function mix(value: number): number {
+  let h = Math.imul(value, 0x9e3779b1) ^ 0x85ebca6b
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
   return h ^ (h >>> 16)

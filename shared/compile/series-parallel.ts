@@ -1,9 +1,10 @@
 import { type Buckets, fileNode } from './buckets.ts'
 import { removeNode, toggleEdge } from './edit-graph.ts'
 import { type Expression, pair } from './expression.ts'
-import { keyOf, sameMembers } from './port-set.ts'
+import { type PortSet, sameMembers } from './port-set.ts'
 import { waitInstead } from './wait-instead.ts'
 import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
+import { enlist, nextOf } from './work-list.ts'
 
 /**
  * How deep Parallels nest. A deeper piece becomes a branch of the outermost Parallel, with a join where it was cut off:
@@ -13,7 +14,7 @@ export const MAX_DEPTH = 64
 
 /** Nodes by both neighbour sets: two with the same are parallel. */
 export function twinBuckets(): Buckets {
-  return { keyOf: (node) => keyOf(node.before) + 3 * keyOf(node.after), nodes: new Map() }
+  return { keyOf: ({ before, after }) => (before.sum + Math.imul(after.sum, 3)) | 0, nodes: new Map() }
 }
 
 /**
@@ -22,24 +23,23 @@ export function twinBuckets(): Buckets {
  * changes. Every rule keeps the order of the blocks exactly. Only changed nodes are looked at: near-linear.
  */
 export function reduceSeriesParallel(graph: WorkGraph, twins: Buckets): void {
-  for (const node of graph.toReduce) {
-    graph.toReduce.delete(node)
+  for (let node = nextOf(graph.toReduce); node !== undefined; node = nextOf(graph.toReduce)) {
     if (!node.alive || fuseNeighbour(graph, node) || dissolveBarrier(graph, node) || mergeTwin(graph, twins, node)) {
       continue
     }
-    graph.toFactor.add(node)
+    enlist(graph.toFactor, node)
   }
 }
 
 function fuseNeighbour(graph: WorkGraph, node: WorkNode): boolean {
-  const next = only(graph.byEntry, node.after.members)
-  if (next !== undefined && next.before.members.size === 1) return fuse(graph, node, next)
-  const previous = only(graph.byExit, node.before.members)
-  return previous !== undefined && previous.after.members.size === 1 && fuse(graph, previous, node)
+  const next = only(graph.byEntry, node.after)
+  if (next !== undefined && next.before.size === 1) return fuse(graph, node, next)
+  const previous = only(graph.byExit, node.before)
+  return previous !== undefined && previous.after.size === 1 && fuse(graph, previous, node)
 }
 
-function only(table: readonly WorkNode[], ports: ReadonlySet<number>): WorkNode | undefined {
-  return ports.size === 1 ? nodesAt(table, ports)[0] : undefined
+function only(table: readonly WorkNode[], { members, size }: PortSet): WorkNode | undefined {
+  return size === 1 ? nodesAt(table, members)[0] : undefined
 }
 
 function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
@@ -53,7 +53,7 @@ function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
   graph.byExit[second.exit] = first
   second.alive = false
   graph.size--
-  graph.toReduce.add(first)
+  enlist(graph.toReduce, first)
   return true
 }
 
@@ -76,9 +76,7 @@ function dissolveBarrier(graph: WorkGraph, node: WorkNode): boolean {
 }
 
 function isIdle({ expression, before, after }: WorkNode): boolean {
-  return (
-    after.members.size === 0 || (expression.kind === 'none' && Math.min(before.members.size, after.members.size) < 2)
-  )
+  return after.size === 0 || (expression.kind === 'none' && Math.min(before.size, after.size) < 2)
 }
 
 function mergeTwin(graph: WorkGraph, twins: Buckets, node: WorkNode): boolean {
@@ -86,7 +84,7 @@ function mergeTwin(graph: WorkGraph, twins: Buckets, node: WorkNode): boolean {
     if (twin === node || !sameMembers(twin.before, node.before) || !sameMembers(twin.after, node.after)) continue
     removeNode(graph, node)
     twin.expression = pair('par', twin.expression, node.expression)
-    graph.toReduce.add(twin)
+    enlist(graph.toReduce, twin)
     return true
   }
   return false

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import { boundBytes } from './bound-bytes.ts'
+import { fitsBound } from './bound-bytes.ts'
 import type { NamedSequence, NamedStep, Signals } from './name-steps.ts'
 import { type Scale, shellOf, total, type Weight, weigh } from './weight.ts'
 
@@ -19,7 +19,7 @@ export interface SplitMachine {
 export function fitsWhole({ steps }: NamedSequence, signals: Signals, text: string, caps: Caps): boolean {
   const scale: Scale = { signals, epoch: false, known: new Map(), only: 'events' }
   const { events } = total(steps.map((step) => weigh(step, scale)))
-  return events + FRAME.events <= caps.events && boundBytes(text) <= caps.bytes
+  return events + FRAME.events <= caps.events && fitsBound(text, caps.bytes)
 }
 
 /** What every machine has besides its steps. */

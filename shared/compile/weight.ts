@@ -1,7 +1,7 @@
 import { boundBytes } from './bound-bytes.ts'
 import type { CompiledBlock } from './compiled-block.ts'
-import { type Emission, emitBlock } from './emit-block.ts'
-import { emitStep } from './emit-machine.ts'
+import type { Emission } from './emit-block.ts'
+import { stepText } from './emit-machine.ts'
 import type { NamedStep } from './name-steps.ts'
 
 /** What a piece takes of a machine: bytes of its text with ARNs in it, and history events. */
@@ -37,7 +37,7 @@ export function weigh(step: NamedStep, scale: Scale): Weight {
 function weighOnce(step: NamedStep, scale: Scale): Weight {
   switch (step.kind) {
     case 'block':
-      return { bytes: bytesOf(scale, () => emitBlock(step.block, scale, NEXT)), ...eventsOfBlock(step.block) }
+      return { bytes: bytesOf(scale, step), ...eventsOfBlock(step.block) }
     case 'par': {
       const branches = step.branches.map(({ steps }) => weighAll(steps, scale))
       return total([...branches, shellOf(step.branches.length)])
@@ -49,15 +49,9 @@ function weighOnce(step: NamedStep, scale: Scale): Weight {
       return { bytes: one.bytes, events: one.events * passes, surely: one.surely * passes }
     }
     case 'wait':
-      return fixed(
-        bytesOf(scale, () => emitStep(step, scale, NEXT)),
-        EVENTS.token,
-      )
+      return fixed(bytesOf(scale, step), EVENTS.token)
     case 'part':
-      return fixed(
-        bytesOf(scale, () => emitStep(step, scale, NEXT)),
-        EVENTS.part,
-      )
+      return fixed(bytesOf(scale, step), EVENTS.part)
   }
 }
 
@@ -83,16 +77,13 @@ function weighAll(steps: readonly NamedStep[], scale: Scale): Weight {
 
 function weighExit(step: Extract<NamedStep, { kind: 'module' }>, scale: Scale): Weight {
   const empty = { ...step, body: { ...step.body, steps: [] } }
-  return fixed(
-    bytesOf(scale, () => emitStep(empty, scale, NEXT)),
-    EVENTS.block + EVENTS.choice,
-  )
+  return fixed(bytesOf(scale, empty), EVENTS.block + EVENTS.choice)
 }
 
 const NEXT = { Next: 'n'.repeat(NEXT_BYTES) }
 
-function bytesOf({ only }: Scale, states: () => object): number {
-  return only === 'events' ? 0 : boundBytes(JSON.stringify(states()))
+function bytesOf(scale: Scale, step: NamedStep): number {
+  return scale.only === 'events' ? 0 : boundBytes(`{${stepText(step, scale, NEXT)}}`)
 }
 
 function eventsOfBlock({ mode, approval, foreach, retry }: CompiledBlock): Pick<Weight, 'events' | 'surely'> {

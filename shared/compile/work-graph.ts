@@ -1,5 +1,6 @@
 import type { Expression } from './expression.ts'
 import type { PortSet } from './port-set.ts'
+import type { WorkList } from './work-list.ts'
 
 /**
  * A node of the work graph. Neighbours do not name a node but its ports: `entry` stands in the `after` sets of its
@@ -13,14 +14,16 @@ export interface WorkNode {
   readonly before: PortSet
   after: PortSet
   alive: boolean
+  /** Bits of the work lists it stands in. */
+  listed: number
 }
 
 /** Mutable while it is reduced. Each step has its own list of the nodes that changed since it last looked. */
 export interface WorkGraph {
   readonly byEntry: WorkNode[]
   readonly byExit: WorkNode[]
-  readonly toReduce: Set<WorkNode>
-  readonly toFactor: Set<WorkNode>
+  readonly toReduce: WorkList
+  readonly toFactor: WorkList
   /** How many nodes are alive. */
   size: number
 }

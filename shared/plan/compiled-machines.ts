@@ -12,7 +12,10 @@ export interface CompiledMachine {
 
 /** The main machine, then those it was split into for size. */
 export function compiledMachines({ definition, text, parts }: CompiledDag): readonly CompiledMachine[] {
-  return [{ name: 'main', definition, text }, ...parts.map(({ key, ...part }) => ({ name: key, ...part }))]
+  return [
+    { name: 'main', definition, text },
+    ...parts.map((part) => ({ name: part.key, definition: part.definition, text: part.text })),
+  ]
 }
 
 /** As the simulation takes them. */

@@ -42,9 +42,9 @@ function scoreAgain(graph: WorkGraph, cuts: Cuts, changed: Set<WorkNode>): void 
  * the two. (A predecessor that grows beyond two leaves an old score behind: the choice is then a bit worse, not wrong.)
  */
 function affected(graph: WorkGraph, { before, after }: WorkNode): readonly WorkNode[] {
-  const narrow = nodesAt(graph.byExit, before.members).filter((previous) => previous.after.members.size === 2)
+  const narrow = nodesAt(graph.byExit, before.members).filter((previous) => previous.after.size === 2)
   return [
-    ...(after.members.size <= 2 ? nodesAt(graph.byEntry, after.members) : []),
+    ...(after.size <= 2 ? nodesAt(graph.byEntry, after.members) : []),
     ...narrow.flatMap((previous) => nodesAt(graph.byEntry, previous.after.members)),
   ]
 }
@@ -53,10 +53,9 @@ function affected(graph: WorkGraph, { before, after }: WorkNode): readonly WorkN
 function bestCutOf(graph: WorkGraph, node: WorkNode): Cut | undefined {
   const previous = nodesAt(graph.byExit, node.before.members)
   if (previous.length < 2) return undefined
-  const fewest = Math.min(...previous.map((p) => p.after.members.size))
+  const fewest = Math.min(...previous.map((p) => p.after.size))
   const freed = previous.map((p) => sequencesFreed(graph, p, node))
-  const lost = (p: WorkNode, i: number) =>
-    p.after.members.size === fewest ? (freed[i] ?? 0) : Number.POSITIVE_INFINITY
+  const lost = (p: WorkNode, i: number) => (p.after.size === fewest ? (freed[i] ?? 0) : Number.POSITIVE_INFINITY)
   const least = Math.min(...previous.map(lost))
   const keep = previous.find((p, i) => lost(p, i) === least)
   const gain = freed.reduce((sum, part) => sum + part, (fewest === 1 ? 1 : 0) - least)
@@ -65,9 +64,9 @@ function bestCutOf(graph: WorkGraph, node: WorkNode): Cut | undefined {
 
 /** What cutting p -> node frees: left with one successor, p can fuse with it now (1) or after another cut (half). */
 function sequencesFreed(graph: WorkGraph, p: WorkNode, node: WorkNode): number {
-  if (p.after.members.size !== 2) return 0
+  if (p.after.size !== 2) return 0
   const other = nodesAt(graph.byEntry, p.after.members).find((next) => next !== node)
-  return other?.before.members.size === 1 ? 1 : 0.5
+  return other?.before.size === 1 ? 1 : 0.5
 }
 
 /** The cut that frees most sequences for its cost; of equals the one that comes first in the document. */

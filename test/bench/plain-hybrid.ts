@@ -1,9 +1,9 @@
 import { barrierSides, factorBarriers } from '../../shared/compile/barriers.ts'
-import { addNode, toggleEdge } from '../../shared/compile/edit-graph.ts'
+import { addNode, emptyGraph, toggleEdge } from '../../shared/compile/edit-graph.ts'
 import { flatten, type Steps } from '../../shared/compile/flatten.ts'
 import type { Upstream } from '../../shared/compile/reduce.ts'
 import { reduceSeriesParallel, twinBuckets } from '../../shared/compile/series-parallel.ts'
-import { nodesAt, type WorkGraph, type WorkNode } from '../../shared/compile/work-graph.ts'
+import { nodesAt, type WorkNode } from '../../shared/compile/work-graph.ts'
 import { type Cuts, cutOneKnot } from './cut-knots.ts'
 
 /**
@@ -11,7 +11,7 @@ import { type Cuts, cutOneKnot } from './cut-knots.ts'
  * for its cost, one after the other. What this compiler did before it laid lanes; quadratic in the number of cuts.
  */
 export function plainHybrid(upstream: Upstream): Steps {
-  const graph: WorkGraph = { byEntry: [], byExit: [], toReduce: new Set(), toFactor: new Set(), size: 0 }
+  const graph = emptyGraph()
   const nodes = upstream.map((_, block) => addNode(graph, { kind: 'block', block, holdsBlock: true, depth: 0 }))
   nodes.forEach((node, v) => {
     for (const p of nodesAt(nodes, upstream[v] ?? [])) toggleEdge(graph, p, node)
@@ -21,9 +21,9 @@ export function plainHybrid(upstream: Upstream): Steps {
   const cuts: Cuts = new Map()
   const changed = new Set<WorkNode>()
   for (;;) {
-    for (const node of graph.toReduce) changed.add(node)
+    for (const node of graph.toReduce.nodes.slice(graph.toReduce.at)) changed.add(node)
     reduceSeriesParallel(graph, twins)
-    for (const node of graph.toFactor) changed.add(node)
+    for (const node of graph.toFactor.nodes.slice(graph.toFactor.at)) changed.add(node)
     if (factorBarriers(graph, sides)) continue
     if (graph.size <= 1) break
     cutOneKnot(graph, cuts, changed)

@@ -53,7 +53,7 @@ test.each(Object.entries(KINDS))('the machine of %s', (_, blocks) => {
 
 test('a part and the machine that starts it', () => {
   const blocks = ['a', 'b', 'c'].map((id, v, all) => ({ id, upstream: all.slice(0, v).slice(-1) }))
-  const { definition, parts } = compileDag({ blocks }, { bytes: 3_700, events: 500 })
+  const { definition, parts } = compileDag({ blocks }, { bytes: 3_600, events: 500 })
   const { _settle, _end, _done, _failed, ...states } = definition.States
   expect(states).toMatchSnapshot()
   expect(parts.map(({ key, text }) => [key, Object.keys(JSON.parse(text).States)])).toMatchSnapshot()

@@ -1,0 +1,28 @@
+import type { States } from './emit-block.ts'
+
+/** States as the members of a JSON object, without its braces: machine text is made of these. */
+export function statesText(states: States): string {
+  return JSON.stringify(states).slice(1, -1)
+}
+
+/** Text of states with holes in it, filled in the order of the template's names. */
+export type Template = (values: readonly string[]) => string
+
+/**
+ * The states with each `@name@` in their texts a hole, as is `"#name#"` with its quotes (a number). Most of a state never
+ * changes: it is written once. Names and ids hold neither `@` nor `#`, nor anything JSON would escape.
+ */
+export function templateOf(states: States, names: readonly string[]): Template {
+  // split() gives text, first group, second group, text, ..
+  const parts = statesText(states).split(/"#(\w+)#"|@(\w+)@/)
+  const first = parts[0] ?? ''
+  const rest: { readonly hole: number; readonly text: string }[] = []
+  for (let at = 1; at < parts.length; at += 3) {
+    rest.push({ hole: names.indexOf(parts[at] ?? parts[at + 1] ?? ''), text: parts[at + 2] ?? '' })
+  }
+  return (values) => {
+    let text = first
+    for (const part of rest) text += (values[part.hole] ?? '') + part.text
+    return text
+  }
+}
