@@ -91,7 +91,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'get-config', file: 'api/get-config.ts', ports: ['documents'] },
   { name: 'get-agents', file: 'api/get-agents.ts', ports: ['providers'] },
   { name: 'get-gates', file: 'api/get-gates.ts', ports: [] },
-  { name: 'get-safety', file: 'api/get-safety.ts', ports: [] },
+  { name: 'get-safety', file: 'api/get-safety.ts', ports: ['runs'] },
   { name: 'get-openapi', file: 'api/get-openapi.ts', ports: [] },
   { name: 'validate-dag', file: 'api/validate-dag.ts', ports: ['providers'] },
   { name: 'plan-dag', file: 'api/plan-dag.ts', ports: ['providers'] },
@@ -100,6 +100,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'get-run', file: 'api/get-run.ts', ports: ['runs', 'objects'] },
   { name: 'get-run-graph', file: 'api/get-run-graph.ts', ports: ['runs', 'objects'] },
   { name: 'replay-run', file: 'api/replay-run.ts', ports: ['runs'] },
+  { name: 'verify-run', file: 'api/verify-run.ts', ports: ['runs', 'objects', 'machine', 'isolate'] },
   { name: 'stream-events', file: 'api/stream-events.ts', ports: ['runs', 'waker'] },
   { name: 'get-outputs', file: 'api/get-outputs.ts', ports: ['runs', 'objects'] },
   { name: 'get-context', file: 'api/get-context.ts', ports: ['runs'] },
@@ -109,6 +110,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'decide-approval', file: 'api/decide-approval.ts', ports: ['runs', 'objects', 'outbox'] },
   { name: 'stop-run', file: 'api/stop-run.ts', ports: ['runs', 'outbox'] },
   { name: 'stop-all', file: 'api/stop-all.ts', ports: ['runs', 'outbox'] },
+  { name: 'release-starts', file: 'api/release-starts.ts', ports: ['runs', 'outbox'] },
 ]
 
 const RUN = '/api/dag/runs/{run_id}'
@@ -120,6 +122,7 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'GET', path: '/api/gates', name: 'get-gates' },
   { method: 'GET', path: '/api/openapi.json', name: 'get-openapi' },
   { method: 'GET', path: '/api/dag/safety', name: 'get-safety' },
+  { method: 'POST', path: '/api/dag/safety/release', name: 'release-starts' },
   { method: 'GET', path: '/api/dag/schema', name: 'get-dag-schema' },
   { method: 'POST', path: '/api/dag/validate', name: 'validate-dag' },
   { method: 'POST', path: '/api/dag/plan', name: 'plan-dag' },
@@ -129,6 +132,7 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'GET', path: RUN, name: 'get-run' },
   { method: 'GET', path: `${RUN}/graph`, name: 'get-run-graph' },
   { method: 'GET', path: `${RUN}/replay`, name: 'replay-run' },
+  { method: 'GET', path: `${RUN}/verify`, name: 'verify-run' },
   { method: 'GET', path: `${RUN}/events`, name: 'stream-events', stream: true },
   { method: 'GET', path: `${RUN}/outputs/{block_id}`, name: 'get-outputs' },
   { method: 'GET', path: `${RUN}/context`, name: 'get-context' },

@@ -28,6 +28,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'validate-dag': { timeoutSec: 29, memoryMb: 1_024 },
   'plan-dag': { timeoutSec: 29, memoryMb: 1_024 },
   'get-run-graph': { timeoutSec: 29, memoryMb: 1_024 },
+  // Reads every object of a run and judges its gates again.
+  'verify-run': { timeoutSec: 29, memoryMb: 1_024 },
   'send-outbox': { timeoutSec: 60, memoryMb: 256 },
   sweep: { timeoutSec: 300, memoryMb: 256 },
   // Open for 14 minutes, waiting for most of them.

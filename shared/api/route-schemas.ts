@@ -6,6 +6,7 @@ import { RUN_DATA_ROUTES } from './run-data-routes.ts'
 import { RUN_ROUTES } from './run-routes.ts'
 import { START_RUN } from './start-run.ts'
 import { VALIDATE_DAG } from './validate-dag.ts'
+import { VERIFY_RUN } from './verify-run.ts'
 
 /** The schemas of every route of the catalog, by name. */
 export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
@@ -14,6 +15,7 @@ export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   'validate-dag': VALIDATE_DAG,
   ...PLAN_ROUTES,
   ...RUN_ROUTES,
+  'verify-run': VERIFY_RUN,
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,
 }

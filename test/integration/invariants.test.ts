@@ -1,14 +1,15 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { readStoredRun } from '../../functions/runs/read-stored-run.ts'
 import { systemClock } from '../../infra/local/clock.ts'
 import { bounceModules } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
+import { checkChain } from '../../shared/runs/invariants/chain.ts'
 import { checkRun as checkStoredRun } from '../../shared/runs/invariants/check-run.ts'
 import type { Clock } from '../../shared/world.ts'
 import { type Calls, flakyProvider, type Life, loseAppends } from './random-faults.ts'
 import { chance, type PlannedRun, planRun, type Random, randomFrom, upTo } from './random-runs.ts'
-import { readStoredRun } from './read-stored-run.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 
 /**
@@ -160,18 +161,23 @@ function wordsOf(events: readonly RunEvent[]): string {
 async function checkRun(test: TestPlace, { blocks }: PlannedRun, run_id: string): Promise<void> {
   const run = { tenant: 'main', run_id }
   const { world } = test.place
-  const meta = await world.runs.meta(run)
-  // 16: at rest nothing is owed, nobody has to look again, and the execution has ended too.
+  // 16: at rest nothing is owed.
   await expect.poll(async () => (await headOf(test, run_id)).outbox, { timeout: 5_000 }).toEqual([])
-  const status = async () => (await world.machine.describe(meta?.machine ?? '', run_id))?.status
-  await expect.poll(status, { timeout: 5_000 }).not.toBe('RUNNING')
-  const stored = await readStoredRun(world, run)
-  const { events, head } = stored
-  const checked = await checkStoredRun(stored)
+  const meta = await world.runs.meta(run)
+  if (meta === undefined) throw new Error(`no META of ${run_id}`)
+  const before = await headOf(test, run_id)
+  // The place's own clock is fast: its two seconds are short.
+  await expect.poll(async () => (await world.machine.describe(meta.machine, run_id))?.status).not.toBe('RUNNING')
+  const { stored, seal } = await readStoredRun(world, run, meta)
+  const { events } = stored
+  const checked = [
+    checkChain(stored, seal),
+    ...(await checkStoredRun({ ...stored, before, max_attempts: world.settings.safety.max_attempts })),
+  ]
   const problems = checked.flatMap(({ n, problems }) => problems.map((problem) => `${n}: ${problem}`))
   expect(problems, wordsOf(events)).toEqual([])
   expect(checked.flatMap(({ n, left_out }) => (left_out === undefined ? [] : [n]))).toEqual([])
-  if (head.state === 'completed') expect(head.running).toEqual([])
+  if (before.state === 'completed') expect(before.running).toEqual([])
   // 23: GET run says what the events say.
   const fold = foldRun(events)
   const { json } = await test.call('get-run', run_id)

@@ -1,0 +1,26 @@
+import type { Command, CommandOptions } from 'commander'
+import { addArtifact } from './run-artifact.ts'
+import { addDecisions } from './run-decisions.ts'
+import { addEvents } from './run-events.ts'
+import { addList } from './run-list.ts'
+import { addOutput } from './run-output.ts'
+import { addStatus } from './run-status.ts'
+import { addStop } from './run-stop.ts'
+import { addVerify } from './run-verify.ts'
+import { addWatch } from './run-watch.ts'
+import type { Session } from './session.ts'
+
+type AddCommand = (parent: Command, session: Session, options?: CommandOptions) => void
+
+/** The commands of `sluice run` that are also there without `run`, in the order of the help: a new one is a line. */
+export const RUN_COMMANDS: readonly AddCommand[] = [
+  addList,
+  addStatus,
+  addOutput,
+  addArtifact,
+  addWatch,
+  addEvents,
+  addDecisions,
+  addStop,
+  addVerify,
+]

@@ -1,0 +1,61 @@
+import type { Command, CommandOptions } from 'commander'
+import type * as z from 'zod'
+import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
+import { callApi, chooseTarget, type Target } from './api.ts'
+import { fetchEvents, runPath } from './fetch-run.ts'
+import { jsonText } from './json-text.ts'
+import { oneLine } from './plain-text.ts'
+import { FoldedRunSchema, type Recomputed, recomputeRun } from './recompute-run.ts'
+import { Refused } from './refused.ts'
+import type { Session } from './session.ts'
+import { type TargetOptions, withTarget } from './target-options.ts'
+import { count } from './words.ts'
+
+const AnswerSchema = VERIFY_RUN.answer.loose()
+type Answer = z.infer<typeof AnswerSchema>
+
+export function addVerify(parent: Command, session: Session, hidden?: CommandOptions): void {
+  const words = 'check everything stored of a run: its hash chain and its invariants; exit code 100 when one fails'
+  withTarget(parent.command('verify', hidden).description(words))
+    .argument('<run-id>')
+    .action((runId: string, options: TargetOptions) => verify(session, runId, options))
+}
+
+async function verify(session: Session, runId: string, { url, json }: TargetOptions): Promise<void> {
+  const target = chooseTarget(session, url)
+  const answer = await callApi(target, AnswerSchema, { path: runPath(runId, '/verify') })
+  const recomputed = await recompute(target, runId, answer)
+  const ok = answer.ok && recomputed.every(({ problems }) => problems.length === 0)
+  if (json === true) session.say(jsonText({ ...answer, ok, recomputed }, 2))
+  else for (const line of linesOf(answer, recomputed, ok)) session.say(line)
+  if (!ok) process.exitCode = 100
+}
+
+/** What cannot be read at all is found, too. */
+async function recompute(target: Target, runId: string, { seal }: Answer): Promise<readonly Recomputed[]> {
+  try {
+    const run = await callApi(target, FoldedRunSchema, { path: runPath(runId) })
+    return recomputeRun({ events: await fetchEvents(target, runId), run, seal })
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status === undefined || error.status < 500) throw error
+    return [{ title: 'replay: every event once, in order', problems: [error.reason.detail] }]
+  }
+}
+
+function linesOf(answer: Answer, recomputed: readonly Recomputed[], ok: boolean): readonly string[] {
+  const server = answer.checks.flatMap((check) => {
+    const name = `${String(check.n).padStart(2)} ${check.title}`
+    if (check.left_out !== undefined) return [`left out  ${name} (${check.left_out})`]
+    return checkLines(name, check.problems)
+  })
+  const own = recomputed.flatMap(({ title, problems }) => checkLines(`   ${title}, computed here`, problems))
+  const asked = answer.checks.filter(({ left_out }) => left_out === undefined).length + recomputed.length
+  const failed = [...answer.checks, ...recomputed].filter(({ problems }) => problems.length > 0).length
+  const verdict = ok ? `all ${asked} checks hold` : `${count(failed, 'check')} of ${asked} failed`
+  return [...server, ...own, `${answer.run_id}: ${count(answer.seq, 'event')}, ${verdict}.`]
+}
+
+function checkLines(name: string, problems: readonly string[]): readonly string[] {
+  if (problems.length === 0) return [`ok        ${oneLine(name)}`]
+  return [`FAILED    ${oneLine(name)}`, ...problems.map((problem) => `          - ${oneLine(problem)}`)]
+}

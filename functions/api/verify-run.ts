@@ -1,0 +1,52 @@
+import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
+import { Fault } from '../../shared/errors.ts'
+import { checkChain } from '../../shared/runs/invariants/chain.ts'
+import { type Checked, checkRun } from '../../shared/runs/invariants/check-run.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+import { readStoredRun } from '../runs/read-stored-run.ts'
+
+/** Checks a stored run against itself; it changes nothing and mends nothing. */
+export const handler = httpHandler({
+  name: 'verify-run',
+  schema: VERIFY_RUN,
+  run: async (call, world) => {
+    const { run } = await requireRun(world, call)
+    const { seq, seal, checks } = await verify(world, run)
+    const ok = checks.every((check) => check.ok)
+    return { json: { run_id: run.run_id, ok, seq, seal: seal ?? null, checks: checks.map(shortened) } }
+  },
+})
+
+async function verify(world: World, run: RunKey) {
+  const meta = await world.runs.meta(run)
+  if (meta === undefined) return { seq: 0, seal: undefined, checks: [unreadable(run, 'it has HEAD but no META')] }
+  try {
+    const { stored, seal } = await readStoredRun(world, run, meta)
+    return { seq: stored.events.length, seal, checks: [checkChain(stored, seal), ...(await checkRun(stored))] }
+  } catch (error) {
+    // A store that is away says nothing of the run; anything else is a record that cannot be read.
+    if (error instanceof Fault && error.name === 'Unavailable') throw error
+    world.log.error('a stored run cannot be read', { ...run, error: String(error) })
+    return {
+      seq: 0,
+      seal: undefined,
+      checks: [unreadable(run, 'what is stored of it cannot be read; the log has why')],
+    }
+  }
+}
+
+function unreadable({ run_id }: RunKey, why: string): Checked {
+  return { n: 1, title: 'the record can be read', ok: false, problems: [`run ${run_id}: ${why}`] }
+}
+
+const MAX_PROBLEMS = 20
+const MAX_CHARS = 500
+
+function shortened({ problems, ...check }: Checked) {
+  const said = problems.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_CHARS).toWellFormed())
+  const more = problems.length - MAX_PROBLEMS
+  return { ...check, problems: more > 0 ? [...said.slice(0, -1), `${more + 1} more like these`] : said }
+}

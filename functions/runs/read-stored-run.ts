@@ -1,0 +1,77 @@
+import type { Dag } from '../../shared/dag/dag.ts'
+import { chainOf } from '../../shared/runs/hash-chain.ts'
+import type { RunParts, StoredRun } from '../../shared/runs/invariants/stored-run.ts'
+import type { Execution } from '../../shared/runs/machine.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { allEvents } from './all-events.ts'
+
+type VerifyWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'isolate' | 'clock'>
+
+/** The closed part of the hash chain, and whether the stored events still make it. */
+export interface Seal {
+  readonly seq: number
+  readonly hash: string
+  readonly matches: boolean
+}
+
+/**
+ * Everything a run is made of, nothing of it from a warm cache. Items beside HEAD are read before it and the events
+ * after it, cut where HEAD stands: so the parts fit each other also while the run goes on.
+ */
+export async function readStoredRun(
+  world: VerifyWorld,
+  run: RunKey,
+  meta: Meta,
+): Promise<{ readonly stored: StoredRun; readonly seal: Seal | undefined }> {
+  const { runs, objects, isolate } = world
+  const read = (ref: string) => objects.get(run.tenant, ref).catch(() => undefined)
+  const dag = await readDag(read, meta)
+  const beside = await readItems(world, run, dag)
+  const sealed = await runs.sealed(run)
+  const head = await runs.head(run)
+  const all = await allEvents(world, run)
+  const events = head === undefined ? all : all.slice(0, head.seq)
+  const seal =
+    sealed === undefined ? undefined : { ...sealed, matches: chainOf(all.slice(0, sealed.seq)) === sealed.hash }
+  const ended = head !== undefined && head.state !== 'running'
+  const stored = {
+    ...{ meta, events, read, isolate, ...beside },
+    ...(dag === undefined ? {} : { dag }),
+    ...(head === undefined ? {} : { head }),
+    ...(ended ? { execution: await executionAtRest(world, meta) } : {}),
+  }
+  return { stored, seal }
+}
+
+async function readDag(read: RunParts['read'], { dag_ref }: Meta): Promise<Dag | undefined> {
+  const body = await read(dag_ref)
+  // Verified against its hash: it is the document start-run wrote.
+  return body === undefined ? undefined : (JSON.parse(Buffer.from(body).toString('utf8')) as Dag)
+}
+
+async function readItems({ runs }: VerifyWorld, run: RunKey, dag: Dag | undefined) {
+  const overLists = (dag?.blocks ?? []).filter(({ foreach }) => foreach !== undefined)
+  const items: BlockProjection[] = []
+  for (const { index } of overLists) items.push(...(await runs.itemProjections(run, index)))
+  const context = await runs.context(run)
+  return {
+    projections: [...(await runs.projections(run)), ...items],
+    approvals: await runs.approvals(run),
+    artifacts: await runs.artifacts(run),
+    ...(context === undefined ? {} : { context }),
+  }
+}
+
+const LOOKS = 20
+const LOOK_MS = 100
+
+/** The machine takes its last steps after the run has its verdict: it is given two seconds for them. */
+async function executionAtRest({ machine, clock }: VerifyWorld, meta: Meta): Promise<Execution | null> {
+  for (let look = 1; ; look += 1) {
+    const execution = await machine.describe(meta.machine, meta.run_id)
+    if (execution?.status !== 'RUNNING' || look === LOOKS) return execution ?? null
+    await clock.delay(LOOK_MS)
+  }
+}

@@ -1,0 +1,28 @@
+import * as z from 'zod'
+import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
+
+const text = z.string()
+const count = z.int().min(0)
+
+const CheckSchema = z.strictObject({
+  n: count.describe('0 is the hash chain; the others are the invariants of docs/invariants.md'),
+  title: text,
+  ok: z.boolean(),
+  problems: z.array(text).describe('At most 20'),
+  left_out: text.optional().describe('Why it could not be asked; it is neither right nor wrong then'),
+})
+
+export const VERIFY_RUN = {
+  summary: 'Whether everything stored of a run still fits together: its hash chain and its invariants',
+  params: RunParamsSchema,
+  answer: z.strictObject({
+    run_id: text,
+    ok: z.boolean(),
+    seq: count.describe('The newest event that was looked at'),
+    seal: z
+      .strictObject({ seq: count, hash: text, matches: z.boolean() })
+      .nullable()
+      .describe('The closed part of the hash chain, and whether the stored events make it'),
+    checks: z.array(CheckSchema),
+  }),
+} as const satisfies RouteSchema
