@@ -54,7 +54,10 @@ function placed(issue: Issue, source: Source, text: string, file: string): Issue
 /** A key that was pasted where its name belongs, or into a URL, must not be told again. */
 function mayShow(path: string): boolean {
   if (/(key|token|secret|password)[^.]*$/i.test(path)) return false
-  return !path.startsWith('providers.') || /^providers\.[^.]+\.(type|timeout_ms|models)\b/.test(path)
+  return (
+    !path.startsWith('providers.') ||
+    /^providers\.[^.]+\.(type|timeout_ms|idle_ms|max_concurrency|breaker|models|region)\b/.test(path)
+  )
 }
 
 function badSettings(file: string, issues: readonly Issue[]): Fault {

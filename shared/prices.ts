@@ -1,7 +1,10 @@
 /** Who answered: prices are of a model at one seller, never of a model's name alone. */
 export interface PriceKey {
   readonly type: string
+  /** '' where the seller is no URL of the settings. */
   readonly url: string
+  /** Of Bedrock, whose prices differ by region: the one that is asked. */
+  readonly region?: string
   readonly model: string
 }
 
@@ -14,17 +17,27 @@ export interface Price {
 }
 
 /** The price of a call; undefined = unknown, which is never taken for nothing (spec runs-and-api, "Providers"). */
-export function priceOf({ type, url, model }: PriceKey): Price | undefined {
+export function priceOf({ type, url, region, model }: PriceKey): Price | undefined {
+  if (type === 'bedrock') return bedrockPrice(region, model)
   const host = hostOf(url)
   // A model on one's own machine has no price a token; Ollama's cloud models do, and it publishes none.
   if (type === 'ollama' && isOwnMachine(host) && !model.endsWith('-cloud')) return OWN_MACHINE
   const prices = PRICES[host]
   // A dated version (`gpt-4o-2024-08-06`) costs what its name does.
   const name = model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
-  const row = prices === undefined || !Object.hasOwn(prices, name) ? undefined : prices[name]
+  return priced(prices === undefined || !Object.hasOwn(prices, name) ? undefined : prices[name])
+}
+
+function priced(row: Row | undefined): Price | undefined {
   if (row === undefined) return undefined
   const [usd_per_million_in, usd_per_million_out, as_of] = row
   return { usd_per_million_in, usd_per_million_out, as_of }
+}
+
+/** The region that is asked sets the price, wherever a cross-region profile has it answered. */
+function bedrockPrice(region: string | undefined, model: string): Price | undefined {
+  const found = BEDROCK.find(({ regions, prices }) => regions.includes(region ?? '') && Object.hasOwn(prices, model))
+  return priced(found?.prices[model])
 }
 
 const OWN_MACHINE: Price = { usd_per_million_in: 0, usd_per_million_out: 0, as_of: '2025-08-01' }
@@ -46,6 +59,42 @@ const PRICES: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'o4-mini': [1.1, 4.4, '2026-04-01'],
   },
 }
+
+/**
+ * On-demand prices of the standard tier: Claude as its maker's price list and AWS's page on global cross-region
+ * inference give them (a geography's profile costs a tenth more than the global one since version 4.5), Nova as public
+ * price comparisons of January to April 2026 do. Other regions and models: unknown.
+ */
+const BEDROCK: readonly {
+  readonly regions: readonly string[]
+  readonly prices: Readonly<Record<string, Row>>
+}[] = [
+  {
+    regions: ['us-east-1', 'us-west-2'],
+    prices: {
+      'anthropic.claude-3-haiku-20240307-v1:0': [0.25, 1.25, '2026-04-01'],
+      'us.anthropic.claude-3-haiku-20240307-v1:0': [0.25, 1.25, '2026-04-01'],
+      'us.anthropic.claude-3-5-haiku-20241022-v1:0': [0.8, 4, '2026-04-01'],
+      'us.anthropic.claude-3-7-sonnet-20250219-v1:0': [3, 15, '2026-04-01'],
+      'us.anthropic.claude-sonnet-4-20250514-v1:0': [3, 15, '2026-04-01'],
+      'global.anthropic.claude-sonnet-4-5-20250929-v1:0': [3, 15, '2026-04-01'],
+      'us.anthropic.claude-sonnet-4-5-20250929-v1:0': [3.3, 16.5, '2026-04-01'],
+      'global.anthropic.claude-haiku-4-5-20251001-v1:0': [1, 5, '2026-04-01'],
+      'us.anthropic.claude-haiku-4-5-20251001-v1:0': [1.1, 5.5, '2026-04-01'],
+    },
+  },
+  {
+    regions: ['us-east-1'],
+    prices: {
+      'amazon.nova-micro-v1:0': [0.035, 0.14, '2026-01-01'],
+      'us.amazon.nova-micro-v1:0': [0.035, 0.14, '2026-01-01'],
+      'amazon.nova-lite-v1:0': [0.06, 0.24, '2026-01-01'],
+      'us.amazon.nova-lite-v1:0': [0.06, 0.24, '2026-01-01'],
+      'amazon.nova-pro-v1:0': [0.8, 3.2, '2026-01-01'],
+      'us.amazon.nova-pro-v1:0': [0.8, 3.2, '2026-01-01'],
+    },
+  },
+]
 
 function hostOf(url: string): string {
   try {

@@ -45,6 +45,9 @@ export interface Provider {
   dispatch(request: DispatchRequest): Promise<DispatchAnswer>
 }
 
+/** Where under functions/ the adapters lie that need a cloud's own client: a place loads one when its settings name it. */
+export const PROVIDER_FILES = { bedrock: 'aws/bedrock.ts' } as const
+
 /** Configured adapters by name; an unknown name is an error at the caller, never a fallback. */
 export interface Providers {
   get(name: string): Provider | undefined

@@ -14,7 +14,13 @@ export const handler = httpHandler({
 function withoutSecrets(settings: Settings): Settings {
   const providers = Object.entries(settings.providers).map(([name, provider]) => [
     name,
-    'url' in provider ? { ...provider, url: withoutCredentials(provider.url) } : provider,
+    {
+      ...provider,
+      ...('url' in provider ? { url: withoutCredentials(provider.url) } : {}),
+      ...('endpoint' in provider && provider.endpoint !== undefined
+        ? { endpoint: withoutCredentials(provider.endpoint) }
+        : {}),
+    },
   ])
   return { ...settings, providers: Object.fromEntries(providers) }
 }

@@ -1,12 +1,21 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Providers } from '../../shared/provider.ts'
-import { createProviders } from '../providers/registry.ts'
+import { createProviders, type ProviderPlace } from '../providers/registry.ts'
 import type { ReadKey } from '../providers/remote.ts'
+import { openObjects } from './objects.ts'
 import type { Core } from './world.ts'
 
-/** The Providers port of functions that dispatch: the adapters of the settings, as in every place; keys come from the Secrets port. */
-export function openProviders({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): Providers {
-  return secrets === undefined ? createProviders(settings) : createProviders(settings, keysFrom(secrets))
+/**
+ * The Providers port of functions that dispatch: the adapters of the settings, as in every place; keys come from the
+ * Secrets port, recordings from the object store. `more` is what only some deployments carry.
+ */
+export function openProviders(
+  core: Pick<Core, 'settings' | 'secrets' | 'env'>,
+  more: Pick<ProviderPlace, 'bedrock'> = {},
+): Providers {
+  const { settings, secrets } = core
+  const readKey = secrets === undefined ? {} : { readKey: keysFrom(secrets) }
+  return createProviders(settings, { ...readKey, readRecord: (ref) => readObject(core, ref), ...more })
 }
 
 function keysFrom(secrets: NonNullable<Core['secrets']>): ReadKey {
@@ -15,4 +24,10 @@ function keysFrom(secrets: NonNullable<Core['secrets']>): ReadKey {
     const message = `Cannot ask provider "${provider}": on AWS its key is read from Secrets Manager or Systems Manager, and its settings name none. Add secret: ARN to providers.*.key and deploy again.`
     throw new Fault('InvalidInput', 'provider_key_missing', message, { facts: { provider } })
   }
+}
+
+/** Recordings are objects of the tenant whose run was recorded; the operator's settings name them. */
+async function readObject(core: Pick<Core, 'env'>, ref: string): Promise<Uint8Array> {
+  const [tenant = ''] = ref.replace(/^objstore:\/\//, '').split('/')
+  return openObjects(core).get(tenant, ref)
 }

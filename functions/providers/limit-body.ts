@@ -21,6 +21,8 @@ export interface BodyParts {
   readonly provider: string
   /** What an error of reading means. */
   readonly translate: (error: unknown) => unknown
+  /** Called with each piece that arrives. */
+  readonly heard: () => void
 }
 
 export function limitBody(stream: ReadableStream<Uint8Array> | null, parts: BodyParts): LimitedBody {
@@ -59,6 +61,7 @@ async function* decoded(stream: ReadableStream<Uint8Array> | null, parts: BodyPa
         throw parts.translate(error)
       })
       if (done) break
+      parts.heard()
       bytes += value.byteLength
       if (bytes > MAX_BODY_BYTES) throw tooLarge(parts.provider)
       yield decoder.decode(value, { stream: true })

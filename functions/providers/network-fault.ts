@@ -9,6 +9,12 @@ export function timeoutFault({ name }: Named, when: string, cause?: unknown): Fa
   return new Fault('Unavailable', 'provider_timeout', message, { cause, facts: { provider: name } })
 }
 
+/** Silence in the middle of an answer: sooner told than timeout_ms would. */
+export function silenceFault({ name }: Named, idleMs: number): Fault {
+  const message = `Provider "${name}" sent nothing for ${idleMs} ms in the middle of its answer (idle_ms). It is tried again as the block's retry allows.`
+  return new Fault('Unavailable', 'provider_timeout', message, { facts: { provider: name } })
+}
+
 /** An error of fetch: no connection, or one that broke. Faults of ours pass. */
 export function networkFault(remote: Named, error: unknown): unknown {
   if (error instanceof Fault) return error

@@ -10,19 +10,23 @@ export interface Remote {
   readonly name: string
   readonly url: string
   readonly timeout_ms: number
+  /** Longest silence once an answer has begun; undefined = as long as timeout_ms. */
+  readonly idle_ms?: number
   /** Undefined for a provider that needs none. */
   key(): Promise<string | undefined>
 }
 
 /** The default of a block; longer ones must be asked for in both. */
-const DEFAULT_TIMEOUT_MS = 300_000
+export const DEFAULT_TIMEOUT_MS = 300_000
 
 export function openRemote(name: string, settings: RemoteSettings, readKey: ReadKey): Remote {
   const { url, key, timeout_ms = DEFAULT_TIMEOUT_MS } = settings
+  const idle_ms = 'idle_ms' in settings ? settings.idle_ms : undefined
   return {
     name,
     url,
     timeout_ms,
+    ...(idle_ms === undefined ? {} : { idle_ms }),
     key: async () => (key === undefined ? undefined : usable(name, await readKey(name, key))),
   }
 }

@@ -31,6 +31,12 @@ export function failureOf({ name }: Named, { status, told, retry_after_ms }: Tol
   return new Fault(fault, code, message, { facts: { provider: name, status, ...wait } })
 }
 
+/** A refusal in words: the model's own, or a filter's. */
+export function refusedFault({ name }: Named, reason: string): Fault {
+  const message = `Provider "${name}" refused to answer: ${JSON.stringify(reason.slice(0, 300).toWellFormed())}. Change the prompt or the model.`
+  return new Fault('Rejected', 'provider_refused', message, { facts: { provider: name } })
+}
+
 type Kind = readonly [name: 'Unavailable' | 'Rejected' | 'InvalidInput', code: string, advice: string]
 
 const AGAIN = "It is tried again as the block's retry allows."

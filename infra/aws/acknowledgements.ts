@@ -1,5 +1,6 @@
 import { type Stack, Validations } from 'aws-cdk-lib'
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
+import { type AskedModel, modelsBehind } from './model-access.ts'
 import type { Names } from './names.ts'
 
 /** Findings of cdk-nag that are one decision. A finding without an acknowledgement fails synthesis. */
@@ -11,7 +12,7 @@ export interface Acknowledgement {
 }
 
 /** At most eight. What wildcards they let through is held by the access matrix (docs/access-matrix.md). */
-export function acknowledgementsFor(names: Names): readonly Acknowledgement[] {
+export function acknowledgementsFor(names: Names, models: readonly AskedModel[] = []): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
   const objects = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}/main/objects/*`
   const wildcards = [
@@ -48,6 +49,7 @@ export function acknowledgementsFor(names: Names): readonly Acknowledgement[] {
         'Called synchronously, by a machine or API Gateway: the caller is told, and nothing is ever put into a dead-letter queue.',
       on: (resource) => resource instanceof CfnFunction && resource.deadLetterConfig === undefined,
     },
+    ...spreadModels(models),
     { rules: ['Serverless-SQSRedrivePolicy'], reason: 'It is the dead-letter queue.' },
     {
       rules: ['Serverless-SNSRedrivePolicy'],
@@ -56,8 +58,21 @@ export function acknowledgementsFor(names: Names): readonly Acknowledgement[] {
   ]
 }
 
-export function acknowledge(stacks: readonly Stack[], names: Names): void {
-  for (const { rules, reason, on } of acknowledgementsFor(names)) {
+/** Only of a stage whose settings list an inference profile. */
+function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[] {
+  const resources = new Set(models.flatMap(({ id }) => modelsBehind(id)))
+  if (resources.size === 0) return []
+  return [
+    {
+      rules: [...resources].map((model) => `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:bedrock:${model}]`),
+      reason:
+        'An inference profile answers from models of regions that AWS chooses; a condition lets only calls through that profile reach them.',
+    },
+  ]
+}
+
+export function acknowledge(stacks: readonly Stack[], names: Names, models: readonly AskedModel[]): void {
+  for (const { rules, reason, on } of acknowledgementsFor(names, models)) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
     for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
   }

@@ -10,6 +10,7 @@ import { bundleFunctions } from './bundle.ts'
 import { DataStack } from './data-stack.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import { MachinesStack } from './machines-stack.ts'
+import type { AskedModel } from './model-access.ts'
 import { namesOf } from './names.ts'
 import type { DeploySettings } from './settings.ts'
 
@@ -32,19 +33,24 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
     stackName: `sluice-${deploy.stage}-${name}`,
     description: `Sluice, stage ${deploy.stage}: ${name}`,
   })
+  const chosen = {
+    secrets: secretsOf(settings),
+    models: modelsOf(settings),
+    shell: settings.shell_gates.allow.length > 0,
+  }
   const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays: deploy.retention_days })
   const machines = new MachinesStack(app, 'SluiceMachines', {
     ...stack('machines'),
     names,
     dags,
     built,
-    chosen: { secrets: secretsOf(settings), shell: settings.shell_gates.allow.length > 0 },
+    chosen,
   })
   const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, built })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   api.addStackDependency(machines, 'a route names start-run')
   new Alarms(api, 'Alarms', { names, api: api.api, dags, email: deploy.alarm_email })
-  acknowledge([data, machines, api], names)
+  acknowledge([data, machines, api], names, chosen.models)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 
@@ -52,6 +58,14 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
 function secretsOf({ providers }: Settings): readonly string[] {
   const arns = Object.values(providers).flatMap((provider) => ('key' in provider ? (provider.key?.secret ?? []) : []))
   return [...new Set(arns)]
+}
+
+/** Each model of Bedrock once a region; undefined = the stage's own. */
+function modelsOf({ providers }: Settings): readonly AskedModel[] {
+  const asked = Object.values(providers).flatMap((provider) =>
+    provider.type === 'bedrock' ? (provider.models ?? []).map((id) => ({ id, region: provider.region })) : [],
+  )
+  return [...new Map(asked.map((model) => [`${model.region} ${model.id}`, model])).values()]
 }
 
 function writeDefinitions(dir: string, dags: readonly DeployedDag[]): void {

@@ -71,8 +71,9 @@ const OPTIONS = {
 
 /** Answers the imports that no file has: entries, the deployed documents, the settings. */
 function generated(parts: BundleParts): Plugin {
+  const bedrock = Object.values(parts.settings.providers).some(({ type }) => type === 'bedrock')
   const texts = new Map<string, string>([
-    ...FUNCTIONS.map((line) => [`${ENTRY}${line.name}`, entrySource(line, ROUTES)] as const),
+    ...FUNCTIONS.map((line) => [`${ENTRY}${line.name}`, entrySource(line, ROUTES, { bedrock })] as const),
     [GENERATED.deployed, `export default ${literal(deployedDocuments(parts))}`],
     [GENERATED.settings, `export default ${literal(parts.settings)}`],
   ])

@@ -79,4 +79,4 @@ export class CatalogFunction extends Construct {
   }
 }
 
-const NOTHING_CHOSEN: Chosen = { secrets: [], shell: false }
+const NOTHING_CHOSEN: Chosen = { secrets: [], models: [], shell: false }

@@ -8,10 +8,14 @@ export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settin
  * The source of a function's entry (decisions, "Functions"): its handler by path, the AWS ports of exactly its catalog
  * line, and the wrapper that joins them. Paths are relative to the repository. Fault Bug unknown_port.
  */
-export function entrySource({ name, file, ports }: FunctionLine, routes: readonly RouteLine[]): string {
+export function entrySource(
+  { name, file, ports }: FunctionLine,
+  routes: readonly RouteLine[],
+  { bedrock = false }: EntryOptions = {},
+): string {
   const streams = routes.some((route) => route.name === name && route.stream === true)
   const entry = streams ? (['stream-entry', 'streamEntry'] as const) : (['entry', 'lambdaEntry'] as const)
-  const openers = ports.map((port) => [port, openerOf(ports, port) ?? unknownPort(name, port)] as const)
+  const openers = ports.map((port) => [port, openerOf(ports, port, bedrock) ?? unknownPort(name, port)] as const)
   // Only who lists or reads documents carries them.
   const carried = ports.includes('documents') ? [imported('deployed')] : []
   return [
@@ -26,14 +30,23 @@ export function entrySource({ name, file, ports }: FunctionLine, routes: readonl
   ].join('\n')
 }
 
+/** What the stage's settings decide of entries. */
+interface EntryOptions {
+  /** They name a provider of type bedrock: its client is carried by who dispatches. */
+  readonly bedrock?: boolean
+}
+
 /** Who asks providers has a way to their keys; the others only name them, and carry no adapter. */
-function openerOf(ports: readonly string[], port: string): Opener | undefined {
-  return port === 'providers' && !ports.includes('secrets') ? PROVIDER_NAMES : OPENERS[port]
+function openerOf(ports: readonly string[], port: string, bedrock: boolean): Opener | undefined {
+  if (port !== 'providers') return OPENERS[port]
+  if (!ports.includes('secrets')) return PROVIDER_NAMES
+  return bedrock ? WITH_BEDROCK : OPENERS[port]
 }
 
 type Opener = readonly [file: string, opener: string]
 
 const PROVIDER_NAMES: Opener = ['provider-names', 'openProviderNames']
+const WITH_BEDROCK: Opener = ['providers-with-bedrock', 'openProvidersWithBedrock']
 
 /** Port -> file below functions/aws and the opener it exports. */
 const OPENERS: Readonly<Record<string, Opener>> = {

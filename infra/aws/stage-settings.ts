@@ -20,7 +20,7 @@ export function readStageSettings(
   if (file === undefined) return parseSettings('', 'sluice.yaml')
   const path = resolve(root, file)
   const settings = parseSettings(readText(path, file), relative(root, path))
-  const issues = [...keysWithoutSecret(settings), ...loopbackIssues(settings)]
+  const issues = [...keysWithoutSecret(settings), ...providerIssues(settings), ...loopbackIssues(settings)]
   if (issues.length === 0) return settings
   const told = issues.map(({ path: place, message }) => `${file}: ${place}: ${message}`).join('; ')
   throw new Fault('InvalidInput', 'bad_settings', `Cannot deploy these settings. ${told}.`, { issues })
@@ -40,6 +40,19 @@ function keysWithoutSecret({ providers }: Settings): readonly Issue[] {
     if (!('key' in provider) || provider.key === undefined || provider.key.secret !== undefined) return []
     const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
     return [{ path: `providers.${name}.key`, message }]
+  })
+}
+
+/** What is a file, or the operator's own rights, locally must be named exactly here. */
+function providerIssues({ providers }: Settings): readonly Issue[] {
+  return Object.entries(providers).flatMap(([name, provider]) => {
+    if (provider.type === 'replay' && !provider.record.startsWith('objstore://')) {
+      const message = 'on AWS a recording is an object; give the objstore:// ref that sluice run record prints'
+      return [{ path: `providers.${name}.record`, message }]
+    }
+    if (provider.type !== 'bedrock' || provider.models !== undefined) return []
+    const message = 'is missing: on AWS the right to ask is granted on exactly the models it lists'
+    return [{ path: `providers.${name}.models`, message }]
   })
 }
 

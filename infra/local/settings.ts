@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
+import type { ProviderSettings } from '../../shared/provider-settings.ts'
 import type { Settings } from '../../shared/settings.ts'
 
 /** What a place is opened with. All folders are absolute. */
@@ -29,10 +30,19 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cw
     data_dir: resolve(cwd, args['data-dir'] ?? file.data_dir),
     dags: args.example === true ? [PACKAGE_DAGS] : file.dags.map((dir) => resolve(cwd, dir)),
     inputs_dir: resolve(cwd, args['inputs-dir'] ?? file.inputs_dir),
+    providers: Object.fromEntries(
+      Object.entries(file.providers).map(([name, provider]) => [name, withRecord(provider, cwd)]),
+    ),
   }
   const { SLUICE_LOG, ...keys } = readEnv(env, keyNames(settings))
   const held = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return { settings, verbose: SLUICE_LOG === 'info', keys: new Map(held) }
+}
+
+/** The recording of a `replay` is a file of the working folder, unless it is an object. */
+function withRecord(provider: ProviderSettings, cwd: string): ProviderSettings {
+  if (provider.type !== 'replay' || provider.record.startsWith('objstore://')) return provider
+  return { ...provider, record: resolve(cwd, provider.record) }
 }
 
 /** Where the package keeps its own documents: `--example NAME` reads them in every place. */

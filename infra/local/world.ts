@@ -10,7 +10,7 @@ import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
 import { openObjects } from './folder-objects.ts'
 import { createGateFunctions } from './gate-functions.ts'
-import { keysFrom } from './provider-keys.ts'
+import { providerPlace } from './provider-place.ts'
 import { openRunStore } from './run-store/open-run-store.ts'
 import { PACKAGE_DAGS } from './settings.ts'
 import { createWaker } from './waker.ts'
@@ -34,12 +34,13 @@ interface Parts {
 /** The ports of the local place, all but the machine: that one calls back into the host (place.ts ties the two). */
 export function createPorts(parts: Parts): { readonly ports: Omit<World, 'machine'>; close(): Promise<void> } {
   const { settings, db, clock, ids, log, outbox } = parts
-  const configured = createProviders(settings, keysFrom(parts.keys))
+  const objects = openObjects(join(settings.data_dir, 'objects'))
+  const configured = createProviders(settings, providerPlace(parts.keys, objects))
   const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
   const isolate = createIsolate()
   const ports = {
     ...createWaker(openRunStore(db), clock),
-    objects: openObjects(join(settings.data_dir, 'objects')),
+    objects,
     outbox,
     providers: { get: (name: string) => parts.providers[name] ?? configured.get(name), names: () => names },
     inputs: openInputs(settings.inputs_dir),

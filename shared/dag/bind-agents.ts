@@ -1,5 +1,6 @@
 import { canonicalJson, sha256 } from '../canonical.ts'
 import type { Issue } from '../errors.ts'
+import { answererOf } from '../provider-settings.ts'
 import type { Routing } from '../settings.ts'
 import type { Agent, Block, Dag } from './dag.ts'
 import { type FoundAgent, findAgent } from './find-agent.ts'
@@ -33,10 +34,7 @@ function bound(block: AiBlock, found: Extract<FoundAgent, { ok: true }>, { provi
   const name = found.agent === undefined ? {} : { agent: found.agent.name }
   const agent: Agent = { ...block.agent, provider, model, ...name, ...(own === undefined ? {} : { system: own }) }
   const settings = Object.hasOwn(providers, provider) ? providers[provider] : undefined
-  const answers = {
-    type: settings?.type ?? provider,
-    url: settings !== undefined && 'url' in settings ? settings.url : '',
-  }
+  const answers = { type: settings?.type ?? provider, url: settings === undefined ? '' : answererOf(settings) }
   return {
     ...block,
     agent,

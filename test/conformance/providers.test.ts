@@ -36,7 +36,7 @@ async function served(type: string, start: (key: string) => Promise<ProviderServ
 
 function providerOf(settings: object) {
   const parsed = SettingsSchema.parse({ providers: { suite: settings } })
-  const provider = createProviders(parsed, async () => SUITE_KEY).get('suite')
+  const provider = createProviders(parsed, { readKey: async () => SUITE_KEY }).get('suite')
   if (provider === undefined) throw new Error('it is configured')
   return provider
 }

@@ -8,9 +8,10 @@ const FORMATS = ['json_schema', 'json_object', 'none'] as const
 
 /**
  * Request bodies for one server. What it refused once is not asked of it again while this process lives.
+ * `first`: how it is asked for an object at the beginning.
  */
-export function createBodies() {
-  const known = { format: 0, usage: true, stream: true }
+export function createBodies(first: (typeof FORMATS)[number] = 'json_schema') {
+  const known = { format: FORMATS.indexOf(first), usage: true, stream: true }
   return {
     make(request: DispatchRequest): Readonly<Record<string, unknown>> {
       const { params, model, output_schema } = request

@@ -12,7 +12,7 @@ export const PORTS = {
 /** Asks one configured provider; its key, if it has one, is read as `sk-canary-0123456789`. */
 export function asker(settings: object) {
   const parsed = SettingsSchema.parse({ providers: { own: settings } })
-  const provider = createProviders(parsed, async () => 'sk-canary-0123456789').get('own')
+  const provider = createProviders(parsed, { readKey: async () => 'sk-canary-0123456789' }).get('own')
   if (provider === undefined) throw new Error('it is configured')
   const ask = (more: Partial<DispatchRequest> = {}): Promise<DispatchAnswer> =>
     provider.dispatch({

@@ -18,7 +18,7 @@ function bodyOf(text: string, cuts: readonly number[]) {
       controller.close()
     },
   })
-  return limitBody(stream, { provider: 'suite', translate: (error) => error })
+  return limitBody(stream, { provider: 'suite', translate: (error) => error, heard: () => {} })
 }
 
 describe('a stream of events', () => {

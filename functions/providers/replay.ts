@@ -1,0 +1,73 @@
+import { canonicalJson, sha256 } from '../../shared/canonical.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
+import { type RecordedCall, type Recording, RecordingSchema } from '../../shared/recording.ts'
+import { invalidAnswer, readObject } from './invalid-answer.ts'
+
+/** Reads a recording where this place keeps it: a file or an object. */
+export type ReadRecord = (record: string) => Promise<Uint8Array>
+
+/**
+ * Answers from a recorded run, by the hashes of prompt, system text and params, and the model: the answer to the same
+ * call of the run if there are several. It costs nothing; tokens are those of the recorded answer. A prompt that was not
+ * recorded is Fault Rejected provider_refused, with its hash; a recording that cannot be read InvalidInput provider_invalid.
+ */
+export function replay(name: string, record: string, readRecord: ReadRecord): Provider {
+  let opened: Promise<Recording> | undefined
+  return {
+    async dispatch(request) {
+      request.signal.throwIfAborted()
+      opened ??= open(name, record, readRecord)
+      const recording = await opened.catch((error: unknown) => {
+        // It may be there the next time.
+        opened = undefined
+        throw error
+      })
+      return answerOf(find(name, recording, request), recording)
+    },
+  }
+}
+
+async function open(name: string, record: string, readRecord: ReadRecord): Promise<Recording> {
+  const body = await readRecord(record).catch((cause: unknown) => {
+    const message = `Cannot read the recording of provider "${name}": ${cause instanceof Error ? cause.message : String(cause)}. Make one with sluice run record, and name it in providers.${name}.record.`
+    throw new Fault('InvalidInput', 'provider_invalid', message, { cause, facts: { provider: name } })
+  })
+  const parsed = RecordingSchema.safeParse(readObject(name, new TextDecoder().decode(body)))
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw invalidAnswer(
+    name,
+    `Cannot use the recording of provider "${name}": "${issue?.path.join('.')}": ${issue?.message}. Make it with sluice run record.`,
+  )
+}
+
+function find(name: string, { run_id, calls }: Recording, request: DispatchRequest): RecordedCall {
+  const prompt_hash = sha256(request.prompt)
+  const same = calls.filter((call) => call.prompt_hash === prompt_hash)
+  const fitting = same.filter((call) => differences(call, request).length === 0)
+  const at = request.idempotency_key.replace(/^run_[^/]*\//, '')
+  const found = fitting.find((call) => call.at === at) ?? fitting[0]
+  if (found !== undefined) return found
+  const [near] = same
+  const why =
+    near === undefined
+      ? 'no prompt of that hash was recorded'
+      : `the prompt was recorded with another ${differences(near, request).join(' and another ')}`
+  const message = `Provider "${name}" replays run "${run_id}" and has no answer to prompt ${prompt_hash}: ${why}. Record a run of this document with these inputs.`
+  throw new Fault('Rejected', 'provider_refused', message, { facts: { provider: name, prompt_hash } })
+}
+
+function differences(call: RecordedCall, { model, params, system }: DispatchRequest): readonly string[] {
+  return [
+    ...(call.model === model ? [] : [`model ("${call.model}")`]),
+    ...(call.params_hash === sha256(canonicalJson(params)) ? [] : ['set of model_params']),
+    ...(call.system_hash === (system === undefined ? undefined : sha256(system)) ? [] : ['system text']),
+  ]
+}
+
+function answerOf({ answer }: RecordedCall, { run_id }: Recording): DispatchAnswer {
+  const { note: said, usd: _, ...rest } = answer
+  const note = `replayed from run ${run_id}${said === undefined ? '' : `; ${said}`}`
+  return { ...rest, usd: 0, note }
+}
