@@ -1,6 +1,8 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { StartHolds } from '../../../shared/runs/start-hold.ts'
 import { as, type Item } from './attribute-values.ts'
 import type { RunTable } from './run-table.ts'
+import { busyItem } from './table-fault.ts'
 
 /** SWITCH: the hold of a tenant's starts, if there is one. */
 export function holdsOf(table: RunTable): StartHolds {
@@ -20,16 +22,27 @@ export function holdsOf(table: RunTable): StartHolds {
     },
     async releaseStarts(tenant) {
       const nonce = table.nonce()
-      const released = await table.update(switchKey(tenant), ({ path, value }) => ({
-        update: `SET ${path('released')} = ${value(as.text(nonce))} REMOVE ${path('hold')}, ${path('at')}`,
-        condition: `attribute_exists(${path('hold')})`,
-      }))
-      if (released.ok) return true
-      // Sent twice: the first sending may have done it, and its answer was lost.
-      const now = released.sent > 1 ? await table.get(switchKey(tenant)) : undefined
-      return now?.released?.S === nonce
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+        const seen = await table.get(switchKey(tenant))
+        // An earlier try did it, and its answer was lost.
+        if (seen?.released?.S === nonce) return true
+        if (seen?.hold === undefined) return false
+        if (await release(table, tenant, seen.hold, nonce)) return true
+      }
+      throw busyItem('release the starts', MAX_TRIES)
     },
   }
+}
+
+const MAX_TRIES = 20
+
+/** Only the hold that was seen: one that somebody sets while this is sent again stays. */
+async function release(table: RunTable, tenant: string, hold: AttributeValue, nonce: string): Promise<boolean> {
+  const released = await table.update(switchKey(tenant), ({ path, value }) => ({
+    update: `SET ${path('released')} = ${value(as.text(nonce))} REMOVE ${path('hold')}, ${path('at')}`,
+    condition: `${path('hold')} = ${value(hold)}`,
+  }))
+  return released.ok
 }
 
 function switchKey(tenant: string): Item {

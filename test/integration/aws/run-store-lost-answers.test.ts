@@ -4,6 +4,7 @@ import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, pending, ready, step, time } from '../../conformance/run-store-fixture.ts'
 import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
 import { type DynamodbPlace, openPlace } from './dynamodb-place.ts'
+import { loseAll, loseAnswer, loseRequest } from './interrupt.ts'
 
 /** What happens when the table did what was asked and the SDK, not having heard, asks again. */
 let emulator: DynamodbEmulator
@@ -156,49 +157,12 @@ async function others(store: RunStore, events: number, round = 0): Promise<void>
   }
 }
 
-type Then = () => Promise<unknown>
-
-/** The first request that reads so is done; then `then` happens, and the answer is lost. */
-function loseAnswer(client: DynamoDBClient, like: RegExp, then: Then = async () => {}): void {
-  once(client, like, async (send) => {
-    await send()
-    await then()
-  })
-}
-
-/** The first request that reads so is lost; `then` happens before it is sent again. */
-function loseRequest(client: DynamoDBClient, like: RegExp, then: Then): void {
-  once(client, like, then)
-}
-
-/** Every request that reads so is lost. */
-function loseAll(client: DynamoDBClient, like: RegExp): void {
-  interrupt(client, like, Number.POSITIVE_INFINITY, async () => {})
-}
-
-function once(client: DynamoDBClient, like: RegExp, how: (send: Then) => Promise<unknown>): void {
-  interrupt(client, like, 1, how)
-}
-
-function beforeRequests(client: DynamoDBClient, then: Then): void {
+function beforeRequests(client: DynamoDBClient, then: () => Promise<unknown>): void {
   client.middlewareStack.add(
     (next) => async (args) => {
       await then()
       return next(args)
     },
     { step: 'initialize' },
-  )
-}
-
-function interrupt(client: DynamoDBClient, like: RegExp, times: number, how: (send: Then) => Promise<unknown>): void {
-  let left = times
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      if (left === 0 || !like.test(JSON.stringify(args.input))) return next(args)
-      left -= 1
-      await how(() => next(args))
-      throw Object.assign(new Error('cut off'), { code: 'ECONNRESET' })
-    },
-    { step: 'deserialize', priority: 'low' },
   )
 }
