@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CHAIN_START } from '../../../shared/runs/hash-chain.ts'
+import { SCHEMA_VERSION } from '../database.ts'
 
 /** Columns that tables of earlier files lack: CREATE TABLE IF NOT EXISTS leaves a table as it is. */
 const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -17,8 +18,8 @@ const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 /**
- * Gives every table the columns it has by now, each with a default that says what an older row means. An older program
- * still reads and writes such a file: it names the columns it knows.
+ * Gives every table the columns it has by now, each with a default that says what an older row means; from then on an
+ * older program refuses the file: it would not keep the budgets of its runs.
  */
 export function addColumns(db: DatabaseSync): void {
   for (const [table, columns] of Object.entries(LATER)) {
@@ -32,4 +33,5 @@ export function addColumns(db: DatabaseSync): void {
       if (!there.has(column)) db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
     }
   }
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
 }

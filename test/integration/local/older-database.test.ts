@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openDatabase } from '../../../infra/local/database.ts'
+import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
+import { chainOf } from '../../../shared/runs/hash-chain.ts'
+import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { at, ending, keyOf, newRun, step, time } from '../../conformance/run-store-fixture.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-older-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The columns `runs` had in schema 1. */
+const FIRST =
+  'run tenant run_id dag_name created_at state seq running running_count deadline_at check_at stopped'.split(' ')
+const LATER_TABLES = ['leases', 'queued_runs', 'start_holds', 'request_counts', 'lineages', 'stops']
+
+/** Makes the file one of schema 1: with the tables and columns of then, and the runs in it. */
+function makeOlder(): void {
+  const db = new DatabaseSync(join(folder, 'sluice.db'))
+  for (const table of LATER_TABLES) db.exec(`DROP TABLE ${table}`)
+  for (const column of columns(db)) if (!FIRST.includes(column)) db.exec(`ALTER TABLE runs DROP COLUMN ${column}`)
+  expect(columns(db)).toEqual(FIRST)
+  db.exec('PRAGMA user_version = 1')
+  db.close()
+}
+
+function columns(db: DatabaseSync): readonly string[] {
+  return db
+    .prepare("SELECT name FROM pragma_table_info('runs')")
+    .all()
+    .map(({ name }) => String(name))
+}
+
+async function within<T>(work: (store: RunStore) => Promise<T>): Promise<T> {
+  const db = openDatabase(folder)
+  try {
+    return await work(openRunStore(db))
+  } finally {
+    db.close()
+  }
+}
+
+const living = keyOf(newRun(1).meta)
+const ended = keyOf(newRun(2).meta)
+
+async function runsOfThen(store: RunStore): Promise<void> {
+  await store.create(newRun(1))
+  await store.create(newRun(2))
+  for (let i = 1; i <= 19; i += 1) await store.append(step(living, String(i), at(1, 10)))
+  await store.append(ending(ended))
+}
+
+test('a folder of an earlier version opens: its runs are as they were, without a cap or a place in a queue', async () => {
+  const read = async (store: RunStore) => [
+    await store.head(living),
+    await store.head(ended),
+    await store.events(living, 0, 99),
+  ]
+  const before = await within(async (store) => {
+    await runsOfThen(store)
+    return read(store)
+  })
+  makeOlder()
+  expect(await within(read)).toEqual(before)
+  expect(before[0]).toMatchObject({ seq: 20, budget: { committed_tokens: 0, spent_usd_micros: 0 } })
+})
+
+test('its runs go on with everything there is by now, and their chains are closed over all their events', async () => {
+  await within(runsOfThen)
+  makeOlder()
+  await within(async (store) => {
+    const seal = async (run: typeof living) => {
+      const sealed = await store.sealed(run)
+      expect(sealed?.hash).toBe(chainOf(await store.events(run, 0, sealed?.seq ?? 0)))
+      return sealed?.seq
+    }
+    expect([await seal(living), await seal(ended)]).toEqual([0, 2])
+    const reserve = { tokens: 5, usd_micros: 0 }
+    for (let i = 1; i <= 4; i += 1) await store.append(step(living, `2${i}`, at(1, 20), { reserve }))
+    expect(await seal(living)).toBe(24)
+    expect((await store.head(living))?.budget.committed_tokens).toBe(20)
+    await store.putStop(living, 3)
+    expect(await store.stopped(living, 3)).toBe(true)
+    expect(await store.takeLease({ tenant: 'main', name: 'runs' }, 'a', time(1), 1)).toBe(true)
+    expect(await store.releaseQueued(living, { at: time(1), deadline_at: time(2), check_at: time(2) })).toBe(false)
+  })
+  expect(await within((store) => store.sealed(ended))).toMatchObject({ seq: 2 })
+})
+
+test('once opened it is of this version: an older program refuses it rather than forget budgets', async () => {
+  await within(runsOfThen)
+  makeOlder()
+  await within(async () => {})
+  const db = openDatabase(folder)
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
+  db.close()
+})
