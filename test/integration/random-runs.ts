@@ -38,13 +38,13 @@ export interface PlannedRun {
 }
 
 /**
- * A random DAG of 2 to 12 blocks: each reads up to three earlier ones; some ask, some have gates, some may retry, some
+ * A random DAG of 2 to 2 + `more` blocks: each reads up to three earlier ones; some ask, some have gates, some may retry, some
  * have conditions, some are sent back to a block before them or to themselves, some go over a list.
  */
-export function planRun(random: Random): PlannedRun {
+export function planRun(random: Random, more = 10): PlannedRun {
   const blocks: PlannedBlock[] = []
   const written: object[] = []
-  const most = 2 + upTo(random, 10)
+  const most = 2 + upTo(random, more)
   for (let i = 0; i < most; i += 1) {
     const wires = new Set(Array.from({ length: upTo(random, Math.min(3, i)) }, () => `b${upTo(random, i - 1)}`))
     const block: PlannedBlock = {

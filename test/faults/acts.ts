@@ -1,0 +1,106 @@
+import { ROUTES } from '../../shared/catalog.ts'
+import { pickFrom, type Random } from './rng.ts'
+import type { Profile } from './scenario.ts'
+
+/** What people and operators do, each at its time; the dice decide the rest when it is done. */
+export const ACT_KINDS = [
+  'start',
+  'start_again',
+  'decide',
+  'stop',
+  'stop_block',
+  'stop_all',
+  'release',
+  'patch',
+  'read',
+  'replay',
+  'stream',
+  'retry',
+  'abort_execution',
+  'deliver_again',
+  'trespass',
+] as const
+export type ActKind = (typeof ACT_KINDS)[number]
+
+export interface Act {
+  /** Stays the same when others are taken out. */
+  readonly id: number
+  /** ms from the start. */
+  readonly at: number
+  readonly kind: ActKind
+  /** Which of the runs. */
+  readonly run: number
+  readonly dice: readonly [number, number, number]
+}
+
+/** Weights of what happens beside the starts. */
+type Weights = Readonly<Partial<Record<ActKind, number>>>
+
+const READS: Weights = { read: 6, replay: 3, stream: 2, decide: 12, patch: 2, trespass: 1 }
+const WEIGHTS: Readonly<Record<Profile, Weights>> = {
+  calm: READS,
+  storm: { ...READS, stop: 0.5, retry: 1, start_again: 2 },
+  zombie: { ...READS, stop: 0.5, stop_block: 1, deliver_again: 8, start_again: 1 },
+  human: {
+    ...READS,
+    decide: 30,
+    stop: 1,
+    stop_block: 2,
+    patch: 6,
+    retry: 4,
+    start_again: 3,
+    stop_all: 0.5,
+    release: 1,
+  },
+  ops: { ...READS, stop: 1, stop_all: 1, release: 2, abort_execution: 2, retry: 3, deliver_again: 2 },
+  swizzle: { ...READS, start_again: 2, retry: 1 },
+}
+const MOST_ACTS: Readonly<Record<Profile, number>> = {
+  calm: 12,
+  storm: 16,
+  zombie: 16,
+  human: 30,
+  ops: 20,
+  swizzle: 14,
+}
+
+interface Plan {
+  readonly profile: Profile
+  readonly runs: number
+  readonly until: number
+}
+
+/** The starts first, soon and close together; then the others, at any time until all is calm. */
+export function planActs(random: Random, { profile, runs, until }: Plan): readonly Act[] {
+  const dice = () => [random(), random(), random()] as const
+  const starts = Array.from({ length: runs }, (_, run): Act => {
+    return { id: run, at: random() ** 2 * 30_000, kind: 'start', run, dice: dice() }
+  })
+  const kinds = drawable(WEIGHTS[profile])
+  const others = Array.from({ length: Math.floor(random() * MOST_ACTS[profile]) }, (_, i): Act => {
+    const kind = kindAt(kinds, random())
+    // Most things happen in the first minutes: there the runs are.
+    return { id: runs + i, at: random() ** 3 * until, kind, run: Math.floor(random() * runs), dice: dice() }
+  })
+  return [...starts, ...others]
+}
+
+/** Acts whose route this version has. */
+function drawable(weights: Weights): readonly (readonly [ActKind, number])[] {
+  const routes = new Set(ROUTES.map(({ name }) => name))
+  const needed: Readonly<Partial<Record<ActKind, string>>> = { retry: 'retry-run', release: 'release-starts' }
+  return (Object.entries(weights) as (readonly [ActKind, number])[]).filter(([kind]) => {
+    const route = needed[kind]
+    return route === undefined || routes.has(route)
+  })
+}
+
+function kindAt(kinds: readonly (readonly [ActKind, number])[], dice: number): ActKind {
+  const total = kinds.reduce((sum, [, weight]) => sum + weight, 0)
+  let left = dice * total
+  for (const [kind, weight] of kinds) {
+    left -= weight
+    if (left < 0) return kind
+  }
+  return pickFrom(kinds, 0)?.[0] ?? 'read'
+}

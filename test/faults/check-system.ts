@@ -1,0 +1,107 @@
+import { readStoredRun } from '../../functions/runs/read-stored-run.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { foldRun } from '../../shared/runs/fold.ts'
+import { checkRun } from '../../shared/runs/invariants/check-run.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { callRoute } from './call-route.ts'
+import type { People } from './people.ts'
+import type { Scenario } from './scenario.ts'
+import { simulatedGatePorts } from './simulated-gate-ports.ts'
+import type { System } from './system.ts'
+
+/** Events of every run, in the order the runs were made. */
+export type Logs = ReadonlyMap<string, readonly RunEvent[]>
+
+const MOST_EVENTS = 100_000
+
+export async function readLogs({ raw, runs }: System): Promise<Logs> {
+  const logs = new Map<string, readonly RunEvent[]>()
+  for (const [id, key] of runs) logs.set(id, await raw.events(key, 0, MOST_EVENTS))
+  return logs
+}
+
+/** Everything that must hold once a simulated place is at rest. */
+export async function checkSystem(system: System, scenario: Scenario, people: People): Promise<Logs> {
+  const logs = await readLogs(system)
+  for (const [id, events] of logs) {
+    const key = system.runs.get(id)
+    if (key === undefined || events.length === 0) continue
+    await checkStored(system, scenario, key)
+    await checkAnswers(system, key, events)
+  }
+  for (const { run, since, seen } of people.readers) checkReader(system, logs.get(run.run_id) ?? [], since, seen, run)
+  await checkList(system, people)
+  return logs
+}
+
+/** Every invariant that one stored run can be asked about, and its hash chain, closed to the end. */
+async function checkStored(
+  { raw: runs, objects, machine, sim }: System,
+  scenario: Scenario,
+  key: RunKey,
+): Promise<void> {
+  const meta = await runs.meta(key)
+  if (meta === undefined) return sim.violate(1, `${key.run_id} has no META`)
+  const world = { runs, objects, machine, isolate: simulatedGatePorts().isolate, clock: sim.scheduler }
+  const { stored, seal } = await readStoredRun(world, key, meta)
+  if (seal?.matches !== true) sim.violate('chain', `${key.run_id}: its events are not those of its hash chain`)
+  if (seal?.seq !== stored.events.length)
+    sim.violate('chain', `${key.run_id}: closed to ${seal?.seq} of ${stored.events.length}`)
+  for (const { n, problems } of await checkRun({ ...stored, max_attempts: 5 })) {
+    for (const problem of problems) if (!isByClock(scenario, n, problem)) sim.violate(n, `${key.run_id}: ${problem}`)
+  }
+}
+
+/** Whether a decision came in time is a matter of the clocks, which were off. */
+function isByClock({ skew_ms }: Scenario, n: number, problem: string): boolean {
+  return skew_ms > 0 && n === 13 && problem.includes('expire')
+}
+
+/** 23: GET run says what the fold of the log says. */
+async function checkAnswers(system: System, key: RunKey, events: readonly RunEvent[]): Promise<void> {
+  const { sim } = system
+  const reply = await callRoute(system, 'get-run', { tenant: key.tenant, params: { run_id: key.run_id } })
+  const fold = foldRun(events)
+  const { run, steps } = (reply?.json ?? {}) as {
+    readonly run?: { readonly state: string; readonly last_seq: number }
+    readonly steps?: unknown
+  }
+  if (run?.state !== fold.state || run?.last_seq !== events.length) {
+    sim.violate(
+      23,
+      `GET ${key.run_id} says ${JSON.stringify([run?.state, run?.last_seq])}, its log ${fold.state}, ${events.length}`,
+    )
+  }
+  if (JSON.stringify(steps) !== JSON.stringify(fold.steps))
+    sim.violate(23, `GET ${key.run_id} has other steps than its log`)
+}
+
+/** 3, against the whole log. */
+function checkReader(
+  system: System,
+  events: readonly RunEvent[],
+  since: number,
+  seen: readonly RunEvent[],
+  run: RunKey,
+): void {
+  const stored = events.slice(since, since + seen.length)
+  if (JSON.stringify(stored) !== JSON.stringify(seen))
+    system.sim.violate(3, `a reader of ${run.run_id} saw other events than are stored`)
+}
+
+/** 26: as many runs as were made; 19 and 35: nobody holds a lease at rest. */
+async function checkList({ raw, runs, sim }: System, people: People): Promise<void> {
+  for (const tenant of ['main', 'other']) {
+    const { runs: listed } = await raw.list(tenant, { limit: 500 })
+    const roots = listed.filter(({ parent }) => parent === undefined).map(({ run_id }) => run_id)
+    const made = [...runs.values()].filter((key) => key.tenant === tenant).map(({ run_id }) => run_id)
+    const strangers = listed.filter(({ run_id }) => !made.includes(run_id))
+    if (strangers.length > 0) sim.violate(27, `runs nobody made: ${strangers.map(({ run_id }) => run_id).join(', ')}`)
+    const lost = [...people.started.values(), ...people.linked].filter(
+      (key) => key.tenant === tenant && !roots.includes(key.run_id),
+    )
+    if (lost.length > 0) sim.violate(26, `answered, but not there: ${lost.map(({ run_id }) => run_id).join(', ')}`)
+    const held = Object.keys((await raw.leases?.({ tenant, name: 'runs' })) ?? {})
+    if (held.length > 0) sim.violate(19, `leases at rest: ${held.join(', ')}`)
+  }
+}

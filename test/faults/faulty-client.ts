@@ -1,0 +1,132 @@
+import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { FaultKind } from './fault-plan.ts'
+import { ifAlive, requireCurrent, type Sandbox } from './invocation.ts'
+import type { Sim } from './sim.ts'
+
+type Client = Pick<DynamoDBClient, 'send'>
+
+/** A command of the SDK, as far as it is looked at: its class names the operation. */
+interface Command {
+  readonly constructor: { readonly name: string }
+  readonly input: {
+    readonly ConsistentRead?: boolean
+    readonly IndexName?: string
+    readonly RequestItems?: unknown
+    readonly Key?: ItemKey
+    readonly Item?: ItemKey
+  }
+}
+
+interface ItemKey {
+  readonly pk?: { readonly S?: string }
+}
+
+type Send = (command: Command) => Promise<unknown>
+
+const WRITES: readonly FaultKind[] = ['throttled', 'lost', 'unanswered', 'late', 'resent', 'late_copy']
+const READS: readonly FaultKind[] = ['throttled', 'lost']
+const LATEST_MS = 250
+
+/**
+ * The table's client as one sandbox has it: each request waits for its turn, and may be lost, refused, done without an
+ * answer, done after the client gave up, or done twice, as behind the SDK's own retries. `written` is told of each
+ * write that reaches the table, whenever that is.
+ */
+export function faultyClient(
+  sim: Sim,
+  sandbox: Sandbox,
+  client: Client,
+  stale: StaleReads,
+  written: (run: string) => void,
+): Client {
+  const plain = client.send.bind(client) as unknown as Send
+  const send: Send = async (command) => {
+    const invocation = requireCurrent(sandbox)
+    const operation = command.constructor.name.replace('Command', '')
+    await sim.scheduler.turn()
+    await ifAlive(invocation)
+    const isWrite = /^(Put|Update|Delete)/.test(operation)
+    const apply = async () => {
+      if (isWrite) written(runIn(command))
+      return plain(command)
+    }
+    const kinds = isWrite ? WRITES : isStaleable(command, operation) ? [...READS, 'stale' as const] : READS
+    const kind = sim.faults.strike(`${invocation.name}/table.${operation}`, invocation.who, kinds)
+    if (kind !== undefined) sim.trace(`fault ${kind} at table.${operation} of ${invocation.who}#${invocation.id}`)
+    const answer = await answered(sim, kind, command, apply, stale)
+    await ifAlive(invocation)
+    return answer
+  }
+  return { send: send as unknown as Client['send'] }
+}
+
+/** The run whose item is written; `tenant/` for one of no run. */
+function runIn({ input }: Command): string {
+  const key = input.Key?.pk?.S ?? input.Item?.pk?.S ?? ''
+  return key.split('#R#')[1] ?? 'tenant/'
+}
+
+async function answered(
+  sim: Sim,
+  kind: FaultKind | undefined,
+  command: Command,
+  apply: () => Promise<unknown>,
+  stale: StaleReads,
+): Promise<unknown> {
+  const later = () => {
+    sim.scheduler.after(sim.faults.size() * LATEST_MS, () => {
+      sim.trace(`a late ${command.constructor.name} arrives`)
+      void apply().catch(() => undefined)
+    })
+  }
+  switch (kind) {
+    case 'throttled':
+      throw named('ThrottlingException', { $metadata: { httpStatusCode: 400 } })
+    case 'lost':
+      throw named('Error', { code: 'ECONNRESET' })
+    case 'unanswered':
+      await apply()
+      throw named('Error', { code: 'ETIMEDOUT' })
+    case 'late':
+      later()
+      throw named('Error', { code: 'ETIMEDOUT' })
+    case 'late_copy':
+      later()
+      return apply()
+    case 'resent':
+      await apply()
+      return apply().catch((error: unknown) => {
+        if (error instanceof ConditionalCheckFailedException) error.$metadata.attempts = 2
+        throw error
+      })
+    default:
+      return stale.read(command, apply, kind === 'stale')
+  }
+}
+
+/** What eventually consistent reads answered before. */
+export interface StaleReads {
+  read(command: Command, apply: () => Promise<unknown>, old: boolean): Promise<unknown>
+}
+
+export function createStaleReads(): StaleReads {
+  const before = new Map<string, unknown>()
+  return {
+    async read(command, apply, old) {
+      if (!isStaleable(command, command.constructor.name)) return apply()
+      const key = JSON.stringify(command.input)
+      if (old && before.has(key)) return before.get(key)
+      const answer = await apply()
+      before.set(key, answer)
+      return answer
+    },
+  }
+}
+
+function isStaleable({ input }: Command, operation: string): boolean {
+  return /^(Get|Query)/.test(operation) && input.ConsistentRead !== true
+}
+
+function named(name: string, more: object): Error {
+  return Object.assign(new Error(`${name} (injected)`), { name, ...more })
+}

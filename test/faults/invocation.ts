@@ -1,0 +1,96 @@
+import type { World } from '../../shared/world.ts'
+import type { FaultKind } from './fault-plan.ts'
+import type { Sim } from './sim.ts'
+
+/** One call of a function. Once it is dead none of its calls is answered any more. */
+export interface Invocation {
+  readonly id: number
+  /** The function's name in the catalog. */
+  readonly name: string
+  /** Tells its calls apart from others of the same function, whatever else happens in the run. */
+  readonly who: string
+  /** Whose data it may touch; undefined: the sweep and the like. */
+  readonly tenant: string | undefined
+  dead: boolean
+  /** Its caller was told that it died. */
+  left: boolean
+  /** How wrong its clock is, ms. */
+  skew: number
+  /** Ends it for its caller: `zombie` goes on unseen. */
+  give_up(error: string, zombie: boolean): void
+}
+
+/** Where the ports of a sandbox find whom they serve: one invocation at a time, as in Lambda. */
+export interface Sandbox {
+  readonly world: World
+  current: Invocation | undefined
+}
+
+/** What may happen at a call of a port, before and after it is done. */
+export interface PointKinds {
+  readonly before: readonly FaultKind[]
+  readonly after: readonly FaultKind[]
+}
+
+const NEVER = new Promise<never>(() => undefined)
+const SLOWEST_MS = 40_000
+
+/**
+ * One call of a port as a pair of fault points around it. `turn`: the call waits for its turn first, so that other
+ * invocations come in between.
+ */
+export async function throughPoints<T>(
+  sim: Sim,
+  sandbox: Sandbox,
+  call: { readonly port: string; readonly method: string; readonly kinds: PointKinds; readonly turn: boolean },
+  work: () => Promise<T>,
+): Promise<T> {
+  const invocation = requireCurrent(sandbox)
+  const { port, method, kinds } = call
+  const point = `${invocation.name}/${port}.${method}`
+  if (call.turn) await sim.scheduler.turn()
+  await meet(sim, invocation, `${point}/before`, kinds.before, port)
+  sim.step(invocation, point)
+  const answer = await work()
+  await meet(sim, invocation, `${point}/after`, kinds.after)
+  return answer
+}
+
+/** Meets what the plan has for this point: nothing, a wait, an error, or the end of the invocation. */
+async function meet(
+  sim: Sim,
+  invocation: Invocation,
+  where: string,
+  kinds: readonly FaultKind[],
+  port?: string,
+): Promise<void> {
+  if (invocation.dead) await NEVER
+  const kind = sim.faults.strike(where, invocation.who, kinds, port)
+  if (kind === undefined) return
+  sim.trace(`fault ${kind} at ${where} of ${invocation.who}#${invocation.id}`)
+  switch (kind) {
+    case 'slow':
+      await sim.scheduler.delay(sim.faults.size() ** 4 * SLOWEST_MS)
+      if (invocation.dead) await NEVER
+      return
+    case 'crash':
+      invocation.give_up('Runtime.ExitError', false)
+      await NEVER
+      return
+    case 'zombie':
+      invocation.give_up('Lambda.Unknown', true)
+      return
+    default:
+      throw sim.unavailable(where)
+  }
+}
+
+export function requireCurrent({ current }: Sandbox): Invocation {
+  if (current === undefined) throw new Error('a port was called outside of an invocation')
+  return current
+}
+
+/** For calls whose answer is in doubt: `NEVER` when the invocation has died meanwhile. */
+export async function ifAlive(invocation: Invocation): Promise<void> {
+  if (invocation.dead) await NEVER
+}

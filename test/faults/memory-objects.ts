@@ -1,0 +1,28 @@
+import { sha256 } from '../../shared/canonical.ts'
+import { hashOfRef, objectFault, objectKey } from '../../shared/object-ref.ts'
+import type { ObjectStore } from '../../shared/world.ts'
+
+/** Bodies by key, and when each was put last. */
+export interface MemoryObjects extends ObjectStore {
+  putAt(tenant: string, ref: string): number | undefined
+  readonly keys: () => readonly string[]
+}
+
+export function createMemoryObjects(now: () => number): MemoryObjects {
+  const bodies = new Map<string, { readonly body: Uint8Array; readonly at: number }>()
+  const keyOf = (tenant: string, ref: string) => objectKey(tenant, hashOfRef(tenant, ref))
+  return {
+    async put(tenant, body) {
+      const hash = sha256(body)
+      bodies.set(objectKey(tenant, hash), { body: Uint8Array.from(body), at: now() })
+      return { ref: `objstore://${tenant}/${hash}`, sha256: hash, bytes: body.byteLength }
+    },
+    async get(tenant, ref) {
+      const found = bodies.get(keyOf(tenant, ref))
+      if (found === undefined) throw objectFault('missing', ref)
+      return found.body
+    },
+    putAt: (tenant, ref) => bodies.get(keyOf(tenant, ref))?.at,
+    keys: () => [...bodies.keys()],
+  }
+}

@@ -1,0 +1,207 @@
+import type { Head } from '../../shared/runs/head.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { Act, ActKind } from './acts.ts'
+import { callRoute, type Reply } from './call-route.ts'
+import type { SimulatedRun } from './plan-runs.ts'
+import { createReader, type Reader } from './reader.ts'
+import { pickFrom } from './rng.ts'
+import { keyOfRun, type Scenario } from './scenario.ts'
+import type { System } from './system.ts'
+
+/** What people did, as far as checks need to know it. */
+export interface People {
+  /** Begins every act at its time. */
+  schedule(): void
+  /** Starts that were answered, by run. */
+  readonly started: ReadonlyMap<string, RunKey>
+  /** Runs that came of retries and the like. */
+  readonly linked: RunKey[]
+  readonly readers: readonly Reader[]
+  /** Acts under way. */
+  busy(): number
+}
+
+interface Scene {
+  readonly system: System
+  readonly scenario: Scenario
+  readonly started: Map<string, RunKey>
+  readonly linked: RunKey[]
+  readonly readers: Reader[]
+}
+
+type Perform = (scene: Scene, act: Act, run: SimulatedRun & { readonly key: RunKey }) => Promise<unknown>
+
+export function createPeople(system: System, scenario: Scenario): People {
+  const scene: Scene = { system, scenario, started: new Map(), linked: [], readers: [] }
+  const { sim } = system
+  let busy = 0
+  const perform = async (act: Act) => {
+    const planned = scenario.runs[act.run]
+    if (planned === undefined) return
+    const key = { tenant: planned.tenant, run_id: planned.run_id }
+    sim.trace(`act ${act.id}: ${act.kind} ${key.run_id.slice(-6)}`)
+    await PERFORM[act.kind](scene, act, { ...planned, key })
+  }
+  return {
+    ...scene,
+    busy: () => busy,
+    schedule() {
+      for (const act of scenario.acts) {
+        busy += 1
+        sim.scheduler.after(act.at, () => {
+          void perform(act)
+            .catch((error: unknown) => sim.violate('people', `${act.kind}: ${String(error)}`))
+            .finally(() => {
+              busy -= 1
+            })
+        })
+      }
+    },
+  }
+}
+
+const PERFORM: Readonly<Record<ActKind, Perform>> = {
+  start: (scene, act, run) => startUntilAnswered(scene, act, run, 6),
+  start_again: (scene, act, run) => startOnce(scene, act, run),
+  decide,
+  async stop(scene, _act, run) {
+    await route(scene, run, 'stop-run', { body: { reason: 'enough' } })
+  },
+  async stop_block(scene, { dice }, run) {
+    const block_id = pickFrom(run.blocks, dice[0])?.id ?? ''
+    await route(scene, run, 'stop-run', { body: { block_id } })
+  },
+  async stop_all(scene, { dice }, run) {
+    const body = dice[0] < 0.5 ? { hold: true } : {}
+    const reply = await callRoute(scene.system, 'stop-all', { ...asPerson(run), body })
+    if (reply?.status === 400) await callRoute(scene.system, 'stop-all', { ...asPerson(run), body: {} })
+  },
+  async release(scene, _act, run) {
+    await callRoute(scene.system, 'release-starts', { ...asPerson(run), body: {} })
+  },
+  async patch(scene, { dice }, run) {
+    const context = await route(scene, run, 'get-context', {})
+    const version = Number(context?.json.version ?? 0)
+    const if_version = dice[0] < 0.8 ? version : version + 1
+    await route(scene, run, 'patch-context', { body: { set: { note: `n${dice[1]}` }, if_version } })
+  },
+  async read(scene, { dice }, run) {
+    const name = pickFrom(READS, dice[0]) ?? 'get-run'
+    const block_id = pickFrom(run.blocks, dice[1])?.id ?? 'b0'
+    await route(scene, run, name, { params: name === 'get-outputs' ? { block_id } : {} })
+  },
+  replay: (scene, { dice }, run) =>
+    reader(scene, run).replay(Math.floor(dice[0] ** 2 * 30), 1 + Math.floor(dice[1] * 20)),
+  stream: (scene, { dice }, run) => reader(scene, run).stream(Math.floor(dice[0] ** 3 * 30), dice[1] ** 2 * 60_000),
+  async retry(scene, { dice }, run) {
+    const from_block = pickFrom(run.blocks, dice[0])?.id
+    const body = dice[1] < 0.5 || from_block === undefined ? {} : { from_block }
+    const reply = await route(scene, run, 'retry-run', {
+      body,
+      key: `retry-${Math.floor(dice[2] * 3)}-${run.key.run_id}`,
+    })
+    if (reply?.status === 201) scene.linked.push({ tenant: run.tenant, run_id: String(reply.json.run_id) })
+  },
+  async abort_execution({ system }, _act, { key }) {
+    const meta = await system.raw.meta(key)
+    if (meta !== undefined) await system.machine.stop(meta.machine, key.run_id, 'aborted by an operator')
+  },
+  deliver_again: async ({ system }, { dice }) => {
+    const chosen = pickFrom(system.functions.delivered, dice[0])
+    if (chosen === undefined) return
+    const { name, payload, call } = chosen
+    system.functions.send(name, payload, { ...call, who: `${call.who} once more` })
+  },
+  async trespass(scene, { dice }, run) {
+    const tenant = run.tenant === 'main' ? 'other' : 'main'
+    const name = pickFrom(['get-run', 'replay-run', 'stop-run', 'get-context'], dice[0]) ?? 'get-run'
+    const body = name === 'stop-run' ? { body: {} } : {}
+    const reply = await callRoute(scene.system, name, { tenant, params: { run_id: run.key.run_id }, ...body })
+    if (reply !== undefined && reply.status < 300)
+      scene.system.sim.violate(27, `${tenant} may call ${name} on a run of ${run.tenant}`)
+  },
+}
+
+const READS = [
+  'get-run',
+  'get-run-graph',
+  'list-artifacts',
+  'get-context',
+  'get-outputs',
+  'list-runs',
+  'get-safety',
+] as const
+
+function asPerson({ tenant }: SimulatedRun) {
+  return { tenant, params: {} }
+}
+
+function route(
+  { system }: Scene,
+  { key, tenant }: { readonly key: RunKey; readonly tenant: string },
+  name: string,
+  more: { readonly body?: object; readonly params?: object; readonly key?: string },
+): Promise<Reply | undefined> {
+  return callRoute(system, name, { tenant, ...more, params: { run_id: key.run_id, ...more.params } })
+}
+
+async function startOnce(
+  scene: Scene,
+  act: Act,
+  run: SimulatedRun & { readonly key: RunKey },
+): Promise<number | undefined> {
+  const { document, options, deadline_sec, tenant, key } = run
+  const body = { dag: document, options: { ...options, deadline_sec } }
+  const reply = await callRoute(scene.system, 'start-run', { tenant, params: {}, body, key: keyOfRun(act.run) })
+  if (reply?.status === 400)
+    scene.system.sim.violate('plan', `a start was refused: ${JSON.stringify(reply.json).slice(0, 400)}`)
+  if (reply === undefined || reply.status >= 300) return reply?.status
+  const run_id = String(reply.json.run_id)
+  // 26: one run a tenant and key, whichever start is answered.
+  if (run_id !== key.run_id) scene.system.sim.violate(26, `${key.run_id} was wanted, ${run_id} was answered`)
+  scene.started.set(run_id, { tenant, run_id })
+  return reply.status
+}
+
+/** A client that repeats what was not answered or refused for now. */
+async function startUntilAnswered(
+  scene: Scene,
+  act: Act,
+  run: SimulatedRun & { readonly key: RunKey },
+  tries: number,
+): Promise<void> {
+  for (let left = tries; left > 0; left -= 1) {
+    const status = await startOnce(scene, act, run)
+    if (status !== undefined && status < 500 && status !== 429) return
+    await scene.system.sim.scheduler.delay(5_000)
+  }
+}
+
+async function decide(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const head = await scene.system.raw.head(run.key)
+  const found = pickFrom(pendingIn(head), dice[0]) ?? pickFrom(Object.entries(head?.approvals ?? {}), dice[0])
+  if (found === undefined) return
+  const [approval_id, { digest }] = found
+  const decision = dice[1] < 0.75 ? 'approve' : 'reject'
+  const sent = dice[2] < 0.1 ? '0'.repeat(64) : digest
+  const body = { approval_id, decision, digest: sent }
+  const first = route(scene, run, 'decide-approval', { body })
+  // Twice at once, of two minds.
+  const other = { ...body, decision: decision === 'approve' ? 'reject' : 'approve' }
+  const second = dice[2] > 0.7 ? route(scene, run, 'decide-approval', { body: other }) : undefined
+  const replies = await Promise.all([first, second])
+  const taken = replies.filter((reply) => reply !== undefined && reply.status < 300)
+  if (taken.length > 1) scene.system.sim.violate(13, `${approval_id} was decided twice`)
+  if (taken.length > 0 && sent !== digest)
+    scene.system.sim.violate(13, `${approval_id} was decided with another digest`)
+}
+
+function pendingIn(head: Head | undefined) {
+  return Object.entries(head?.approvals ?? {}).filter(([, { status }]) => status === 'pending')
+}
+
+function reader(scene: Scene, { key }: { readonly key: RunKey }): Reader {
+  const made = createReader(scene.system, key)
+  scene.readers.push(made)
+  return made
+}

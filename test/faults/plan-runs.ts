@@ -1,0 +1,100 @@
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { chance, type PlannedBlock, type PlannedRun, planRun, upTo } from '../integration/random-runs.ts'
+import type { Random } from './rng.ts'
+
+/** One run of a scenario: its document, and what is known of it. */
+export interface SimulatedRun extends PlannedRun {
+  readonly tenant: string
+  readonly run_id: string
+  readonly deadline_sec: number
+}
+
+/** The document children are made of: inside it one block reads the other. */
+export const CHILD = {
+  name: 'child',
+  inputs: { note: { type: 'string' } },
+  blocks: [
+    { id: 'c0', ...written('c0'), retry: { max_attempts: 2, backoff: 'none', delay_ms: 0 } },
+    { id: 'c1', ...written('c1'), inputs: { text: { from: 'c0.text' } } },
+  ],
+}
+
+/** A small random run, with time-outs, delays, repairs and children sprinkled over its blocks. */
+export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without: ReadonlySet<string>): SimulatedRun {
+  const plan = planRun(random, 6)
+  const { blocks } = plan.document as { readonly blocks: readonly Written[] }
+  const pairs = plan.blocks.map((block, i) => sprinkled(block, blocks[i] as Written, random))
+  const kept = pairs.filter(([{ id }]) => !without.has(id))
+  return {
+    tenant,
+    run_id,
+    deadline_sec: 60 * (1 + upTo(random, 30)),
+    options: plan.options,
+    blocks: kept.map(([block]) => withoutPlanned(block, without)),
+    document: { blocks: kept.map(([, block]) => withoutWritten(block, without)) },
+  }
+}
+
+interface Written {
+  readonly id: string
+  readonly inputs: Readonly<Record<string, { readonly from: string }>>
+  readonly [key: string]: unknown
+}
+
+function written(id: string) {
+  return {
+    outputs: { text: 'string' },
+    agent: { provider: 'probe', model: 'm', prompt: id },
+    timeout_ms: 30_000,
+    contract_repair_attempts: 0,
+  }
+}
+
+function sprinkled(block: PlannedBlock, text: Written, random: Random): readonly [PlannedBlock, Written] {
+  const timeout_ms = [3_000, 10_000, 40_000][upTo(random, 2)] ?? 10_000
+  const delay_ms = [0, 0, 400, 3_000][upTo(random, 3)] ?? 0
+  const retry = { ...(text.retry as object), delay_ms }
+  const repairs = { contract_repair_attempts: chance(random, 0.2) ? 1 : 0 }
+  const isPlain = block.gates === 0 && block.items === undefined && block.bounce === undefined
+  if (!isPlain || chance(random, 0.75)) return [block, { ...text, timeout_ms, retry, ...repairs }]
+  const { agent: _agent, contract_repair_attempts: _none, ...rest } = text
+  return [block, { ...rest, retry, mode: 'dag', dag: { name: 'child', inputs: { note: 'a note' } } }]
+}
+
+/** What is left of a block when others are taken out of its document. */
+function withoutPlanned(block: PlannedBlock, without: ReadonlySet<string>): PlannedBlock {
+  if (without.size === 0) return block
+  const { bounce, when, mends, ...rest } = block
+  const upstream = block.upstream.filter((id) => !without.has(id))
+  const first = block.upstream[0] ?? ''
+  const left = mends?.filter((id) => !without.has(id)) ?? []
+  return {
+    ...rest,
+    upstream,
+    ...(when === true && !without.has(first) ? { when } : {}),
+    ...(left.length === 0 ? {} : { mends: left }),
+    ...(bounce === undefined || without.has(bounce.to) ? {} : { bounce }),
+  }
+}
+
+function withoutWritten(block: Written, without: ReadonlySet<string>): Written {
+  if (without.size === 0) return block
+  const inputs = Object.fromEntries(Object.entries(block.inputs).filter(([, { from }]) => !isGone(from, without)))
+  const { when, depends, pre_gates, on_gate_fail, post_gates, ...rest } = block
+  const names = [...without].map((id) => new RegExp(`\\b(from_)?${id}\\b`))
+  const isFree = (part: unknown) => part !== undefined && !names.some((name) => name.test(JSON.stringify(part)))
+  const gates = (post_gates as readonly object[] | undefined) ?? []
+  return {
+    ...rest,
+    inputs,
+    ...(isFree(when) ? { when } : {}),
+    ...(isFree(depends) ? { depends } : {}),
+    ...(isFree(pre_gates) ? { pre_gates } : {}),
+    ...(isFree(on_gate_fail) ? { on_gate_fail } : {}),
+    post_gates: isFree(on_gate_fail) ? gates : gates.map((gate) => ({ ...gate, on_fail: 'retry' })),
+  }
+}
+
+function isGone(from: string, without: ReadonlySet<string>): boolean {
+  return without.has(from.split('.')[0] ?? '')
+}

@@ -1,0 +1,149 @@
+import { openWaker as openCloudWaker } from '../../functions/aws/waker.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Provider } from '../../shared/provider.ts'
+import type { Clock, World } from '../../shared/world.ts'
+import { type Invocation, ifAlive, type PointKinds, requireCurrent, type Sandbox, throughPoints } from './invocation.ts'
+import type { Sim } from './sim.ts'
+
+/** The ports all sandboxes share, behind no fault; run store and waker are opened for each sandbox. */
+export interface SharedPorts extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker'> {
+  openRuns(sandbox: Sandbox, clock: Clock): World['runs']
+  /** Its client waits for turns itself. */
+  readonly storeTakesTurns: boolean
+  /** Where processes can be woken; else the waker of a sandbox only waits. */
+  readonly waker?: World['waker']
+  /** Sees every call of a port before it is made. */
+  watch(invocation: Invocation, port: string, method: string, args: readonly unknown[]): void
+}
+
+const DEATHS = ['crash', 'zombie'] as const
+const CALMLY: PointKinds = { before: ['slow', ...DEATHS], after: DEATHS }
+const RISKY: PointKinds = { before: ['slow', ...DEATHS, 'refused'], after: [...DEATHS, 'unanswered'] }
+
+/** Ports whose own promise is that they never throw Unavailable stay calm, but for deaths and slowness. */
+const KINDS: Readonly<Record<string, PointKinds>> = {
+  runs: RISKY,
+  objects: RISKY,
+  machine: RISKY,
+  inputs: RISKY,
+  providers: { before: [...DEATHS, 'refused'], after: [...DEATHS, 'unanswered'] },
+  outbox: CALMLY,
+  isolate: CALMLY,
+  http: CALMLY,
+  shell: CALMLY,
+  waker: CALMLY,
+  documents: CALMLY,
+  clock: CALMLY,
+}
+/** Answered at once, without a promise: no points. */
+const SYNCHRONOUS = new Set(['holderGone', 'names', 'get', 'now'])
+
+/** A World of its own for one sandbox of a function, with the ports its catalog line lists; asking for others is a Bug. */
+export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: string): Sandbox {
+  const sandbox: { world: World; current: Invocation | undefined } = { world: {} as World, current: undefined }
+  const clock = skewedClock(sim, sandbox)
+  const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
+  const guard = (port: string, real: object) => guarded(sim, sandbox, port, real, shared)
+  const open: Readonly<Record<string, () => unknown>> = {
+    runs: () => guard('runs', shared.openRuns(sandbox, clock)),
+    providers: () => guardedProviders(shared.providers, (provider) => guard('providers', provider) as Provider),
+    waker: () => guard('waker', shared.waker ?? openCloudWaker({ clock })),
+  }
+  const ports = FUNCTIONS.find((line) => line.name === name)?.ports ?? []
+  const world = {
+    clock: guard('clock', clock),
+    ids: { random, boot },
+    log: logOf(sim, sandbox),
+    settings: shared.settings,
+  }
+  for (const port of PORTS) {
+    if (!ports.includes(port)) Object.defineProperty(world, port, { get: () => notListed(sim, name, port) })
+    else Object.assign(world, { [port]: open[port]?.() ?? guard(port, Reflect.get(shared, port) as object) })
+  }
+  sandbox.world = world as unknown as World
+  return sandbox
+}
+
+const PORTS = [
+  'runs',
+  'objects',
+  'machine',
+  'outbox',
+  'providers',
+  'inputs',
+  'isolate',
+  'http',
+  'shell',
+  'waker',
+  'documents',
+] as const
+
+function guarded(sim: Sim, sandbox: Sandbox, port: string, real: object, shared: SharedPorts): object {
+  const kinds = KINDS[port] ?? CALMLY
+  const turn = !(port === 'runs' && shared.storeTakesTurns) && port !== 'clock'
+  const methods = Object.entries(real).map(([method, work]) => {
+    if (typeof work !== 'function' || (SYNCHRONOUS.has(method) && !(port === 'objects' && method === 'get'))) {
+      return [method, work]
+    }
+    const own = kindsOf(port, method, kinds, shared)
+    const call = { port, method, kinds: own, turn }
+    return [
+      method,
+      (...args: readonly unknown[]) => {
+        shared.watch(requireCurrent(sandbox), port, method, args)
+        return throughPoints(sim, sandbox, call, () => Reflect.apply(work, real, args) as Promise<unknown>)
+      },
+    ]
+  })
+  return Object.fromEntries(methods)
+}
+
+function kindsOf(port: string, method: string, kinds: PointKinds, shared: SharedPorts): PointKinds {
+  if (port === 'outbox' && method === 'startRun') return RISKY
+  // Requests to the table have faults of their own, below the adapter.
+  return port === 'runs' && shared.storeTakesTurns ? CALMLY : kinds
+}
+
+function guardedProviders(providers: World['providers'], guard: (provider: Provider) => Provider): World['providers'] {
+  return {
+    names: () => providers.names(),
+    get(name) {
+      const provider = providers.get(name)
+      return provider && guard(provider)
+    },
+  }
+}
+
+function skewedClock(sim: Sim, sandbox: Sandbox): Clock {
+  return {
+    now: () => sim.scheduler.now() + (sandbox.current?.skew ?? 0),
+    async delay(ms, signal) {
+      const invocation = requireCurrent(sandbox)
+      await sim.scheduler.delay(ms, signal)
+      await ifAlive(invocation)
+    },
+  }
+}
+
+/** Errors that no handler foresaw stand in the log: invariant 38. */
+function logOf(sim: Sim, sandbox: Sandbox): World['log'] {
+  const own = (error: unknown) =>
+    /^(InvalidInput|NotFound|Conflict|LimitExceeded|Unavailable|GateFailed|Rejected)\b/.test(String(error))
+  return {
+    info: () => undefined,
+    error(message, facts) {
+      const who = sandbox.current?.who ?? ''
+      if (sim.verbose) sim.trace(`log of ${who}: ${message} ${JSON.stringify(facts)}`)
+      const isFailure = message === 'function failed' || message === 'route failed'
+      if (isFailure && sandbox.current?.dead === false && !own(facts?.error)) {
+        sim.violate(38, `${sandbox.current.name}: ${String(facts?.error).slice(0, 300)}`)
+      }
+    },
+  }
+}
+
+function notListed(sim: Sim, name: string, port: string): never {
+  sim.violate(38, `function ${name} uses port ${port}, which its catalog line does not list`)
+  throw new Fault('Bug', 'port_not_listed', `${name} uses ${port}`)
+}

@@ -1,0 +1,150 @@
+import { runIdOfKey } from '../../shared/runs/ids.ts'
+import { chance, upTo } from '../integration/random-runs.ts'
+import { type Act, planActs } from './acts.ts'
+import type { FaultRates, Outage } from './fault-plan.ts'
+import { planSmallRun, type SimulatedRun } from './plan-runs.ts'
+import type { ProbeRates } from './probe.ts'
+import { type Random, randomFrom } from './rng.ts'
+
+export const PROFILES = ['calm', 'storm', 'zombie', 'human', 'ops', 'swizzle'] as const
+export type Profile = (typeof PROFILES)[number]
+
+/** Everything a seed decides before anything happens. */
+export interface Scenario {
+  readonly profile: Profile
+  readonly runs: readonly SimulatedRun[]
+  readonly acts: readonly Act[]
+  readonly rates: FaultRates
+  readonly outages: readonly Outage[]
+  readonly probe: ProbeRates
+  readonly most_faults: number
+  /** Faults and people end here, ms from the start. */
+  readonly calm_at: number
+  readonly skew_ms: number
+  readonly safety: Readonly<Record<string, unknown>>
+  /** Shares of sweeps, nudges and status changes that never arrive, or arrive twice. */
+  readonly host: { readonly lost: number; readonly doubled: number }
+}
+
+/** What is taken out of a failing scenario, to see whether it still fails. */
+export interface Without {
+  readonly faults: ReadonlySet<string>
+  readonly acts: ReadonlySet<number>
+  /** `<run>.<block id>`. */
+  readonly blocks: ReadonlySet<string>
+}
+
+export const NOTHING: Without = { faults: new Set(), acts: new Set(), blocks: new Set() }
+
+export function planScenario(seed: number, start: number, wanted?: Profile, without: Without = NOTHING): Scenario {
+  const random = randomFrom(seed)
+  const drawn = PROFILES[upTo(random, PROFILES.length - 1)] ?? 'storm'
+  const profile = wanted ?? drawn
+  const tenants = chance(random, 0.3) ? ['main', 'other'] : ['main']
+  const runs = Array.from({ length: 1 + upTo(random, 2) }, (_, i) => {
+    // Each run draws from a stream of its own: taking out blocks of one leaves the others as they are.
+    const own = randomFrom(seed * 31 + i)
+    const gone = [...without.blocks].flatMap((name) => (name.startsWith(`${i}.`) ? [name.slice(2)] : []))
+    const tenant = tenants[i % tenants.length] ?? 'main'
+    return planSmallRun(own, { tenant, run_id: runIdOfKey(tenant, 'POST /api/dag/run', keyOfRun(i)) }, new Set(gone))
+  })
+  const strength = [0.3, 1, 2.5][upTo(random, 2)] ?? 1
+  const calm_at = 60_000 * (1 + upTo(random, 14))
+  const isSkewed = profile !== 'calm' && chance(random, 0.3)
+  const acts = planActs(randomFrom(seed * 17), { profile, runs: runs.length, until: calm_at })
+  return {
+    profile,
+    runs,
+    acts: acts.filter(({ id }) => !without.acts.has(id)),
+    rates: scaled(RATES[profile], strength),
+    outages: profile === 'swizzle' ? planOutages(randomFrom(seed * 13), start, calm_at) : [],
+    probe: PROBES[profile],
+    most_faults: profile === 'calm' ? 0 : 80,
+    calm_at,
+    skew_ms: isSkewed ? 600_000 : 0,
+    safety: planSafety(random),
+    host: HOSTS[profile],
+  }
+}
+
+/** The Idempotency-Key a run is started with. */
+export function keyOfRun(run: number): string {
+  return `run-${run}`
+}
+
+const RATES: Readonly<Record<Profile, FaultRates>> = {
+  calm: {},
+  storm: {
+    slow: 0.015,
+    refused: 0.008,
+    unanswered: 0.008,
+    crash: 0.002,
+    throttled: 0.01,
+    lost: 0.005,
+    late: 0.008,
+    resent: 0.01,
+    late_copy: 0.01,
+    stale: 0.3,
+    missing: 0.01,
+    twice: 0.02,
+    twice_at_once: 0.03,
+  },
+  zombie: {
+    slow: 0.01,
+    crash: 0.006,
+    zombie: 0.008,
+    unanswered: 0.003,
+    late: 0.005,
+    late_copy: 0.01,
+    resent: 0.005,
+    twice: 0.05,
+    twice_at_once: 0.08,
+    never_run: 0.01,
+  },
+  human: { slow: 0.02, twice_at_once: 0.02, late_copy: 0.005 },
+  ops: { slow: 0.01, crash: 0.002, zombie: 0.002, refused: 0.002, unanswered: 0.002, never_run: 0.02, stale: 0.2 },
+  swizzle: { slow: 0.005, unanswered: 0.003, resent: 0.005, twice_at_once: 0.02 },
+}
+
+const CALM_PROBE: ProbeRates = { bad: 0.15, blank: 0.02, fails: 0.03, refuses: 0.01, hangs: 0, strange: 0.02 }
+const WILD_PROBE: ProbeRates = { bad: 0.15, blank: 0.03, fails: 0.1, refuses: 0.01, hangs: 0.03, strange: 0.05 }
+const PROBES: Readonly<Record<Profile, ProbeRates>> = {
+  calm: CALM_PROBE,
+  storm: WILD_PROBE,
+  zombie: WILD_PROBE,
+  human: CALM_PROBE,
+  ops: WILD_PROBE,
+  swizzle: CALM_PROBE,
+}
+
+const HOSTS: Readonly<Record<Profile, Scenario['host']>> = {
+  calm: { lost: 0, doubled: 0 },
+  storm: { lost: 0.1, doubled: 0.1 },
+  zombie: { lost: 0.1, doubled: 0.2 },
+  human: { lost: 0, doubled: 0.05 },
+  ops: { lost: 0.4, doubled: 0.2 },
+  swizzle: { lost: 0.1, doubled: 0 },
+}
+
+function scaled(rates: FaultRates, by: number): FaultRates {
+  return Object.fromEntries(Object.entries(rates).map(([kind, rate]) => [kind, Math.min(0.5, rate * by)]))
+}
+
+const ADAPTERS = ['runs', 'objects', 'machine', 'outbox', 'providers']
+
+/** Each adapter away for a while, one after the other, back in any order. */
+function planOutages(random: Random, start: number, calm_at: number): readonly Outage[] {
+  return ADAPTERS.filter(() => chance(random, 0.6)).map((port) => {
+    const from = start + random() * calm_at * 0.8
+    return { port, from, to: from + random() ** 2 * 60_000 }
+  })
+}
+
+function planSafety(random: Random): Readonly<Record<string, unknown>> {
+  return {
+    ...(chance(random, 0.3) ? { max_runs: 1 + upTo(random, 2), queue: chance(random, 0.5) } : {}),
+    ...(chance(random, 0.3) ? { max_run_tokens: 200 + upTo(random, 20_000) } : {}),
+    ...(chance(random, 0.1) ? { max_block_tokens: 200 + upTo(random, 8_000) } : {}),
+    max_requests_per_min: 100_000,
+  }
+}

@@ -1,0 +1,140 @@
+import { sha256 } from '../../shared/canonical.ts'
+import { isAtRest } from './at-rest.ts'
+import { checkSystem, type Logs, readLogs } from './check-system.ts'
+import { createFaultPlan, type InjectedFault } from './fault-plan.ts'
+import type { Mutant } from './mutant.ts'
+import { createPeople } from './people.ts'
+import { randomFrom } from './rng.ts'
+import { NOTHING, type Profile, planScenario, type Scenario, type Without } from './scenario.ts'
+import { createScheduler } from './scheduler.ts'
+import { createSim, type Sim } from './sim.ts'
+import { openSystem, type StoreKind, type System } from './system.ts'
+import { watchHeads } from './watch-heads.ts'
+
+export interface Order {
+  readonly seed: number
+  readonly store: StoreKind
+  readonly profile?: Profile
+  readonly mutant?: Mutant
+  readonly without?: Without
+  readonly verbose?: boolean
+}
+
+/** What became of one seed. */
+export interface Outcome {
+  readonly scenario: Scenario
+  readonly violations: readonly string[]
+  /** Of all events of all runs, byte for byte. */
+  readonly digest: string
+  readonly steps: number
+  readonly events: number
+  readonly logs: Logs
+  readonly lines: readonly string[]
+  readonly faults: readonly InjectedFault[]
+  readonly reached: ReadonlyMap<string, number>
+  readonly struck: ReadonlyMap<string, number>
+}
+
+const START = Date.parse('2026-01-01T00:00:00Z')
+const SWEEP_MS = 60_000
+const MOST_STEPS = 400_000
+/** Every run has its deadline long before. */
+const MOST_VIRTUAL_MS = 12 * 3_600_000
+
+/** Runs one seed from its first start to rest; the same order gives the same outcome, byte for byte. */
+export async function simulate(order: Order): Promise<Outcome> {
+  const { seed, store, profile, mutant, without = NOTHING, verbose = false } = order
+  const scenario = planScenario(seed, START, profile, without)
+  const scheduler = createScheduler(randomFrom(seed ^ 0x5eed), START)
+  const { rates, outages, most_faults: most } = scenario
+  const faults = createFaultPlan({ seed, rates, outages, most, skip: without.faults, now: scheduler.now })
+  const random = randomFrom(seed ^ 0xbeef)
+  const sim = createSim({ seed, scheduler, faults, random, verbose, calm_at: START + scenario.calm_at })
+  const system = openSystem({ sim, scenario, store, mutant })
+  try {
+    const logs = await untilRest(system, scenario)
+    return outcomeOf(sim, scenario, logs)
+  } finally {
+    system.close()
+  }
+}
+
+async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
+  const { sim } = system
+  const { scheduler } = sim
+  const people = createPeople(system, scenario)
+  const watch = watchHeads(system, Number(scenario.safety.max_runs ?? 20))
+  people.schedule()
+  const clock = startSweeps(system, scenario)
+  scheduler.after(scenario.calm_at, () => {
+    sim.faults.end()
+    sim.trace('calm')
+  })
+  const ended = await scheduler.run(async () => {
+    await watch()
+    if (sim.violations.length > 0) return true
+    if (!clock.ticked() || scheduler.now() < sim.calm_at) return false
+    return (await isAtRest(system, people, scenario.skew_ms)) || scheduler.now() > START + MOST_VIRTUAL_MS
+  }, MOST_STEPS)
+  clock.stop()
+  if (ended !== 'done') sim.violate(32, `the simulation is ${ended}`)
+  if (scheduler.now() > START + MOST_VIRTUAL_MS) sim.violate(32, `not at rest: ${underWayIn(system)}`)
+  if (sim.violations.length > 0) return readLogs(system)
+  const checking = checkSystem(system, scenario, people)
+  let logs: Logs | undefined
+  void checking.then((found) => {
+    logs = found
+  })
+  await scheduler.run(() => logs !== undefined, MOST_STEPS)
+  return checking
+}
+
+function underWayIn({ functions }: System): string {
+  return [...functions.underWay].map(({ who }) => who).join(', ')
+}
+
+/** A sweep each minute, but for those that are missed or come twice. */
+function startSweeps({ sim, functions }: System, { host }: Scenario) {
+  let ticks = 0
+  let seen = 0
+  let over = false
+  const call = { from: 'event' as const, who: 'sweep' }
+  const tick = () => {
+    if (over) return
+    ticks += 1
+    const { lost, doubled } = sim.scheduler.now() < sim.calm_at ? host : { lost: 0, doubled: 0 }
+    const dice = sim.random()
+    if (dice >= lost) functions.invoke('sweep', {}, call).catch(() => undefined)
+    else sim.trace('a sweep is missed')
+    if (dice >= lost && dice < lost + doubled) functions.invoke('sweep', {}, call).catch(() => undefined)
+    sim.scheduler.after(SWEEP_MS, tick)
+  }
+  sim.scheduler.after(SWEEP_MS, tick)
+  return {
+    /** Whether there was one since this was asked last. */
+    ticked() {
+      const isNew = ticks > seen
+      seen = ticks
+      return isNew
+    },
+    stop() {
+      over = true
+    },
+  }
+}
+
+function outcomeOf(sim: Sim, scenario: Scenario, logs: Logs): Outcome {
+  const texts = [...logs].map(([id, events]) => `${id}\n${events.map((event) => JSON.stringify(event)).join('\n')}`)
+  return {
+    scenario,
+    violations: sim.violations,
+    digest: sha256(texts.join('\n\n')),
+    steps: sim.scheduler.steps,
+    events: [...logs.values()].reduce((sum, events) => sum + events.length, 0),
+    logs,
+    lines: sim.lines,
+    faults: sim.faults.injected,
+    reached: sim.faults.reached,
+    struck: sim.faults.struck,
+  }
+}

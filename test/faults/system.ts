@@ -1,0 +1,285 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
+import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
+import { openDatabase } from '../../infra/local/database.ts'
+import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
+import { createWaker } from '../../infra/local/waker.ts'
+import type { Json } from '../../shared/canonical.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import type { Principal } from '../../shared/principal.ts'
+import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { SettingsSchema } from '../../shared/settings.ts'
+import type { Outbox } from '../../shared/world.ts'
+import { createStaleReads, faultyClient } from './faulty-client.ts'
+import { createFunctions, type Functions } from './functions.ts'
+import type { Invocation, Sandbox } from './invocation.ts'
+import { createItemStore } from './item-store/create-item-store.ts'
+import { createMemoryJournal } from './memory-journal.ts'
+import { createMemoryObjects, type MemoryObjects } from './memory-objects.ts'
+import type { Mutant } from './mutant.ts'
+import { CHILD } from './plan-runs.ts'
+import { createProbe, type Probe } from './probe.ts'
+import type { SharedPorts } from './sandbox.ts'
+import type { Scenario } from './scenario.ts'
+import type { Sim } from './sim.ts'
+import { simulatedGatePorts } from './simulated-gate-ports.ts'
+
+export type StoreKind = 'sqlite' | 'dynamodb'
+
+/** One simulated place: functions, machine, stores and what watches them. */
+export interface System {
+  readonly sim: Sim
+  readonly functions: Functions
+  /** The store as it is, behind no fault. */
+  readonly raw: RunStore
+  readonly machine: LocalMachine
+  readonly objects: MemoryObjects
+  readonly probe: Probe
+  /** Every run there is, its children and linked ones too. */
+  readonly runs: ReadonlyMap<string, RunKey>
+  /** Runs that were written since this was asked last; `tenant/` for what belongs to no run. */
+  written(): readonly string[]
+  close(): void
+}
+
+interface SystemParts {
+  readonly sim: Sim
+  readonly scenario: Scenario
+  readonly store: StoreKind
+  readonly mutant: Mutant | undefined
+}
+
+export function openSystem({ sim, scenario, store, mutant }: SystemParts): System {
+  const written = new Set<string>()
+  const runs = new Map<string, RunKey>()
+  const note = (run: string) => void written.add(run)
+  const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note)
+  const objects = createMemoryObjects(() => sim.scheduler.now())
+  const probe = createProbe(sim, scenario.probe)
+  const machine = openMachine(sim, store, (name, payload, signal) => callByMachine(functions, name, payload, signal), {
+    ended: (name, status) => tellReconcile(sim, scenario, functions, name, status),
+  })
+  const { holderGone } = machine
+  const shared: SharedPorts = {
+    ...opened,
+    ...simulatedGatePorts(),
+    objects: withMissing(sim, objects),
+    machine: store === 'sqlite' ? { ...machine, holderGone } : { ...machine, holderGone: () => false },
+    outbox: outboxOf(sim, scenario, store, () => functions),
+    providers: { get: (name) => (name === 'probe' ? probe.provider : undefined), names: () => ['probe'] },
+    documents: { names: () => ['child'], read: async (name) => (name === 'child' ? JSON.stringify(CHILD) : undefined) },
+    settings: SettingsSchema.parse({ safety: scenario.safety }),
+    watch(invocation, port, method, args) {
+      if (port === 'runs' && method === 'create') noteRun(runs, args)
+      if (port === 'machine' && method === 'start') noteStart(sim, args)
+      watchTenant(sim, invocation, port, method, args)
+    },
+  }
+  const functions = createFunctions({
+    sim,
+    shared,
+    skew_ms: scenario.skew_ms,
+    boot: store === 'sqlite' ? 'boot' : undefined,
+  })
+  const taken = () => {
+    const all = [...written]
+    written.clear()
+    return all
+  }
+  return { sim, functions, raw: opened.raw, machine, objects, probe, runs, written: taken, close: opened.close }
+}
+
+const WRITES =
+  /^(create|append|put|settle|move|renew|wait|signal|take|extend|drop|enqueue|dequeue|release|hold|count|link)/
+
+type Opened = Pick<SharedPorts, 'openRuns' | 'storeTakesTurns'> &
+  Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; close(): void }
+
+type Note = (run: string) => void
+
+function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Opened {
+  const db = openDatabase(':memory:')
+  const raw = openRunStore(db)
+  const seen = Object.fromEntries(
+    Object.entries(raw).map(([name, work]) => [name, WRITES.test(name) ? noting(work, note) : work]),
+  )
+  const store = seen as unknown as RunStore
+  const { runs, waker } = createWaker(mutant?.store?.(store) ?? store, sim.scheduler)
+  return { openRuns: () => runs, storeTakesTurns: false, waker, raw, close: () => db.close() }
+}
+
+function noting(work: (...args: never[]) => unknown, note: Note) {
+  return (...args: never[]) => {
+    const [first] = args as readonly unknown[]
+    const { run_id, run, meta } = (typeof first === 'object' ? first : {}) as Partial<Record<string, RunKey>> & {
+      run_id?: string
+    }
+    note(run_id ?? run?.run_id ?? meta?.run_id ?? 'tenant/')
+    return work(...args)
+  }
+}
+
+const TABLE = 'runs'
+
+function openTable(sim: Sim, mutant: Mutant | undefined, written: Note): Opened {
+  const items = createItemStore()
+  const client = mutant?.client?.(items.client) ?? items.client
+  const stale = createStaleReads()
+  const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
+  const on = (of: Pick<DynamoDBClient, 'send'>, clock: Parameters<SharedPorts['openRuns']>[1]) =>
+    runStoreOn({ client: of, table: TABLE, clock, ids: { random } })
+  const openRuns = (sandbox: Sandbox, clock: Parameters<typeof on>[1]) => {
+    const runs = on(faultyClient(sim, sandbox, client, stale, written), clock)
+    return mutant?.store?.(runs) ?? runs
+  }
+  const plain = { now: () => sim.scheduler.now(), delay: async () => undefined }
+  // What looks at the store must not draw from the seed.
+  const raw = runStoreOn({
+    client: items.client,
+    table: TABLE,
+    clock: plain,
+    ids: { random: (n) => new Uint8Array(n) },
+  })
+  return { openRuns, storeTakesTurns: true, raw, close: () => undefined }
+}
+
+const MISSING_FOR_MS = 2_000
+
+/** S3 may say that what was just put is not there. */
+function withMissing(sim: Sim, objects: MemoryObjects): SharedPorts['objects'] {
+  return {
+    put: objects.put,
+    async get(tenant, ref) {
+      const at = objects.putAt(tenant, ref)
+      const isNew = at !== undefined && sim.scheduler.now() - at < MISSING_FOR_MS
+      if (isNew && sim.faults.strike('objects/read', ref.slice(-12), ['missing']) !== undefined) {
+        return objects.get(tenant, ref.replace(/.{8}$/, '00000000'))
+      }
+      return objects.get(tenant, ref)
+    },
+  }
+}
+
+function openMachine(
+  sim: Sim,
+  store: StoreKind,
+  invoke: (name: string, payload: Json, signal: AbortSignal | undefined) => Promise<unknown>,
+  told: { ended(name: string, status: string): void },
+): LocalMachine {
+  const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
+  return createLocalMachine({
+    invoke: (name, payload, signal) => invoke(name, payload, store === 'sqlite' ? signal : undefined) as Promise<Json>,
+    clock: sim.scheduler,
+    ids: { random, boot: 'boot' },
+    journal: createMemoryJournal(),
+    bind: (text) => text.replace(/\$\{(\w+)\}/g, (_all, name: string) => NAMES.get(name) ?? ''),
+    onEnd: (name, { status }) => told.ended(name, status),
+  })
+}
+
+const NAMES = new Map(FUNCTIONS.map(({ placeholder, name }) => [placeholder, name]))
+
+interface MachinePayload {
+  readonly in?: { readonly tenant: string; readonly run_id: string }
+  readonly block?: string
+  readonly item?: number
+  readonly phase?: string
+  readonly join?: string
+  readonly e?: number
+}
+
+function callByMachine(functions: Functions, name: string, payload: Json, signal: AbortSignal | undefined) {
+  const { in: input, block, item, phase, join, e } = payload as MachinePayload
+  const parts = [block ?? join, item, phase, e].filter((part) => part !== undefined)
+  const who = `${name}(${[input?.run_id.slice(-6), ...parts].join(' ')})`
+  const tenant = input === undefined ? {} : { tenant: input.tenant }
+  return functions.invoke(name, payload, {
+    from: 'machine',
+    who,
+    ...tenant,
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+/** Calls of functions that nobody waits for: lost or doubled as the scenario says, tried again when they fail. */
+function sendEvent(sim: Sim, scenario: Scenario, functions: Functions, name: string, payload: object, run_id: string) {
+  const isCalm = sim.scheduler.now() >= sim.calm_at
+  const { lost, doubled } = isCalm ? { lost: 0, doubled: 0 } : scenario.host
+  const dice = sim.random()
+  if (dice < lost) return sim.trace(`${name} of ${run_id.slice(-6)} is never called`)
+  const tenant = (payload as { readonly tenant?: string }).tenant
+  const call = {
+    from: 'event' as const,
+    who: `${name}(${run_id.slice(-6)})`,
+    ...(tenant === undefined ? {} : { tenant }),
+  }
+  const attempt = (left: number): void => {
+    functions.invoke(name, payload, call).catch(() => {
+      // Lambda tries an asynchronous call again after a minute, and after two more.
+      if (left > 0) sim.scheduler.after((3 - left) * 60_000, () => attempt(left - 1))
+    })
+  }
+  attempt(2)
+  if (dice < lost + doubled) attempt(0)
+}
+
+function tellReconcile(sim: Sim, scenario: Scenario, functions: Functions, name: string, status: string): void {
+  sim.trace(`execution ${name.slice(-6)} ended ${status}`)
+  if (status === 'SUCCEEDED') return
+  const tenant = sim.tenants.get(name) ?? 'main'
+  const input = JSON.stringify({ v: 1, tenant, run_id: name })
+  sendEvent(sim, scenario, functions, 'reconcile', { detail: { name, status, input } }, name)
+}
+
+/** As on AWS: asynchronous calls. Locally a start is awaited, since nothing else would repeat it. */
+function outboxOf(sim: Sim, scenario: Scenario, store: StoreKind, functions: () => Functions): Outbox {
+  return {
+    async nudge({ tenant, run_id }) {
+      sendEvent(sim, scenario, functions(), 'send-outbox', { tenant, run_id }, run_id)
+    },
+    async startRun({ tenant, run_id }) {
+      const payload = { tenant, run_id }
+      if (store === 'dynamodb') return sendEvent(sim, scenario, functions(), 'start-run', payload, run_id)
+      await functions().invoke('start-run', payload, { from: 'route', who: `start-run(${run_id.slice(-6)})`, tenant })
+    },
+  }
+}
+
+function noteRun(runs: Map<string, RunKey>, [order]: readonly unknown[]): void {
+  const { tenant, run_id } = (order as { readonly meta: RunKey }).meta
+  runs.set(run_id, { tenant, run_id })
+}
+
+function noteStart(sim: Sim, [order]: readonly unknown[]): void {
+  const { name, input } = order as { readonly name: string; readonly input: { readonly tenant: string } }
+  sim.tenants.set(name, input.tenant)
+}
+
+/** 27: whoever works for one tenant names no other. */
+function watchTenant(
+  sim: Sim,
+  { tenant, name }: Invocation,
+  port: string,
+  method: string,
+  args: readonly unknown[],
+): void {
+  if (tenant === undefined || (port !== 'runs' && port !== 'objects')) return
+  const [first] = args as readonly [TenantNamed]
+  const named = typeof first === 'string' ? first : (first?.tenant ?? first?.run?.tenant ?? first?.meta?.tenant)
+  if (named !== undefined && named !== tenant)
+    sim.violate(27, `${name} of ${tenant} calls ${port}.${method} for ${named}`)
+}
+
+type TenantNamed =
+  | string
+  | {
+      readonly tenant?: string
+      readonly run?: { readonly tenant: string }
+      readonly meta?: { readonly tenant: string }
+    }
+  | undefined
+
+export function principalOf(tenant: string, id = 'ana'): Principal {
+  const scopes = ['runs:read', 'runs:write', 'approvals:decide', 'safety:read', 'admin:stop']
+  return { kind: 'user', id, tenant, scopes }
+}

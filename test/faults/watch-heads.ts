@@ -1,0 +1,70 @@
+import type { Head } from '../../shared/runs/head.ts'
+import type { System } from './system.ts'
+
+/** What must hold of every HEAD after every step, and of what it was before. */
+export function watchHeads(system: System, max_runs: number): () => Promise<void> {
+  const { raw, sim, runs } = system
+  const before = new Map<string, Head>()
+  return async () => {
+    for (const id of system.written()) {
+      const key = runs.get(id)
+      if (key === undefined) {
+        if (id === 'tenant/') await watchLeases(system, max_runs)
+        continue
+      }
+      const head = await raw.head(key)
+      const was = before.get(id)
+      if (head === undefined) {
+        if (was !== undefined) sim.violate(6, `${id} has no HEAD any more`)
+        continue
+      }
+      before.set(id, head)
+      for (const [invariant, words] of problemsOf(was, head)) sim.violate(invariant, `${id}: ${words}`)
+    }
+  }
+}
+
+const MOST_BYTES = 32_768
+
+type Problem = readonly [invariant: number, words: string]
+
+function problemsOf(was: Head | undefined, head: Head): readonly Problem[] {
+  const bytes = JSON.stringify(head).length
+  const large: Problem[] = bytes > MOST_BYTES ? [[20, `HEAD has ${bytes} bytes`]] : []
+  return was === undefined ? large : [...large, ...moved(was, head), ...budgetProblems(was, head)]
+}
+
+function moved(was: Head, head: Head): readonly Problem[] {
+  const wrong: Problem[] = []
+  if (head.seq < was.seq) wrong.push([1, `seq fell from ${was.seq} to ${head.seq}`])
+  if (was.state !== 'running' && head.state !== was.state) wrong.push([6, `${was.state} became ${head.state}`])
+  if (was.state !== 'running' && head.seq > was.seq) wrong.push([4, `event ${head.seq} after the end at ${was.seq}`])
+  for (const [lane, ordinal] of Object.entries(was.lanes)) {
+    const now = head.lanes[lane]
+    // Lanes of items leave with their block.
+    if (now === undefined ? !lane.includes('.') : now < ordinal)
+      wrong.push([8, `lane ${lane} went from ${ordinal} to ${now}`])
+  }
+  return wrong
+}
+
+function budgetProblems({ budget: was }: Head, { budget }: Head): readonly Problem[] {
+  const wrong: Problem[] = []
+  if (budget.spent_tokens < was.spent_tokens || budget.spent_usd_micros < was.spent_usd_micros) {
+    wrong.push([18, `spent fell from ${JSON.stringify(was)} to ${JSON.stringify(budget)}`])
+  }
+  const reserves = budget.spent_tokens === was.spent_tokens && budget.committed_tokens > was.committed_tokens
+  if (reserves && budget.committed_tokens > (budget.cap_tokens ?? Number.POSITIVE_INFINITY)) {
+    wrong.push([17, `reserved past its cap: ${JSON.stringify(budget)}`])
+  }
+  return wrong
+}
+
+/** 19: never more active runs than there may be. */
+async function watchLeases({ raw, sim, runs }: System, max_runs: number): Promise<void> {
+  const tenants = new Set([...runs.values()].map(({ tenant }) => tenant))
+  for (const tenant of tenants) {
+    const held = Object.keys((await raw.leases?.({ tenant, name: 'runs' })) ?? {}).length
+    if (held > max_runs) sim.violate(19, `${held} leases of ${tenant}, at most ${max_runs}`)
+  }
+}
