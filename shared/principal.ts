@@ -6,6 +6,9 @@ export interface Principal {
   readonly scopes: readonly string[]
 }
 
+/** The one tenant of a place (decisions, "Ids, hashes, names"). */
+export const MAIN_TENANT = 'main'
+
 /** How a principal is written in events and approver lists: `user:ana`. */
 export function principalName(principal: Principal): string {
   return `${principal.kind}:${principal.id}`

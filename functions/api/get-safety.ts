@@ -1,18 +1,36 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
+import { runsPool } from '../../shared/runs/runs-pool.ts'
 import { type Safety, SafetySchema } from '../../shared/settings.ts'
+import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+
+/** More are told as this many. */
+const MOST_QUEUED = 1_000
 
 export const handler = httpHandler({
   name: 'get-safety',
   schema: PLACE_ROUTES['get-safety'],
-  run: (_call, world) => ({ json: { policy: withSources(world.settings.safety), limits: LIMITS } }),
+  run: async ({ principal }, world) => {
+    const state = await stateOf(world, principal.tenant)
+    return { json: { policy: withSources(world.settings.safety), limits: LIMITS, ...state } }
+  },
 })
+
+async function stateOf({ runs }: World, tenant: string) {
+  const [hold, held, queue] = await Promise.all([
+    runs.startHold(tenant),
+    runs.leases(runsPool(tenant)),
+    runs.queued(tenant, MOST_QUEUED),
+  ])
+  return { hold: hold ?? null, active_runs: Object.keys(held).length, queued_runs: queue.length }
+}
 
 function withSources(safety: Safety) {
   const defaults = SafetySchema.parse({})
-  const policy = Object.entries(safety).map(([name, value]) => {
-    const source: 'default' | 'sluice.yaml' = defaults[name as keyof Safety] === value ? 'default' : 'sluice.yaml'
-    return [name, { value, source }] as const
+  const names = Object.keys(SafetySchema.shape) as (keyof Safety)[]
+  const policy = names.map((name) => {
+    const source: 'default' | 'sluice.yaml' = defaults[name] === safety[name] ? 'default' : 'sluice.yaml'
+    return [name, { value: safety[name] ?? null, source }] as const
   })
   return Object.fromEntries(policy)
 }

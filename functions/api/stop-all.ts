@@ -1,47 +1,42 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Principal } from '../../shared/principal.ts'
+import { type Principal, principalName } from '../../shared/principal.ts'
+import type { StartHold } from '../../shared/runs/start-hold.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { activeRuns } from '../runs/active-runs.ts'
 import { stopRun } from '../runs/stop-run.ts'
 
-const PAGE = 500
 /** Runs named among those that could not be stopped. */
 const NAMED = 100
 
-/** Goes on past a run that cannot be stopped now, and names it: who asks again stops the rest. */
+/**
+ * Goes on past a run that cannot be stopped now, and names it: who asks again stops the rest. With `hold` nothing starts
+ * from before the first of them is stopped until release-starts.
+ */
 export const handler = httpHandler({
   name: 'stop-all',
   schema: CONTROL_ROUTES['stop-all'],
   run: async ({ principal, body }, world) => {
-    const running = await runningRuns(world, principal.tenant)
+    const hold = body.hold === true ? await holdStarts(world, principal, body.reason) : undefined
     let stopped = 0
     const left: { run_id: string; code: string }[] = []
-    for (const run_id of running) {
+    for (const run_id of await activeRuns(world, principal.tenant)) {
       const code = await stopOne(world, run_id, principal, body.reason)
       if (code === undefined) stopped += 1
       else if (code !== 'run_ended') left.push({ run_id, code })
     }
     const not_stopped = left.slice(0, NAMED)
-    return { json: { status: 'cancelled' as const, stopped, left: left.length, not_stopped } }
+    const held = hold === undefined ? {} : { hold }
+    return { json: { status: 'cancelled' as const, stopped, left: left.length, not_stopped, ...held } }
   },
 })
 
-/** Callers' runs before their children: a parent whose child is stopped first would only start another. */
-async function runningRuns(world: World, tenant: string): Promise<readonly string[]> {
-  const roots: string[] = []
-  const children: string[] = []
-  let after: string | undefined
-  do {
-    const page = await world.runs.list(tenant, {
-      state: 'running',
-      limit: PAGE,
-      ...(after === undefined ? {} : { after }),
-    })
-    for (const { run_id, parent } of page.runs) (parent === undefined ? roots : children).push(run_id)
-    after = page.next
-  } while (after !== undefined)
-  return [...roots, ...children]
+async function holdStarts({ runs, clock }: World, principal: Principal, reason?: string): Promise<StartHold> {
+  const at = new Date(clock.now()).toISOString()
+  const hold = { by: principalName(principal), at, ...(reason === undefined ? {} : { reason }) }
+  await runs.holdStarts(principal.tenant, hold)
+  return hold
 }
 
 /** Why a run was not stopped: it ended by itself in the meantime (not counted), or something is away. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Principal } from '../../shared/principal.ts'
+import { MAIN_TENANT, type Principal } from '../../shared/principal.ts'
 
 /**
  * Who calls, from what API Gateway's IAM authorizer found (never from headers or body): an assumed role is `iam:<role
@@ -14,7 +14,7 @@ export function principalOf(event: unknown): Principal | undefined {
   const [, account, rest] = /^arn:aws[a-z-]*:(?:iam|sts)::(\d{12}):(.+)$/.exec(identity.userArn) ?? []
   const name = rest === undefined ? undefined : nameOf(rest)
   if (name === undefined) return undefined
-  return { kind: 'iam', id: account === accountId ? name : `${account}/${name}`, tenant: 'main', scopes: SCOPES }
+  return { kind: 'iam', id: account === accountId ? name : `${account}/${name}`, tenant: MAIN_TENANT, scopes: SCOPES }
 }
 
 const SCOPES = ['runs:read', 'runs:write', 'approvals:decide', 'safety:read', 'admin:stop']

@@ -38,6 +38,7 @@ async function isOverdue(world: Pick<World, 'runs' | 'clock'>, { tenant }: RunKe
   return true
 }
 
-function isOver({ deadline_at }: Head, now: number): boolean {
-  return Date.parse(deadline_at) <= now
+/** The deadline of a queued run counts from its release. */
+function isOver({ deadline_at, queued }: Head, now: number): boolean {
+  return queued !== true && Date.parse(deadline_at) <= now
 }

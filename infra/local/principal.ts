@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os'
-import type { Principal } from '../../shared/principal.ts'
+import { MAIN_TENANT, type Principal } from '../../shared/principal.ts'
 
 /** Who calls a server that only this machine reaches: the user it runs as, in the one tenant (decisions, "Ids"). */
 export function localPrincipal(): Principal {
-  return { kind: 'user', id: userName(), tenant: 'main', scopes: SCOPES }
+  return { kind: 'user', id: userName(), tenant: MAIN_TENANT, scopes: SCOPES }
 }
 
 const SCOPES = ['runs:read', 'runs:write', 'approvals:decide', 'safety:read', 'admin:stop']

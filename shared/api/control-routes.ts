@@ -27,6 +27,9 @@ const DecisionSchema = z
 /** The body of POST .../approvals, parsed. */
 export type Decision = z.output<typeof DecisionSchema>
 
+/** Who holds the starts of the tenant, and since when (shared/runs/start-hold.ts). */
+export const StartHoldSchema = z.strictObject({ by: text, at: text, reason: text.optional() })
+
 /** Routes that decide, stop and cancel. */
 export const CONTROL_ROUTES = {
   'decide-approval': {
@@ -45,13 +48,25 @@ export const CONTROL_ROUTES = {
     answer: z.strictObject({ run_id: text, status: z.literal('cancelled'), stopped: z.literal(1) }),
   },
   'stop-all': {
-    summary: 'Cancel every active run of the tenant',
-    body: z.strictObject({ reason }),
+    summary: 'Cancel every active run of the tenant, and hold new starts if asked to',
+    body: z.strictObject({
+      reason,
+      hold: z.boolean().optional().describe('Refuse starts from now on, until they are released'),
+    }),
     answer: z.strictObject({
       status: z.literal('cancelled'),
       stopped: z.int().min(0),
       left: z.int().min(0).describe('Runs that could not be stopped now: ask again'),
       not_stopped: z.array(z.strictObject({ run_id: text, code: text })).describe('The first 100 of them'),
+      hold: StartHoldSchema.optional(),
+    }),
+  },
+  'release-starts': {
+    summary: 'Allow starts again after stop-all with hold; queued runs go on',
+    body: z.strictObject({}),
+    answer: z.strictObject({
+      released: z.boolean().describe('false: nothing was held'),
+      started: z.int().min(0).describe('Queued runs that got a place now'),
     }),
   },
 } as const satisfies Record<string, RouteSchema>

@@ -1,12 +1,16 @@
 import * as z from 'zod'
 import { SettingsSchema } from '../settings.ts'
 import { TaskGateSettingsSchema } from '../tasks/task-gate.ts'
+import { StartHoldSchema } from './control-routes.ts'
 import type { RouteSchema } from './route-schema.ts'
 
 const text = z.string()
 
 /** A value of the safety policy; `default` means it equals the built-in default, whoever wrote it. */
-const policy = z.strictObject({ value: z.number(), source: z.enum(['default', 'sluice.yaml']) })
+const policy = z.strictObject({
+  value: z.union([z.number(), z.boolean()]).nullable().describe('null = no cap'),
+  source: z.enum(['default', 'sluice.yaml', 'cdk context']),
+})
 
 /** Routes about the place itself: they read settings, never a run. */
 export const PLACE_ROUTES = {
@@ -37,8 +41,14 @@ export const PLACE_ROUTES = {
     }),
   },
   'get-safety': {
-    summary: 'The effective safety policy and the fixed limits',
-    answer: z.strictObject({ policy: z.record(text, policy), limits: z.record(text, z.number()) }),
+    summary: 'The effective safety policy, the fixed limits, and whether starts are on hold',
+    answer: z.strictObject({
+      policy: z.record(text, policy),
+      limits: z.record(text, z.number()),
+      hold: StartHoldSchema.nullable().describe('Who holds the starts, and since when'),
+      active_runs: z.int().min(0).describe('Runs that have a place; children of a run take none'),
+      queued_runs: z.int().min(0).describe('Runs that wait for one, as far as 1,000'),
+    }),
   },
   'get-openapi': {
     summary: 'This document',

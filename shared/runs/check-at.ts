@@ -6,15 +6,19 @@ const RECONCILE_MS = 300_000
 
 /**
  * When the sweeper must look at a run next: min(deadline, next approval expiry, oldest unsent outbox entry + 60 s,
- * a look at the execution each 5 minutes); undefined when it is terminal and owes nothing (decisions, "HEAD, exactly").
+ * a look at the execution each 5 minutes, the next stall check); undefined when it is terminal and owes nothing
+ * (decisions, "HEAD, exactly"). The deadline of a queued run has not begun.
  */
 export function nextCheck(
-  head: Pick<Head, 'state' | 'deadline_at' | 'approvals' | 'outbox'>,
+  head: Pick<Head, 'state' | 'deadline_at' | 'approvals' | 'outbox' | 'queued'>,
   now: number,
+  stallAt?: number,
 ): string | undefined {
   const times = head.outbox.map((entry) => Date.parse(entry.at) + OUTBOX_GRACE_MS)
   if (head.state === 'running') {
-    times.push(now + RECONCILE_MS, Math.max(Date.parse(head.deadline_at), now + 1_000))
+    times.push(now + RECONCILE_MS)
+    if (head.queued !== true) times.push(Math.max(Date.parse(head.deadline_at), now + 1_000))
+    if (stallAt !== undefined) times.push(stallAt)
     for (const approval of Object.values(head.approvals)) {
       if (approval.status === 'pending') times.push(Date.parse(approval.expires_at))
     }

@@ -11,8 +11,13 @@ const TOLD = 3
  */
 export function isWaitingForPeople(dag: Dag, fold: RunFold): boolean {
   if (fold.state !== 'running' || pendingOf(fold).length === 0) return false
+  return movingBlocks(dag, fold).length === 0
+}
+
+/** Blocks that are running, retrying, ready or about to start. */
+export function movingBlocks(dag: Dag, fold: RunFold): readonly Block[] {
   const modules = bounceModules(dag.blocks)
-  return !dag.blocks.some((block) => isMoving(block, modules, fold))
+  return dag.blocks.filter((block) => isMoving(block, modules, fold))
 }
 
 /**

@@ -1,0 +1,14 @@
+import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
+import { httpHandler } from '../http-handler.ts'
+import { fillPlaces } from '../runs/fill-places.ts'
+
+/** Ends the hold `stop-all` set; what stands in the queue goes on at once. */
+export const handler = httpHandler({
+  name: 'release-starts',
+  schema: CONTROL_ROUTES['release-starts'],
+  run: async ({ principal }, world) => {
+    const released = await world.runs.releaseStarts(principal.tenant)
+    const started = await fillPlaces(world, principal.tenant)
+    return { json: { released, started } }
+  },
+})

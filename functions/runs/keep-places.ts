@@ -1,0 +1,35 @@
+import { MAX_LEASES } from '../../shared/runs/leases.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { placeUntil, runsPool } from '../../shared/runs/runs-pool.ts'
+import type { World } from '../../shared/world.ts'
+import { keepLive } from './dead-places.ts'
+
+type PlaceWorld = Pick<World, 'runs' | 'clock'>
+
+/** A lease is looked at when less than this is left of its 15 minutes: each is, every five, by who sweeps each minute. */
+const LEFT_MS = 600_000
+
+/** Extends the places of live runs, in one write, and drops those nobody holds any more; answers who had one. */
+export async function keepPlaces(world: PlaceWorld, tenant: string): Promise<ReadonlySet<string>> {
+  const { runs, clock } = world
+  const pool = runsPool(tenant)
+  const leases = Object.entries(await runs.leases(pool))
+  const soon = new Date(clock.now() + LEFT_MS).toISOString()
+  const due = leases.filter(([, until]) => until < soon).map(([run_id, until]) => ({ run: { tenant, run_id }, until }))
+  const live = await keepLive(world, due)
+  const holders = live.map(({ run }) => run.run_id)
+  if (holders.length > 0) await runs.extendLeases(pool, holders, placeUntil(clock.now()))
+  return new Set(leases.map(([run_id]) => run_id))
+}
+
+/**
+ * A live run of a caller has a place, whatever happened to it: two starts of one key, of which the one that failed gave
+ * back what the other had taken, or a run of an earlier version. The cap does not count here, the run is there.
+ */
+export async function givePlace({ runs, clock }: PlaceWorld, run: RunKey): Promise<void> {
+  const pool = runsPool(run.tenant)
+  const meta = await runs.meta(run)
+  if (meta === undefined || meta.parent !== undefined) return
+  await runs.takeLease(pool, run.run_id, placeUntil(clock.now()), MAX_LEASES)
+  if ((await runs.head(run, []))?.state !== 'running') await runs.dropLease(pool, run.run_id)
+}
