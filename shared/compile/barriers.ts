@@ -32,7 +32,8 @@ export function factorBarriers(graph: WorkGraph, sides: Sides): boolean {
   }
   const before = graph.size
   for (const side of sides) {
-    for (const node of nodes) fileNode(side.buckets, node)
+    // Who has one neighbour there shares it with nobody it could be factored with.
+    for (const node of nodes) if (node[side.name].size > 1) fileNode(side.buckets, node)
     for (const node of nodes) factorAround(graph, side, node)
   }
   return graph.size > before

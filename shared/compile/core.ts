@@ -1,5 +1,6 @@
 import { addRow, type BitRows, bitRows } from './bit-rows.ts'
 import type { Expression } from './expression.ts'
+import { noPorts, type PortSet } from './port-set.ts'
 import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
 
 /**
@@ -32,34 +33,52 @@ export function coreOf(graph: WorkGraph): Core {
   const nodes = upstreamFirst(graph)
   const sources = nodes.filter((node) => node.before.size === 0)
   const offset = sources.length > 1 ? 1 : 0
-  const numbers = new Map(nodes.map((node, i) => [node, i + offset]))
-  const numbersOf = (found: readonly WorkNode[]) => found.map((node) => numbers.get(node) ?? 0).sort((a, b) => a - b)
-  const before = nodes.map((node) => numbersOf(nodesAt(graph.byExit, node.before.members)))
-  const after = nodes.map((node) => numbersOf(nodesAt(graph.byEntry, node.after.members)))
+  const byEntry = new Int32Array(graph.byEntry.length)
+  const byExit = new Int32Array(graph.byExit.length)
+  nodes.forEach((node, i) => {
+    byEntry[node.entry] = i + offset
+    byExit[node.exit] = i + offset
+  })
+  const before = nodes.map((node) => numbersAt(byExit, node.before))
+  const after = nodes.map((node) => numbersAt(byEntry, node.after))
   const expressions = nodes.map(({ expression }) => expression)
   if (offset === 1) {
     for (const list of before) if (list.length === 0) list.push(0)
     before.unshift([])
-    after.unshift(numbersOf(sources))
+    after.unshift(sources.map(({ entry }) => byEntry[entry] ?? 0).sort((a, b) => a - b))
     expressions.unshift({ kind: 'none', holdsBlock: false, depth: 0 })
   }
   return { expressions, before, after, ancestors: ancestorsOf(before), sections: sectionsOf(before, after) }
 }
 
+/** Numbers of the pieces behind ports, ascending. */
+function numbersAt(table: Int32Array, { members, size }: PortSet): number[] {
+  const found: number[] = []
+  for (const port of members) found.push(table[port] ?? 0)
+  return size > 1 ? found.sort((a, b) => a - b) : found
+}
+
 /** Kahn's order, first come first served. */
 function upstreamFirst(graph: WorkGraph): readonly WorkNode[] {
-  const alive = graph.byEntry.filter((node) => node.alive)
-  const waiting = new Map(alive.map((node) => [node, node.before.size]))
-  const order = alive.filter((node) => node.before.size === 0)
+  const waiting = new Int32Array(graph.byEntry.length)
+  const order: WorkNode[] = []
+  for (const node of graph.byEntry) {
+    if (!node.alive) continue
+    waiting[node.entry] = node.before.size
+    if (node.before.size === 0) order.push(node)
+  }
   for (let at = 0; at < order.length; at++) {
-    const ports = [...(order[at]?.after.members ?? [])].sort((a, b) => a - b)
-    for (const next of nodesAt(graph.byEntry, ports)) {
-      const left = (waiting.get(next) ?? 0) - 1
-      waiting.set(next, left)
-      if (left === 0) order.push(next)
+    for (const port of ascending(order[at]?.after)) {
+      const left = (waiting[port] ?? 0) - 1
+      waiting[port] = left
+      if (left === 0) order.push(...nodesAt(graph.byEntry, [port]))
     }
   }
   return order
+}
+
+function ascending({ members, size }: PortSet = noPorts()): Iterable<number> {
+  return size > 1 ? [...members].sort((a, b) => a - b) : members
 }
 
 function ancestorsOf(before: Core['before']): BitRows {

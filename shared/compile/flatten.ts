@@ -23,9 +23,16 @@ export function flatten(expression: Expression): Steps {
 
 /** The parts at the same time: a Parallel, where two or more of them hold blocks. */
 export function sideBySide(parts: readonly Steps[]): Steps {
-  const waits = parts.filter(onlyWaits).flat()
-  const branches = parts.filter((steps) => !onlyWaits(steps)).flatMap(liftBranches)
-  if (branches.length < 2) return [...branches.flat(), ...waits]
+  const waits: Step[] = []
+  const branches: Steps[] = []
+  for (const part of parts) {
+    const [only] = part
+    if (onlyWaits(part)) waits.push(...part)
+    // A branch that is one Parallel and nothing else becomes that Parallel's branches.
+    else if (part.length === 1 && only?.kind === 'par') branches.push(...only.branches)
+    else branches.push(part)
+  }
+  if (branches.length < 2) return waits.length === 0 ? (branches[0] ?? []) : [...branches.flat(), ...waits]
   return [{ kind: 'par', branches: byFirstBlock(branches) }, ...waits]
 }
 
@@ -42,12 +49,6 @@ function operands(expression: Expression, operator: 'seq' | 'par'): readonly Exp
 
 function onlyWaits(steps: Steps): boolean {
   return steps.every((step) => step.kind === 'wait')
-}
-
-/** A branch that is one Parallel and nothing else becomes that Parallel's branches. */
-function liftBranches(steps: Steps): readonly Steps[] {
-  const only = steps.length === 1 ? steps[0] : undefined
-  return only?.kind === 'par' ? only.branches : [steps]
 }
 
 function byFirstBlock(branches: readonly Steps[]): readonly Steps[] {

@@ -37,9 +37,12 @@ function cutTooDeep(forest: Forest): void {
   const heights: number[] = []
   for (let v = core.before.length - 1; v >= 0; v--) {
     const room = MAX_DEPTH - levelsBelow(forest, v)
-    const tall = [...(branches[v] ?? [])].filter((k) => (heights[k] ?? 0) > room)
-    for (const k of tall) detach(forest, k)
-    const branch = Math.max(0, ...[...(branches[v] ?? [])].map((k) => heights[k] ?? 0))
+    let branch = 0
+    for (const k of branches[v] ?? []) {
+      const height = heights[k] ?? 0
+      if (height > room) detach(forest, k)
+      else branch = Math.max(branch, height)
+    }
     const own = Math.max(core.expressions[v]?.depth ?? 0, heights[closing[v] ?? -1] ?? 0)
     heights[v] = Math.max(own, branch + levelsBelow(forest, v))
   }

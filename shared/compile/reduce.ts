@@ -14,7 +14,8 @@ export function reduceTransitively(upstream: Upstream): readonly (readonly numbe
   const { order, place } = topologicalOrder(upstream)
   const kept: number[][] = upstream.map(() => [])
   for (const v of order) {
-    const nearestFirst = [...(upstream[v] ?? [])].sort((a, b) => (place[b] ?? 0) - (place[a] ?? 0))
+    const sources = upstream[v] ?? []
+    const nearestFirst = sources.length < 2 ? sources : [...sources].sort((a, b) => (place[b] ?? 0) - (place[a] ?? 0))
     for (const p of nearestFirst) {
       if (hasBit(ancestors, v, p)) continue
       kept[v]?.push(p)

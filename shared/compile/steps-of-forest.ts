@@ -22,30 +22,27 @@ const EMPTY = { kind: 'none', holdsBlock: false, depth: 0 } as const
 
 /** A nested order is where two walks agree: one takes branches first to last, the other last to first. */
 function structuralOrder(forest: Forest): IsOrdered {
-  const there = walk(forest, (branches) => branches)
-  const back = walk(forest, (branches) => branches.toReversed())
-  return (u, v) => (there[u] ?? Infinity) < (there[v] ?? 0) && (back[u] ?? Infinity) < (back[v] ?? 0)
+  const there = walk(forest, false)
+  const back = walk(forest, true)
+  return (u, v) => (there[u] ?? 0) < (there[v] ?? 0) && (back[u] ?? 0) < (back[v] ?? 0)
 }
 
 /** The place of each piece in the walk. Recursion is as deep as Parallels nest. */
-function walk(
-  { branches, closing }: Forest,
-  turn: (branches: readonly number[]) => readonly number[],
-): readonly number[] {
-  const places: number[] = []
+function walk({ branches, closing }: Forest, backwards: boolean): Float64Array {
+  const places = new Float64Array(branches.length).fill(Infinity)
   let place = 0
   const visit = (first: number) => {
     for (let v = first; v >= 0; ) {
       places[v] = place++
-      const held = turn([...(branches[v] ?? [])])
+      const held = [...(branches[v] ?? [])]
+      if (backwards) held.reverse()
+      const [only = -1] = held
       const next = closing[v] ?? -1
-      const [only] = held
-      if (held.length === 1 && only !== undefined && next < 0) {
-        v = only
-        continue
+      if (held.length === 1 && next < 0) v = only
+      else {
+        held.forEach(visit)
+        v = next
       }
-      for (const k of held) visit(k)
-      v = next
     }
   }
   visit(0)
