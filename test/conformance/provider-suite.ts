@@ -3,6 +3,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
 import { readAnswer } from '../../shared/runs/output-contract.ts'
 import {
+  type Asked,
   type Behaviour,
   endless,
   hang,
@@ -27,22 +28,34 @@ export interface OpenedProvider {
 /** Every model of the suite answers what fits the ports it is asked for; the server's key is SUITE_KEY. */
 export const ANSWER = { title: 'Grüße 🌊', steps: 3 }
 
+/** Where a provider's wire differs from JSON over HTTP with a bearer's key. */
+export interface Wire {
+  /** It has no server. */
+  readonly offline?: boolean
+  readonly failures?: readonly Failure[]
+  /** Where the key of the attempt stands. */
+  readonly attemptKey?: (asked: Asked) => unknown
+  /** It is sent no key of ours. */
+  readonly keyless?: boolean
+}
+
+/** A behaviour of the server, and the name and code of the failure it is. */
+export type Failure = readonly [what: string, how: Behaviour, name: string, code: string]
+
 /**
  * What every provider promises (Provider in shared/provider.ts). A new adapter is admitted by one call of this. Its
- * server answers `ANSWER` as an object when an object is asked for, else its title. `offline`: it has no server.
+ * server answers `ANSWER` as an object when an object is asked for, else its title.
  */
-export function providerSuite(
-  name: string,
-  open: () => Promise<OpenedProvider>,
-  { offline = false }: { readonly offline?: boolean } = {},
-): void {
+export function providerSuite(name: string, open: () => Promise<OpenedProvider>, wire: Wire = {}): void {
+  const { offline = false, failures = FAILURES, keyless = false } = wire
+  const attemptKey = wire.attemptKey ?? (({ headers }: Asked) => headers['idempotency-key'])
   describe(`provider: ${name}`, () => {
     let opened: OpenedProvider
     beforeEach(async () => {
       opened = await open()
     })
     afterEach(() => opened.close())
-    const ask = (more: Partial<DispatchRequest> = {}) => opened.provider.dispatch({ ...REQUEST, ...more })
+    const ask = (more: Partial<DispatchRequest> = {}) => opened.provider.dispatch({ ...SUITE_REQUEST, ...more })
     const fault = async (more: Partial<DispatchRequest> = {}): Promise<Fault> => {
       const thrown = await ask(more).then(
         () => undefined,
@@ -86,7 +99,7 @@ export function providerSuite(
 
       test('sends the key of the attempt', async () => {
         await ask()
-        expect(serverOf().asked.map(({ headers }) => headers['idempotency-key'])).toEqual(['run_1/0/0/1/0'])
+        expect(serverOf().asked.map(attemptKey)).toEqual(['run_1/0/0/1/0'])
       })
 
       test('hangs up within a second of an abort, and throws its reason', async () => {
@@ -103,7 +116,7 @@ export function providerSuite(
         expect((server.hungUp[0] ?? 0) - at).toBeLessThan(1_000)
       })
 
-      test.each(FAILURES)('%s is its own typed failure', async (_, how, kind, code) => {
+      test.each(failures)('%s is its own typed failure', async (_, how, kind, code) => {
         serverOf().next(how)
         const started = performance.now()
         const failed = await fault()
@@ -120,7 +133,7 @@ export function providerSuite(
         }
       })
 
-      test('tells no key, whatever the server sends back', async () => {
+      test.skipIf(keyless)('tells no key, whatever the server sends back', async () => {
         const echo: Behaviour = (response, asked) =>
           json(400, { error: { message: `bad: ${asked.headers.authorization}` } })(response, asked)
         const told: string[] = []
@@ -142,7 +155,7 @@ export function providerSuite(
   })
 }
 
-const FAILURES: readonly (readonly [what: string, how: Behaviour, name: string, code: string])[] = [
+const FAILURES: readonly Failure[] = [
   ['429', json(429, { error: { message: 'slow down' } }), 'Unavailable', 'provider_throttled'],
   ['500', json(500, { error: 'boom' }), 'Unavailable', 'provider_unavailable'],
   ['503', raw(503, '<html>busy</html>'), 'Unavailable', 'provider_unavailable'],
@@ -185,7 +198,8 @@ const RETRY_AFTER: readonly (readonly [
 const TEXT = { text: { type: 'string', required: true } } as const
 const PORTS = { title: { type: 'string', required: true }, steps: { type: 'number', required: true } } as const
 
-const REQUEST: DispatchRequest = {
+/** What is asked where a test does not say otherwise. */
+export const SUITE_REQUEST: DispatchRequest = {
   system: 'Be brief.',
   prompt: 'Plan 3 steps for the garden.',
   model: 'm-1',

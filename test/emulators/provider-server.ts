@@ -26,15 +26,35 @@ export interface ProviderServer {
 
 /** Serves on a free port of 127.0.0.1. With a key, whoever does not send it as a bearer is 401. */
 export async function serveProvider(usual: Behaviour, key?: string): Promise<ProviderServer> {
+  const { listener, ...parts } = behaving(usual, key)
+  const server = createServer(listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    ...parts,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** What requests are answered with, and the book that is kept of them. */
+export function behaving(usual: Behaviour, key?: string) {
   const asked: Asked[] = []
   const hungUp: number[] = []
   const planned: Behaviour[] = []
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     response.on('close', () => {
-      if (!response.writableFinished) hungUp.push(performance.now())
+      // One that was never ended is `finished` too when HTTP/2's stream is closed.
+      if (!response.writableFinished || !response.writableEnded) hungUp.push(performance.now())
     })
     answer(request, response).catch(() => response.destroy())
-  })
+  }
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -46,21 +66,8 @@ export async function serveProvider(usual: Behaviour, key?: string): Promise<Pro
     }
     return (planned.shift() ?? usual)(response, one)
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
-    asked,
-    hungUp,
-    next: (...behaviours) => planned.push(...behaviours),
-    async close() {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
-  }
+  const next = (...behaviours: readonly Behaviour[]) => void planned.push(...behaviours)
+  return { listener, asked, hungUp, next }
 }
 
 /** A JSON answer with any status. */

@@ -32,7 +32,7 @@ export function converseFault(asked: Asked, { error, late, silent }: Thrown): un
   // 200: a stream that cannot be read.
   if (known === undefined || known < 300) return networkFault(asked, error)
   const told = [401, 403].includes(known) ? undefined : reasonIn(error.message)
-  const wait = retryAfterMs(new Headers(headers), Date.now())
+  const wait = retryAfterMs(headers, Date.now())
   return failureOf(asked, { status: known, told, ...(wait === undefined ? {} : { retry_after_ms: wait }) })
 }
 
@@ -68,9 +68,8 @@ interface Loose {
   readonly $response?: { readonly headers?: Readonly<Record<string, string>> }
 }
 
-function answered(error: Error & Loose): {
-  readonly status: number | undefined
-  readonly headers: Record<string, string>
-} {
-  return { status: error.$metadata?.httpStatusCode, headers: { ...error.$response?.headers } }
+function answered({ $metadata, $response }: Error & Loose) {
+  // HTTP/2 has names with a colon too, which Headers does not take.
+  const headers = Object.entries($response?.headers ?? {}).filter(([name]) => !name.startsWith(':'))
+  return { status: $metadata?.httpStatusCode, headers: new Headers(headers) }
 }
