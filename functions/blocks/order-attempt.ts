@@ -1,6 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import { type ChildOrder, orderChild } from '../runs/order-child.ts'
 import type { BlockCall } from './block-call.ts'
+import { childRun } from './child-run.ts'
 import type { Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { type PreparedAttempt, prepareAttempt } from './prepare-attempt.ts'
@@ -11,8 +12,12 @@ export async function orderAttempt(
   call: BlockCall,
   attempt: number,
 ): Promise<PreparedAttempt & { readonly order?: ChildOrder }> {
-  const ready = await prepareAttempt(call, attempt)
+  const { taken, ...ready } = await prepareAttempt(call, attempt)
   if (ready.failure !== undefined || ready.unwanted === true || call.block.mode !== 'dag') return ready
+  // What a child was opened for is the child's.
+  if (taken !== undefined && call.head.children[call.lane_key] !== childRun(call, attempt).run_id) {
+    return { ...ready, taken }
+  }
   try {
     return { ...ready, order: await orderChild(call, call.block, attempt, ready.values) }
   } catch (error) {

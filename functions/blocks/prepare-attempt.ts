@@ -1,14 +1,14 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
-import { holdsWhen } from '../../shared/runs/conditions.ts'
-import { approvalId } from '../../shared/runs/ids.ts'
 import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
-import type { Failure } from './end-attempt.ts'
+import type { AttemptEnd, Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { gateFailure } from './gate-failure.ts'
+import { isUnwanted } from './is-unwanted.ts'
 import { itemInputs } from './item-inputs.ts'
 import { type Judged, judgeBlock } from './judge-block.ts'
 import { shortText } from './short-text.ts'
+import { takenOver } from './taken-over.ts'
 
 /** What an attempt is claimed with. `failure`: it is over before its dispatch. */
 export interface PreparedAttempt extends BlockInputs {
@@ -21,6 +21,8 @@ export interface PreparedAttempt extends BlockInputs {
   readonly items?: { readonly count: number; readonly inputs_ref: string }
   /** Its `when` is not true: it is skipped instead of claimed. */
   readonly unwanted?: true
+  /** A result of the run that this one retries stands in for the work. */
+  readonly taken?: AttemptEnd
 }
 
 const NOT_JUDGED: Judged = { verdicts: [], events: [], composed: { passed: true, failed: [], action: 'pass' } }
@@ -30,8 +32,7 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
   try {
     const inputs = await (call.item === undefined ? resolveBlockInputs(call) : itemInputs(call))
     const hash = sha256(canonicalJson(inputs.values))
-    if (isFirst(call) && !holdsWhen(call.block, inputs.values))
-      return { ...inputs, hash, pre: NOT_JUDGED, unwanted: true }
+    if (isUnwanted(call, inputs.values)) return { ...inputs, hash, pre: NOT_JUDGED, unwanted: true }
     if (inputs.problems.length > 0) {
       const reason = shortText(`cannot start: ${inputs.problems.join('; ')}`)
       const failure = { code: 'missing_input', reason, retry: false, feedback: [] }
@@ -39,7 +40,9 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     }
     const measured = { cost_usd: null, latency_ms: null }
     const pre = await judgeBlock(call, 'pre', attempt, { inputs: inputs.values, outputs: {}, measured })
-    return { ...inputs, hash, pre, ...(pre.composed.passed ? {} : { failure: gateFailure('pre', pre) }) }
+    if (!pre.composed.passed) return { ...inputs, hash, pre, failure: gateFailure('pre', pre) }
+    const taken = await takenOver(call, { attempt, inputs_hash: hash, values: inputs.values })
+    return { ...inputs, hash, pre, ...(taken === undefined ? {} : { taken }) }
   } catch (error) {
     // Nothing is claimed yet: a store that is away for a moment is the machine's own retry, not a try of the block.
     if (error instanceof Fault && error.name === 'Unavailable') throw error
@@ -48,7 +51,7 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
   }
 }
 
-/** `when` is asked before anything else of an epoch; a block that was ready, or a person was asked about, is wanted. */
-function isFirst({ run, block, head, epoch, lane }: BlockCall): boolean {
-  return lane === undefined && head.approvals[approvalId(run.run_id, block.index, epoch)] === undefined
+/** A block nobody has decided on goes back to be asked about, unless it fails as it is or was decided on before. */
+export function needsPerson({ failure, taken }: PreparedAttempt): boolean {
+  return failure === undefined && taken === undefined
 }

@@ -5,14 +5,15 @@ import { claimAttempt } from './claim-attempt.ts'
 import { failFast } from './fail-fast.ts'
 import { finishAttempt } from './finish-attempt.ts'
 import { openAttempt } from './open-attempt.ts'
-import { prepareAttempt } from './prepare-attempt.ts'
+import { needsPerson, prepareAttempt } from './prepare-attempt.ts'
 import { retryBlock } from './retry-block.ts'
 import { runAttempt } from './run-attempt.ts'
 import { skipBlock } from './without-attempt.ts'
 
 /**
  * The next attempt of a runnable block, from its claim to its record. `undecided`: a person still has to be asked, so
- * only a failing pre-gate may be recorded here; otherwise the machine goes back to `_approve_<id>`.
+ * only a failing pre-gate or a result that was approved before may be recorded here; otherwise the machine goes back to
+ * `_approve_<id>`.
  */
 export async function tryBlock(
   call: BlockCall,
@@ -23,13 +24,14 @@ export async function tryBlock(
   if (open === 'lost_for_good') return lostForGood(call)
   const ready = await prepareAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided && ready.failure === undefined) throw retryBlock(call)
+  if (undecided && needsPerson(ready)) throw retryBlock(call)
   const feedback = [...(await bounceFeedback(call)), ...(open.failure?.feedback ?? [])]
   const claimed = await claimAttempt(call, open, ready, signal)
   if (claimed === 'ended') return reportRecorded(call)
+  const work = { values: ready.values, inputs_hash: ready.hash, feedback, signal }
   const end =
     ready.failure === undefined
-      ? await runAttempt(call, claimed, { values: ready.values, inputs_hash: ready.hash, feedback, signal })
+      ? (ready.taken ?? (await runAttempt(call, claimed, work)))
       : { attempt: open.attempt, verdicts: [], gate_events: [], failure: ready.failure }
   return finishAttempt(call, end, { inputs_hash: ready.hash, before: ready.pre.verdicts })
 }

@@ -7,6 +7,7 @@ import { claimAttempt } from './claim-attempt.ts'
 import { endAttempt } from './end-attempt.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
 import { orderAttempt } from './order-attempt.ts'
+import { needsPerson } from './prepare-attempt.ts'
 import { retryBlock } from './retry-block.ts'
 import { whenNotDone } from './when-not-done.ts'
 import { skipBlock } from './without-attempt.ts'
@@ -25,14 +26,14 @@ export async function tryChild(
   const open = await openChildAttempt(call)
   const ready = await orderAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided && ready.failure === undefined) throw retryBlock(call)
+  if (undecided && needsPerson(ready)) throw retryBlock(call)
   const child = ready.order?.run.run_id
   const claim = child === undefined ? ready : { ...ready, child }
   if (!open.claimed && (await claimAttempt(call, open, claim, signal)) === 'ended') return reportRecorded(call)
   if (ready.order !== undefined) return startChild(call, open.attempt, token, ready.order)
-  const end = { attempt: open.attempt, verdicts: [], gate_events: [] }
-  const ended = ready.failure === undefined ? end : { ...end, failure: ready.failure }
-  const recorded = await endAttempt(call, ended, ready.hash)
+  const bare = { attempt: open.attempt, verdicts: [], gate_events: [] }
+  const end = ready.taken ?? (ready.failure === undefined ? bare : { ...bare, failure: ready.failure })
+  const recorded = await endAttempt(call, end, ready.hash)
   await whenNotDone(call, recorded, ready.failure)
   return reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: ready.pre.verdicts })
 }

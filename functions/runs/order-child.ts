@@ -8,6 +8,7 @@ import type { Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { childRun } from '../blocks/child-run.ts'
+import { earlierChild } from '../blocks/earlier-child.ts'
 import { checkValues } from './check-values.ts'
 import type { RunOrder } from './create-run.ts'
 import { readDocument } from './read-document.ts'
@@ -44,6 +45,7 @@ export async function orderChild(
     options: { ...meta.options, deadline_sec },
     starter: meta.starter,
     body_hash: sha256(canonicalJson({ name: block.dag.name, inputs })),
+    ...(await earlierChild(call)),
   }
 }
 

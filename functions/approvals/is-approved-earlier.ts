@@ -1,0 +1,24 @@
+import type { Json } from '../../shared/canonical.ts'
+import { blockEpoch } from '../../shared/runs/block-lane.ts'
+import { approvalId } from '../../shared/runs/ids.ts'
+import type { BlockCall } from '../blocks/block-call.ts'
+import type { EarlierBlock } from '../blocks/earlier-result.ts'
+import { describeQuestion } from './describe-question.ts'
+
+/**
+ * Whether a person approved, in an earlier run, exactly what this run would ask: the digest binds a decision to the
+ * prompt, the values shown and the block's definition. An expiry that counted as approval was nobody's decision. Whoever
+ * starts this run may not lean on a yes of his own where the block forbids that.
+ */
+export async function isApprovedEarlier(
+  call: BlockCall,
+  { run, head, at, ...places }: EarlierBlock,
+  values: Readonly<Record<string, Json>>,
+): Promise<boolean> {
+  const policy = call.block.approval
+  const epoch = blockEpoch(places, head, call.block.id)
+  const approval = head.approvals[approvalId(run.run_id, at, epoch)]
+  if (policy === undefined || approval?.status !== 'approved') return false
+  if (!policy.self_approval && approval.decided_by === call.meta.starter) return false
+  return (await describeQuestion(call, policy, values)).digest === approval.digest
+}
