@@ -10,6 +10,7 @@ import { freedByEnd } from './freed-by-end.ts'
 import { originOf } from './origin-of.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { recordEvents } from './record-events.ts'
+import { retryBlock } from './retry-block.ts'
 
 /** Why an attempt did not complete; `retry` = another try may help. */
 export interface Failure {
@@ -45,7 +46,8 @@ export interface Recorded {
 
 /**
  * Records the end of an attempt in one update: output, verdicts and completed, retrying or failed. Published outputs
- * appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped.
+ * appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped; of an
+ * attempt that was superseded RetryBlock.
  */
 export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: string | undefined): Promise<Recorded> {
   const { world, epoch } = call
@@ -76,6 +78,8 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: 
       projection,
     },
   )
+  // Superseded: the block goes on under another attempt, and the machine must not go on before it has ended.
+  if (!done.ok && done.because !== 'terminal') throw retryBlock(call)
   if (!done.ok) return { state: 'cancelled', seq: call.head.seq }
   return { state: outcome.state, seq: done.seq, ...(outcome.due_at === undefined ? {} : { due_at: outcome.due_at }) }
 }
