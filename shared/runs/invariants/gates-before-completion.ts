@@ -15,10 +15,23 @@ export const gatesBeforeCompletion = invariant({
     return passesOf(events).flatMap((pass) => {
       const block = blocks.get(pass.block_id)
       const done = pass.events.find(({ type }) => type === 'block:completed')
-      return block === undefined || done === undefined ? [] : gateProblems(pass, judgedAs(block, pass), done)
+      if (block === undefined || done === undefined) return twiceProblems(pass)
+      return [...twiceProblems(pass), ...gateProblems(pass, judgedAs(block, pass), done)]
     })
   },
 })
+
+/** Also in an attempt that fails a gate is judged once. */
+function twiceProblems(pass: Pass): readonly string[] {
+  const seen = new Set<string>()
+  return pass.events.flatMap((event) => {
+    if (event.type !== 'block:gate') return []
+    const key = `${event.attempt}/${event.data.phase}/${event.data.gate}`
+    const twice = seen.has(key)
+    seen.add(key)
+    return twice ? [`${nameOf(pass)}: event ${event.seq} judges gate "${event.data.gate}" again`] : []
+  })
+}
 
 function judgedAs(block: Block, { item }: Pass): Block {
   return item === undefined || block.foreach === undefined ? block : itemBlock(block, block.foreach)
@@ -43,7 +56,7 @@ function gateProblems(pass: Pass, block: Block, { seq, attempt }: RunEvent): rea
 function countProblems(uses: readonly GateUse[], verdicts: readonly EventData<'block:gate'>[]): string[] {
   return uses.flatMap(({ name }) => {
     const count = verdicts.filter(({ gate }) => gate === name).length
-    return count === 1 ? [] : [`gate "${name}" has ${count} verdicts in this attempt`]
+    return count > 0 ? [] : [`gate "${name}" has no verdict in this attempt`]
   })
 }
 
