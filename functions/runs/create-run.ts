@@ -1,10 +1,11 @@
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { earlier, OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
+import { type Caps, runCaps, smallest } from '../../shared/runs/run-caps.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
-type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock'>
+type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
 
 /** A checked document and what its run starts with: both doors, the start route and a parent's block, come to this. */
 export interface RunOrder {
@@ -27,6 +28,8 @@ export interface RunOrder {
   readonly queued?: boolean
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
   readonly parent?: { readonly link: ParentLink; readonly token: string; readonly deadline_at: string }
+  /** Of a child: what its parent has reserved for it. */
+  readonly caps?: Caps
 }
 
 /**
@@ -57,7 +60,8 @@ export async function createRun(
     ...linksOf(order),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
-  const made = newRun(meta, context, deadlineOf(order, now), now)
+  const caps = smallest(runCaps(world.settings.safety, dag.budget), order.caps ?? {})
+  const made = newRun(meta, context, caps, { deadline_at: deadlineOf(order, now), now })
   return world.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
 }
 
@@ -73,13 +77,26 @@ function deadlineOf({ options, parent }: RunOrder, now: number): string {
   return earlier(parent?.deadline_at, new Date(now + options.deadline_sec * 1_000).toISOString())
 }
 
-function newRun(meta: Meta, context: NewRun['context'], deadline_at: string, now: number): NewRun {
+interface Bounds {
+  readonly deadline_at: string
+  readonly now: number
+}
+
+function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_at, now }: Bounds): NewRun {
   const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, continues, retry_of } = meta
-  const caps = { max_parallel: options.max_parallel, deadline_sec: options.deadline_sec }
-  const started = { dag_name, dag_hash, inputs_hash, starter, deadline_at, caps }
+  const { max_parallel, deadline_sec } = options
+  const started = {
+    dag_name,
+    dag_hash,
+    inputs_hash,
+    starter,
+    deadline_at,
+    caps: { max_parallel, deadline_sec, ...caps },
+  }
   return {
     meta,
     context,
+    caps,
     deadline_at,
     check_at: earlier(deadline_at, new Date(now + OUTBOX_GRACE_MS).toISOString()),
     event: {

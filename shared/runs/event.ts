@@ -14,8 +14,15 @@ export type StoredValue = z.infer<typeof StoredValueSchema>
 
 const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
 
-/** Tokens, and money in millionths of a US dollar; `usd_micros` only where every price was known. */
-const spent = z.strictObject({ tokens: count, usd_micros: count.optional() })
+/** Tokens, and money in millionths of a US dollar, of calls whose price was known. */
+const spent = z.strictObject({ tokens: count, usd_micros: count })
+
+/**
+ * What calls of providers used that no block:output tells of: those of judges, of an attempt that failed before it had
+ * an answer, and of one that was lost (there the estimate stands for it, whole in `tokens_in`).
+ */
+const used = z.strictObject({ tokens_in: count, tokens_out: count, usd_micros: count.optional() })
+export type UsedByCalls = z.infer<typeof used>
 
 const runEnded = z.strictObject({
   code: text,
@@ -36,7 +43,7 @@ const research = z.strictObject({
   tokens: count,
   ref: text,
 })
-const blockEnded = z.strictObject({ code: text, reason: text })
+const blockEnded = z.strictObject({ code: text, reason: text, spent: used.optional() })
 
 /** The block of another run that waits for this run (mode dag). */
 export const ParentSchema = z.strictObject({ run_id: text, block_id: text, epoch: count, attempt: count })
@@ -96,10 +103,11 @@ const DATA = {
     input_hash: text,
     facts: z.unknown(),
     duration_ms: z.number().min(0),
+    spent: used.optional(),
   }),
-  'block:retrying': z.strictObject({ code: text, reason: text, due_at: time }),
+  'block:retrying': z.strictObject({ code: text, reason: text, due_at: time, spent: used.optional() }),
   /** `cached_from`: the run whose result stands in for a dispatch. */
-  'block:completed': z.strictObject({ cached_from: text.optional() }),
+  'block:completed': z.strictObject({ cached_from: text.optional(), spent: used.optional() }),
   'block:failed': blockEnded,
   /** `because`: upstream blocks that did not complete; `condition`: the block's own condition was false. */
   'block:skipped': z.strictObject({ because: z.array(text), condition: z.enum(['when', 'depends']).optional() }),
@@ -122,6 +130,8 @@ const DATA = {
     expires_at: time,
     approvers: z.array(text),
     quorum: z.int().min(1),
+    /** By judges of the pre-gates, before anybody was asked. */
+    spent: used.optional(),
   }),
   'approval:decided': z.strictObject({
     approval_id: text,

@@ -1,7 +1,6 @@
 import type { EventType, RunEvent } from './event.ts'
 import { answerApproval, openApproval } from './fold-approval.ts'
 import { changeBlock, enterAttempt, resetBlock } from './fold-block.ts'
-import { foldCost } from './fold-cost.ts'
 import type { Draft } from './fold-draft.ts'
 import { endStep, outputStep, startStep } from './fold-step.ts'
 import type { RunState } from './head.ts'
@@ -13,8 +12,8 @@ type Reducers = { readonly [T in EventType]: (draft: Draft, event: EventOf<T>) =
 
 /** What each event says about the run; a type that is missing here does not compile. */
 export const REDUCERS: Reducers = {
-  'run:started': (draft, { at }) => {
-    draft.run = { ...draft.run, started_at: at }
+  'run:started': (draft, { at, data }) => {
+    draft.run = { ...draft.run, started_at: at, ...(data.queued === true ? { queued: true } : {}) }
   },
   'run:completed': (draft, event) => endRun(draft, 'completed', event),
   'run:partial': (draft, event) => endRun(draft, 'partial', event),
@@ -101,7 +100,6 @@ function foldOutput(draft: Draft, event: EventOf<'block:output'>): void {
   const { outputs } = event.data
   enterAttempt(draft, event)
   changeBlock(draft, event, { outputs })
-  foldCost(draft, event)
   outputStep(draft, event, outputs)
 }
 

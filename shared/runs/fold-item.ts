@@ -1,16 +1,14 @@
 import type { RunEvent } from './event.ts'
 import { eventPlace } from './event-place.ts'
 import { changeBlock } from './fold-block.ts'
-import { foldCost } from './fold-cost.ts'
 import type { Draft } from './fold-draft.ts'
 import { endStep, outputStep, startStep } from './fold-step.ts'
 import type { ItemFold } from './run-fold.ts'
 
-/** An event of one item of a foreach block: it moves the item and its steps; of the block only what it cost. */
+/** An event of one item of a foreach block: it moves the item and its steps, not the block. */
 export function foldItem(draft: Draft, event: RunEvent, item: number): void {
   if (event.type === 'block:started') startStep(draft, event)
   if (event.type === 'block:output') {
-    foldCost(draft, event)
     outputStep(draft, event, event.data.outputs)
   }
   const now = itemOf(event)

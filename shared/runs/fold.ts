@@ -1,9 +1,11 @@
 import { Fault } from '../errors.ts'
 import type { RunEvent } from './event.ts'
 import { eventPlace } from './event-place.ts'
+import { foldCost } from './fold-cost.ts'
 import { closeDraft, type Draft, openDraft } from './fold-draft.ts'
 import { REDUCERS } from './fold-events.ts'
 import { foldItem } from './fold-item.ts'
+import { isRunEnd } from './is-run-end.ts'
 import type { RunFold } from './run-fold.ts'
 
 const NOTHING: RunFold = { seq: 0, state: 'running', blocks: {}, steps: [], approvals: {}, tokens: 0 }
@@ -26,9 +28,16 @@ function foldEvent(draft: Draft, event: RunEvent): void {
     throw new Fault('Bug', 'event_gap', message, { facts: { have: draft.seq, got: event.seq } })
   }
   draft.seq = event.seq
+  foldCost(draft, event)
   const { item } = eventPlace(event)
+  if (draft.run.queued === true && (event.block_id !== undefined || isRunEnd(event.type))) leaveQueue(draft)
   // A table of one function a type: the type of the event picks the one that takes it.
   const reduce = REDUCERS[event.type] as ((draft: Draft, event: RunEvent) => void) | undefined
   if (item === undefined) reduce?.(draft, event)
   else foldItem(draft, event, item)
+}
+
+function leaveQueue(draft: Draft): void {
+  const { queued: _, ...run } = draft.run
+  draft.run = run
 }

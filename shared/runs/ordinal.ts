@@ -5,6 +5,8 @@
  */
 export const PHASE = {
   claimed: 10,
+  /** And the 19 after it: a reservation each. */
+  reserved: 20,
   output: 30,
   gates: 40,
   retrying: 50,

@@ -4,7 +4,8 @@ import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from './he
 import type { Leases } from './leases.ts'
 import type { Lineages } from './lineage.ts'
 import type { RequestRate } from './request-rate.ts'
-import type { Amount, RunBudget } from './run-budget.ts'
+import type { Amount } from './run-budget.ts'
+import type { Caps } from './run-caps.ts'
 import type { ApprovalItem, ArtifactItem, BlockProjection, CachedResult, ContextItem, JoinItem } from './run-items.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { StartHolds } from './start-hold.ts'
@@ -59,7 +60,7 @@ export interface NewRun {
   readonly event: NewEvent
   readonly outbox: readonly OutboxEntry[]
   /** Caps of its ledger, which begins at zero. */
-  readonly caps?: Pick<RunBudget, 'cap_tokens' | 'cap_usd_micros'>
+  readonly caps?: Caps
   /** It waits for a place among the active runs and owes no start yet. */
   readonly queued?: true
 }
@@ -103,6 +104,11 @@ export interface Append {
   readonly reserve?: Amount
   /** After a call: committed += spent - reserved, spent += spent. Nothing reserved = zeros. */
   readonly settle?: { readonly reserved: Amount; readonly spent: Amount }
+  /**
+   * What this append reserves and settles counts also as that of a foreach block, whose items work side by side; a cap
+   * is what is left to all of them together. `drop_items` forgets it.
+   */
+  readonly share?: Caps & { readonly block: number }
   readonly state?: RunState
   readonly deadline_at?: string
   /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */

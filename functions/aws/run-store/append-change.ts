@@ -3,6 +3,7 @@ import type { Append } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
 import { ledgerChange } from './budget.ts'
 import { itemsPath, lanePath } from './lane-path.ts'
+import { shareName } from './share.ts'
 import type { Change } from './table-writes.ts'
 import type { Terms } from './terms.ts'
 import { keepHead } from './time-to-live.ts'
@@ -71,7 +72,10 @@ function noted({ path, value }: Terms, { open_items, module, child }: Append): r
 
 /** A block's items lie in one map: however many there are, one path removes them. */
 function removal({ path }: Terms, { drop_items }: Append): string {
-  return drop_items === undefined ? '' : ` REMOVE ${path(...itemsPath(drop_items.block))}`
+  if (drop_items === undefined) return ''
+  const { block } = drop_items
+  const shares = [path(shareName(block, 'tokens')), path(shareName(block, 'usd_micros'))]
+  return ` REMOVE ${[path(...itemsPath(block)), ...shares].join(', ')}`
 }
 
 /** Two clauses of one update may not name one path. */

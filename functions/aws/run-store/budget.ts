@@ -1,6 +1,7 @@
 import type { Amount, RunBudget } from '../../../shared/runs/run-budget.ts'
 import type { Append, NewRun } from '../../../shared/runs/run-store.ts'
 import { as, type Item } from './attribute-values.ts'
+import { shareGuards, shareName } from './share.ts'
 import type { Terms } from './terms.ts'
 
 /*
@@ -35,12 +36,13 @@ export function readLedger(item: Item): RunBudget {
 /** What an append reserves and settles: members of its ADD clause, and the guards of a reservation. */
 export function ledgerChange(
   { path, value }: Terms,
-  { reserve, settle }: Pick<Append, 'reserve' | 'settle'>,
+  { reserve, settle, share }: Pick<Append, 'reserve' | 'settle' | 'share'>,
 ): { readonly adds: readonly string[]; readonly guards: readonly string[] } {
   const adds = UNITS.flatMap((unit) => {
     const spent = settle?.spent[unit] ?? 0
     const committed = (reserve?.[unit] ?? 0) + spent - (settle?.reserved[unit] ?? 0)
-    const moves = [[`room_${unit}`, -committed] as const, [`spent_${unit}`, spent] as const]
+    const shared = share === undefined ? [] : [[shareName(share.block, unit), committed] as const]
+    const moves = [[`room_${unit}`, -committed] as const, [`spent_${unit}`, spent] as const, ...shared]
     return moves.filter(([, by]) => by !== 0).map(([name, by]) => `${path(name)} ${value(as.number(by))}`)
   })
   if (reserve === undefined) return { adds, guards: [] }
@@ -48,5 +50,5 @@ export function ledgerChange(
     (unit) =>
       `(attribute_not_exists(${path(`cap_${unit}`)}) OR ${path(`room_${unit}`)} >= ${value(as.number(reserve[unit]))})`,
   )
-  return { adds, guards }
+  return { adds, guards: [...guards, ...shareGuards({ path, value }, reserve, share)] }
 }

@@ -1,10 +1,12 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../../shared/runs/head.ts'
 import { byLane } from '../../../shared/runs/lane-key.ts'
+import type { Amount } from '../../../shared/runs/run-budget.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
 import { from, type Item } from './attribute-values.ts'
 import { readLedger } from './budget.ts'
 import { itemKey } from './item-keys.ts'
+import { readShare } from './share.ts'
 
 /** HEAD with what only the store sees of it: the events since `base`, and the hash of event `base`. */
 export interface StoredHead {
@@ -15,6 +17,8 @@ export interface StoredHead {
   readonly tail: readonly string[]
   /** Indexes of the foreach blocks whose items are open. */
   readonly open: ReadonlySet<string>
+  /** What the items of a foreach block have committed together. */
+  share(block: number): Amount
 }
 
 export function headKey(run: RunKey): Item {
@@ -47,6 +51,7 @@ export function readHead(item: Item): StoredHead {
     base_hash: from.text(item, 'base_hash'),
     tail,
     open: new Set(Object.keys(from.map(item, 'items'))),
+    share: (block) => readShare(item, block),
   }
 }
 

@@ -13,7 +13,15 @@ export function refusalOf(seen: StoredHead, append: Append): Because | undefined
   if (approval !== undefined && (head.approvals[approval.id]?.status ?? null) !== approval.was) return 'approval'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
   if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
+  if (!fitsShare(seen, append)) return 'budget'
   return undefined
+}
+
+function fitsShare(seen: StoredHead, { reserve, share }: Append): boolean {
+  if (reserve === undefined || share === undefined) return true
+  const { tokens, usd_micros } = seen.share(share.block)
+  const { cap_tokens = Number.POSITIVE_INFINITY, cap_usd_micros = Number.POSITIVE_INFINITY } = share
+  return tokens + reserve.tokens <= cap_tokens && usd_micros + reserve.usd_micros <= cap_usd_micros
 }
 
 function isOpen({ head, open }: StoredHead, { item_of }: Append): boolean {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { requireForward } from '../../../shared/runs/require-forward.ts'
-import { fitsBudget, type RunBudget } from '../../../shared/runs/run-budget.ts'
+import { type Amount, fitsBudget, type RunBudget } from '../../../shared/runs/run-budget.ts'
 import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { chainSeal } from './chain-seal.ts'
@@ -8,6 +8,7 @@ import { eventBodies } from './event-bodies.ts'
 import { type HeadWriter, headWriter } from './head-writer.ts'
 import { ledgerReader } from './ledger.ts'
 import { query, runNumbers } from './query.ts'
+import { shareReader } from './share.ts'
 
 /**
  * The one write that moves a run: events, lane, running set, approval, state and outbox in one transaction, or a
@@ -45,6 +46,7 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
   if (append.reserve !== undefined && !fitsBudget(reader.budget(head.run), append.reserve)) {
     return { ok: false, because: 'budget' }
   }
+  if (!fitsShare(reader, head.run, append)) return { ok: false, because: 'budget' }
   writer.write(head.run, head.seq, append, bodies)
   const seq = head.seq + bodies.length
   seal(head.run, append.run, { before: head.seq, seq, ended: (append.state ?? 'running') !== 'running' })
@@ -53,6 +55,13 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
 
 function isOpen(reader: HeadReader, run: number, { item_of }: Append): boolean {
   return item_of === undefined || (reader.openBlock(run, item_of.block) ?? Number.POSITIVE_INFINITY) < item_of.below
+}
+
+function fitsShare(reader: HeadReader, run: number, { reserve, share }: Append): boolean {
+  if (reserve === undefined || share === undefined) return true
+  const { tokens, usd_micros } = reader.share(run, share.block)
+  const { cap_tokens = Number.POSITIVE_INFINITY, cap_usd_micros = Number.POSITIVE_INFINITY } = share
+  return tokens + reserve.tokens <= cap_tokens && usd_micros + reserve.usd_micros <= cap_usd_micros
 }
 
 function admits(guard: LaneGuard, ordinal: number | null): boolean {
@@ -73,6 +82,8 @@ interface HeadReader {
   /** Where the lane of a foreach block is whose items are open; undefined when they are not. */
   openBlock(run: number, block: number): number | undefined
   budget(run: number): RunBudget
+  /** What the items of a foreach block have committed together. */
+  share(run: number, block: number): Amount
   /** Its status in HEAD; null when it was not asked yet. */
   approval(run: number, id: string): string | null
 }
@@ -100,6 +111,7 @@ function headReader(db: DatabaseSync): HeadReader {
       return number === undefined ? undefined : head.one(lane, number)
     },
     budget: ledgerReader(db),
+    share: shareReader(db),
     approval: (run, id) => approval.one(run, id)?.status ?? null,
   }
 }

@@ -5,6 +5,7 @@ import type { Append } from '../../../shared/runs/run-store.ts'
 import { ledgerWriter } from './ledger.ts'
 import { projectionValues, projectionWriter } from './projections.ts'
 import { SPAN } from './schema.ts'
+import { shareWriter } from './share.ts'
 
 /** Writes one admitted append; the caller holds the transaction and has checked every guard. */
 export interface HeadWriter {
@@ -52,6 +53,7 @@ export function headWriter(db: DatabaseSync): HeadWriter {
   const sql: Sql = Object.fromEntries(entries)
   const project = projectionWriter(db)
   const ledger = ledgerWriter(db)
+  const share = shareWriter(db)
   return {
     write(run, seq, append, bodies) {
       writeEvents(sql, run, seq, append, bodies)
@@ -59,6 +61,7 @@ export function headWriter(db: DatabaseSync): HeadWriter {
       writeRunning(sql, run, seq + bodies.length, append)
       writeRest(sql, run, append)
       ledger(run, append)
+      share(run, append)
     },
   }
 }
