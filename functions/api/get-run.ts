@@ -1,6 +1,8 @@
 import { GET_RUN } from '../../shared/api/get-run.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import { viewRun } from '../../shared/runs/run-view.ts'
+import { runsPool } from '../../shared/runs/runs-pool.ts'
 import type { World } from '../../shared/world.ts'
 import { readValues } from '../blocks/read-outputs.ts'
 import { httpHandler } from '../http-handler.ts'
@@ -17,7 +19,9 @@ export const handler = httpHandler({
     const { meta, dag } = await readPinned(world, run)
     const asked = await world.runs.approvals(run)
     const events = await allEvents(world, run)
-    const view = viewRun({ meta, dag, head, events, approvals: asked, now: world.clock.now() })
+    const queue = head.queued === true ? await placeInQueue(world, run) : undefined
+    const { max_attempts } = world.settings.safety
+    const view = viewRun({ meta, dag, head, events, approvals: asked, now: world.clock.now(), max_attempts, queue })
     const approvals = view.approvals.map(async (approval) => {
       const shown = await valuesOf(world, run.tenant, approval.shown)
       const feedback = await feedbackOf(world, run.tenant, approval.feedback_ref)
@@ -26,6 +30,15 @@ export const handler = httpHandler({
     return { json: { ...view, dag: { ...view.dag }, approvals: await Promise.all(approvals) } }
   },
 })
+
+/** Runs read to find its place: as many as may be active. */
+const MOST_QUEUED = 1_000
+
+async function placeInQueue({ runs }: World, { tenant, run_id }: RunKey) {
+  const [queued, held] = await Promise.all([runs.queued(tenant, MOST_QUEUED), runs.leases(runsPool(tenant))])
+  const at = queued.findIndex((one) => one.run_id === run_id)
+  return { place: (at === -1 ? queued.length : at) + 1, active: Object.keys(held).length }
+}
 
 const MAX_SHOWN_BYTES = 65_536
 const MAX_FEEDBACK = 3_000

@@ -87,6 +87,8 @@ export interface RunFold {
   readonly block_id?: string
   readonly started_at?: string
   readonly ended_at?: string
+  /** It was started into the queue, and nothing is known of a block of it yet. */
+  readonly queued?: true
   readonly blocks: Readonly<Record<string, BlockFold>>
   readonly steps: readonly StepFold[]
   readonly approvals: Readonly<Record<string, ApprovalFold>>

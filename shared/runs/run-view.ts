@@ -3,12 +3,13 @@ import type { Block, Dag } from '../dag/dag.ts'
 import type { EventData, RunEvent, StoredValue } from './event.ts'
 import { foldRun } from './fold.ts'
 import type { Head } from './head.ts'
+import { isWaitingForPeople } from './moving-blocks.ts'
 import { outputRef } from './output-ref.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { ApprovalItem, BlockState } from './run-items.ts'
 import type { Meta, ParentLink } from './run-store.ts'
 import type { ShownState } from './shown-state.ts'
-import { isWaitingForPeople, waitingWords } from './waiting-for.ts'
+import { type Waiting, waitingWords } from './waiting-for.ts'
 
 /** What GET run is made of; `events` are all events of the run, `approvals` what people were shown, if it was read. */
 export interface RunParts {
@@ -19,6 +20,10 @@ export interface RunParts {
   readonly approvals?: readonly ApprovalItem[]
   /** Milliseconds since 1970, for durations in words. */
   readonly now: number
+  /** What the safety policy lowers `retry` to. */
+  readonly max_attempts: number
+  /** Of a run whose HEAD says that it is queued. */
+  readonly queue?: Waiting['queue']
 }
 
 interface BlockAnswer {
@@ -84,12 +89,12 @@ export interface RunAnswer {
 }
 
 /** Everything but the deadline is folded from the events, so that the answer equals a replay (spec reliability, 23). */
-export function viewRun({ meta, dag, head, events, approvals = [], now }: RunParts): RunAnswer {
+export function viewRun({ meta, dag, head, events, approvals = [], ...parts }: RunParts): RunAnswer {
   const fold = foldRun(events)
   const blocks = dag.blocks.map((block): [string, BlockAnswer] => [block.id, blockAnswer(block, fold)])
   const shown = new Map(approvals.map((item) => [item.id, item]))
   return {
-    run: runAnswer({ meta, dag, head, fold, now }),
+    run: runAnswer({ meta, dag, head, fold, ...parts }),
     blocks: Object.fromEntries(blocks),
     steps: fold.steps,
     dag,
@@ -98,14 +103,14 @@ export function viewRun({ meta, dag, head, events, approvals = [], now }: RunPar
   }
 }
 
-interface Folded extends Pick<RunParts, 'meta' | 'dag' | 'head' | 'now'> {
+interface Folded extends Omit<RunParts, 'events' | 'approvals'> {
   readonly fold: RunFold
 }
 
-function runAnswer({ meta, dag, head, fold, now }: Folded): RunAnswer['run'] {
+function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'] {
   const { run_id, dag_name, dag_hash, starter, created_at } = meta
   const { code, reason, started_at, ended_at } = fold
-  const waiting = waitingWords(dag, fold, now)
+  const waiting = waitingWords(dag, fold, { ...parts, max_parallel: meta.options.max_parallel })
   return {
     run_id,
     dag_name,
@@ -113,7 +118,7 @@ function runAnswer({ meta, dag, head, fold, now }: Folded): RunAnswer['run'] {
     role: meta.parent === undefined ? 'root' : 'child',
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
     ...(meta.continues === undefined ? {} : { continues: meta.continues }),
-    state: isWaitingForPeople(dag, fold) ? 'paused_approval' : fold.state,
+    state: stateOf(dag, fold),
     ...(code === undefined ? {} : { code }),
     ...(reason === undefined ? {} : { reason }),
     ...(waiting === undefined ? {} : { waiting_for: waiting }),
@@ -126,6 +131,11 @@ function runAnswer({ meta, dag, head, fold, now }: Folded): RunAnswer['run'] {
     usd: usdOf(fold.usd_micros),
     last_seq: fold.seq,
   }
+}
+
+function stateOf(dag: Dag, fold: RunFold): ShownState {
+  if (fold.queued === true) return 'pending'
+  return isWaitingForPeople(dag, fold) ? 'paused_approval' : fold.state
 }
 
 function blockAnswer({ id, retry }: Block, fold: RunFold): BlockAnswer {

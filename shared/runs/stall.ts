@@ -2,8 +2,8 @@ import type { Block, Dag, GateUse } from '../dag/dag.ts'
 import { leavesOf } from '../gates/check-parts.ts'
 import type { RunEvent } from './event.ts'
 import { foldRun } from './fold.ts'
+import { movingBlocks } from './moving-blocks.ts'
 import type { StepFold } from './run-fold.ts'
-import { movingBlocks } from './waiting-for.ts'
 
 /** When a run counts as stalled if nothing happens until then (milliseconds since 1970), and what was to go on. */
 export interface Stall {

@@ -1,68 +1,77 @@
-import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
 import type { Block, Dag } from '../dag/dag.ts'
-import type { ApprovalFold, BlockFold, RunFold } from './run-fold.ts'
+import { foldedBlock, movingBlocks } from './moving-blocks.ts'
+import type { BlockFold, RunFold, StepFold } from './run-fold.ts'
 
 /** More than this many reasons are counted instead of told. */
 const TOLD = 3
 
-/**
- * Whether only people can move the run on: it runs, at least one approval is pending, and no block is running,
- * retrying, ready or about to start (decisions, "Events": paused_approval is derived, never stored).
- */
-export function isWaitingForPeople(dag: Dag, fold: RunFold): boolean {
-  if (fold.state !== 'running' || pendingOf(fold).length === 0) return false
-  return movingBlocks(dag, fold).length === 0
-}
-
-/** Blocks that are running, retrying, ready or about to start. */
-export function movingBlocks(dag: Dag, fold: RunFold): readonly Block[] {
-  const modules = bounceModules(dag.blocks)
-  return dag.blocks.filter((block) => isMoving(block, modules, fold))
+/** What its events do not say of a run, for words. */
+export interface Waiting {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** Blocks that may run at once, 0 = no limit. */
+  readonly max_parallel: number
+  /** What the safety policy lowers `retry` to. */
+  readonly max_attempts: number
+  /** Of a queued run: its place in the queue, from 1, and how many runs are active. */
+  readonly queue?: { readonly place: number; readonly active: number } | undefined
 }
 
 /**
- * What a live run waits for, for people: `waiting for approval of deploy since ..`, `block build: attempt 2 of 3,
- * provider timeout, next try in 4 s`. Undefined when it has ended or nothing has begun.
+ * What a live run waits for and since when, in one sentence for people: `waiting for approval of deploy since ..`,
+ * `block build: attempt 2 of 3, running for 12 s`. Undefined when it has ended.
  */
-export function waitingWords(dag: Dag, fold: RunFold, now: number): string | undefined {
+export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string | undefined {
   if (fold.state !== 'running') return undefined
-  const asked = pendingOf(fold).map(({ block_id, requested_at }) => `approval of ${block_id} since ${requested_at}`)
-  const busy = dag.blocks.flatMap((block) => busyWords(block, stateOf(block.id, fold), now))
-  const words = [...(asked.length === 0 ? [] : [`waiting for ${listed(asked)}`]), ...busy]
-  return words.length === 0 ? undefined : listed(words, '; ')
+  if (fold.queued === true && waiting.queue !== undefined) return queueWords(fold, waiting.queue)
+  const asked = Object.values(fold.approvals)
+    .filter(({ status }) => status === 'pending')
+    .map(({ block_id, requested_at }) => `approval of ${block_id} since ${requested_at}`)
+  const steps = newestSteps(fold.steps)
+  const busy = dag.blocks.flatMap((block) => {
+    const { id } = block
+    const decided = Object.values(fold.approvals).findLast(({ block_id }) => block_id === id)?.decided_at
+    return busyWords(block, foldedBlock(fold, id), { ...waiting, step: steps.get(id), decided })
+  })
+  const words = [
+    ...(asked.length === 0 ? [] : [`waiting for ${listed(asked)}`]),
+    ...busy,
+    ...slotWords(dag, fold, waiting),
+  ]
+  return words.length > 0 ? listed(words, '; ') : idleWords(dag, fold)
 }
 
-function pendingOf({ approvals }: RunFold): readonly ApprovalFold[] {
-  return Object.values(approvals).filter(({ status }) => status === 'pending')
+function queueWords({ started_at }: RunFold, { place, active }: NonNullable<Waiting['queue']>): string {
+  const runs = active === 1 ? '1 run is active' : `${active} runs are active`
+  return `waiting for a place since ${started_at}: ${nth(place)} in the queue, ${runs}`
 }
 
-const MOVING: ReadonlySet<string> = new Set(['running', 'retrying', 'ready'])
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
-
-function isMoving({ id, upstream }: Block, modules: readonly BounceModule[], fold: RunFold): boolean {
-  const block = stateOf(id, fold)
-  if (block !== undefined && block.state !== 'pending') return MOVING.has(block.state)
-  return waitedFor(id, upstream, modules).every((other) => ENDED.has(stateOf(other, fold)?.state ?? 'pending'))
+/** `1st`, `2nd`, `3rd`, `4th`, `11th`, `21st`. */
+function nth(n: number): string {
+  const teen = n % 100 > 10 && n % 100 < 14
+  return `${n}${(teen ? undefined : ['th', 'st', 'nd', 'rd'][n % 10]) ?? 'th'}`
 }
 
-/** From outside, a bounce module is waited for as a whole: it may still send back what has ended. */
-function waitedFor(id: string, upstream: readonly string[], modules: readonly BounceModule[]): readonly string[] {
-  const entered = modules.filter(
-    ({ blocks }) => !blocks.includes(id) && blocks.some((other) => upstream.includes(other)),
-  )
-  return [...upstream, ...entered.flatMap(({ blocks }) => blocks)]
+/** Of each block itself, not of the items of a fan-out. */
+function newestSteps(steps: readonly StepFold[]): ReadonlyMap<string, StepFold> {
+  return new Map(steps.flatMap((step) => (step.item === undefined ? [[step.block_id, step]] : [])))
 }
 
-function stateOf(id: string, { blocks }: RunFold): BlockFold | undefined {
-  return Object.hasOwn(blocks, id) ? blocks[id] : undefined
+interface BlockWaiting extends Waiting {
+  readonly step: StepFold | undefined
+  /** When a person last let it go on. */
+  readonly decided: string | undefined
 }
 
-function busyWords({ id, retry }: Block, block: BlockFold | undefined, now: number): readonly string[] {
+function busyWords({ id, retry }: Block, block: BlockFold | undefined, waiting: BlockWaiting): readonly string[] {
   if (block === undefined) return []
-  const attempt = `block ${id}: ${attemptWords(block.attempt, retry.max_attempts)}`
-  if (block.state === 'running') return [`${attempt}, ${workWords(block)}`]
-  if (block.state === 'retrying') return [`${attempt}, ${block.error?.reason ?? 'failed'}, ${nextTry(block, now)}`]
-  return block.state === 'ready' ? [`block ${id}: ready to start`] : []
+  const { now, max_attempts, step, decided } = waiting
+  const attempt = `block ${id}: ${attemptWords(block.attempt, Math.max(1, Math.min(retry.max_attempts, max_attempts)))}`
+  if (block.state === 'running') return [`${attempt}, ${workWords(block, step?.started_at, now)}`]
+  if (block.state === 'ready') return [`block ${id}: ready to start${decided === undefined ? '' : ` since ${decided}`}`]
+  if (block.state !== 'retrying') return []
+  const since = step?.ended_at === undefined ? '' : `, waiting since ${step.ended_at}`
+  return [`${attempt}, ${block.error?.reason ?? 'failed'}, ${nextTry(block, now)}${since}`]
 }
 
 /** A lost attempt is tried again beyond the block's own retry (docs/adr/0009). */
@@ -72,16 +81,67 @@ function attemptWords(attempt: number, most: number): string {
     : `attempt ${attempt} of ${most}`
 }
 
-function workWords({ child, item_count, items = {} }: BlockFold): string {
-  if (child !== undefined) return `waits for child run ${child}`
-  if (item_count === undefined) return 'running'
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
+
+function workWords({ child, item_count, items = {} }: BlockFold, since: string | undefined, now: number): string {
+  if (child !== undefined) return `waits for child run ${child}${since === undefined ? '' : ` since ${since}`}`
+  const work = since === undefined ? 'running' : `running for ${elapsed(now - Date.parse(since))}`
+  if (item_count === undefined) return work
   const done = Object.values(items).filter(({ state }) => ENDED.has(state)).length
-  return `${done} of ${item_count} items done`
+  return `${done} of ${item_count} items done, ${work}`
+}
+
+/** `12 s`, `3 min`, `2 h 4 min`. */
+function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 function nextTry({ due_at }: BlockFold, now: number): string {
   const left = due_at === undefined ? 0 : Math.ceil((Date.parse(due_at) - now) / 1_000)
   return left > 0 ? `next try in ${left} s` : 'next try due now'
+}
+
+/** Blocks whose turn it is, while as many run as may. */
+function slotWords(dag: Dag, fold: RunFold, { max_parallel }: Waiting): readonly string[] {
+  const running = fold.steps.filter(({ state, block_id, item }) => {
+    const isFanOut = item === undefined && foldedBlock(fold, block_id)?.item_count !== undefined
+    return state === 'running' && !isFanOut
+  })
+  const next = nextBlocks(dag, fold)
+  if (max_parallel === 0 || running.length < max_parallel || next.length === 0) return []
+  const ids = next.map(({ id }) => id)
+  const { length } = running
+  const at = length === 1 ? '1 block runs' : `${length} blocks run`
+  const who = `${next.length === 1 ? 'block' : 'blocks'} ${listed(ids)}`
+  return [`${who}: waiting for a free place since ${since(next, fold)} (${at}, max_parallel ${max_parallel})`]
+}
+
+/** Nothing is under way: the machine is about to call its next function. */
+function idleWords(dag: Dag, fold: RunFold): string {
+  const next = nextBlocks(dag, fold)
+  if (next.length === 0) return `waiting for its end since ${lastEnd(fold)}`
+  return `about to start ${next.length === 1 ? 'block' : 'blocks'} ${listed(next.map(({ id }) => id))} since ${since(next, fold)}`
+}
+
+function lastEnd({ blocks, started_at = '' }: RunFold): string {
+  const ends = Object.values(blocks).flatMap(({ ended_at }) => ended_at ?? [])
+  return [started_at, ...ends].sort().at(-1) ?? ''
+}
+
+function nextBlocks(dag: Dag, fold: RunFold): readonly Block[] {
+  return movingBlocks(dag, fold).filter(({ id }) => (foldedBlock(fold, id)?.state ?? 'pending') === 'pending')
+}
+
+/** When the last of what the first of them waited for had ended: there it might have begun. */
+function since(blocks: readonly Block[], fold: RunFold): string {
+  const times = blocks.map(({ id, upstream }) => {
+    const ends = [id, ...upstream].map((other) => foldedBlock(fold, other)?.ended_at ?? '')
+    return [fold.started_at ?? '', ...ends].sort().at(-1) ?? ''
+  })
+  return times.sort()[0] ?? ''
 }
 
 function listed(words: readonly string[], comma = ', '): string {

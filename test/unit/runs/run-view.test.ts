@@ -69,7 +69,7 @@ const meta: Meta = {
 }
 
 const view = (events: readonly RunEvent[], approvals: readonly ApprovalItem[] = [], now = Date.parse(second(50))) =>
-  viewRun({ meta, dag, head: { deadline_at: second(3_600) }, events, approvals, now })
+  viewRun({ meta, dag, head: { deadline_at: second(3_600) }, events, approvals, now, max_attempts: 5 })
 
 function withItems(step: Step, count: number): Step {
   if (step.event.type !== 'block:started') return step
@@ -111,7 +111,7 @@ describe('viewRun()', () => {
       dag_hash: 'd',
       role: 'root',
       state: 'running',
-      waiting_for: 'block build: attempt 1 of 3, running',
+      waiting_for: 'block build: attempt 1 of 3, running for 48 s',
       starter: 'user:ana',
       created_at: second(0),
       started_at: second(1),
@@ -178,13 +178,13 @@ describe('what a run waits for', () => {
 
   test('not any more once somebody decided', () => {
     const { run } = view(logOf([...asked, decided('7', 'approve')]))
-    expect([run.state, run.waiting_for]).toEqual(['running', 'block 7: ready to start'])
+    expect([run.state, run.waiting_for]).toEqual(['running', `block 7: ready to start since ${second(10)}`])
   })
 
   test('a try beyond those of its retry, since one was lost, in words', () => {
     const tries = [1, 2, 3].flatMap((n) => [started('build', n), retrying('build', n)])
     expect(view(logOf([runStarted, ...tries, started('build', 4)])).run.waiting_for).toBe(
-      'block build: attempt 4 (retry allows 3, lost attempts came on top), running',
+      'block build: attempt 4 (retry allows 3, lost attempts came on top), running for 42 s',
     )
   })
 
@@ -193,19 +193,21 @@ describe('what a run waits for', () => {
     const first = withItems(started('build', 1), 3)
     const some = [of(0, started('build', 1)), of(0, ended('build', 1, 'completed')), of(1, started('build', 1))]
     const { run, blocks } = view(logOf([runStarted, first, ...some]))
-    expect(run.waiting_for).toBe('block build: attempt 1 of 3, 1 of 3 items done')
+    expect(run.waiting_for).toBe('block build: attempt 1 of 3, 1 of 3 items done, running for 48 s')
     expect(blocks.build).toMatchObject({
       state: 'running',
       item_count: 3,
       items: { 0: { state: 'completed' }, 1: { state: 'running' } },
     })
     const again = view(logOf([runStarted, first, ...some, withItems(started('build', 2), 3)]))
-    expect(again.run.waiting_for).toBe('block build: attempt 2 of 3, 0 of 3 items done')
+    expect(again.run.waiting_for).toBe('block build: attempt 2 of 3, 0 of 3 items done, running for 44 s')
   })
 
   test('a try again in words, with the time that is left', () => {
     const log = logOf([runStarted, started('build', 2), verdict('build', 2, 'failed'), retrying('build', 2, 54)])
-    expect(view(log).run.waiting_for).toBe('block build: attempt 2 of 3, provider timeout, next try in 4 s')
+    expect(view(log).run.waiting_for).toBe(
+      `block build: attempt 2 of 3, provider timeout, next try in 4 s, waiting since ${second(4)}`,
+    )
     expect(view(log, [], Date.parse(second(99))).run.waiting_for).toContain('next try due now')
   })
 
@@ -218,7 +220,7 @@ describe('what a run waits for', () => {
       started('7', 1),
     ])
     expect(view(log).run.waiting_for).toBe(
-      `waiting for approval of build since ${second(2)}; block constructor: attempt 1 of 3, running; block toString: attempt 1 of 3, running; and 1 more`,
+      `waiting for approval of build since ${second(2)}; block constructor: attempt 1 of 3, running for 47 s; block toString: attempt 1 of 3, running for 46 s; and 1 more`,
     )
   })
 })
