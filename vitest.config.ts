@@ -13,6 +13,7 @@ export default defineConfig({
       project('conformance', 30_000),
       project('integration', 60_000),
       project('e2e', 180_000),
+      project('faults', 300_000),
       // One file after another: each fills the machine with sandboxes, whose time limits are real.
       {
         test: { ...project('aws', 110_000).test, globalSetup: 'test/aws/synthesize-once.ts', fileParallelism: false },

@@ -31,6 +31,8 @@ function readOne(reader: Reader, paths: Path[]): Condition {
   if (reader.took('(')) {
     const inner = readCondition(reader, paths)
     reader.need(')')
+    if (GROUPS.has(inner)) throw invalid('The expression has redundant parentheses')
+    GROUPS.add(inner)
     return inner
   }
   const call = CALLS.get(reader.peek())
@@ -40,6 +42,9 @@ function readOne(reader: Reader, paths: Path[]): Condition {
   }
   return readComparison(reader, paths)
 }
+
+/** Conditions that were read out of parentheses. */
+const GROUPS = new WeakSet<Condition>()
 
 const CALLS = new Map<string, (reader: Reader, paths: Path[]) => Condition>(
   Object.entries({

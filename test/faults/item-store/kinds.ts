@@ -101,7 +101,12 @@ const text: Kind<string> = {
   bytes: (raw) => Buffer.byteLength(raw),
   same: (a, b) => a === b,
   order: compareText,
-  count: (raw) => Buffer.byteLength(raw),
+  count: (raw) => (/^[ -~]*$/.test(raw) ? raw.length : unsure(raw)),
+}
+
+/** "The length of the string" is all that is said: bytes or characters. */
+function unsure(raw: string): never {
+  throw refusals.unsupported(`the size() of "${raw}"`)
 }
 
 const number: Kind<string> = {
