@@ -82,6 +82,11 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     file: 'runs/start-run.ts',
     ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'documents'],
   },
+  {
+    name: 'retry-run',
+    file: 'runs/retry-run.ts',
+    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'documents'],
+  },
   { name: 'send-outbox', file: 'runs/send-outbox.ts', ports: ['runs', 'machine', 'outbox'] },
   { name: 'sweep', file: 'runs/sweep.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
   { name: 'reconcile', file: 'runs/reconcile.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
@@ -141,4 +146,5 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'GET', path: `${RUN}/artifacts/{name+}`, name: 'get-artifact' },
   { method: 'POST', path: `${RUN}/approvals`, name: 'decide-approval' },
   { method: 'POST', path: `${RUN}/stop`, name: 'stop-run' },
+  { method: 'POST', path: `${RUN}/retry`, name: 'retry-run' },
 ]

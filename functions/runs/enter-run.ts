@@ -7,6 +7,7 @@ import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { admitRun } from './admit-run.ts'
 import { createRun, type RunOrder } from './create-run.ts'
+import { linkLineage } from './link-lineage.ts'
 import { refuseHeld } from './refuse-held.ts'
 
 type EnterWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'ids' | 'log' | 'settings'>
@@ -62,7 +63,11 @@ export async function enterRun(
   const { created, queued, meta } = admitted
   if (meta.body_hash !== body_hash) throw keyReused(run.run_id)
   if (created) world.log.info('run started', { run_id: run.run_id, dag_name: meta.dag_name, starter, queued })
-  if (created && !queued) await launch(run).catch((error: unknown) => startLater(world, run, error))
+  const begin = async () => {
+    await linkLineage(world, meta)
+    if (!queued) await launch(run)
+  }
+  if (created) await begin().catch((error: unknown) => startLater(world, run, error))
   return {
     run,
     created,

@@ -5,6 +5,8 @@ import { takeArtifacts } from './continued-run.ts'
 import { endIfHeld } from './end-if-held.ts'
 import { endRun } from './end-run.ts'
 import { endUnawaited, isAwaited } from './is-awaited.ts'
+import { linkLineage } from './link-lineage.ts'
+import { startExecution } from './start-execution.ts'
 
 type LaunchWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'outbox' | 'clock'>
 
@@ -26,10 +28,9 @@ export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> 
 }
 
 async function start(world: LaunchWorld, run: RunKey, meta: Meta): Promise<void> {
+  await linkLineage(world, meta)
   await takeArtifacts(world, meta)
-  const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
-  const started = world.machine.start({ machine: meta.machine, name: run.run_id, input })
-  await started.catch((error: unknown) => refused(world, run, error))
+  await startExecution(world, run, meta).catch((error: unknown) => refused(world, run, error))
 }
 
 /** No such machine, or one this place cannot run: no later try will find it otherwise. */

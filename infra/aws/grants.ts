@@ -97,6 +97,15 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'outbox.nudge',
     'runs.dequeue',
   ],
+  'retry-run': [
+    'runs.read',
+    'runs.write',
+    'objects.get',
+    'objects.put',
+    'machine.named',
+    'outbox.nudge',
+    'runs.dequeue',
+  ],
   'send-outbox': [
     'runs.read',
     'runs.write',

@@ -1,4 +1,5 @@
 import { CONTROL_ROUTES } from './control-routes.ts'
+import { LINEAGE_ROUTES } from './lineage-routes.ts'
 import { PLACE_ROUTES } from './place-routes.ts'
 import { PLAN_ROUTES } from './plan-routes.ts'
 import type { RouteSchema } from './route-schema.ts'
@@ -18,4 +19,5 @@ export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   'verify-run': VERIFY_RUN,
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,
+  ...LINEAGE_ROUTES,
 }

@@ -1,0 +1,93 @@
+import type { RetryRunBody } from '../../shared/api/lineage-routes.ts'
+import { compileDag } from '../../shared/compile/compile-dag.ts'
+import { withBlocksAfter } from '../../shared/dag/blocks-after.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { suggest } from '../../shared/dag/suggest.ts'
+import { listed } from '../../shared/dag/wording.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Principal } from '../../shared/principal.ts'
+import { blockOutcome } from '../../shared/runs/block-lane.ts'
+import { expectedReuse } from '../../shared/runs/expected-reuse.ts'
+import type { Head } from '../../shared/runs/head.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { checkValues } from './check-values.ts'
+import type { Entry } from './enter-run.ts'
+import { readDocument } from './read-document.ts'
+import { type Pinned, readPinned } from './read-pinned.ts'
+import { retriedValues } from './retried-values.ts'
+
+type RetryWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'documents' | 'providers' | 'settings'>
+
+/** A retry, checked, and which results it will most likely take over. */
+export interface RetryOrder {
+  readonly order: Omit<Entry, 'route' | 'key' | 'body'>
+  readonly reused_expected: readonly string[]
+}
+
+/**
+ * What a retry of a run starts: its pinned document or an edited one, its values under those given now, its options.
+ * Faults: Conflict run_not_ended, run_is_child; NotFound unknown_block; those of a start.
+ */
+export async function orderRetry(
+  world: RetryWorld,
+  principal: Principal,
+  { run, head, body }: { readonly run: RunKey; readonly head: Head; readonly body: RetryRunBody },
+): Promise<RetryOrder> {
+  if (head.state === 'running') throw notEnded(run)
+  const old = await readPinned(world, run)
+  if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
+  const { dag, dag_hash } = await documentOf(world, old, body)
+  const again = againOf(dag, body.from_block)
+  const values = await retriedValues(world, principal, { run, old, dag })
+  const overrides = { ...values.overrides, ...body.overrides }
+  const context = checkValues(dag, { inputs: body.inputs, context: body.context, overrides }, values.earlier)
+  const { text, parts } = compileDag(dag)
+  const completed = new Set(old.dag.blocks.map(({ id }) => id).filter((id) => isCompleted(old, head, id)))
+  const before = { dag: old.dag, context: values.context, overrides: old.meta.overrides, completed }
+  const { continues, options } = old.meta
+  return {
+    order: {
+      dag,
+      dag_hash,
+      machine: await world.machine.named(text, dag_hash, parts),
+      context,
+      overrides,
+      options: { ...options, ...body.options },
+      retry_of: { run_id: run.run_id, again },
+      root: old.meta.root ?? run.run_id,
+      ...(continues === undefined ? {} : { continues }),
+    },
+    reused_expected: expectedReuse(before, { dag, context, overrides, again }),
+  }
+}
+
+/** Results of a document that is edited are taken over block by block, as their hashes say. */
+async function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
+  if (body.dag === undefined) return { dag, dag_hash: meta.dag_hash }
+  return readDocument(world, { dag: body.dag, name: dag.name })
+}
+
+function againOf(dag: Dag, id: string | undefined): readonly string[] {
+  if (id === undefined) return []
+  const ids = dag.blocks.map((block) => block.id)
+  if (ids.includes(id)) return withBlocksAfter(dag, id)
+  const near = suggest(id, ids)
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`
+  const message = `Cannot retry from block "${id}": DAG "${dag.name}" has ${listed(ids.slice(0, 20))}.${hint}`
+  throw new Fault('NotFound', 'unknown_block', message)
+}
+
+function isCompleted(old: Pinned, head: Head, id: string): boolean {
+  return blockOutcome(old, head, id) === 'completed'
+}
+
+function notEnded({ run_id }: RunKey): Fault {
+  const message = `Cannot retry run "${run_id}": it has not ended. Wait for it with \`sluice run watch\`, or stop it.`
+  return new Fault('Conflict', 'run_not_ended', message, { facts: { run_id } })
+}
+
+function isChild({ run_id }: RunKey, parent: string): Fault {
+  const message = `Cannot retry run "${run_id}": it is the child of a block of run "${parent}", which alone waits for it. Retry that one: its child takes over what this one completed.`
+  return new Fault('Conflict', 'run_is_child', message, { facts: { run_id, parent } })
+}

@@ -1,0 +1,26 @@
+import { compileDag } from '../../shared/compile/compile-dag.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { readPinned } from './read-pinned.ts'
+
+/**
+ * Starts the execution of a run on the machine META names. A retry only named it, and one that waited in the queue may
+ * find it gone: then it is made of the run's own document. The machine of a child is deployed or not at all.
+ */
+export async function startExecution(
+  world: Pick<World, 'runs' | 'objects' | 'machine'>,
+  run: RunKey,
+  { machine, parent, dag_hash }: Meta,
+): Promise<void> {
+  const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
+  const order = { machine, name: run.run_id, input }
+  try {
+    await world.machine.start(order)
+  } catch (error) {
+    if (parent !== undefined || !(error instanceof Fault) || error.code !== 'machine_unknown') throw error
+    const { text, parts } = compileDag((await readPinned(world, run)).dag)
+    await world.machine.ensure(text, dag_hash, parts)
+    await world.machine.start(order)
+  }
+}
