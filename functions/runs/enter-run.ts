@@ -57,7 +57,7 @@ export async function enterRun(
     return createRun(world, { ...order, machine: on, run, options, starter, body_hash, queued })
   }
   await refuseHeld(world, run.tenant)
-  const there = key === undefined ? undefined : await world.runs.meta(run)
+  const there = key === undefined ? undefined : await madeBefore(world, run)
   const admitted =
     there !== undefined ? { meta: there, created: false, queued: false } : await admitRun(world, run, make)
   const { created, queued, meta } = admitted
@@ -77,6 +77,11 @@ export async function enterRun(
     blocks: meta.blocks,
     edges: edgesOf(order.dag),
   }
+}
+
+/** With HEAD the run is there: META alone is of a start that died, which this one finishes. */
+async function madeBefore({ runs }: Pick<EnterWorld, 'runs'>, run: RunKey): Promise<Meta | undefined> {
+  return (await runs.head(run, [])) === undefined ? undefined : runs.meta(run)
 }
 
 /** The run exists and owes its start: the sweeper launches it. */
