@@ -10,26 +10,25 @@ const GRACE_MS = 60_000
  * or waits for a person within its deadline and two sweeps), 16 (nothing is owed after two sweeps of calm).
  */
 export async function isAtRest(system: System, people: People, skew_ms: number): Promise<boolean> {
-  const { sim, raw, runs, functions } = system
-  const now = sim.scheduler.now()
-  const calm = sim.calm_at
+  const { raw, runs, functions } = system
   let rests = functions.underWay.size === 0 && people.busy() === 0
   for (const key of runs.values()) {
     const head = await raw.head(key, [])
     if (head === undefined) continue
-    if (head.state !== 'running') {
-      const late = head.outbox.filter(
-        ({ at }) => now > Math.max(calm, Date.parse(at)) + GRACE_MS + 3 * SWEEP_MS + 2 * skew_ms,
-      )
-      if (late.length > 0) sim.violate(16, `${key.run_id} still owes ${late.map(({ id }) => id).join(', ')}`)
-      if (head.outbox.length > 0) rests = false
-    } else {
-      rests = false
-      if (now > dueOf(head, calm) + 3 * SWEEP_MS + 2 * skew_ms)
-        sim.violate(32, `${key.run_id} does not end: ${wordsOf(head)}`)
-    }
+    rests &&= head.state !== 'running' && head.outbox.length === 0
+    tellLate(system, key.run_id, head, skew_ms)
   }
   return rests
+}
+
+function tellLate({ sim }: System, run_id: string, head: Head, skew_ms: number): void {
+  const overdue = sim.scheduler.now() - 3 * SWEEP_MS - 2 * skew_ms
+  if (head.state === 'running') {
+    if (overdue > dueOf(head, sim.calm_at)) sim.violate(32, `${run_id} does not end: ${wordsOf(head)}`)
+    return
+  }
+  const late = head.outbox.filter(({ at }) => overdue > Math.max(sim.calm_at, Date.parse(at)) + GRACE_MS)
+  if (late.length > 0) sim.violate(16, `${run_id} still owes ${late.map(({ id }) => id).join(', ')}`)
 }
 
 function dueOf(head: Head, calm: number): number {

@@ -23,9 +23,23 @@ export interface RouteCall {
  */
 export async function callRoute(system: System, name: string, call: RouteCall): Promise<Reply | undefined> {
   const { functions, sim } = system
-  const { tenant, params, query, body, key, read_body } = call
+  const { tenant, params, key } = call
+  const event = eventOf(name, call)
+  const who = `${name}(${(params.run_id ?? key ?? tenant).slice(-6)})`
+  const answer = await functions
+    .invoke(name, event, { from: 'route', who, tenant, principal: principalOf(tenant) })
+    .catch(() => undefined)
+  if (answer === undefined) return undefined
+  const { statusCode: status, body: text } = answer as { readonly statusCode: number; readonly body: unknown }
+  if (status === 500) sim.violate(38, `${name} answers 500: ${String(text).slice(0, 300)}`)
+  sim.trace(`${who} is answered ${status}${status >= 400 ? ` ${codeIn(text)}` : ''}`)
+  return { status, json: typeof text === 'string' && text.startsWith('{') ? JSON.parse(text) : {} }
+}
+
+/** The event API Gateway makes of a request. */
+function eventOf(name: string, { params, query, body, key, read_body }: RouteCall): object {
   const line = ROUTES.find((one) => one.name === name)
-  const event = {
+  return {
     httpMethod: line?.method ?? 'GET',
     resource: line?.path,
     path: line?.path ?? '/',
@@ -36,15 +50,6 @@ export async function callRoute(system: System, name: string, call: RouteCall): 
     isBase64Encoded: false,
     ...(read_body === undefined ? {} : { read_body }),
   }
-  const who = `${name}(${(params.run_id ?? key ?? tenant).slice(-6)})`
-  const answer = await functions
-    .invoke(name, event, { from: 'route', who, tenant, principal: principalOf(tenant) })
-    .catch(() => undefined)
-  if (answer === undefined) return undefined
-  const { statusCode: status, body: text } = answer as { readonly statusCode: number; readonly body: unknown }
-  if (status === 500) sim.violate(38, `${name} answers 500: ${String(text).slice(0, 300)}`)
-  sim.trace(`${who} is answered ${status}${status >= 400 ? ` ${codeIn(text)}` : ''}`)
-  return { status, json: typeof text === 'string' && text.startsWith('{') ? JSON.parse(text) : {} }
 }
 
 function codeIn(text: unknown): string {

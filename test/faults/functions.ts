@@ -134,6 +134,12 @@ export function createFunctions(parts: FunctionParts): Functions {
       .then(() => once(name, payload, call))
       .catch(() => undefined)
   }
+  const repeat = (fault: FaultKind | undefined, name: string, payload: unknown, call: Call): void => {
+    if (fault === 'twice_at_once') send(name, payload, { ...call, who: `${call.who} twin` })
+    if (fault !== 'twice') return
+    const ms = sim.faults.size() ** 2 * 60_000
+    sim.scheduler.after(ms, () => send(name, payload, { ...call, who: `${call.who} again` }))
+  }
   return {
     send,
     underWay,
@@ -144,11 +150,7 @@ export function createFunctions(parts: FunctionParts): Functions {
       if (fault !== undefined) sim.trace(`fault ${fault} of ${call.who}`)
       if (fault === 'never_run') return call.from === 'machine' ? new Promise(() => undefined) : undefined
       if (call.from === 'machine') delivered.push({ name, payload, call })
-      if (fault === 'twice_at_once') send(name, payload, { ...call, who: `${call.who} twin` })
-      if (fault === 'twice') {
-        const ms = sim.faults.size() ** 2 * 60_000
-        sim.scheduler.after(ms, () => send(name, payload, { ...call, who: `${call.who} again` }))
-      }
+      repeat(fault, name, payload, call)
       return once(name, payload, call)
     },
   }

@@ -64,6 +64,11 @@ export function createScheduler(random: Random, start: number): Scheduler {
     }
     return true
   }
+  /** Somebody may have asked for a turn of the event loop (the interpreter does, each 64 states). */
+  const wakes = async () => {
+    await settled()
+    return ready.length > 0 || moveOn()
+  }
   return {
     now: () => now,
     get steps() {
@@ -73,19 +78,13 @@ export function createScheduler(random: Random, start: number): Scheduler {
     delay,
     after,
     async run(done, most) {
-      const end = steps + most
-      for (;;) {
+      for (const end = steps + most; steps < end; steps += 1) {
         await settled()
         if (await done()) return 'done'
-        if (ready.length === 0) {
-          // Somebody may have asked for a turn of the event loop (the interpreter does, each 64 states).
-          await settled()
-          if (ready.length === 0 && !moveOn()) return 'idle'
-        }
-        if (steps >= end) return 'endless'
-        steps += 1
+        if (ready.length === 0 && !(await wakes())) return 'idle'
         takeOne(ready, random)()
       }
+      return 'endless'
     },
   }
 }

@@ -1,27 +1,29 @@
 import type { Head } from '../../shared/runs/head.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { System } from './system.ts'
 
 /** What must hold of every HEAD after every step, and of what it was before. */
 export function watchHeads(system: System, max_runs: number): () => Promise<void> {
-  const { raw, sim, runs } = system
   const before = new Map<string, Head>()
   return async () => {
     for (const id of system.written()) {
-      const key = runs.get(id)
-      if (key === undefined) {
-        if (id === 'tenant/') await watchLeases(system, max_runs)
-        continue
-      }
-      const head = await raw.head(key)
-      const was = before.get(id)
-      if (head === undefined) {
-        if (was !== undefined) sim.violate(6, `${id} has no HEAD any more`)
-        continue
-      }
-      before.set(id, head)
-      for (const [invariant, words] of problemsOf(was, head)) sim.violate(invariant, `${id}: ${words}`)
+      const key = system.runs.get(id)
+      if (key !== undefined) await watchHead(system, key, before)
+      else if (id === 'tenant/') await watchLeases(system, max_runs)
     }
   }
+}
+
+async function watchHead({ raw, sim }: System, key: RunKey, before: Map<string, Head>): Promise<void> {
+  const { run_id } = key
+  const was = before.get(run_id)
+  const head = await raw.head(key)
+  if (head === undefined) {
+    if (was !== undefined) sim.violate(6, `${run_id} has no HEAD any more`)
+    return
+  }
+  before.set(run_id, head)
+  for (const [invariant, words] of problemsOf(was, head)) sim.violate(invariant, `${run_id}: ${words}`)
 }
 
 const MOST_BYTES = 32_768
