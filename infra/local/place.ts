@@ -11,7 +11,7 @@ import { createLog } from './log.ts'
 import { localPrincipal } from './principal.ts'
 import { missingKeys } from './provider-keys.ts'
 import { listen } from './server.ts'
-import { startSweep } from './sweep.ts'
+import { startSweeps } from './sweep.ts'
 
 export interface PlaceOptions {
   /** Serve HTTP on settings.port. Default: in-process only. */
@@ -75,7 +75,8 @@ async function openSteps(
   for (const words of missingKeys(settings, keys)) log.error(words)
   const resumed = await engine.resume()
   log.info('place opened', { url: server?.url, data_dir: settings.data_dir, runs_resumed: resumed })
-  if (sweep_ms > 0) undone(startSweep(sweep_ms, () => host.invoke('sweep', {}), log))
+  const sweep = () => host.invoke('sweep', {})
+  if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, settings, db, clock, log }))
   return {
     world,
     ...(server === undefined ? {} : { url: server.url }),

@@ -25,9 +25,17 @@ export function runNumbers(db: DatabaseSync): (run: RunKey) => number | undefine
 
 const numbersOf = new WeakMap<DatabaseSync, (run: RunKey) => number | undefined>()
 
+/** After runs were removed: their numbers may be given again. */
+export function forgetRuns(db: DatabaseSync): void {
+  knownRuns.get(db)?.clear()
+}
+
+const knownRuns = new WeakMap<DatabaseSync, Map<string, number>>()
+
 function openNumbers(db: DatabaseSync): (run: RunKey) => number | undefined {
   const find = query<{ readonly run: number }>(db, 'SELECT run FROM runs WHERE tenant = ? AND run_id = ?')
   const known = new Map<string, number>()
+  knownRuns.set(db, known)
   return ({ tenant, run_id }) => {
     const key = `${tenant}/${run_id}`
     const run = known.get(key) ?? find.one(tenant, run_id)?.run
