@@ -26,13 +26,14 @@ const LARGE_BYTES = 2_048
 export function appendChange(
   given: Append,
   texts: readonly string[],
-  check: 'mine' | 'theirs',
+  how: { readonly check: 'mine' | 'theirs'; readonly retention_days: number },
 ): (terms: Terms) => Change {
+  const { check } = how
   const { check_at, ...rest } = given
   const append = check === 'mine' ? given : rest
   return (terms) => {
     const ledger = ledgerChange(terms, append)
-    const set = assignments(terms, append, texts).join(', ')
+    const set = [...assignments(terms, append, texts), ...ended(terms, append, how)].join(', ')
     const all = [...guards(terms, append, tailLimit(texts)), ...ledger.guards, ...checkGuard(terms, check_at, check)]
     return {
       update: `SET ${set}${removal(terms, append)}${sums(terms, append, ledger.adds)}`,
@@ -56,10 +57,17 @@ function assignments(terms: Terms, append: Append, texts: readonly string[]): re
   for (const entry of lastOfEachId(append.outbox ?? []))
     set.push(`${path('outbox', entry.id)} = ${value(as.json(entry))}`)
   if (state !== undefined) set.push(`${path('state')} = ${value(as.text(state))}`)
-  if (state !== undefined && state !== 'running') set.push(`${path('ttl')} = ${value(keepHead(append.at))}`)
   if (append.deadline_at !== undefined) set.push(`${path('deadline_at')} = ${value(as.text(append.deadline_at))}`)
   if (append.check_at !== undefined) set.push(`${path('check_at')} = ${value(as.text(append.check_at))}`)
   return set
+}
+
+function ended(
+  { path, value }: Terms,
+  { at, state = 'running' }: Append,
+  how: { readonly retention_days: number },
+): readonly string[] {
+  return state === 'running' ? [] : [`${path('ttl')} = ${value(keepHead(at, how))}`]
 }
 
 function noted({ path, value }: Terms, { open_items, module, child }: Append): readonly string[] {

@@ -51,7 +51,8 @@ interface Writing {
 async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | undefined> {
   const { append, texts, check } = writing
   const { run, events } = append
-  const written = await table.update(headKey(run), appendChange(append, texts, check))
+  const { retention_days } = table
+  const written = await table.update(headKey(run), appendChange(append, texts, { check, retention_days }))
   if (written.ok) return finishAppend(table, append, readHead(written.item))
   writing.resent ||= written.sent > 1
   const item = written.item ?? (await table.get(headKey(run)))

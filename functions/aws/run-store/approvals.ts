@@ -12,7 +12,7 @@ export function approvalsOf(
     async putApproval(run, item, token) {
       const asked = { inbox: as.text(`T#${run.tenant}`), asked_at: as.text(item.requested_at) }
       const always = {
-        set: { item: as.json(item), ttl: keepItem(table.now()) },
+        set: { item: as.json(item), ttl: keepItem(table) },
         token,
       }
       const open = await write(table, run, item.id, { ...always, set: { ...always.set, ...asked } }, true)

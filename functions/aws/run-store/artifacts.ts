@@ -14,7 +14,7 @@ export function artifactsOf(table: RunTable): Pick<RunStore, 'putArtifact' | 'ar
         block_id: as.text(block_id),
         attempt: as.number(attempt),
         body: as.json(artifact),
-        ttl: keepItem(table.now()),
+        ttl: keepItem(table),
       }
       await table.put(
         item,

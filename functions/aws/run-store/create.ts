@@ -38,7 +38,7 @@ export function runsOf(table: RunTable): Pick<RunStore, 'create' | 'meta' | 'par
 /** Before the run is there: whoever ends it finds the token, whenever that is. */
 async function addParentToken(table: RunTable, run: RunKey, token: string): Promise<void> {
   await table.update(itemKey(run, 'PARENT'), ({ path, value }) => ({
-    update: `SET ${path('ttl')} = ${value(keepItem(table.now()))} ADD ${path('tokens')} ${value(as.member(token))}`,
+    update: `SET ${path('ttl')} = ${value(keepItem(table))} ADD ${path('tokens')} ${value(as.member(token))}`,
   }))
 }
 
@@ -55,7 +55,7 @@ async function decide(
     version: as.number(0),
     values: as.json(context),
     birth: as.json(birth),
-    ttl: keepBirth(table.now()),
+    ttl: keepBirth(table),
   }
   const written = await table.put(item, ifAbsent)
   if (written.ok) return birth
@@ -72,6 +72,6 @@ async function isUnfinished(table: RunTable, { run }: Birth): Promise<boolean> {
 const UNFINISHED_MS = 30 * 86_400_000
 
 async function writeRest(table: RunTable, birth: Birth): Promise<void> {
-  await table.put({ ...metaItem(birth), ttl: keepBirth(table.now()) }, ifAbsent)
+  await table.put({ ...metaItem(birth), ttl: keepBirth(table) }, ifAbsent)
   await table.put(headItem(birth), ifAbsent)
 }

@@ -34,7 +34,7 @@ export function headsOf(
       }))
     },
     async putStop(run, block) {
-      await table.put({ ...stopKey(run, block), ttl: keepItem(table.now()) })
+      await table.put({ ...stopKey(run, block), ttl: keepItem(table) })
     },
     // Asked each half second while a dispatch runs: the cheaper read, a moment behind, is what decisions ask for.
     async stopped(run, block) {

@@ -14,14 +14,14 @@ export function joinsOf(table: RunTable): Pick<RunStore, 'waitJoin' | 'signalJoi
     async waitJoin(run, join, { need, token }) {
       if (need <= 0) return 'done'
       const waiting = await table.update(joinKey(run, join), ({ path, value }) => ({
-        update: `SET ${path('ttl')} = ${value(keepItem(table.now()))} ADD ${path('tokens')} ${value(as.member(token))}, ${path('need')} ${value(as.numberMember(need))}`,
+        update: `SET ${path('ttl')} = ${value(keepItem(table))} ADD ${path('tokens')} ${value(as.member(token))}, ${path('need')} ${value(as.numberMember(need))}`,
         condition: `attribute_not_exists(${path('done')}) OR size(${path('done')}) < ${value(as.number(need))}`,
       }))
       return waiting.ok ? 'waiting' : 'done'
     },
     async signalJoin(run, join, source) {
       const signalled = await table.update(joinKey(run, join), ({ path, value }) => ({
-        update: `SET ${path('ttl')} = ${value(keepItem(table.now()))} ADD ${path('done')} ${value(as.member(source))}`,
+        update: `SET ${path('ttl')} = ${value(keepItem(table))} ADD ${path('done')} ${value(as.member(source))}`,
       }))
       return joinOf(signalled.item ?? {})
     },

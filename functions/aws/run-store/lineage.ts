@@ -8,7 +8,7 @@ import { keepBirth } from './time-to-live.ts'
 export function lineageOf(table: RunTable): Lineages {
   return {
     async linkRun(tenant, root, link) {
-      const item = { ...linkKey(tenant, root, link.run_id), link: as.json(link), ttl: keepBirth(table.now()) }
+      const item = { ...linkKey(tenant, root, link.run_id), link: as.json(link), ttl: keepBirth(table) }
       await table.put(item, ifAbsent)
     },
     async lineage(tenant, root) {

@@ -18,12 +18,13 @@ const REQUEST_MS = 3_000
 
 /** The RunStore port on DynamoDB, for the table the environment names. */
 export function openRunStore(
-  { env, clock, ids }: Pick<Core, 'env' | 'clock' | 'ids'>,
+  { env, clock, ids, settings }: Pick<Core, 'env' | 'clock' | 'ids' | 'settings'>,
   config: DynamoDBClientConfig = {},
 ): RunStore {
   const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
   const client = new DynamoDBClient({ ...CLIENT_OPTIONS, requestHandler, ...config })
-  return runStoreOn({ client, table: required(env, 'TABLE'), clock, ids })
+  const { retention_days } = settings.safety
+  return runStoreOn({ client, table: required(env, 'TABLE'), clock, ids, retention_days })
 }
 
 /**

@@ -44,7 +44,7 @@ export async function writeProjection(table: RunTable, run: RunKey, projection: 
     ...(holder === undefined ? {} : { holder: as.text(holder) }),
     ...(lease_until === undefined ? {} : { lease_until: as.text(lease_until) }),
     body: as.json(projection),
-    ttl: keepItem(table.now()),
+    ttl: keepItem(table),
   }
   const newer = as.number(ordinal)
   await table.put(

@@ -12,6 +12,7 @@ import { as, type Item } from './attribute-values.ts'
 import { tableFault } from './table-fault.ts'
 import { type TableWrites, writesOf } from './table-writes.ts'
 import { createTerms, type Terms } from './terms.ts'
+import type { Keeping } from './time-to-live.ts'
 
 /** What the run store of AWS is opened with. The client brings region, credentials and the SDK's own retries. */
 export interface RunTableOptions {
@@ -20,6 +21,8 @@ export interface RunTableOptions {
   readonly table: string
   readonly clock: Pick<Clock, 'now' | 'delay'>
   readonly ids: Pick<Ids, 'random'>
+  /** `safety.retention_days` of the settings; below 91, as when it is absent, it is 91 (time-to-live.ts). */
+  readonly retention_days?: number
 }
 
 export interface TableQuery {
@@ -33,7 +36,7 @@ export interface TableQuery {
 }
 
 /** One table through expressions; errors are Faults. Reads are consistent but those of an index, and where said. */
-export interface RunTable extends TableWrites {
+export interface RunTable extends TableWrites, Keeping {
   get(key: Item, how?: { readonly stale?: true; readonly only?: Only }): Promise<Item | undefined>
   /** In any order; absent ones are left out. Names a key at most once. */
   getAll(keys: readonly Item[]): Promise<readonly Item[]>
@@ -41,7 +44,6 @@ export interface RunTable extends TableWrites {
   query(query: TableQuery): Promise<{ readonly items: readonly Item[]; readonly last?: Item }>
   /** Every item of one partition whose sort key starts so, or the first so many, by sort key. */
   all(key: Item, limit?: number): Promise<readonly Item[]>
-  now(): number
   /** For telling own writes from equal ones: 8 characters, one an append. */
   nonce(): string
   /** Waits before another try, 0 the first: a random part of a time that doubles up to 400 ms. */
@@ -65,6 +67,7 @@ export function openTable(options: RunTableOptions): RunTable {
     query,
     all: (key, limit) => queryAll(query, key, limit),
     now: () => clock.now(),
+    retention_days: options.retention_days ?? 0,
     nonce: () => Buffer.from(ids.random(6)).toString('base64url'),
     pause,
   }

@@ -20,7 +20,7 @@ export async function spill(table: RunTable, run: RunKey, { base, base_hash, tai
     base: as.number(base),
     n: as.number(n),
     events: as.list(tail),
-    ttl: keepItem(table.now()),
+    ttl: keepItem(table),
   })
   const hash = chainOf(eventsOf(tail, base, run.run_id), base_hash)
   await table.update(headKey(run), ({ path, value }) => ({

@@ -9,6 +9,7 @@ import {
 import { lambdaClock } from '../../../functions/aws/clock.ts'
 import { runStoreOn } from '../../../functions/aws/run-store/open-run-store.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import type { Clock } from '../../../shared/world.ts'
 import { at, time } from '../../conformance/run-store-fixture.ts'
 import type { DynamodbEmulator } from '../../emulators/dynamodb.ts'
 
@@ -32,8 +33,16 @@ export interface DynamodbPlace {
   close(): void
 }
 
+interface Chosen {
+  readonly delay: Clock['delay']
+  readonly retention_days: number
+}
+
 /** The clock of the fixture's runs; delays are real unless `delay` says otherwise. */
-export async function openPlace(emulator: DynamodbEmulator, delay = lambdaClock.delay): Promise<DynamodbPlace> {
+export async function openPlace(
+  emulator: DynamodbEmulator,
+  { delay = lambdaClock.delay, retention_days = 0 }: Partial<Chosen> = {},
+): Promise<DynamodbPlace> {
   const table = await emulator.createTable()
   const clock = { now: () => Date.parse(time(1_000_000)), delay }
   const ids = { random: (bytes: number) => randomBytes(bytes) }
@@ -41,7 +50,7 @@ export async function openPlace(emulator: DynamodbEmulator, delay = lambdaClock.
   const plain = new DynamoDBClient(emulator.aws)
   const pkOf = (run: RunKey) => ({ S: `T#${run.tenant}#R#${run.run_id}` })
   return {
-    store: runStoreOn({ client, table, clock, ids }),
+    store: runStoreOn({ client, table, clock, ids, retention_days }),
     client,
     another: () => runStoreOn({ client: plain, table, clock, ids }),
     async item(run, sk) {

@@ -55,20 +55,14 @@ describe('items', () => {
   })
 
   test('a live HEAD never expires; an ended one does after 91 days, what lies beside it later', async () => {
-    const kinds = ['HEAD', 'META', 'CTX', 'PARENT', 'STOP', 'B#0', 'J#1', 'A#apr_1', 'F#a.md', 'P#000000000009']
-    const projection = { block: 0, ordinal: at(1, 10), state: 'running', attempt: 1 } as const
-    await place.store.append(step(run, '0', at(1, 10), { projection }))
-    await place.store.create({ ...newRun(1), parent_token: 'token' })
-    await place.store.putStop(run)
-    await place.store.signalJoin(run, '1', '0')
-    await place.store.putApproval(run, question('apr_1', 0), 'token')
-    await place.store.putArtifact(run, artifact(1))
-    expect(await place.item(run, 'HEAD')).not.toHaveProperty('ttl')
-    for (let i = 1; i <= 6; i += 1) await place.store.append(step(run, `${i}`, at(1, 10)))
-    await place.store.append(ending(run))
-    const items = await Promise.all(kinds.map((sk) => place.item(run, sk)))
-    const days = items.map((item) => Math.floor((Number(item?.ttl?.N) * 1_000 - Date.parse(time(0))) / 86_400_000))
-    expect(days).toEqual([91, 912, 912, 456, 456, 456, 456, 456, 456, 456])
+    expect(await daysKept(place)).toEqual([91, 912, 912, 456, 456, 456, 456, 456, 456, 456])
+  })
+
+  test('a retention past 91 days keeps all of them so much longer', async () => {
+    const longer = await openPlace(emulator, { retention_days: 400 })
+    await longer.store.create(newRun(1))
+    expect(await daysKept(longer)).toEqual([400, 1_530, 1_530, 765, 765, 765, 765, 765, 765, 765])
+    longer.close()
   })
 
   test("an artifact of an older attempt does not take a newer one's place", async () => {
@@ -113,7 +107,7 @@ describe('HEAD at 1,000 blocks, all of them running, while nobody can spill', ()
     ['small', 2, 920],
     ['the largest', 8, 940],
   ])('stays within 32 KB, filled by %s appends', async (_, events, bytes) => {
-    const still = await openPlace(emulator, async () => {})
+    const still = await openPlace(emulator, { delay: async () => {} })
     await still.store.create(newRun(1))
     await still.widen(run, 1_000, 1_000)
     refusePages(still.client)
@@ -125,6 +119,23 @@ describe('HEAD at 1,000 blocks, all of them running, while nobody can spill', ()
     still.close()
   })
 })
+
+/** For how many days HEAD is kept after its end, and the items beside it from when they were written. */
+async function daysKept(place: DynamodbPlace): Promise<readonly number[]> {
+  const kinds = ['HEAD', 'META', 'CTX', 'PARENT', 'STOP', 'B#0', 'J#1', 'A#apr_1', 'F#a.md', 'P#000000000009']
+  const projection = { block: 0, ordinal: at(1, 10), state: 'running', attempt: 1 } as const
+  await place.store.append(step(run, '0', at(1, 10), { projection }))
+  await place.store.create({ ...newRun(1), parent_token: 'token' })
+  await place.store.putStop(run)
+  await place.store.signalJoin(run, '1', '0')
+  await place.store.putApproval(run, question('apr_1', 0), 'token')
+  await place.store.putArtifact(run, artifact(1))
+  expect(await place.item(run, 'HEAD')).not.toHaveProperty('ttl')
+  for (let i = 1; i <= 6; i += 1) await place.store.append(step(run, `${i}`, at(1, 10)))
+  await place.store.append(ending(run))
+  const items = await Promise.all(kinds.map((sk) => place.item(run, sk)))
+  return items.map((item) => Math.floor((Number(item?.ttl?.N) * 1_000 - Date.parse(time(0))) / 86_400_000))
+}
 
 /** Appends until one fails. */
 async function fill({ store }: DynamodbPlace, events: number, bytes: number): Promise<unknown> {

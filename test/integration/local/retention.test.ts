@@ -79,6 +79,7 @@ test('an ended run is there until its days are over, then nothing of it is, in a
   await store.putArtifact(run, {
     name: 'a.md',
     ref: 'r',
+    sha256: 'a'.repeat(64),
     bytes: 1,
     media_type: 'text/plain',
     block_id: 'b',
