@@ -21,7 +21,9 @@ export const handler = httpHandler({
     const events = await allEvents(world, run)
     const queue = head.queued === true ? await placeInQueue(world, run) : undefined
     const { max_attempts } = world.settings.safety
-    const view = viewRun({ meta, dag, head, events, approvals: asked, now: world.clock.now(), max_attempts, queue })
+    const lineage = await world.runs.lineage(run.tenant, meta.root ?? run.run_id)
+    const now = world.clock.now()
+    const view = viewRun({ meta, dag, head, events, approvals: asked, lineage, now, max_attempts, queue })
     const approvals = view.approvals.map(async (approval) => {
       const shown = await valuesOf(world, run.tenant, approval.shown)
       const feedback = await feedbackOf(world, run.tenant, approval.feedback_ref)

@@ -10,6 +10,8 @@ interface Ending {
   readonly code: string
   readonly reason: string
   readonly block_id?: string
+  /** Of an iterated run: the linked run that takes its place. */
+  readonly next_run?: string
   /** True when the execution still runs and must be stopped (stop, deadline, fail_fast). */
   readonly stop: boolean
 }
@@ -34,11 +36,11 @@ export async function endRun(
   run: RunKey,
   ending: Ending,
 ): Promise<Appended> {
-  const { state, code, reason, block_id, stop } = ending
+  const { state, code, reason, block_id, next_run, stop } = ending
   const now = world.clock.now()
   const at = new Date(now).toISOString()
-  const data = block_id === undefined ? { code, reason } : { code, reason, block_id }
-  const event: NewEvent = { type: `run:${state}`, data }
+  const named = { ...(block_id === undefined ? {} : { block_id }), ...(next_run === undefined ? {} : { next_run }) }
+  const event: NewEvent = { type: `run:${state}`, data: { code, reason, ...named } }
   const outbox = owedBy(await world.runs.meta(run), ending, at)
   const done = await world.runs.append({
     run,

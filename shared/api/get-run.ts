@@ -17,6 +17,11 @@ const RunSchema = z.strictObject({
   role: z.enum(['root', 'child']),
   parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
   continues: text.optional().describe('The run whose context and artifacts this one began with'),
+  retry_of: text.optional().describe('The run whose results it took over where definition and inputs were the same'),
+  root: text.optional().describe('The first run of its lineage, when it is a linked run'),
+  retried_by: z.array(text).readonly().optional().describe('Runs that retry it, oldest first'),
+  continued_by: z.array(text).readonly().optional().describe('Runs that go on from it, oldest first'),
+  next_run: text.optional().describe('The linked run that takes its place: it was iterated'),
   state: z.enum([...RUN_STATES, ...SHOWN_STATES]),
   code: text.optional(),
   reason: text.optional(),
@@ -46,6 +51,7 @@ const BlockSchema = z.strictObject({
   error: ErrorSchema.optional(),
   due_at: text.optional(),
   child: text.optional().describe('The child run of its newest attempt (mode dag)'),
+  cached_from: text.optional().describe('The run whose result stands in for a dispatch'),
   because: z.array(text).readonly().optional(),
   condition: text.optional(),
   item_count: count.optional().describe('How many items a foreach block began with'),
@@ -100,6 +106,11 @@ export const GET_RUN = {
     steps: z.array(StepSchema).readonly(),
     dag: z.looseObject({ name: text }),
     approvals: z.array(ApprovalSchema).readonly(),
+    lineage: z
+      .array(z.strictObject({ run_id: text, from: text, kind: text, at: text }))
+      .readonly()
+      .optional()
+      .describe('Every run that came of the same root, oldest first'),
     links: z.record(text, text).readonly(),
   }),
 } as const satisfies RouteSchema

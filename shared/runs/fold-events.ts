@@ -45,7 +45,9 @@ export const REDUCERS: Reducers = {
     endStep(draft, event, 'failed')
   },
   'block:completed': (draft, event) => {
-    changeBlock(draft, event, { state: 'completed', ended_at: event.at })
+    const { cached_from } = event.data
+    const from = cached_from === undefined ? {} : { cached_from }
+    changeBlock(draft, event, { state: 'completed', ended_at: event.at, ...from })
     endStep(draft, event, 'completed')
   },
   'block:failed': (draft, event) => {
@@ -107,8 +109,9 @@ const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'c
 
 /** A terminal run event cancels whatever has not ended (decisions, "Events"). */
 function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf<(typeof RUN_ENDS)[number]>): void {
-  const { code, reason, block_id } = data
-  draft.run = { ...draft.run, state, ended_at: at, code, reason, ...(block_id === undefined ? {} : { block_id }) }
+  const { code, reason, block_id, next_run } = data
+  const named = { ...(block_id === undefined ? {} : { block_id }), ...(next_run === undefined ? {} : { next_run }) }
+  draft.run = { ...draft.run, state, ended_at: at, code, reason, ...named }
   for (const [id, { due_at: _, ...block }] of draft.blocks) {
     if (!ENDED.has(block.state)) draft.blocks.set(id, { ...cancelItems(block), state: 'cancelled', ended_at: at })
   }

@@ -44,6 +44,8 @@ export interface BlockFold {
   readonly due_at?: string
   /** The child run of its newest attempt (mode dag). */
   readonly child?: string
+  /** The run whose result stands in for a dispatch. */
+  readonly cached_from?: string
   /** While skipped: the upstream blocks that did not complete. */
   readonly because?: readonly string[]
   /** While skipped: which condition of its own was not true. */
@@ -85,6 +87,8 @@ export interface RunFold {
   readonly code?: string
   readonly reason?: string
   readonly block_id?: string
+  /** The linked run that takes its place: it was iterated. */
+  readonly next_run?: string
   readonly started_at?: string
   readonly ended_at?: string
   /** It was started into the queue, and nothing is known of a block of it yet. */

@@ -47,7 +47,7 @@ export interface BlockProjection {
 /** What a block:output says of the call behind its values, but for what that cost. */
 export type OutputOrigin = Pick<
   EventData<'block:output'>,
-  'provider' | 'model' | 'params_hash' | 'prompt_hash' | 'finish_reason'
+  'provider' | 'model' | 'params_hash' | 'prompt_hash' | 'finish_reason' | 'raw_ref'
 >
 
 /** The items of a foreach block, fixed when it began: what they work with lies in the object store. */

@@ -3,6 +3,8 @@ import type { Block, Dag } from '../dag/dag.ts'
 import type { EventData, RunEvent, StoredValue } from './event.ts'
 import { foldRun } from './fold.ts'
 import type { Head } from './head.ts'
+import type { RunLink } from './lineage.ts'
+import { type LineageView, viewLineage } from './lineage-view.ts'
 import { isWaitingForPeople } from './moving-blocks.ts'
 import { outputRef } from './output-ref.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
@@ -18,6 +20,8 @@ export interface RunParts {
   readonly head: Pick<Head, 'deadline_at'>
   readonly events: readonly RunEvent[]
   readonly approvals?: readonly ApprovalItem[]
+  /** The runs that came of the same root, oldest first, if they were read. */
+  readonly lineage?: readonly RunLink[]
   /** Milliseconds since 1970, for durations in words. */
   readonly now: number
   /** What the safety policy lowers `retry` to. */
@@ -41,6 +45,8 @@ interface BlockAnswer {
   readonly due_at?: string
   /** The child run of its newest attempt (mode dag). */
   readonly child?: string
+  /** The run whose result stands in for a dispatch. */
+  readonly cached_from?: string
   readonly because?: readonly string[]
   readonly condition?: BlockFold['condition']
   readonly item_count?: number
@@ -57,7 +63,7 @@ type ApprovalAnswer = ApprovalFold & {
 
 /** The body of GET /api/dag/runs/:id (spec runs-and-api, "HTTP API"). */
 export interface RunAnswer {
-  readonly run: {
+  readonly run: LineageView & {
     readonly run_id: string
     readonly dag_name: string
     readonly dag_hash: string
@@ -65,8 +71,6 @@ export interface RunAnswer {
     readonly role: 'root' | 'child'
     /** The block that waits for it. */
     readonly parent?: ParentLink
-    /** The run it goes on from. */
-    readonly continues?: string
     readonly state: ShownState
     readonly code?: string
     readonly reason?: string
@@ -85,25 +89,28 @@ export interface RunAnswer {
   readonly steps: readonly StepFold[]
   readonly dag: Dag
   readonly approvals: readonly ApprovalAnswer[]
+  /** Every run that came of the same root, oldest first; absent = there is none. */
+  readonly lineage?: readonly RunLink[]
   readonly links: Readonly<Record<string, string>>
 }
 
 /** Everything but the deadline is folded from the events, so that the answer equals a replay (spec reliability, 23). */
-export function viewRun({ meta, dag, head, events, approvals = [], ...parts }: RunParts): RunAnswer {
+export function viewRun({ meta, dag, head, events, approvals = [], lineage = [], ...parts }: RunParts): RunAnswer {
   const fold = foldRun(events)
   const blocks = dag.blocks.map((block): [string, BlockAnswer] => [block.id, blockAnswer(block, fold)])
   const shown = new Map(approvals.map((item) => [item.id, item]))
   return {
-    run: runAnswer({ meta, dag, head, fold, ...parts }),
+    run: { ...runAnswer({ meta, dag, head, fold, ...parts }), ...viewLineage(meta, fold, lineage) },
     blocks: Object.fromEntries(blocks),
     steps: fold.steps,
     dag,
     approvals: Object.values(fold.approvals).map((approval) => approvalAnswer(approval, dag, shown)),
+    ...(lineage.length === 0 ? {} : { lineage }),
     links: runLinks(meta.run_id),
   }
 }
 
-interface Folded extends Omit<RunParts, 'events' | 'approvals'> {
+interface Folded extends Omit<RunParts, 'events' | 'approvals' | 'lineage'> {
   readonly fold: RunFold
 }
 
@@ -117,7 +124,6 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     dag_hash,
     role: meta.parent === undefined ? 'root' : 'child',
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
-    ...(meta.continues === undefined ? {} : { continues: meta.continues }),
     state: stateOf(dag, fold),
     ...(code === undefined ? {} : { code }),
     ...(reason === undefined ? {} : { reason }),

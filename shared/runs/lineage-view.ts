@@ -1,0 +1,36 @@
+import type { RunLink } from './lineage.ts'
+import type { RunFold } from './run-fold.ts'
+import type { Meta } from './run-store.ts'
+
+/** The place of a run among linked runs, as GET run shows it. */
+export interface LineageView {
+  /** The run it goes on from. */
+  readonly continues?: string
+  /** The run whose results it took over where definition and inputs were the same. */
+  readonly retry_of?: string
+  /** The first run of its lineage, when it is a linked run. */
+  readonly root?: string
+  /** Runs that retry it, and that go on from it, oldest first. */
+  readonly retried_by?: readonly string[]
+  readonly continued_by?: readonly string[]
+  /** The linked run that takes its place: it was iterated. */
+  readonly next_run?: string
+}
+
+export function viewLineage(
+  { run_id, continues, retry_of, root }: Meta,
+  { next_run }: Pick<RunFold, 'next_run'>,
+  lineage: readonly RunLink[],
+): LineageView {
+  const after = (kind: RunLink['kind']) =>
+    lineage.filter((link) => link.from === run_id && link.kind === kind).map((link) => link.run_id)
+  const [retries, cycles] = [after('retry'), after('continue')]
+  return {
+    ...(continues === undefined ? {} : { continues }),
+    ...(retry_of === undefined ? {} : { retry_of: retry_of.run_id }),
+    ...(root === undefined ? {} : { root }),
+    ...(retries.length === 0 ? {} : { retried_by: retries }),
+    ...(cycles.length === 0 ? {} : { continued_by: cycles }),
+    ...(next_run === undefined ? {} : { next_run }),
+  }
+}
