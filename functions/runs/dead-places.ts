@@ -19,28 +19,33 @@ export async function dropDeadPlaces(world: PlaceWorld, tenant: string): Promise
   const held = Object.entries(await world.runs.leases(runsPool(tenant)))
     .map(([run_id, until]): HeldPlace => ({ run: { tenant, run_id }, until }))
     .sort((a, b) => (a.until < b.until ? -1 : 1))
-  const kept = await keepLive(world, held.slice(0, LOOKED_AT))
-  return Math.min(held.length, LOOKED_AT) - kept.length
+  return (await judgePlaces(world, held.slice(0, LOOKED_AT))).dropped
 }
 
 /**
- * Drops the dead among these places and answers the others: of a run that has ended (its release was lost, or it took
- * one after its end), and of one that never got a HEAD, once its lease is over (before that a start is under way).
+ * Which of these places belong to live runs. Drops those nobody holds any more: of a run that has ended (its release
+ * was lost, or it took one after its end), and of one that never got a HEAD, once its lease is over (before that a start
+ * is under way).
  */
-export async function keepLive(world: PlaceWorld, held: readonly HeldPlace[]): Promise<readonly HeldPlace[]> {
-  const live: HeldPlace[] = []
+export async function judgePlaces(
+  world: PlaceWorld,
+  held: readonly HeldPlace[],
+): Promise<{ readonly live: readonly RunKey[]; readonly dropped: number }> {
+  const live: RunKey[] = []
+  let dropped = 0
   for (let i = 0; i < held.length; i += TOGETHER) {
-    const looked = held.slice(i, i + TOGETHER).map(async (place) => ((await isDead(world, place)) ? [] : [place]))
-    live.push(...(await Promise.all(looked)).flat())
+    const judged = await Promise.all(held.slice(i, i + TOGETHER).map((place) => judge(world, place)))
+    live.push(...judged.flatMap(({ run, verdict }) => (verdict === 'live' ? [run] : [])))
+    dropped += judged.filter(({ verdict }) => verdict === 'dropped').length
   }
-  return live
+  return { live, dropped }
 }
 
-async function isDead({ runs, clock }: PlaceWorld, { run, until }: HeldPlace): Promise<boolean> {
+async function judge({ runs, clock }: PlaceWorld, { run, until }: HeldPlace) {
   const head = await runs.head(run, [])
-  if (head?.state === 'running') return false
-  if (head === undefined && Date.parse(until) > clock.now()) return false
+  if (head?.state === 'running') return { run, verdict: 'live' }
+  if (head === undefined && Date.parse(until) > clock.now()) return { run, verdict: 'starting' }
   // With its end where nothing is known: a start that took it again since keeps it.
   await runs.dropLease(runsPool(run.tenant), run.run_id, ...(head === undefined ? [until] : []))
-  return true
+  return { run, verdict: 'dropped' }
 }

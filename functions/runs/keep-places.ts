@@ -2,7 +2,7 @@ import { MAX_LEASES } from '../../shared/runs/leases.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { placeUntil, runsPool } from '../../shared/runs/runs-pool.ts'
 import type { World } from '../../shared/world.ts'
-import { keepLive } from './dead-places.ts'
+import { judgePlaces } from './dead-places.ts'
 
 type PlaceWorld = Pick<World, 'runs' | 'clock'>
 
@@ -16,8 +16,8 @@ export async function keepPlaces(world: PlaceWorld, tenant: string): Promise<Rea
   const leases = Object.entries(await runs.leases(pool))
   const soon = new Date(clock.now() + LEFT_MS).toISOString()
   const due = leases.filter(([, until]) => until < soon).map(([run_id, until]) => ({ run: { tenant, run_id }, until }))
-  const live = await keepLive(world, due)
-  const holders = live.map(({ run }) => run.run_id)
+  const { live } = await judgePlaces(world, due)
+  const holders = live.map(({ run_id }) => run_id)
   if (holders.length > 0) await runs.extendLeases(pool, holders, placeUntil(clock.now()))
   return new Set(leases.map(([run_id]) => run_id))
 }
