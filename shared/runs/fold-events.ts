@@ -54,6 +54,7 @@ export const REDUCERS: Reducers = {
     const { code, reason } = event.data
     changeBlock(draft, event, { state: 'failed', ended_at: event.at, error: { code, reason } })
     endStep(draft, event, 'failed')
+    endItems(draft, event)
   },
   'block:skipped': (draft, event) => changeBlock(draft, event, { state: 'skipped', ended_at: event.at, ...event.data }),
   'block:rerouted': (draft, { data }) => {
@@ -75,6 +76,7 @@ export const REDUCERS: Reducers = {
     const { code, reason } = event.data
     changeBlock(draft, event, { state: 'cancelled', ended_at: event.at, error: { code, reason } })
     endStep(draft, event, 'cancelled')
+    endItems(draft, event)
   },
   ...silent([
     'approval:reminded',
@@ -120,6 +122,18 @@ function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf<(typeo
   }
   for (const [id, approval] of draft.approvals) {
     if (approval.status === 'pending') draft.approvals.set(id, { ...approval, status: 'cancelled' })
+  }
+}
+
+/** Items that have not ended end with their block, and so do their attempts. */
+function endItems(draft: Draft, event: RunEvent): void {
+  const { block_id = '', seq, at } = event
+  const block = draft.blocks.get(block_id)
+  if (block?.items === undefined) return
+  draft.blocks.set(block_id, cancelItems(block))
+  for (const [i, step] of draft.steps.entries()) {
+    const isOpen = step.state === 'running' && step.block_id === block_id && step.item !== undefined
+    if (isOpen) draft.steps[i] = { ...step, state: 'cancelled', ended_seq: seq, ended_at: at }
   }
 }
 

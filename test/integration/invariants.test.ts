@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { readStoredRun } from '../../functions/runs/read-stored-run.ts'
 import { systemClock } from '../../infra/local/clock.ts'
+import { canonicalJson } from '../../shared/canonical.ts'
 import { bounceModules } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
@@ -8,6 +9,7 @@ import { foldRun } from '../../shared/runs/fold.ts'
 import { checkChain } from '../../shared/runs/invariants/chain.ts'
 import { checkRun as checkStoredRun } from '../../shared/runs/invariants/check-run.ts'
 import type { Clock } from '../../shared/world.ts'
+import { secondFold } from '../unit/runs/second-fold.ts'
 import { type Calls, flakyProvider, type Life, loseAppends } from './random-faults.ts'
 import { chance, type PlannedRun, planRun, type Random, randomFrom, upTo } from './random-runs.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
@@ -178,8 +180,9 @@ async function checkRun(test: TestPlace, { blocks }: PlannedRun, run_id: string)
   expect(problems, wordsOf(events)).toEqual([])
   expect(checked.flatMap(({ n, left_out }) => (left_out === undefined ? [] : [n]))).toEqual([])
   if (before.state === 'completed') expect(before.running).toEqual([])
-  // 23: GET run says what the events say.
+  // 24, then 23: two folds agree, and GET run says what the events say.
   const fold = foldRun(events)
+  expect(canonicalJson(secondFold(events))).toBe(canonicalJson(fold))
   const { json } = await test.call('get-run', run_id)
   const states = Object.fromEntries(blocks.map(({ id }) => [id, { state: fold.blocks[id]?.state ?? 'cancelled' }]))
   expect(json).toMatchObject({ run: { state: fold.state, last_seq: events.length }, blocks: states, steps: fold.steps })

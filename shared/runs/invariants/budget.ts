@@ -1,4 +1,5 @@
 import type { EventData, RunEvent } from '../event.ts'
+import { amountUsed, costOf } from '../event-cost.ts'
 import { eventPlace } from '../event-place.ts'
 import type { Head } from '../head.ts'
 import { invariant } from './invariant.ts'
@@ -53,24 +54,18 @@ function amountsOf({ budget: ledger }: Head, unit: Unit) {
 
 /** Sum over the attempts of what their calls used beyond what was reserved for them. */
 function overEstimates(events: readonly RunEvent[], unit: Unit): number {
-  const reserved = new Map<string, number>()
-  let over = 0
+  const open = new Map<string, number>()
   for (const event of events) {
     const key = attemptOf(event)
-    if (event.type === 'budget:reserved') reserved.set(key, (reserved.get(key) ?? 0) + event.data[unit])
-    if (event.type !== 'block:output') continue
-    over += Math.max(0, usedBy(event.data, unit) - (reserved.get(key) ?? 0))
+    const reserved = event.type === 'budget:reserved' ? event.data[unit] : 0
+    open.set(key, (open.get(key) ?? 0) + amountUsed(costOf(event))[unit] - reserved)
   }
-  return over
+  return [...open.values()].reduce((sum, over) => sum + Math.max(0, over), 0)
 }
 
 function attemptOf(event: RunEvent): string {
   const { epoch, attempt, item } = eventPlace(event)
   return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
-}
-
-function usedBy({ tokens_in, tokens_out, usd_micros = 0 }: EventData<'block:output'>, unit: Unit): number {
-  return unit === 'tokens' ? tokens_in + tokens_out : usd_micros
 }
 
 function toldAtEnd(events: readonly RunEvent[]): EventData<'run:completed'>['spent'] {

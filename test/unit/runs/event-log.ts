@@ -41,9 +41,12 @@ export const runStarted: Step = {
   },
 }
 
-export function runEnded(state: 'completed' | 'failed' | 'cancelled', block_id?: string): Step {
+type RunEnd = 'completed' | 'partial' | 'blocked' | 'failed' | 'cancelled' | 'iterated'
+
+export function runEnded(state: RunEnd, block_id?: string): Step {
   const data = { code: `run_${state}`, reason: 'because', ...(block_id === undefined ? {} : { block_id }) }
-  return { place: PHASE[state], event: { type: `run:${state}`, data } }
+  const places = { ...PHASE, partial: 94, blocked: 95, iterated: 96 }
+  return { place: places[state], event: { type: `run:${state}`, data } }
 }
 
 export function ready(block_id: string): Step {
@@ -92,6 +95,12 @@ export function ended(block_id: string, attempt: number, state: 'completed' | 'f
   return { lane: block_id, epoch, place: PHASE[state], event }
 }
 
+/** Stopped alone; the run goes on. */
+export function cancelled(block_id: string, attempt: number): Step {
+  const data = { code: 'block_cancelled', reason: 'stopped by user:bo' }
+  return { lane: block_id, place: PHASE.cancelled, event: { type: 'block:cancelled', block_id, attempt, data } }
+}
+
 export function skipped(block_id: string, because: string): Step {
   const event: NewEvent = { type: 'block:skipped', block_id, data: { because: [because] } }
   return { lane: block_id, place: PHASE.skipped, event }
@@ -130,10 +139,17 @@ const someBlock = (id: string): fc.Arbitrary<readonly Step[]> =>
   fc.tuple(fc.array(somePass(id), { minLength: 1, maxLength: 3 }), fc.nat(40)).map(([passes, kept]) => {
     const steps = passes.flatMap((pass, epoch) => [
       ...(epoch === 0 ? [] : [rerouted([id], epoch)]),
-      ...pass.map((step) => ({ ...step, epoch })),
+      ...pass.map((step) => ({ ...step, epoch, event: askedIn(epoch, step.event) })),
     ])
     return steps.slice(0, 1 + kept)
   })
+
+/** A question is asked anew in each epoch. */
+function askedIn(epoch: number, event: NewEvent): NewEvent {
+  if (!event.type.startsWith('approval:')) return event
+  const { data } = event as Extract<NewEvent, { readonly type: 'approval:requested' }>
+  return { ...event, data: { ...data, approval_id: `${data.approval_id}_${epoch}` } } as NewEvent
+}
 
 /** One epoch of a block: asked or not, some tries, an end. */
 const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
@@ -142,7 +158,7 @@ const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
       asked: fc.constantFrom('no', 'approve', 'reject', 'expired'),
       tries: fc.integer({ min: 1, max: 3 }),
       priced: fc.boolean(),
-      end: fc.constantFrom('completed' as const, 'failed' as const, 'skipped' as const),
+      end: fc.constantFrom('completed' as const, 'failed' as const, 'skipped' as const, 'cancelled' as const),
     })
     .map(({ asked, tries, priced, end }) => {
       if (end === 'skipped') return [skipped(id, 'other')]
@@ -151,17 +167,23 @@ const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
       const attempts = Array.from({ length: tries }, (_, i) => {
         const [n, last] = [i + 1, i + 1 === tries]
         const judged = verdict(id, n, last ? 'passed' : 'failed')
-        return [started(id, n), output(id, n, priced ? 250 : null), judged, last ? ended(id, n, end) : retrying(id, n)]
+        return [started(id, n), output(id, n, priced ? 250 : null), judged, last ? endOf(id, n, end) : retrying(id, n)]
       })
       return [...asking, ...attempts.flat()]
     })
+
+function endOf(id: string, attempt: number, end: 'completed' | 'failed' | 'cancelled'): Step {
+  return end === 'cancelled' ? cancelled(id, attempt) : ended(id, attempt, end)
+}
 
 /** Whole logs of some blocks side by side, their steps mixed in any order that keeps each block's own. */
 export const someLog: fc.Arbitrary<readonly RunEvent[]> = fc
   .tuple(
     fc.tuple(...['build', 'constructor', 'toString', '7'].map(someBlock)),
     fc.array(fc.nat(3), { maxLength: 160 }),
-    fc.option(fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const), { nil: undefined }),
+    fc.option(fc.constantFrom<RunEnd>('completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'), {
+      nil: undefined,
+    }),
   )
   .map(([blocks, turns, end]) => {
     const queues = blocks.map((steps) => [...steps])

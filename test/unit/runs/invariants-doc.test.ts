@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { CHAIN_TITLE } from '../../../shared/runs/invariants/chain.ts'
+import { INVARIANTS } from '../../../shared/runs/invariants/registry.ts'
+import { readText } from '../docs/markdown.ts'
+
+const page = readText('docs/invariants.md')
+const [asked = '', further = ''] = page.split('\n## ').filter((part) => part.includes('\n| n '))
+const rowsOf = (part: string) => {
+  const lines = part.split('\n').filter((line) => /^\| \d/.test(line))
+  return lines.map((line) => line.split('|').map((cell) => cell.trim()))
+}
+
+describe('docs/invariants.md', () => {
+  test('lists what verify asks, in its words', () => {
+    const told = rowsOf(asked).map(([, n, title, of]) => [Number(n), title, of])
+    expect(told).toEqual([[0, CHAIN_TITLE, 'log'], ...INVARIANTS.map(({ n, title, of }) => [n, title, of])])
+  })
+
+  test('has every number of the specification once, 29 and 31 in words', () => {
+    const numbers = [...rowsOf(asked), ...rowsOf(further)].map(([, n]) => Number(n))
+    const wanted = Array.from({ length: 39 }, (_, n) => n).filter((n) => n !== 29 && n !== 31)
+    expect(numbers.sort((a, b) => a - b)).toEqual(wanted)
+    expect(page).toMatch(/^29 .* 31 /m)
+  })
+
+  test('names tests that are there', () => {
+    const named = [...page.matchAll(/\btest\/[\w./-]+/g)].map(([path]) => path.replace(/\.$/, ''))
+    expect(named.length).toBeGreaterThan(5)
+    expect(named.filter((path) => !existsSync(new URL(`../../../${path}`, import.meta.url)))).toEqual([])
+  })
+
+  test('the registry is by number, each once', () => {
+    const numbers = INVARIANTS.map(({ n }) => n)
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
+  })
+})

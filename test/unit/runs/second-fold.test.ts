@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { canonicalJson } from '../../../shared/canonical.ts'
+import type { RunEvent } from '../../../shared/runs/event.ts'
+import { foldRun } from '../../../shared/runs/fold.ts'
+import {
+  cancelled,
+  ended,
+  logOf,
+  output,
+  ready,
+  rerouted,
+  runEnded,
+  runStarted,
+  someLog,
+  started,
+} from './event-log.ts'
+import { secondFold } from './second-fold.ts'
+
+const texts = (log: readonly RunEvent[]) => [canonicalJson(foldRun(log)), canonicalJson(secondFold(log))]
+
+describe('two folds, written apart (invariant 24)', () => {
+  test('are byte-equal on every log and every prefix of it', () => {
+    fc.assert(
+      fc.property(someLog, fc.nat(), (log, cut) => {
+        for (const part of [log, log.slice(0, cut % (log.length + 1))]) {
+          const [one, other] = texts(part)
+          expect(other).toBe(one)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test.each(['completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'] as const)(
+    'tell the same of a run that ended %s in the middle of an attempt',
+    (state) => {
+      const [one, other] = texts(logOf([runStarted, ready('a'), started('a', 1), output('a', 1), runEnded(state, 'a')]))
+      expect(other).toBe(one)
+      expect(JSON.parse(one ?? '')).toMatchObject({ state, blocks: { a: { state: 'cancelled' } } })
+    },
+  )
+
+  test('tell the same of a block that was stopped alone: its items and attempts end with it', () => {
+    const item = (i: number, step: ReturnType<typeof started>) => ({
+      ...step,
+      lane: `0.${i}`,
+      event: { ...step.event, item: i },
+    })
+    const steps = [
+      ready('each'),
+      { ...started('each', 1), lane: '0' },
+      item(0, started('each', 1)),
+      item(1, started('each', 1)),
+      item(0, ended('each', 1, 'completed')),
+    ]
+    const log = logOf([runStarted, ...steps, { ...cancelled('each', 1), lane: '0' }, ready('b'), started('b', 1)])
+    const [one, other] = texts(log)
+    expect(other).toBe(one)
+    expect(JSON.parse(one ?? '')).toMatchObject({
+      state: 'running',
+      blocks: { each: { state: 'cancelled', items: { 0: { state: 'completed' }, 1: { state: 'cancelled' } } } },
+      steps: [{ state: 'cancelled' }, { state: 'completed' }, { state: 'cancelled' }, { state: 'running' }],
+    })
+  })
+
+  test('tell the same of a block that is sent back after it was cancelled', () => {
+    const first = [runStarted, ready('a'), started('a', 1), cancelled('a', 1), rerouted(['a'], 1), started('a', 1, 1)]
+    const [one, other] = texts(logOf(first))
+    expect(other).toBe(one)
+  })
+})

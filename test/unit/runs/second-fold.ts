@@ -1,0 +1,204 @@
+import type { RunEvent } from '../../../shared/runs/event.ts'
+
+/**
+ * The fold of a run once more, written apart from shared/runs/fold.ts and after another plan: nothing is carried from
+ * event to event, every member is asked of the whole log. Slow, and only for lawful logs. It must stay so: code that the
+ * two share would make their agreement worth nothing.
+ */
+export function secondFold(events: readonly RunEvent[]): object {
+  const end = events.find(({ type }) => /^run:(?!started)/.test(type))
+  const names = events.flatMap((event) => {
+    if (event.type === 'block:rerouted') return event.data.reset
+    return event.block_id !== undefined && SHOWS.test(event.type) ? [event.block_id] : []
+  })
+  const begun = events.find(({ type }) => type === 'run:started')
+  const waits = begun?.type === 'run:started' && begun.data.queued === true
+  const isQueued = waits && end === undefined && !events.some(({ block_id }) => block_id !== undefined)
+  return clean({
+    seq: events.length,
+    state: end === undefined ? 'running' : end.type.slice(4),
+    ...clean({ ...pick(end?.data, ['code', 'reason', 'block_id', 'next_run']) }),
+    started_at: begun?.at,
+    ended_at: end?.at,
+    queued: isQueued ? true : undefined,
+    blocks: Object.fromEntries([...new Set(names)].map((id) => [id, blockOf(id, events, end)])),
+    steps: stepsOf(events, end),
+    approvals: approvalsOf(events, end),
+    ...costOf(events, ['tokens']),
+  })
+}
+
+/** A block that only votes, budgets or reminders speak of is not shown. */
+const SHOWS = /^block:|^approval:requested$/
+
+type Data = Readonly<Record<string, unknown>>
+const dataOf = (event: RunEvent | undefined): Data => (event?.data ?? {}) as Data
+
+function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefined): object {
+  const all = events.filter((event) => event.block_id === id && event.type !== 'block:rerouted')
+  const sent = events.filter((event) => event.type === 'block:rerouted' && event.data.reset.includes(id))
+  const epoch = Math.max(0, ...sent.map((event) => Number(dataOf(event).epoch)))
+  const since = sent.find((event) => dataOf(event).epoch === epoch)?.seq ?? 0
+  const mine = all.filter(({ seq, item }) => seq > since && item === undefined)
+  const attempt = Math.max(0, ...mine.filter(({ type }) => ENTERS.test(type)).map((event) => event.attempt ?? 0))
+  const entered = mine.find((event) => ENTERS.test(event.type) && event.attempt === attempt)?.seq ?? since
+  const newest = mine.filter(({ seq }) => seq >= entered)
+  const last = mine.findLast(({ type }) => STATES[type] !== undefined)
+  const ended = last !== undefined && ENDS.test(last.type) ? last : end
+  const why = newest.findLast(({ type }) => /^block:(retrying|failed|cancelled)$/.test(type))
+  const started = newest.findLast(({ type }) => type === 'block:started')
+  const items = itemsOf(
+    all.filter(({ seq }) => seq >= entered),
+    ended !== undefined,
+  )
+  return clean({
+    state: stateOf(last, ended),
+    attempt,
+    epoch,
+    started_at: mine.find(({ type }) => type === 'block:started')?.at,
+    ended_at: ended?.at,
+    outputs: dataOf(newest.findLast(({ type }) => type === 'block:output')).outputs,
+    gates: newest.flatMap((event) => (event.type === 'block:gate' ? [event.data] : [])),
+    error: why === undefined ? undefined : pick(why.data, ['code', 'reason']),
+    due_at: last?.type === 'block:retrying' && end === undefined ? last.data.due_at : undefined,
+    ...pick(started?.data, ['child']),
+    item_count: (dataOf(started).items as Data | undefined)?.count,
+    ...(last?.type === 'block:skipped' ? last.data : {}),
+    ...(last?.type === 'block:completed' ? pick(last.data, ['cached_from']) : {}),
+    items: Object.keys(items).length === 0 ? undefined : items,
+    ...costOf(all, ['tokens_in', 'tokens_out']),
+  })
+}
+
+function stateOf(last: RunEvent | undefined, ended: RunEvent | undefined): string | undefined {
+  if (ended === undefined || ended === last) return STATES[last?.type ?? ''] ?? 'pending'
+  return 'cancelled'
+}
+
+/** What begins an attempt in a log, whichever comes first. */
+const ENTERS = /^block:(started|output|gate|retrying)$/
+const ENDS = /^block:(completed|failed|skipped|cancelled)$/
+const STATES: Readonly<Record<string, string>> = {
+  'block:ready': 'ready',
+  'block:started': 'running',
+  'block:retrying': 'retrying',
+  'block:completed': 'completed',
+  'block:failed': 'failed',
+  'block:skipped': 'skipped',
+  'block:cancelled': 'cancelled',
+  'approval:requested': 'paused_approval',
+  'approval:decided': 'ready',
+  'approval:expired': 'ready',
+}
+
+/** An item that has not ended ends with its block, or with the run. */
+function itemsOf(events: readonly RunEvent[], isOver: boolean): Readonly<Record<string, object>> {
+  const numbers = [...new Set(events.flatMap(({ item }) => (item === undefined ? [] : [item])))].sort((a, b) => a - b)
+  return Object.fromEntries(
+    numbers.flatMap((n) => {
+      const last = events.findLast((event) => event.item === n && /started|completed|retrying|failed/.test(event.type))
+      if (last === undefined) return []
+      const ended = /completed|failed/.test(last.type)
+      const error = last.type === 'block:failed' || last.type === 'block:retrying' ? last.data : undefined
+      const state = ended || !isOver ? STATES[last.type] : 'cancelled'
+      return [[n, clean({ state, attempt: last.attempt, error: error && pick(error, ['code', 'reason']) })]]
+    }),
+  )
+}
+
+function stepsOf(events: readonly RunEvent[], end: RunEvent | undefined): readonly object[] {
+  const epochOf = ({ id }: RunEvent) => Math.floor(Number(id.split('/')[1]) / 1_000_000)
+  const starts = events.filter((event, i) => {
+    const isSame = (one: RunEvent) => one.type === 'block:started' && keyOf(one) === keyOf(event)
+    return event.type === 'block:started' && events.findIndex(isSame) === i
+  })
+  return starts.map((start, i) => {
+    const mine = events.filter((event) => event.seq > start.seq && keyOf(event) === keyOf(start))
+    const own = mine.find(({ type }) => /^block:(retrying|completed|failed|cancelled)$/.test(type))
+    const whole = events.find((event) => {
+      const isOfBlock = event.block_id === start.block_id && event.item === undefined && ENDS.test(event.type)
+      return start.item !== undefined && isOfBlock && event.seq > start.seq && epochOf(event) === epochOf(start)
+    })
+    const over = own ?? whole ?? end
+    const output = mine.findLast(({ type, seq }) => type === 'block:output' && seq <= (over?.seq ?? seq))
+    const ports = Object.entries((dataOf(output).outputs ?? {}) as Record<string, { readonly ref: string }>)
+    return clean({
+      index: i + 1,
+      ...pick(start, ['block_id', 'attempt', 'item']),
+      epoch: epochOf(start),
+      state: stepState(own, over),
+      started_seq: start.seq,
+      started_at: start.at,
+      ended_seq: over?.seq,
+      ended_at: over?.at,
+      output_ref: ports.sort(([a], [b]) => (a < b ? -1 : 1))[0]?.[1].ref,
+    })
+  })
+}
+
+function stepState(own: RunEvent | undefined, over: RunEvent | undefined): string {
+  if (own === undefined) return over === undefined ? 'running' : 'cancelled'
+  return own.type === 'block:retrying' ? 'failed' : own.type.slice('block:'.length)
+}
+
+function keyOf({ id, block_id, item, attempt }: RunEvent): string {
+  return `${Math.floor(Number(id.split('/')[1]) / 1_000_000)} ${attempt} ${item} ${block_id}`
+}
+
+function approvalsOf(events: readonly RunEvent[], end: RunEvent | undefined): object {
+  const asked = events.flatMap((event) => (event.type === 'approval:requested' ? [event] : []))
+  return Object.fromEntries(
+    asked.map(({ data, block_id, at }) => {
+      const answer = events.find((event) => {
+        if (event.type !== 'approval:decided') return event.type === 'approval:expired' && isOf(event.data, data)
+        return isOf(event.data, data) && (event.data.decision === 'reject' || event.data.have >= event.data.need)
+      })
+      const { digest, expires_at, approvers, quorum, approval_id } = data
+      const question = { approval_id, block_id, digest, requested_at: at, expires_at, approvers, quorum }
+      return [approval_id, { ...question, ...answered(answer, end) }]
+    }),
+  )
+}
+
+const isOf = (one: { readonly approval_id: string }, other: { readonly approval_id: string }) =>
+  one.approval_id === other.approval_id
+
+function answered(answer: RunEvent | undefined, end: RunEvent | undefined): object {
+  if (answer === undefined) return { status: end === undefined ? 'pending' : 'cancelled' }
+  if (answer.type !== 'approval:decided') return { status: 'expired', decided_at: answer.at }
+  const { by, decision } = answer.data
+  const status = decision === 'approve' ? 'approved' : 'rejected'
+  const told = pick(answer.data, ['via', 'waited_ms', 'feedback_ref'])
+  return { status, decided_by: `${by.kind}:${by.id}`, decided_at: answer.at, ...told }
+}
+
+/** An output is what its call cost; other events say it in `spent`. An unknown price is none. */
+function costOf(events: readonly RunEvent[], as: readonly string[]): object {
+  const costs = events.flatMap((event) => {
+    const told = event.type === 'block:output' ? event.data : dataOf(event).spent
+    const isRunEnd = event.type.startsWith('run:')
+    return told === undefined || isRunEnd
+      ? []
+      : [told as { tokens_in: number; tokens_out: number; usd_micros?: number }]
+  })
+  const sum = (of: (cost: (typeof costs)[number]) => number) => costs.reduce((total, cost) => total + of(cost), 0)
+  const sums: Readonly<Record<string, number>> = {
+    tokens: sum((cost) => cost.tokens_in + cost.tokens_out),
+    tokens_in: sum((cost) => cost.tokens_in),
+    tokens_out: sum((cost) => cost.tokens_out),
+  }
+  const isPriced = costs.some(({ usd_micros }) => usd_micros !== undefined)
+  return {
+    ...Object.fromEntries(as.map((name) => [name, sums[name]])),
+    ...(isPriced ? { usd_micros: sum(({ usd_micros = 0 }) => usd_micros) } : {}),
+  }
+}
+
+function pick(of: object | undefined, names: readonly string[]): Data {
+  return Object.fromEntries(Object.entries(of ?? {}).filter(([name]) => names.includes(name)))
+}
+
+/** Without members that are not there. */
+function clean(of: object): object {
+  return Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined))
+}
