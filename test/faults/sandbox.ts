@@ -13,6 +13,8 @@ export interface SharedPorts extends Omit<World, 'clock' | 'ids' | 'log' | 'runs
   readonly storeTakesTurns: boolean
   /** Where processes can be woken; else the waker of a sandbox only waits. */
   readonly waker?: World['waker']
+  /** A planted mistake's view of a function's World. */
+  mutated(world: World, name: string): World
   /** Sees every call of a port before it is made. */
   watch(invocation: Invocation, port: string, method: string, args: readonly unknown[]): void
 }
@@ -61,7 +63,7 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
     if (!ports.includes(port)) Object.defineProperty(world, port, { get: () => notListed(sim, name, port) })
     else Object.assign(world, { [port]: open[port]?.() ?? guard(port, Reflect.get(shared, port) as object) })
   }
-  sandbox.world = world as unknown as World
+  sandbox.world = shared.mutated(world as unknown as World, name)
   return sandbox
 }
 

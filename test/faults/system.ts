@@ -57,7 +57,7 @@ export function openSystem({ sim, scenario, store, mutant }: SystemParts): Syste
   const objects = createMemoryObjects(() => sim.scheduler.now())
   const probe = createProbe(sim, scenario.probe)
   const machine = openMachine(sim, store, (name, payload, signal) => callByMachine(functions, name, payload, signal), {
-    ended: (name, status) => tellReconcile(sim, scenario, functions, name, status),
+    ended: (name, status) => tellReconcile(sim, functions, name, status),
   })
   const { holderGone } = machine
   const shared: SharedPorts = {
@@ -65,10 +65,11 @@ export function openSystem({ sim, scenario, store, mutant }: SystemParts): Syste
     ...simulatedGatePorts(),
     objects: withMissing(sim, objects),
     machine: store === 'sqlite' ? { ...machine, holderGone } : { ...machine, holderGone: () => false },
-    outbox: outboxOf(sim, scenario, store, () => functions),
+    outbox: outboxOf(sim, store, () => functions),
     providers: { get: (name) => (name === 'probe' ? probe.provider : undefined), names: () => ['probe'] },
     documents: { names: () => ['child'], read: async (name) => (name === 'child' ? JSON.stringify(CHILD) : undefined) },
     settings: SettingsSchema.parse({ safety: scenario.safety }),
+    mutated: (world, name) => mutant?.world?.(world, name) ?? world,
     watch(invocation, port, method, args) {
       if (port === 'runs' && method === 'create') noteRun(runs, args)
       if (port === 'machine' && method === 'start') noteStart(sim, args)
@@ -123,13 +124,13 @@ const TABLE = 'runs'
 
 function openTable(sim: Sim, mutant: Mutant | undefined, written: Note): Opened {
   const items = createItemStore()
-  const client = mutant?.client?.(items.client) ?? items.client
   const stale = createStaleReads()
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
   const on = (of: Pick<DynamoDBClient, 'send'>, clock: Parameters<SharedPorts['openRuns']>[1]) =>
     runStoreOn({ client: of, table: TABLE, clock, ids: { random } })
   const openRuns = (sandbox: Sandbox, clock: Parameters<typeof on>[1]) => {
-    const runs = on(faultyClient(sim, sandbox, client, stale, written), clock)
+    const faulty = faultyClient(sim, sandbox, items.client, stale, written)
+    const runs = on(mutant?.client?.(faulty) ?? faulty, clock)
     return mutant?.store?.(runs) ?? runs
   }
   const plain = { now: () => sim.scheduler.now(), delay: async () => undefined }
@@ -201,12 +202,11 @@ function callByMachine(functions: Functions, name: string, payload: Json, signal
   })
 }
 
-/** Calls of functions that nobody waits for: lost or doubled as the scenario says, tried again when they fail. */
-function sendEvent(sim: Sim, scenario: Scenario, functions: Functions, name: string, payload: object, run_id: string) {
-  const isCalm = sim.scheduler.now() >= sim.calm_at
-  const { lost, doubled } = isCalm ? { lost: 0, doubled: 0 } : scenario.host
-  const dice = sim.random()
-  if (dice < lost) return sim.trace(`${name} of ${run_id.slice(-6)} is never called`)
+/** Calls of functions that nobody waits for: some are missed or doubled; those that fail are tried again. */
+function sendEvent(sim: Sim, functions: Functions, name: string, payload: object, run_id: string) {
+  const fault = sim.faults.strike(`${name}/event`, run_id.slice(-6), ['missed', 'doubled'])
+  if (fault !== undefined) sim.trace(`fault ${fault}: ${name} of ${run_id.slice(-6)}`)
+  if (fault === 'missed') return
   const tenant = (payload as { readonly tenant?: string }).tenant
   const call = {
     from: 'event' as const,
@@ -220,26 +220,26 @@ function sendEvent(sim: Sim, scenario: Scenario, functions: Functions, name: str
     })
   }
   attempt(2)
-  if (dice < lost + doubled) attempt(0)
+  if (fault === 'doubled') attempt(0)
 }
 
-function tellReconcile(sim: Sim, scenario: Scenario, functions: Functions, name: string, status: string): void {
+function tellReconcile(sim: Sim, functions: Functions, name: string, status: string): void {
   sim.trace(`execution ${name.slice(-6)} ended ${status}`)
   if (status === 'SUCCEEDED') return
   const tenant = sim.tenants.get(name) ?? 'main'
   const input = JSON.stringify({ v: 1, tenant, run_id: name })
-  sendEvent(sim, scenario, functions, 'reconcile', { detail: { name, status, input } }, name)
+  sendEvent(sim, functions, 'reconcile', { detail: { name, status, input } }, name)
 }
 
 /** As on AWS: asynchronous calls. Locally a start is awaited, since nothing else would repeat it. */
-function outboxOf(sim: Sim, scenario: Scenario, store: StoreKind, functions: () => Functions): Outbox {
+function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbox {
   return {
     async nudge({ tenant, run_id }) {
-      sendEvent(sim, scenario, functions(), 'send-outbox', { tenant, run_id }, run_id)
+      sendEvent(sim, functions(), 'send-outbox', { tenant, run_id }, run_id)
     },
     async startRun({ tenant, run_id }) {
       const payload = { tenant, run_id }
-      if (store === 'dynamodb') return sendEvent(sim, scenario, functions(), 'start-run', payload, run_id)
+      if (store === 'dynamodb') return sendEvent(sim, functions(), 'start-run', payload, run_id)
       await functions().invoke('start-run', payload, { from: 'route', who: `start-run(${run_id.slice(-6)})`, tenant })
     },
   }

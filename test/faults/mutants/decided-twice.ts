@@ -1,0 +1,18 @@
+import type { Mutant } from '../mutant.ts'
+import { type Command, isAppend, sending, unguarded } from './rewriting.ts'
+
+export const decidedTwice: Mutant = {
+  name: 'decided-twice',
+  what: 'a decision does not look whether the question was decided already',
+  client: sending((send) => (command) => send(decides(command) ? unguarded(command, isDecided) : command)),
+}
+
+/** An append whose condition names the status of an approval. */
+function decides(command: Command): boolean {
+  const names = Object.values(command.input.ExpressionAttributeNames ?? {})
+  return isAppend(command) && names.includes('approvals') && names.includes('status')
+}
+
+function isDecided(path: string): boolean {
+  return path.startsWith('approvals.') || path.startsWith('lanes.a')
+}

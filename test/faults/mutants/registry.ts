@@ -1,0 +1,47 @@
+import type { Mutant } from '../mutant.ts'
+import { anyInputsCached } from './any-inputs-cached.ts'
+import { checkMovedLater } from './check-moved-later.ts'
+import { countedJoins } from './counted-joins.ts'
+import { decidedTwice } from './decided-twice.ts'
+import { lateAttemptTaken } from './late-attempt-taken.ts'
+import { leaseKept } from './lease-kept.ts'
+import { leaseOverCap } from './lease-over-cap.ts'
+import { noLaneGuard } from './no-lane-guard.ts'
+import { noTerminalGuard } from './no-terminal-guard.ts'
+import { outboxSettledFirst } from './outbox-settled-first.ts'
+import { pageByFirstSeq } from './page-by-first-seq.ts'
+import { pagesFirst } from './pages-first.ts'
+import { projectionBackwards } from './projection-backwards.ts'
+import { readThenPut } from './read-then-put.ts'
+import { readerRepeats } from './reader-repeats.ts'
+import { renewedByAnybody } from './renewed-by-anybody.ts'
+import { spendAfterCall } from './spend-after-call.ts'
+import { startUnconditioned } from './start-unconditioned.ts'
+import { stopWithoutOutbox } from './stop-without-outbox.ts'
+import { tokenBeforeDecision } from './token-before-decision.ts'
+import { trimFirst } from './trim-first.ts'
+
+/** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
+export const MUTANTS: readonly Mutant[] = [
+  anyInputsCached,
+  checkMovedLater,
+  countedJoins,
+  decidedTwice,
+  lateAttemptTaken,
+  leaseKept,
+  leaseOverCap,
+  noLaneGuard,
+  noTerminalGuard,
+  outboxSettledFirst,
+  pageByFirstSeq,
+  pagesFirst,
+  projectionBackwards,
+  readThenPut,
+  readerRepeats,
+  renewedByAnybody,
+  spendAfterCall,
+  startUnconditioned,
+  stopWithoutOutbox,
+  tokenBeforeDecision,
+  trimFirst,
+]

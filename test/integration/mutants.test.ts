@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { describe, expect, test } from 'vitest'
+import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
+import type { RunStore } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { at, ending, keyOf, newRun, pending, question, step, time } from '../conformance/run-store-fixture.ts'
+import { createItemStore } from '../faults/item-store/create-item-store.ts'
+import type { Mutant } from '../faults/mutant.ts'
+import { MUTANTS } from '../faults/mutants/registry.ts'
+import { operationOf, type Send, sending } from '../faults/mutants/rewriting.ts'
+
+/** A table, and a run store on it that was opened with a mutant's mistake, or without one. */
+interface Place {
+  readonly store: RunStore
+  readonly mutant: Mutant | undefined
+  /** Sort keys of what was written, in order. */
+  readonly written: readonly string[]
+}
+
+const run = keyOf(newRun(1).meta)
+
+/** What each mutant breaks, on its own: true as long as nothing is broken. */
+const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
+  async 'no-lane-guard'({ store }) {
+    await store.append(step(run, '0', at(1, 10)))
+    return !(await store.append(step(run, '0', at(1, 10)))).ok
+  },
+  async 'no-terminal-guard'({ store }) {
+    await store.append(ending(run))
+    return !(await store.append(step(run, '0', at(1, 10)))).ok
+  },
+  async 'decided-twice'({ store }) {
+    await store.append(step(run, 'a0', at(0, 10), { approval: { id: 'p', was: null, set: pending(0) } }))
+    const set = { ...pending(0), status: 'approved' } as const
+    const decide = () => store.append(step(run, 'a0', at(0, 90), { approval: { id: 'p', was: 'pending', set } }))
+    return (await decide()).ok && !(await decide()).ok
+  },
+  async 'projection-backwards'({ store }) {
+    const of = (attempt: number) => ({ block: 0, ordinal: at(attempt, 10), state: 'running', attempt }) as const
+    await store.putProjection(run, of(2))
+    await store.putProjection(run, of(1))
+    return (await store.projections(run))[0]?.attempt === 2
+  },
+  async 'start-unconditioned'({ store }) {
+    await store.append(step(run, '0', at(1, 10)))
+    await store.create(newRun(1))
+    return (await store.head(run))?.seq === 2
+  },
+  async 'page-by-first-seq'({ store }) {
+    await grow(store, 20)
+    return (await store.events(run, 3, 100)).length === 18
+  },
+  async 'trim-first'({ store, written }) {
+    await grow(store, 7)
+    const page = written.findIndex((sk) => sk.startsWith('P#'))
+    return page !== -1 && written.slice(page + 1).includes('HEAD')
+  },
+  async 'read-then-put'({ store }) {
+    await Promise.all(lanes(8).map((lane) => store.append(step(run, lane, at(1, 10)))))
+    return (await store.head(run))?.seq === 9
+  },
+  async 'pages-first'({ store, mutant }) {
+    const events: RunStore['events'] = async (...wanted) => {
+      await grow(store, 20)
+      return store.events(...wanted)
+    }
+    const growing = { ...store, events }
+    const seen = await (mutant?.store?.(growing) ?? growing).events(run, 0, 100)
+    return seen.every(({ seq }, i) => seq === i + 1)
+  },
+  async 'reader-repeats'({ store }) {
+    await grow(store, 3)
+    return (await store.events(run, 2, 10))[0]?.seq === 3
+  },
+  async 'counted-joins'({ store }) {
+    await store.signalJoin(run, '1', '0')
+    return (await store.signalJoin(run, '1', '0')).done.length === 1
+  },
+  async 'lease-kept'({ store }) {
+    const pool = { tenant: 'main', name: 'runs' }
+    await store.takeLease(pool, 'a', time(1), 1)
+    await store.dropLease(pool, 'a')
+    return store.takeLease(pool, 'b', time(1), 1)
+  },
+  async 'lease-over-cap'({ store }) {
+    const take = (holder: string) => store.takeLease({ tenant: 'main', name: 'runs' }, holder, time(1), 2)
+    const taken = await Promise.all(['a', 'b', 'c', 'd'].map(take))
+    return taken.filter(Boolean).length === 2
+  },
+  async 'spend-after-call'({ store }) {
+    const reserve = { tokens: 8, usd_micros: 0 }
+    const first = await store.append(step(run, '0', at(1, 20), { reserve }))
+    const second = await store.append(step(run, '1', at(1, 20), { reserve }))
+    return first.ok && !second.ok
+  },
+  async 'stop-without-outbox'({ store }) {
+    const owed = { id: 'stop', at: time(1), kind: 'stop_execution', cause: 'stopped' } as const
+    await store.append(ending(run, { outbox: [owed] }))
+    return (await store.head(run))?.outbox.some(({ kind }) => kind === 'stop_execution') === true
+  },
+  async 'check-moved-later'({ store }) {
+    await store.append(step(run, '0', at(1, 10), { check_at: time(30_000) }))
+    return (await store.head(run))?.check_at === time(30_000)
+  },
+  async 'late-attempt-taken'({ store }) {
+    await store.append(step(run, '0', at(2, 10)))
+    return !(await store.append(step(run, '0', at(1, 90)))).ok
+  },
+  async 'any-inputs-cached'({ store }) {
+    const result = { run_id: run.run_id, block_id: 'a', at: time(1), outputs: {} } as never
+    await store.putCached('main', 'block', 'inputs', result)
+    return (await store.cached('main', 'block', 'other')) === undefined
+  },
+  async 'renewed-by-anybody'({ store }) {
+    const projection = { block: 0, ordinal: at(2, 10), state: 'running', attempt: 2, holder: 'mine' } as const
+    await store.putProjection(run, projection)
+    return !(await store.renewLease(run, { block: 0 }, 'theirs', time(1)))
+  },
+  async 'outbox-settled-first'({ store, mutant }) {
+    const world = worldOf({ runs: store }, mutant, 'send-outbox')
+    await world.runs.head(run, [])
+    return (await store.head(run))?.outbox.length === 1
+  },
+  async 'token-before-decision'({ store, mutant }) {
+    const answered: string[] = []
+    const machine = { answer: async (token: string) => void answered.push(token) }
+    const world = worldOf({ runs: store, machine: machine as never }, mutant, 'request-approval')
+    await world.runs.putApproval(run, question('apr_1', 0), 'token')
+    return answered.length === 0
+  },
+}
+
+describe('every mutant breaks what it says', () => {
+  test.each(MUTANTS)('$name: $what', async (mutant) => {
+    const promise = PROMISES[mutant.name]
+    const kept = (place: Place) => Promise.resolve(promise?.(place)).catch(() => false)
+    expect(await kept(await openPlace(undefined))).toBe(true)
+    expect(await kept(await openPlace(mutant))).toBe(false)
+  })
+
+  test('there are no other promises, and every name is told once', () => {
+    expect(Object.keys(PROMISES).sort()).toEqual(MUTANTS.map(({ name }) => name).sort())
+  })
+})
+
+/** One run, created; each request takes a turn, as over a network. */
+async function openPlace(mutant: Mutant | undefined): Promise<Place> {
+  const written: string[] = []
+  const slow = sending((send: Send) => async (command) => {
+    await turn()
+    const key = (command.input.Key ?? command.input.Item)?.sk?.S
+    if (/^(Put|Update)/.test(operationOf(command))) written.push(key ?? '')
+    return send(command)
+  })(createItemStore().client)
+  await storeOn(slow).create({ ...newRun(1), caps: { cap_tokens: 10 } })
+  const store = storeOn(mutant?.client?.(slow) ?? slow)
+  return { store: mutant?.store?.(store) ?? store, mutant, written }
+}
+
+function storeOn(client: Pick<DynamoDBClient, 'send'>): RunStore {
+  const clock = { now: () => Date.parse(time(1_000_000)), delay: async () => {} }
+  return runStoreOn({ client, table: 'runs', clock, ids: { random: (bytes) => randomBytes(bytes) } })
+}
+
+function worldOf(ports: Partial<World>, mutant: Mutant | undefined, name: string): World {
+  // Mutants use no other port.
+  const world = ports as World
+  return mutant?.world?.(world, name) ?? world
+}
+
+const lanes = (n: number) => Array.from({ length: n }, (_, i) => String(i))
+
+async function grow(store: RunStore, events: number): Promise<void> {
+  for (const lane of lanes(events)) await store.append(step(run, lane, at(1, 10)))
+}
