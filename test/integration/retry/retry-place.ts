@@ -14,8 +14,8 @@ export interface RetryPlace {
   run(dag: string | object, given?: object): Promise<EndedRun>
   /** Retries and waits for the end. */
   retry(of: string | EndedRun, body?: object): Promise<EndedRun & { readonly expected: readonly string[] }>
-  /** Value of the only output of a block. */
-  output(run: EndedRun, block: string): Promise<unknown>
+  /** Value of an output of a block, of the first one if none is named. */
+  output(run: EndedRun, block: string, port?: string): Promise<unknown>
 }
 
 export interface EndedRun {
@@ -55,13 +55,13 @@ export async function openRetryPlace(settings: object = {}): Promise<RetryPlace>
       const answer = json as { run_id: string; reused_expected: readonly string[] }
       return { ...(await ended(answer.run_id)), expected: answer.reused_expected }
     },
-    async output({ id }, block) {
+    async output({ id }, block, port) {
       const answer = (await place.place.invoke('get-outputs', {
         ...GET,
         pathParameters: { run_id: id, block_id: block },
       })) as { body: string }
       const { outputs } = JSON.parse(answer.body) as { outputs?: Record<string, unknown> }
-      return Object.values(outputs ?? {})[0]
+      return port === undefined ? Object.values(outputs ?? {})[0] : outputs?.[port]
     },
   }
 }
