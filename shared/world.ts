@@ -1,6 +1,7 @@
 import type { Http, Shell } from './gates/gate-ports.ts'
 import type { Isolate } from './isolate.ts'
 import type { Providers } from './provider.ts'
+import type { LeasePool } from './runs/leases.ts'
 import type { Machine } from './runs/machine.ts'
 import type { RunKey, RunStore } from './runs/run-store.ts'
 import type { Settings } from './settings.ts'
@@ -60,9 +61,9 @@ export interface Waker {
   changed(run: RunKey, ms: number, signal?: AbortSignal): Promise<void>
   /**
    * For a claim refused as `full`: locally resolves true when an attempt of this run ended (one waiter an end, in
-   * order) or after ms; where nobody can be woken (AWS) it answers false at once and the machine's Wait does the rest.
+   * order), a lease of the pool was dropped, or after ms; where nobody can be woken (AWS) it answers false at once and the machine's Wait does the rest.
    */
-  slot(run: RunKey, ms: number, signal?: AbortSignal): Promise<boolean>
+  slot(of: RunKey | LeasePool, ms: number, signal?: AbortSignal): Promise<boolean>
 }
 
 /** Everything a handler may touch outside itself. A place (AWS, local) is an implementation of this. */

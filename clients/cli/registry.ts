@@ -4,6 +4,7 @@ import { addDecisions } from './run-decisions.ts'
 import { addEvents } from './run-events.ts'
 import { addList } from './run-list.ts'
 import { addOutput } from './run-output.ts'
+import { addRecord } from './run-record.ts'
 import { addStatus } from './run-status.ts'
 import { addStop } from './run-stop.ts'
 import { addVerify } from './run-verify.ts'
@@ -23,4 +24,5 @@ export const RUN_COMMANDS: readonly AddCommand[] = [
   addDecisions,
   addStop,
   addVerify,
+  addRecord,
 ]

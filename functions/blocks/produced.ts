@@ -17,6 +17,8 @@ export interface Produced {
     readonly usd_micros?: number
     readonly finish_reason: string
     readonly note?: string
+    /** Its calls as they were answered: the object recordings are made of. */
+    readonly raw_ref?: string | undefined
   }
 }
 

@@ -122,6 +122,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'get-run-graph': ['runs.read', 'objects.get'],
   'get-outputs': ['runs.read', 'runs.write', 'objects.get'],
   'replay-run': ['runs.read'],
+  'record-run': ['runs.read', 'objects.get', 'objects.put'],
   'verify-run': ['runs.read', 'objects.get', 'machine.describe'],
   'stream-events': ['runs.read'],
   'get-context': ['runs.read'],

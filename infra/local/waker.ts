@@ -1,3 +1,4 @@
+import type { LeasePool } from '../../shared/runs/leases.ts'
 import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import type { Clock, Waker } from '../../shared/world.ts'
 
@@ -18,6 +19,10 @@ export function createWaker(store: RunStore, clock: Clock): { readonly waker: Wa
       if (done.ok) wakeClaims(claims, freed, append)
       return done
     },
+    async dropLease(pool, holder, until) {
+      await store.dropLease(pool, holder, until)
+      wakeFirst(claims, freed, keyOf(pool))
+    },
     async putStop(run, block) {
       await store.putStop(run, block)
       wakeAll(readers, keyOf(run))
@@ -27,8 +32,8 @@ export function createWaker(store: RunStore, clock: Clock): { readonly waker: Wa
     async changed(run, ms, signal) {
       await waitIn(readers, keyOf(run), clock, ms, signal)
     },
-    async slot(run, ms, signal) {
-      if (!freed.delete(keyOf(run))) await waitIn(claims, keyOf(run), clock, ms, signal)
+    async slot(of, ms, signal) {
+      if (!freed.delete(keyOf(of))) await waitIn(claims, keyOf(of), clock, ms, signal)
       return true
     },
   }
@@ -37,8 +42,9 @@ export function createWaker(store: RunStore, clock: Clock): { readonly waker: Wa
 
 type Waiting = Map<string, Set<() => void>>
 
-function keyOf(run: RunKey): string {
-  return `${run.tenant}/${run.run_id}`
+/** No run is called like a pool: `runs`, `provider/..`. */
+function keyOf(of: RunKey | LeasePool): string {
+  return `${of.tenant}/${'run_id' in of ? of.run_id : of.name}`
 }
 
 function wakeAll(waiting: Waiting, key: string): void {
@@ -53,7 +59,10 @@ function wakeClaims(claims: Waiting, freed: Set<string>, { run, end, state }: Ap
     freed.delete(key)
     return
   }
-  if (end === undefined) return
+  if (end !== undefined) wakeFirst(claims, freed, key)
+}
+
+function wakeFirst(claims: Waiting, freed: Set<string>, key: string): void {
   const waiting = claims.get(key)
   const first = waiting?.values().next().value
   if (first === undefined) freed.add(key)

@@ -2,6 +2,7 @@ import { CONTROL_ROUTES } from './control-routes.ts'
 import { LINEAGE_ROUTES } from './lineage-routes.ts'
 import { PLACE_ROUTES } from './place-routes.ts'
 import { PLAN_ROUTES } from './plan-routes.ts'
+import { RECORD_RUN } from './record-run.ts'
 import type { RouteSchema } from './route-schema.ts'
 import { RUN_DATA_ROUTES } from './run-data-routes.ts'
 import { RUN_ROUTES } from './run-routes.ts'
@@ -17,6 +18,7 @@ export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   ...PLAN_ROUTES,
   ...RUN_ROUTES,
   'verify-run': VERIFY_RUN,
+  'record-run': RECORD_RUN,
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,
   ...LINEAGE_ROUTES,

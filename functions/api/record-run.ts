@@ -1,0 +1,52 @@
+import { RECORD_RUN } from '../../shared/api/record-run.ts'
+import { canonicalJson } from '../../shared/canonical.ts'
+import { Fault } from '../../shared/errors.ts'
+import { RawAnswersSchema, type RecordedCall, type Recording } from '../../shared/recording.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+import { allEvents } from '../runs/all-events.ts'
+
+/** Makes the recording of an ended run and keeps it as an object; the run itself is not touched. */
+export const handler = httpHandler({
+  name: 'record-run',
+  schema: RECORD_RUN,
+  run: async (call, world) => {
+    const { run, head } = await requireRun(world, call)
+    const meta = await world.runs.meta(run)
+    if (head.state === 'running' || meta === undefined) throw notEnded(run)
+    const recording = await recordingOf(world, meta)
+    const body = Buffer.from(canonicalJson(recording))
+    const { ref } = await world.objects.put(run.tenant, body)
+    const { byteLength: bytes } = body
+    const whole = bytes <= MAX_INLINE_BYTES ? { recording } : {}
+    return { json: { ref, bytes, calls: recording.calls.length, ...whole } }
+  },
+})
+
+/** An answer of a function is at most 6 MB. */
+const MAX_INLINE_BYTES = 4 * 1_024 * 1_024
+
+/** In the order of the events, so that one run has one recording. */
+async function recordingOf(world: World, meta: Meta): Promise<Recording> {
+  const { tenant, run_id, dag_name, dag_hash } = meta
+  const calls: RecordedCall[] = []
+  for (const ref of (await allEvents(world, meta)).flatMap(rawRefOf)) {
+    calls.push(
+      ...RawAnswersSchema.parse(JSON.parse(Buffer.from(await world.objects.get(tenant, ref)).toString())).calls,
+    )
+  }
+  return { v: 1, run_id, dag_name, dag_hash, calls }
+}
+
+function rawRefOf(event: RunEvent): readonly string[] {
+  if (event.type !== 'block:output' && event.type !== 'block:gate') return []
+  return event.data.raw_ref === undefined ? [] : [event.data.raw_ref]
+}
+
+function notEnded({ run_id }: RunKey): Fault {
+  const message = `Cannot record run "${run_id}": it still goes on. Wait for its end, or stop it.`
+  return new Fault('Conflict', 'run_not_ended', message)
+}
