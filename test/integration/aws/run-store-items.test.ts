@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { NewEvent } from '../../../shared/runs/event.ts'
 import { type LaneOwner, laneKey } from '../../../shared/runs/lane-key.ts'
-import type { Append } from '../../../shared/runs/run-store.ts'
+import type { Append, RunStore } from '../../../shared/runs/run-store.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
 import {
   at,
@@ -102,14 +102,16 @@ describe('the inbox, index 3', () => {
   })
 })
 
-describe('HEAD at 1,000 blocks, all of them running, while nobody can spill', () => {
+describe('HEAD at 1,000 blocks, all of them running under a budget, while nobody can spill', () => {
   test.each([
     ['small', 2, 920],
     ['the largest', 8, 940],
   ])('stays within 32 KB, filled by %s appends', async (_, events, bytes) => {
     const still = await openPlace(emulator, { delay: async () => {} })
-    await still.store.create(newRun(1))
+    await still.store.create({ ...newRun(1), caps: { cap_tokens: 10 ** 15, cap_usd_micros: 10 ** 15 }, queued: true })
+    await still.store.releaseQueued(run, { at: time(1), deadline_at: time(2), check_at: time(2) })
     await still.widen(run, 1_000, 1_000)
+    await burden(still.store)
     refusePages(still.client)
     const last = await fill(still, events, bytes)
     expect(last).toMatchObject({ name: 'Unavailable' })
@@ -135,6 +137,22 @@ async function daysKept(place: DynamodbPlace): Promise<readonly number[]> {
   await place.store.append(ending(run))
   const items = await Promise.all(kinds.map((sk) => place.item(run, sk)))
   return items.map((item) => Math.floor((Number(item?.ttl?.N) * 1_000 - Date.parse(time(0))) / 86_400_000))
+}
+
+/**
+ * What else a large run has in HEAD: ten questions, calls beside a hundred blocks, ten foreach blocks with a cap; in
+ * 112 events, so that the tail is empty again.
+ */
+async function burden(store: RunStore): Promise<void> {
+  const reserve = { tokens: 10 ** 9 + 7, usd_micros: 10 ** 9 + 7 }
+  for (let block = 0; block <= 100; block += 1) {
+    const share = block < 10 ? { share: { block, cap_tokens: 10 ** 12 } } : {}
+    await store.append(step(run, `g${block}`, at(1, 1), { reserve, ...share }))
+  }
+  for (let block = 0; block < 10; block += 1) {
+    const id = `apr_${run.run_id.slice(4)}_${block}_0`
+    await store.append(step(run, `a${block}`, 10, { approval: { id, was: null, set: pending(block) } }))
+  }
 }
 
 /** Appends until one fails. */
