@@ -1,10 +1,12 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { holdsWhen } from '../../shared/runs/conditions.ts'
+import { costOf } from '../../shared/runs/event-cost.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { World } from '../../shared/world.ts'
 import { type BlockCall, resolveBlockInputs } from '../blocks/block-call.ts'
+import { putBack } from '../blocks/call-meter.ts'
 import { judgeBlock } from '../blocks/judge-block.ts'
 import { takenOver } from '../blocks/taken-over.ts'
 import { describeQuestion } from './describe-question.ts'
@@ -19,12 +21,18 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   const { values } = inputs
   const facts = { inputs: values, outputs: {}, measured: { cost_usd: null, latency_ms: null } }
   const attempt = readOrdinal(call.lane ?? 0).attempt + 1
-  const pre = await judgeBlock(call, 'pre', attempt, facts)
-  if (!pre.composed.passed) return undefined
+  const pre = await judgeBlock(call, 'pre', attempt, facts).catch((error) => notAsked(call, error))
+  if (pre?.composed.passed !== true) return undefined
+  for (const event of pre.events) putBack(call.meter, costOf(event))
   const open = { attempt, values, inputs_hash: sha256(canonicalJson(values)) }
   if ((await takenOver(call, open)) !== undefined) return undefined
   const question = await describeQuestion(call, policy, values)
   return { id, block: block.index, block_id: block.id, ...question, ...terms(world, policy) }
+}
+
+/** A judge that may not be asked refuses the block, which records it: nobody is asked about it. */
+function notAsked({ meter }: BlockCall, error: unknown): undefined {
+  if (error !== meter.refusal) throw error
 }
 
 /** Who may decide, and until when. */

@@ -1,18 +1,14 @@
 import * as z from 'zod'
-import { sha256 } from '../../shared/canonical.ts'
-import type { NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
-import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { awaitsBounce } from '../blocks/awaits-bounce.ts'
 import { type BlockCall, openBlockCall } from '../blocks/block-call.ts'
 import { isStale } from '../blocks/is-stale.ts'
 import { whySkipped } from '../blocks/why-skipped.ts'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
+import { appendRequested } from './append-requested.ts'
 import { makeQuestion } from './make-question.ts'
-
-const APPROVERS_BYTES = 2_048
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -58,37 +54,4 @@ async function ask(call: BlockCall, token: string): Promise<boolean> {
   if (head.approvals[id] === undefined) await appendRequested(call, item)
   const now = await world.runs.head(run, [])
   return now?.state === 'running' && now.approvals[id]?.status === 'pending'
-}
-
-async function appendRequested({ world, run, block, lane, epoch }: BlockCall, item: ApprovalItem): Promise<void> {
-  const { id, digest, expires_at, approvers } = item
-  const data = {
-    approval_id: id,
-    digest,
-    prompt_hash: sha256(item.prompt),
-    expires_at,
-    approvers: fewOf(approvers),
-    quorum: 1,
-  }
-  const ready: NewEvent[] = lane === undefined ? [{ type: 'block:ready', block_id: block.id, data: {} }] : []
-  const step = ordinal({ epoch, attempt: 0, phase: PHASE.claimed })
-  await world.runs.append({
-    run,
-    lane: `a${block.index.toString(36)}`,
-    ordinal: step,
-    guard: { below: step },
-    at: item.requested_at,
-    events: [...ready, { type: 'approval:requested', block_id: block.id, data }],
-    approval: { id, was: null, set: { block: block.index, status: 'pending', expires_at, digest } },
-    check_at: expires_at,
-  })
-}
-
-/** The first approvers, as many as an event has room for; A# holds them all, and only it is asked who may decide. */
-function fewOf(approvers: readonly string[]): string[] {
-  let bytes = 0
-  return approvers.filter((name) => {
-    bytes += Buffer.byteLength(name)
-    return bytes <= APPROVERS_BYTES
-  })
 }

@@ -11,6 +11,7 @@ import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { type Pinned, readPinned } from '../runs/read-pinned.ts'
+import { type CallMeter, openMeter } from './call-meter.ts'
 import { readProjections, readValues } from './read-outputs.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
@@ -30,6 +31,8 @@ export interface BlockCall extends Pinned {
   readonly raw_lane: number | null
   /** The lane in this epoch; undefined before its first event there. */
   readonly lane: number | undefined
+  /** What its calls of providers reserve and use. */
+  readonly meter: CallMeter
 }
 
 /** What a machine says of the block it calls. */
@@ -60,7 +63,7 @@ export async function openBlockCall(world: World, run: RunKey, place: BlockPlace
   const { e, item } = place
   const lane_key = laneKey({ block: block.index, ...(item === undefined ? {} : { item }) })
   const module = pinned.moduleOf.get(block.id)
-  return readHead({ ...pinned, world, run, block: callee(block, item), module, e, item, lane_key })
+  return readHead({ ...pinned, world, run, block: callee(block, item), module, e, item, lane_key, meter: openMeter() })
 }
 
 function callee(block: Block, item: number | undefined): Block {

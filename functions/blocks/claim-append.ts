@@ -1,6 +1,8 @@
+import { NOTHING } from '../../shared/runs/amounts.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
@@ -11,17 +13,19 @@ import { LEASE_MS } from './watch-attempt.ts'
 
 /** The append that claims an attempt: block:started with holder and lease, if the lane is as it was read. */
 export function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string): Append {
-  const { world, block, epoch } = call
+  const { world, epoch } = call
   const { attempt, failure } = open
   const { items, hash, context_version } = prepared
   const now = world.clock.now()
   const at = new Date(now).toISOString()
   const place = ordinal({ epoch, attempt, phase: PHASE.claimed })
+  const reserve = [prepared.reserve ?? NOTHING].filter(({ tokens, usd_micros }) => tokens + usd_micros > 0)
   const held = { holder, lease_until: leaseOf(call, prepared), ...childOf(prepared) }
   const data = { inputs_hash: hash, context_version, ...held, ...(items === undefined ? {} : { items }) }
   const started: NewEvent = { type: 'block:started', ...eventHead(call), attempt, data }
   const before: Partial<BlockProjection> = {
     inputs_hash: hash,
+    ...(reserve[0] === undefined ? {} : { reserved: reserve[0] }),
     ...(failure === undefined ? {} : { failure }),
     ...(items === undefined ? {} : { items: { ...items, since: at } }),
   }
@@ -30,7 +34,8 @@ export function claimAppend(call: BlockCall, open: OpenAttempt, prepared: Prepar
     ordinal: place,
     guard: { is: open.lane },
     at,
-    events: needsReady(call) ? [{ type: 'block:ready', block_id: block.id, data: {} }, started] : [started],
+    events: [...readyOf(call), started, ...reserve.map((data) => reservedBy(call, attempt, data))],
+    ...(reserve[0] === undefined ? {} : { reserve: reserve[0] }),
     ...slotOf(call),
     ...(prepared.child === undefined ? {} : { child: { lane: call.lane_key, run_id: prepared.child } }),
     ...(prepared.pre.events.length > 0 ? {} : openingOf(call, prepared)),
@@ -66,7 +71,13 @@ function slotOf(call: BlockCall): Pick<Append, 'start'> {
 }
 
 /** block:ready comes once an epoch: with the approval's request if there is one, else with the first start. */
-function needsReady({ run, block, item, lane, head, epoch }: BlockCall): boolean {
-  if (item !== undefined || lane !== undefined) return false
-  return head.approvals[approvalId(run.run_id, block.index, epoch)] === undefined
+function readyOf({ run, block, item, lane, head, epoch }: BlockCall): readonly NewEvent[] {
+  const wasReady = item !== undefined || lane !== undefined
+  if (wasReady || head.approvals[approvalId(run.run_id, block.index, epoch)] !== undefined) return []
+  return [{ type: 'block:ready', block_id: block.id, data: {} }]
+}
+
+/** A child run works on what its parent reserves here. */
+function reservedBy(call: BlockCall, attempt: number, data: Amount): NewEvent {
+  return { type: 'budget:reserved', ...eventHead(call), attempt, data: { ...data } }
 }

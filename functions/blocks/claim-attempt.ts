@@ -1,14 +1,19 @@
+import type { LeasePool } from '../../shared/runs/leases.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Appended } from '../../shared/runs/run-store.ts'
+import type { Appended, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
 import { claimAppend, openingOf } from './claim-append.ts'
 import type { OpenAttempt } from './open-attempt.ts'
 import { laneHead } from './own-lane.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
+import { attemptLease, type ProviderLease } from './provider-lease.ts'
 import { recordEvents } from './record-events.ts'
 import { retryBlock } from './retry-block.ts'
+import { settleMeter } from './settle-meter.ts'
 
 const SLOT_WAIT_MS = 15_000
+/** Places at a provider are given back in other processes too, which wake nobody here. */
+const PLACE_WAIT_MS = 2_000
 /** An invocation ends after 900 s, and its state after 930: a wait for a slot leaves room for the whole dispatch. */
 const INVOCATION_MS = 900_000
 const SPARE_MS = 30_000
@@ -18,11 +23,13 @@ export interface Claimed {
   readonly attempt: number
   readonly holder: string
   readonly seq: number
+  /** Its place at its provider, until its calls are done. */
+  readonly lease: ProviderLease
 }
 
 /**
- * Claims the attempt: block:started with holder and lease, if the lane is as it was read and fewer than max_parallel
- * blocks run. Full: waits for a slot where the place can wake it (until the invocation's own time runs short), else
+ * Claims the attempt: block:started with holder and lease, if the lane is as it was read, fewer than max_parallel
+ * blocks run and its provider has a place for it. Full: waits for a slot where the place can wake it (until the invocation's own time runs short), else
  * RetryBlock. `ended`: the run is over. A host that gave up claims nothing.
  */
 export async function claimAttempt(
@@ -31,19 +38,63 @@ export async function claimAttempt(
   prepared: PreparedAttempt,
   signal: AbortSignal | undefined,
 ): Promise<Claimed | 'ended'> {
-  const { world, run } = call
+  const { world } = call
   const until = world.clock.now() + slotBudget(call)
   const holder = prepared.child ?? `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
   for (;;) {
     signal?.throwIfAborted()
-    const done = await world.runs.append(claimAppend(call, open, prepared, holder))
-    if (done.ok) return recordPre(call, { attempt: open.attempt, holder, seq: done.seq }, prepared)
-    if (done.because !== 'full') return refused(call, done)
-    const left = Math.min(SLOT_WAIT_MS, until - world.clock.now())
-    if (left <= 0 || !(await world.waker.slot(run, left, signal))) {
-      throw retryBlock(call, slotWait(call))
-    }
+    const done = await claimOnce(call, open, prepared, holder)
+    if (done === 'ended' || !('full' in done)) return done
+    if ((await waitForPlace(call, done.full, until, signal)) === 'ended') return 'ended'
   }
+}
+
+/** RetryBlock where nobody can be woken, or when the invocation's own time runs short. */
+async function waitForPlace(
+  call: BlockCall,
+  full: RunKey | LeasePool,
+  until: number,
+  signal: AbortSignal | undefined,
+): Promise<'waited' | 'ended'> {
+  const { world, run } = call
+  const atProvider = !('run_id' in full)
+  const left = Math.min(atProvider ? PLACE_WAIT_MS : SLOT_WAIT_MS, until - world.clock.now())
+  if (left <= 0 || !(await world.waker.slot(full, left, signal))) throw retryBlock(call, slotWait(call))
+  // The end of the run wakes only those who wait for one of its own places.
+  return atProvider && (await world.runs.head(run, []))?.state !== 'running' ? 'ended' : 'waited'
+}
+
+/** `full`: who has no place for it, the run or the provider. Nothing is held while it waits. */
+async function claimOnce(
+  call: BlockCall,
+  open: OpenAttempt,
+  prepared: PreparedAttempt,
+  holder: string,
+): Promise<Claimed | 'ended' | { readonly full: RunKey | LeasePool }> {
+  const lease = isDispatched(prepared) ? await attemptLease(call, holder) : NO_LEASE
+  if (!('end' in lease)) return { full: lease }
+  const claimed = { attempt: open.attempt, holder, lease }
+  try {
+    const append = claimAppend(call, open, prepared, holder)
+    const done = await call.world.runs.append(append)
+    if (done.ok) {
+      call.meter.claim = append.projection
+      const ready = await recordPre(call, { ...claimed, seq: done.seq }, prepared)
+      if (ready === 'ended') await lease.end()
+      return ready
+    }
+    await lease.end()
+    return done.because === 'full' ? { full: call.run } : refused(call, done)
+  } catch (error) {
+    await lease.end()
+    throw error
+  }
+}
+
+const NO_LEASE: ProviderLease = { end: async () => undefined }
+
+function isDispatched({ failure, items, child, taken }: PreparedAttempt): boolean {
+  return [failure, items, child, taken].every((other) => other === undefined)
 }
 
 function slotBudget({ world, block }: BlockCall): number {
@@ -68,12 +119,8 @@ async function recordPre(call: BlockCall, claimed: Claimed, prepared: PreparedAt
   const { attempt } = claimed
   const at = ordinal({ epoch, attempt, phase: PHASE.claimed + 9 })
   const time = new Date(world.clock.now()).toISOString()
-  const done = await recordEvents(world, { epoch, attempt, phase: PHASE.claimed + 1 }, pre.events, {
-    ...laneHead(call),
-    ordinal: at,
-    guard: { below: at },
-    at: time,
-    ...openingOf(call, prepared),
-  })
+  const final = { ...laneHead(call), ordinal: at, guard: { below: at }, at: time, ...openingOf(call, prepared) }
+  const step = { epoch, attempt, phase: PHASE.claimed + 1 }
+  const done = await recordEvents(world, step, pre.events, final, settleMeter(call.meter))
   return done.ok ? { ...claimed, seq: done.seq } : refused(call, done)
 }

@@ -1,3 +1,4 @@
+import { NOTHING, plus } from '../../shared/runs/amounts.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock } from './block-report.ts'
@@ -29,6 +30,8 @@ export async function closeChild(call: BlockCall): Promise<BlockReport> {
   if (child === undefined || child.state === 'running') throw retryBlock(call)
   const end = await judgeChild(call, attempt, child)
   const claimed = await readOwnProjection(call, call.lane)
+  // Only now: judges of what the child made do not use what was meant for it.
+  call.meter.reserved = plus(call.meter.reserved, claimed?.reserved ?? NOTHING)
   const recorded = await endAttempt(call, end, claimed?.inputs_hash)
   await whenNotDone(call, recorded, end.failure)
   return reportBlock(call, { state: recorded.state, attempt, seq: recorded.seq, verdicts: end.verdicts })

@@ -4,15 +4,15 @@ import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
 import type { DispatchAnswer } from '../../shared/provider.ts'
+import type { RecordedCall } from '../../shared/recording.ts'
 import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
 import type { BlockCall } from './block-call.ts'
 import { decisionOutputs } from './decision-outputs.ts'
 import { dispatchHandler, unpriced } from './dispatch-handler.ts'
+import { keepAnswers, recordingProvider } from './keep-answers.ts'
+import { measuredFacts } from './measured-facts.ts'
+import { meteredProvider } from './metered-provider.ts'
 import type { Dispatch, Produced } from './produced.ts'
-import { shortText } from './short-text.ts'
-
-/** Characters of a model's name, a finish reason or a note in block:output. */
-const MOST_WORDS = 300
 
 /** Does the block's work once. Each mode has its own way; all end in the same contract. */
 export function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Produced> {
@@ -38,10 +38,11 @@ async function dispatchAgent(
   const { values } = dispatch
   const base = agent.prompt === undefined ? generatedPrompt(block, values) : render(call, agent.prompt, values)
   const answers: DispatchAnswer[] = []
+  const calls: RecordedCall[] = []
   let feedback = dispatch.feedback
   for (;;) {
     const prompt = withFeedback(base, feedback)
-    const answer = await askAgent(call, agent, { ...dispatch, feedback, prompt, repair: answers.length })
+    const answer = await askAgent(call, agent, { ...dispatch, feedback, prompt, repair: answers.length, calls })
     answers.push(answer)
     const read = readAnswer(answer.text, block.outputs)
     if (read.problems.length > 0 && block.strict_output && answers.length <= block.contract_repair_attempts) {
@@ -49,7 +50,8 @@ async function dispatchAgent(
       continue
     }
     const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
-    return { ...read, facts: { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers) } }
+    const raw = await keepAnswers(call, calls)
+    return { ...read, facts: { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw } }
   }
 }
 
@@ -64,9 +66,10 @@ function askAgent(
     attempt,
     prompt,
     repair,
-  }: Dispatch & { readonly prompt: string; readonly repair: number },
+    calls,
+  }: Dispatch & { readonly prompt: string; readonly repair: number; readonly calls: RecordedCall[] },
 ): Promise<DispatchAnswer> {
-  const provider = call.world.providers.get(name)
+  const provider = recordingProvider(name, meteredProvider(call, name), calls)
   if (provider === undefined) throw unknownProvider(call, name)
   return provider.dispatch({
     ...(system === undefined ? {} : { system: render(call, system, values) }),
@@ -79,28 +82,6 @@ function askAgent(
     signal,
     idempotency_key: `${call.run.run_id}/${call.lane_key}/${call.epoch}/${attempt}/${repair}`,
   })
-}
-
-/**
- * What adapters say of an attempt's calls, as an event may carry it: no negative counts, no endless words; one call
- * without a price makes the price of all unknown. A repair is paid for like the answer it mends.
- */
-function measuredFacts({ model, finish_reason, note }: DispatchAnswer, answers: readonly DispatchAnswer[]) {
-  const sum = (of: (answer: DispatchAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
-  const isPriced = answers.every(({ usd }) => usd !== undefined && usd >= 0)
-  return {
-    model: shortText(model, MOST_WORDS),
-    tokens_in: wholeNumber(sum((answer) => wholeNumber(answer.tokens_in))),
-    tokens_out: wholeNumber(sum((answer) => wholeNumber(answer.tokens_out))),
-    ...(isPriced ? { usd_micros: wholeNumber(sum(({ usd = 0 }) => usd * 1_000_000)) } : {}),
-    finish_reason: shortText(finish_reason, MOST_WORDS),
-    ...(note === undefined ? {} : { note: shortText(note, MOST_WORDS) }),
-  }
-}
-
-/** 0 for what is no amount: an adapter's NaN must not become null in an event. */
-function wholeNumber(amount: number): number {
-  return amount > 0 ? Math.min(Math.round(amount), Number.MAX_SAFE_INTEGER) : 0
 }
 
 async function dispatchDecision(call: BlockCall, _dispatch: Dispatch): Promise<Produced> {

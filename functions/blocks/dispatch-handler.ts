@@ -56,7 +56,10 @@ async function judgeAll(
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = []
   const ports = gatePorts(call)
-  for (const gate of gates) verdicts.push(await judgeGate(gate, facts, ports, () => call.world.clock.now()))
+  for (const gate of gates) {
+    verdicts.push(await judgeGate(gate, facts, ports, () => call.world.clock.now()))
+    if (call.meter.refusal !== undefined) throw call.meter.refusal
+  }
   return verdicts
 }
 

@@ -10,6 +10,7 @@ import { freedByEnd } from './freed-by-end.ts'
 import { originOf } from './origin-of.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { recordEvents } from './record-events.ts'
+import { tellUse } from './told-use.ts'
 import { retryBlock } from './retry-block.ts'
 
 /** Why an attempt did not complete; `retry` = another try may help. */
@@ -53,6 +54,7 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: 
   const { world, epoch } = call
   const { attempt } = end
   const outcome = outcomeOf(call, end)
+  const told = tellUse(call, attempt, outcome.event)
   const lane = ordinal({ epoch, attempt, phase: PHASE[outcome.state] })
   const output: NewEvent[] =
     end.output === undefined ? [] : [{ type: 'block:output', ...eventHead(call), attempt, data: end.output }]
@@ -66,8 +68,8 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: 
   }
   const done = await recordEvents(
     world,
-    { epoch, attempt, phase: PHASE.output },
-    [...output, ...end.gate_events, outcome.event],
+    { epoch, attempt, phase: PHASE.gates },
+    [...output, ...end.gate_events, ...told.events],
     {
       ...laneHead(call),
       ordinal: lane,
@@ -75,8 +77,10 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: 
       at: new Date(world.clock.now()).toISOString(),
       ...freedByEnd(call),
       ...(end.deadline_at === undefined ? {} : { deadline_at: end.deadline_at }),
+      ...told.share,
       projection,
     },
+    told.reserved,
   )
   // Superseded: the block goes on under another attempt, and the machine must not go on before it has ended.
   if (!done.ok && done.because !== 'terminal') throw retryBlock(call)

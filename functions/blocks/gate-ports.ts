@@ -1,15 +1,23 @@
 import { sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { GatePorts } from '../../shared/gates/gate-ports.ts'
+import type { RecordedCall } from '../../shared/recording.ts'
 import type { BlockCall } from './block-call.ts'
+import { recordingProvider } from './keep-answers.ts'
+import { meteredProvider } from './metered-provider.ts'
+import { leasedProvider } from './provider-lease.ts'
 
-/** What the checks of a block may touch: providers by name, and the objects of the run's own tenant. */
-export function gatePorts({ world, run }: Pick<BlockCall, 'world' | 'run'>): GatePorts {
+/**
+ * What the checks of a block may touch: providers by name, and the objects of the run's own tenant. Answers of judges
+ * are also put into `calls`.
+ */
+export function gatePorts(call: BlockCall, calls: RecordedCall[] = []): GatePorts {
+  const { world, run } = call
   return {
     isolate: world.isolate,
     http: world.http,
     shell: world.shell,
-    provider: (name) => world.providers.get(name),
+    provider: (name) => recordingProvider(name, leasedProvider(call, name, meteredProvider(call, name)), calls),
     objectFacts: (ref) => objectFacts(world.objects.get(run.tenant, ref)),
   }
 }

@@ -2,10 +2,13 @@ import type { GateUse } from '../../shared/dag/dag.ts'
 import { type Composed, composeVerdicts } from '../../shared/gates/compose.ts'
 import type { GateFacts, Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
-import type { NewEvent } from '../../shared/runs/event.ts'
+import type { RecordedCall } from '../../shared/recording.ts'
+import type { NewEvent, UsedByCalls } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
 import { gatePorts } from './gate-ports.ts'
+import { keepAnswers } from './keep-answers.ts'
 import { eventHead } from './own-lane.ts'
+import { takeUntold } from './settle-meter.ts'
 
 /** All verdicts of one side of a block, what they come to, and their events in gate order. */
 export interface Judged {
@@ -25,10 +28,16 @@ export async function judgeBlock(
   const uses: readonly GateUse[] = phase === 'pre' ? block.pre_gates : block.post_gates
   const at = new Date(world.clock.now()).toISOString()
   const verdicts: Verdict[] = []
+  const events: NewEvent[] = []
   for (const use of uses) {
-    verdicts.push(await judgeGate(use, { ...facts, at }, gatePorts(call), () => world.clock.now()))
+    const calls: RecordedCall[] = []
+    const verdict = await judgeGate(use, { ...facts, at }, gatePorts(call, calls), () => world.clock.now())
+    // Whatever a gate makes of a judge it may not ask: a budget is no opinion about the block's work.
+    if (call.meter.refusal !== undefined) throw call.meter.refusal
+    verdicts.push(verdict)
+    const told = { spent: takeUntold(call.meter), ...(await keepAnswers(call, calls)) }
+    events.push(gateEvent(verdict, eventHead(call), attempt, phase, told))
   }
-  const events = verdicts.map((verdict) => gateEvent(verdict, eventHead(call), attempt, phase))
   return { verdicts, composed: composeVerdicts(uses, verdicts, block.gate_composition[phase]), events }
 }
 
@@ -38,8 +47,10 @@ export function gateEvent(
   head: ReturnType<typeof eventHead>,
   attempt: number,
   phase: 'pre' | 'post',
+  { spent, raw_ref }: { readonly spent?: UsedByCalls | undefined; readonly raw_ref?: string } = {},
 ): NewEvent {
   const { name, type, status, reason, facts, duration_ms, input_hash } = verdict
-  const data = { gate: name, type, phase, status, reason, input_hash, facts, duration_ms }
-  return { type: 'block:gate', ...head, attempt, data }
+  const told = { gate: name, type, phase, status, reason, input_hash, facts, duration_ms }
+  const asked = { ...(spent === undefined ? {} : { spent }), ...(raw_ref === undefined ? {} : { raw_ref }) }
+  return { type: 'block:gate', ...head, attempt, data: { ...told, ...asked } }
 }

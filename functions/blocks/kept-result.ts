@@ -1,7 +1,9 @@
 import type { Json } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
+import { costOf } from '../../shared/runs/event-cost.ts'
 import type { CachedResult } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
+import { putBack } from './call-meter.ts'
 import type { AttemptEnd } from './end-attempt.ts'
 import { judgeProduced } from './judge-produced.ts'
 import type { Produced } from './produced.ts'
@@ -32,7 +34,10 @@ export async function fromKept(call: BlockCall, question: CacheQuestion): Promis
   const produced = await producedBy(call, kept)
   if (produced === undefined) return undefined
   const end = await judgeProduced(call, attempt, values, produced, 0)
-  return end.failure === undefined ? { ...end, cached_from: kept.run_id } : undefined
+  if (end.failure === undefined) return { ...end, cached_from: kept.run_id }
+  // The verdicts are thrown away, what their judges used is not.
+  for (const event of end.gate_events) putBack(call.meter, costOf(event))
+  return undefined
 }
 
 /** Keeps what a completed attempt published, unless it was a kept result itself: that one's age goes on. */

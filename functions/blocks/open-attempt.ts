@@ -1,11 +1,16 @@
 import type { MachineSignal } from '../../shared/errors.ts'
+import { NOTHING } from '../../shared/runs/amounts.ts'
+import type { UsedByCalls } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { freedByEnd } from './freed-by-end.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { readOwnProjection } from './read-outputs.ts'
+import { settled } from './record-events.ts'
 import { retryBlock } from './retry-block.ts'
+import { shareOf } from './told-use.ts'
 
 const MAX_WAIT_SEC = 900
 
@@ -68,6 +73,9 @@ async function recordLost(
   const reason = `attempt ${attempt} was lost: its function ended without a result`
   const head = { ...eventHead(call), attempt }
   const failure = { code, reason, feedback: projection?.failure?.feedback ?? [] }
+  // Nobody knows what its calls used: what was reserved for them stands for it.
+  const { reserved = NOTHING } = projection ?? {}
+  const spent = lostUse(reserved)
   const done = await world.runs.append({
     ...laneHead(call),
     ordinal: lane,
@@ -75,14 +83,20 @@ async function recordLost(
     at,
     events: [
       again
-        ? { ...head, type: 'block:retrying', data: { code, reason, due_at: at } }
-        : { ...head, type: 'block:failed', data: { code, reason } },
+        ? { ...head, type: 'block:retrying', data: { code, reason, due_at: at, ...spent } }
+        : { ...head, type: 'block:failed', data: { code, reason, ...spent } },
     ],
+    ...settled(reserved, reserved),
+    ...shareOf(call),
     ...freedByEnd(call),
     projection: { ...ownerOf(call), ordinal: lane, state, attempt, due_at: at, failure },
   })
   if (!done.ok) throw retryBlock(call)
   return again ? { attempt: attempt + 1, lane, failure } : 'lost_for_good'
+}
+
+function lostUse({ tokens, usd_micros }: Amount): { readonly spent?: UsedByCalls } {
+  return tokens === 0 && usd_micros === 0 ? {} : { spent: { tokens_in: tokens, tokens_out: 0, usd_micros } }
 }
 
 function failureOf(projection: BlockProjection | undefined): Pick<OpenAttempt, 'failure'> {

@@ -1,6 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import { type ChildOrder, orderChild } from '../runs/order-child.ts'
 import type { BlockCall } from './block-call.ts'
+import { reserveOf } from './child-caps.ts'
 import { childRun } from './child-run.ts'
 import type { Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
@@ -19,7 +20,8 @@ export async function orderAttempt(
     return { ...ready, taken }
   }
   try {
-    return { ...ready, order: await orderChild(call, call.block, attempt, ready.values) }
+    const order = await orderChild(call, call.block, attempt, ready.values)
+    return { ...ready, order, reserve: reserveOf(order.caps ?? {}) }
   } catch (error) {
     if (error instanceof Fault && error.name === 'Unavailable') throw error
     return { ...ready, failure: withIssue(failureOf(call, error), error) }

@@ -1,5 +1,6 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { Amount } from '../../shared/runs/run-budget.ts'
 import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
 import type { AttemptEnd, Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
@@ -17,6 +18,8 @@ export interface PreparedAttempt extends BlockInputs {
   readonly failure?: Failure
   /** The child run that will do its work (mode dag). */
   readonly child?: string
+  /** What is reserved for that child. */
+  readonly reserve?: Amount
   /** What it goes over (foreach). */
   readonly items?: { readonly count: number; readonly inputs_ref: string }
   /** Its `when` is not true: it is skipped instead of claimed. */

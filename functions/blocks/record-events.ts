@@ -1,5 +1,8 @@
+import { less, NOTHING } from '../../shared/runs/amounts.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
+import { amountOf } from '../../shared/runs/event-cost.ts'
 import { ordinal } from '../../shared/runs/ordinal.ts'
+import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { Append, Appended } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -16,23 +19,37 @@ interface Step {
 
 /**
  * Appends events that may not fit one append: all but the last part go first under phases of their own, each fenced by
- * the lane; the last part carries `final` (its ordinal, guard, state changes). Stops at the first refusal.
+ * the lane; the last part carries `final` (its ordinal, guard, state changes). Stops at the first refusal. What the
+ * events of a part say was used is spent with it; `reserved` is what was reserved for that, freed with the last part.
  */
 export async function recordEvents(
   world: Pick<World, 'runs'>,
   step: Step,
   events: readonly NewEvent[],
-  final: Omit<Append, 'events'>,
+  final: Omit<Append, 'events' | 'settle'>,
+  reserved: Amount = NOTHING,
 ): Promise<Appended> {
   const parts = partsOf(events)
+  let left = reserved
   for (const [i, part] of parts.slice(0, -1).entries()) {
     const at = ordinal({ epoch: step.epoch, attempt: step.attempt, phase: step.phase + i })
-    const { run, lane, at: time, item_of } = final
-    const head = { run, lane, ...(item_of === undefined ? {} : { item_of }) }
-    const done = await world.runs.append({ ...head, ordinal: at, guard: { below: at }, at: time, events: part })
+    const { run, lane, at: time, item_of, share } = final
+    const of = { ...(item_of === undefined ? {} : { item_of }), ...(share === undefined ? {} : { share }) }
+    const head = { run, lane, ...of, ordinal: at, guard: { below: at }, at: time }
+    const spent = amountOf(part)
+    const freed = less(left, less(left, spent))
+    const done = await world.runs.append({ ...head, events: part, ...settled(freed, spent) })
     if (!done.ok && done.because !== 'already') return done
+    left = less(left, freed)
   }
-  return world.runs.append({ ...final, events: parts.at(-1) ?? [] })
+  const last = parts.at(-1) ?? []
+  return world.runs.append({ ...final, events: last, ...settled(left, amountOf(last)) })
+}
+
+/** Nothing where no call was made. */
+export function settled(reserved: Amount, spent: Amount): Pick<Append, 'settle'> {
+  const isNothing = [reserved, spent].every(({ tokens, usd_micros }) => tokens === 0 && usd_micros === 0)
+  return isNothing ? {} : { settle: { reserved, spent } }
 }
 
 function partsOf(events: readonly NewEvent[]): readonly (readonly NewEvent[])[] {

@@ -1,5 +1,7 @@
 import type { Block } from '../../shared/dag/dag.ts'
+import { less, NOTHING, plus } from '../../shared/runs/amounts.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { amountOf } from '../../shared/runs/event-cost.ts'
 import { type LaneOwner, laneKey } from '../../shared/runs/lane-key.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
@@ -7,6 +9,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 import { originOf } from './origin-of.ts'
+import { LEASE_MS } from './watch-attempt.ts'
 
 const PAGE = 500
 
@@ -35,7 +38,17 @@ export async function recoverProjection(
 interface Found {
   readonly facts: Pick<
     BlockProjection,
-    'state' | 'holder' | 'lease_until' | 'child' | 'items' | 'inputs_hash' | 'outputs' | 'made' | 'due_at' | 'failure'
+    | 'state'
+    | 'holder'
+    | 'lease_until'
+    | 'child'
+    | 'items'
+    | 'inputs_hash'
+    | 'reserved'
+    | 'outputs'
+    | 'made'
+    | 'due_at'
+    | 'failure'
   >
   /** Gates of this attempt that did not hold. */
   readonly refused: readonly { readonly name: string; readonly line: string; readonly phase: 'pre' | 'post' }[]
@@ -57,8 +70,12 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
       const run = child === undefined ? {} : { child }
       return { facts: { state: 'running', holder, lease_until, inputs_hash, ...run, ...before }, refused: [] }
     }
-    case 'block:output':
-      return { facts: { ...facts, outputs: event.data.outputs, made: originOf(event.data) }, refused }
+    case 'budget:reserved':
+      return { facts: { ...facts, ...heldBy(facts, event) }, refused }
+    case 'block:output': {
+      const reserved = less(facts.reserved ?? NOTHING, amountOf([event]))
+      return { facts: { ...facts, reserved, outputs: event.data.outputs, made: originOf(event.data) }, refused }
+    }
     case 'block:gate': {
       const { gate, status, reason, phase } = event.data
       const holds = status === 'passed' || status === 'waived' || warns(block, gate)
@@ -78,6 +95,15 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
     default:
       return { facts, refused }
   }
+}
+
+/** A reservation renews the lease of who makes it; a child run holds its attempt for as long as it lives. */
+function heldBy(
+  { reserved = NOTHING, child, lease_until }: Found['facts'],
+  { at, data }: Extract<RunEvent, { type: 'budget:reserved' }>,
+): Partial<Found['facts']> {
+  const lease = child === undefined ? new Date(Date.parse(at) + LEASE_MS).toISOString() : lease_until
+  return { reserved: plus(reserved, data), ...(lease === undefined ? {} : { lease_until: lease }) }
 }
 
 function ended({ outputs, inputs_hash, made }: Found['facts'], state: BlockProjection['state']): Found['facts'] {

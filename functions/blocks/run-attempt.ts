@@ -5,6 +5,7 @@ import type { AttemptEnd } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { judgeProduced } from './judge-produced.ts'
 import { type CacheQuestion, fromKept } from './kept-result.ts'
+import { takeUntold } from './settle-meter.ts'
 import { watchAttempt } from './watch-attempt.ts'
 
 interface AttemptWork extends Omit<CacheQuestion, 'attempt'> {
@@ -14,7 +15,7 @@ interface AttemptWork extends Omit<CacheQuestion, 'attempt'> {
 /** One claimed attempt: a kept result, or dispatch under watch, contract, post-gates. Every fault becomes a value; it never throws but for the host's own end. */
 export async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork): Promise<AttemptEnd> {
   const { world, block } = call
-  const { attempt, holder } = claimed
+  const { attempt, holder, lease } = claimed
   const started = world.clock.now()
   const timeout_ms = Math.min(block.timeout_ms, world.settings.safety.max_block_ms)
   try {
@@ -23,9 +24,15 @@ export async function runAttempt(call: BlockCall, claimed: Claimed, work: Attemp
     const produced = await watchAttempt(call, { holder, timeout_ms, signal: work.signal }, (signal) =>
       dispatchBlock(call, { attempt, values: work.values, feedback: work.feedback, signal }),
     )
+    // Its gates may ask the same provider.
+    await lease.end()
+    // What a model used is told by block:output.
+    if (block.mode === 'ai') takeUntold(call.meter)
     return await judgeProduced(call, attempt, work.values, produced, Math.max(0, world.clock.now() - started))
   } catch (error) {
     if (work.signal?.aborted === true) throw error
     return { attempt, verdicts: [], gate_events: [], failure: failureOf(call, error) }
+  } finally {
+    await lease.end()
   }
 }

@@ -7,6 +7,7 @@ import { failFast } from './fail-fast.ts'
 import { freedByEnd } from './freed-by-end.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { retryBlock } from './retry-block.ts'
+import { tellAtOnce } from './told-use.ts'
 
 /** Records why this block never starts: an upstream did not complete, or its own condition is not true. */
 export function skipBlock(call: BlockCall, data: EventData<'block:skipped'>): Promise<BlockReport> {
@@ -38,7 +39,7 @@ async function endWithout(
     ordinal: at,
     guard: { is: call.raw_lane },
     at: new Date(world.clock.now()).toISOString(),
-    events: [event],
+    ...tellAtOnce(call, attempt, event),
     ...freedByEnd(call),
     projection: { ...ownerOf(call), ordinal: at, state, attempt, ...failure },
   })

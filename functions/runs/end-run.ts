@@ -1,6 +1,6 @@
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
-import type { NewEvent } from '../../shared/runs/event.ts'
-import type { OutboxEntry, RunState } from '../../shared/runs/head.ts'
+import type { EventData, NewEvent } from '../../shared/runs/event.ts'
+import type { Head, OutboxEntry, RunState } from '../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -40,7 +40,10 @@ export async function endRun(
   const now = world.clock.now()
   const at = new Date(now).toISOString()
   const named = { ...(block_id === undefined ? {} : { block_id }), ...(next_run === undefined ? {} : { next_run }) }
-  const event: NewEvent = { type: `run:${state}`, data: { code, reason, ...named } }
+  const event: NewEvent = {
+    type: `run:${state}`,
+    data: { code, reason, ...named, ...spentBy(await world.runs.head(run, [])) },
+  }
   const outbox = owedBy(await world.runs.meta(run), ending, at)
   const done = await world.runs.append({
     run,
@@ -57,6 +60,13 @@ export async function endRun(
   if (done.ok && outbox.length > 0) await world.outbox.nudge(run)
   if (done.ok && stop) await world.runs.putStop(run)
   return done
+}
+
+/** By the calls recorded until now: an end in the middle of some leaves theirs out. */
+function spentBy(head: Head | undefined): Pick<EventData<'run:completed'>, 'spent'> {
+  if (head === undefined) return {}
+  const { spent_tokens: tokens, spent_usd_micros: usd_micros } = head.budget
+  return { spent: { tokens, usd_micros } }
 }
 
 function owedBy(meta: Meta | undefined, { stop, code }: Ending, at: string): readonly OutboxEntry[] {

@@ -7,6 +7,7 @@ import { childOutputs } from '../../shared/runs/child-outputs.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
+import { childCaps } from '../blocks/child-caps.ts'
 import { childRun } from '../blocks/child-run.ts'
 import { earlierChild } from '../blocks/earlier-child.ts'
 import { checkValues } from './check-values.ts'
@@ -45,6 +46,7 @@ export async function orderChild(
     options: { ...meta.options, deadline_sec },
     starter: meta.starter,
     body_hash: sha256(canonicalJson({ name: block.dag.name, inputs })),
+    caps: await childCaps(call, dag),
     ...(await earlierChild(call)),
   }
 }

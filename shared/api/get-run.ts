@@ -33,6 +33,16 @@ const RunSchema = z.strictObject({
   deadline: text,
   tokens: count,
   usd,
+  budget: z
+    .strictObject({
+      cap_tokens: count.optional(),
+      cap_usd: z.number().optional(),
+      committed_tokens: count,
+      committed_usd: z.number(),
+      spent_tokens: count,
+      spent_usd: z.number(),
+    })
+    .describe('Caps that hold; committed is what was spent and what calls under way have reserved'),
   last_seq: count,
 })
 

@@ -10,7 +10,7 @@ export interface Estimate {
 }
 
 /** Tokens of an answer whose length nothing limits: what providers allow by default, or less than they do. */
-export const ANSWER_TOKENS = 4_096
+const ANSWER_TOKENS = 4_096
 
 /** How providers call the most an answer may have: OpenAI and most, newer OpenAI, Ollama, Bedrock, text generation servers. */
 const MOST_TOKENS = [
@@ -25,7 +25,7 @@ const MOST_TOKENS = [
 /** Four characters a token, and the answer at its longest: what is reserved before the call. */
 export function estimateCall({ system = '', prompt, params }: CallShape, price: Price | undefined): Estimate {
   const tokens_in = Math.ceil((system.length + prompt.length) / 4)
-  const tokens_out = mostTokens(params) ?? ANSWER_TOKENS
+  const tokens_out = answerTokens(params)
   const usd_micros = costMicros({ tokens_in, tokens_out }, price)
   return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
 }
@@ -45,9 +45,9 @@ export function costMicros(
   return Math.ceil(tokens_in * price.usd_per_million_in + tokens_out * price.usd_per_million_out)
 }
 
-/** What the parameters allow an answer; undefined = they do not say. */
-export function mostTokens(params: Readonly<Record<string, Json>>): number | undefined {
+/** What the parameters allow an answer; the usual default where they do not say. */
+export function answerTokens(params: Readonly<Record<string, Json>>): number {
   const said = MOST_TOKENS.map((name) => (Object.hasOwn(params, name) ? params[name] : undefined))
   const limits = said.filter((value): value is number => typeof value === 'number' && value > 0)
-  return limits.length === 0 ? undefined : Math.ceil(Math.max(...limits))
+  return limits.length === 0 ? ANSWER_TOKENS : Math.ceil(Math.max(...limits))
 }

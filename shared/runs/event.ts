@@ -93,6 +93,8 @@ const DATA = {
     latency_ms: z.number().min(0),
     finish_reason: text,
     note: text.optional(),
+    /** The answers of its calls as they came, repairs too (shared/recording.ts). */
+    raw_ref: text.optional(),
   }),
   'block:gate': z.strictObject({
     gate: text,
@@ -103,6 +105,8 @@ const DATA = {
     input_hash: text,
     facts: z.unknown(),
     duration_ms: z.number().min(0),
+    /** What judges answered, as it came. */
+    raw_ref: text.optional(),
     spent: used.optional(),
   }),
   'block:retrying': z.strictObject({ code: text, reason: text, due_at: time, spent: used.optional() }),

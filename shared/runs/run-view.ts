@@ -10,6 +10,7 @@ import { outputRef } from './output-ref.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { ApprovalItem, BlockState } from './run-items.ts'
 import type { Meta, ParentLink } from './run-store.ts'
+import { type ShownBudget, shownBudget } from './shown-budget.ts'
 import type { ShownState } from './shown-state.ts'
 import { type Waiting, waitingWords } from './waiting-for.ts'
 
@@ -17,7 +18,7 @@ import { type Waiting, waitingWords } from './waiting-for.ts'
 export interface RunParts {
   readonly meta: Meta
   readonly dag: Dag
-  readonly head: Pick<Head, 'deadline_at'>
+  readonly head: Pick<Head, 'deadline_at' | 'budget'>
   readonly events: readonly RunEvent[]
   readonly approvals?: readonly ApprovalItem[]
   /** The runs that came of the same root, oldest first, if they were read. */
@@ -83,6 +84,7 @@ export interface RunAnswer {
     readonly tokens: number
     /** null = no price is known. */
     readonly usd: number | null
+    readonly budget: ShownBudget
     readonly last_seq: number
   }
   readonly blocks: Readonly<Record<string, BlockAnswer>>
@@ -94,7 +96,7 @@ export interface RunAnswer {
   readonly links: Readonly<Record<string, string>>
 }
 
-/** Everything but the deadline is folded from the events, so that the answer equals a replay (spec reliability, 23). */
+/** Everything but deadline and budget is folded from the events, so that the answer equals a replay (spec reliability, 23). */
 export function viewRun({ meta, dag, head, events, approvals = [], lineage = [], ...parts }: RunParts): RunAnswer {
   const fold = foldRun(events)
   const blocks = dag.blocks.map((block): [string, BlockAnswer] => [block.id, blockAnswer(block, fold)])
@@ -135,6 +137,7 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     deadline: head.deadline_at,
     tokens: fold.tokens,
     usd: usdOf(fold.usd_micros),
+    budget: shownBudget(head.budget),
     last_seq: fold.seq,
   }
 }

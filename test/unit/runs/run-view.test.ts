@@ -69,7 +69,7 @@ const meta: Meta = {
 }
 
 const view = (events: readonly RunEvent[], approvals: readonly ApprovalItem[] = [], now = Date.parse(second(50))) =>
-  viewRun({ meta, dag, head: { deadline_at: second(3_600) }, events, approvals, now, max_attempts: 5 })
+  viewRun({ meta, dag, head: { deadline_at: second(3_600), budget: NOTHING_SPENT }, events, approvals, now, max_attempts: 5 })
 
 function withItems(step: Step, count: number): Step {
   if (step.event.type !== 'block:started') return step
@@ -78,6 +78,8 @@ function withItems(step: Step, count: number): Step {
 }
 
 const done = (id: string) => [started(id, 1), ended(id, 1, 'completed')]
+
+const NOTHING_SPENT = { committed_tokens: 0, committed_usd_micros: 0, spent_tokens: 0, spent_usd_micros: 0 }
 
 describe('viewRun()', () => {
   test('has every block of the DAG, pending ones too, with the tries it has', () => {
@@ -118,6 +120,7 @@ describe('viewRun()', () => {
       deadline: second(3_600),
       tokens: 15,
       usd: 0.00025,
+      budget: { committed_tokens: 0, committed_usd: 0, spent_tokens: 0, spent_usd: 0 },
       last_seq: 3,
     })
     expect(links).toMatchObject({ self: `/api/dag/runs/${RUN_ID}`, events: `/api/dag/runs/${RUN_ID}/events` })
