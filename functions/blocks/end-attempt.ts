@@ -1,17 +1,15 @@
 import type { Verdict } from '../../shared/gates/gate.ts'
-import { spentWords } from '../../shared/runs/due-bounce.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import { attemptCap, retryDelayMs } from '../../shared/runs/retry-policy.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import { attemptOutcome } from './attempt-outcome.ts'
 import type { BlockCall } from './block-call.ts'
-import { bounceCase } from './bounce-case.ts'
 import { freedByEnd } from './freed-by-end.ts'
 import { originOf } from './origin-of.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { recordEvents } from './record-events.ts'
-import { tellUse } from './told-use.ts'
 import { retryBlock } from './retry-block.ts'
+import { tellUse } from './told-use.ts'
 
 /** Why an attempt did not complete; `retry` = another try may help. */
 export interface Failure {
@@ -53,7 +51,7 @@ export interface Recorded {
 export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: string | undefined): Promise<Recorded> {
   const { world, epoch } = call
   const { attempt } = end
-  const outcome = outcomeOf(call, end)
+  const outcome = attemptOutcome(call, end)
   const told = tellUse(call, attempt, outcome.event)
   const lane = ordinal({ epoch, attempt, phase: PHASE[outcome.state] })
   const output: NewEvent[] =
@@ -93,53 +91,4 @@ function publishedBy({ output, failure }: AttemptEnd): Pick<BlockProjection, 'ou
   if (output === undefined) return {}
   const { outputs } = output
   return failure === undefined ? { outputs, made: originOf(output) } : { outputs }
-}
-
-interface Decided {
-  readonly state: 'completed' | 'failed' | 'retrying'
-  readonly event: NewEvent
-  readonly projection: Pick<BlockProjection, 'state' | 'failure' | 'due_at'>
-  readonly due_at?: string
-}
-
-function outcomeOf(call: BlockCall, { attempt, failure, cached_from }: AttemptEnd): Decided {
-  const { block, world } = call
-  const head = { ...eventHead(call), attempt }
-  if (failure === undefined) {
-    return {
-      state: 'completed',
-      event: { ...head, type: 'block:completed', data: cached_from === undefined ? {} : { cached_from } },
-      projection: { state: 'completed' },
-    }
-  }
-  const { cap, capped } = attemptCap(block.retry, world.settings.safety.max_attempts)
-  const { code, feedback, gates } = failure
-  const why = { code, feedback, ...(gates === undefined ? {} : { gates }) }
-  if (failure.retry && attempt < cap) {
-    const due_at = new Date(world.clock.now() + delayMs(call, attempt, failure)).toISOString()
-    const { reason } = failure
-    const projection = { state: 'retrying' as const, due_at, failure: { ...why, reason } }
-    return {
-      state: 'retrying',
-      event: { ...head, type: 'block:retrying', data: { code, reason, due_at } },
-      projection,
-      due_at,
-    }
-  }
-  const tries = triesWords(attempt, cap, capped ? block.retry.max_attempts : undefined)
-  const reason = `${failure.reason}${tries}${spentWords(bounceCase(call, gates ?? []))}`
-  const projection = { state: 'failed' as const, failure: { ...why, reason } }
-  return { state: 'failed', event: { ...head, type: 'block:failed', data: { code, reason } }, projection }
-}
-
-/** Lost attempts are numbered but not counted against the block's own `retry` (docs/adr/0009). */
-function triesWords(attempt: number, cap: number, lowered: number | undefined): string {
-  const by = lowered === undefined ? '' : `, lowered from ${lowered} by the safety policy`
-  if (attempt > cap) return ` (attempt ${attempt}; retry allows ${cap}${by}, lost attempts came on top)`
-  return attempt > 1 || lowered !== undefined ? ` (attempt ${attempt} of ${cap}${by})` : ''
-}
-
-function delayMs({ block, world }: BlockCall, attempt: number, failure: Failure): number {
-  const random = (world.ids.random(1)[0] ?? 0) / 256
-  return Math.max(retryDelayMs(block.retry, attempt, random), failure.retry_after_ms ?? 0)
 }

@@ -1,0 +1,58 @@
+import { spentWords } from '../../shared/runs/due-bounce.ts'
+import type { NewEvent } from '../../shared/runs/event.ts'
+import { attemptCap, retryDelayMs } from '../../shared/runs/retry-policy.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { BlockCall } from './block-call.ts'
+import { bounceCase } from './bounce-case.ts'
+import type { AttemptEnd, Failure } from './end-attempt.ts'
+import { eventHead } from './own-lane.ts'
+
+interface Decided {
+  readonly state: 'completed' | 'failed' | 'retrying'
+  readonly event: NewEvent
+  readonly projection: Pick<BlockProjection, 'state' | 'failure' | 'due_at'>
+  readonly due_at?: string
+}
+
+/** Completed, or tried again while a failure that may pass has tries left, else failed. */
+export function attemptOutcome(call: BlockCall, { attempt, failure, cached_from }: AttemptEnd): Decided {
+  const { block, world } = call
+  const head = { ...eventHead(call), attempt }
+  if (failure === undefined) {
+    return {
+      state: 'completed',
+      event: { ...head, type: 'block:completed', data: cached_from === undefined ? {} : { cached_from } },
+      projection: { state: 'completed' },
+    }
+  }
+  const { cap, capped } = attemptCap(block.retry, world.settings.safety.max_attempts)
+  const { code, feedback, gates } = failure
+  const why = { code, feedback, ...(gates === undefined ? {} : { gates }) }
+  if (failure.retry && attempt < cap) {
+    const due_at = new Date(world.clock.now() + delayMs(call, attempt, failure)).toISOString()
+    const { reason } = failure
+    const projection = { state: 'retrying' as const, due_at, failure: { ...why, reason } }
+    return {
+      state: 'retrying',
+      event: { ...head, type: 'block:retrying', data: { code, reason, due_at } },
+      projection,
+      due_at,
+    }
+  }
+  const tries = triesWords(attempt, cap, capped ? block.retry.max_attempts : undefined)
+  const reason = `${failure.reason}${tries}${spentWords(bounceCase(call, gates ?? []))}`
+  const projection = { state: 'failed' as const, failure: { ...why, reason } }
+  return { state: 'failed', event: { ...head, type: 'block:failed', data: { code, reason } }, projection }
+}
+
+/** Lost attempts are numbered but not counted against the block's own `retry` (docs/adr/0009). */
+function triesWords(attempt: number, cap: number, lowered: number | undefined): string {
+  const by = lowered === undefined ? '' : `, lowered from ${lowered} by the safety policy`
+  if (attempt > cap) return ` (attempt ${attempt}; retry allows ${cap}${by}, lost attempts came on top)`
+  return attempt > 1 || lowered !== undefined ? ` (attempt ${attempt} of ${cap}${by})` : ''
+}
+
+function delayMs({ block, world }: BlockCall, attempt: number, failure: Failure): number {
+  const random = (world.ids.random(1)[0] ?? 0) / 256
+  return Math.max(retryDelayMs(block.retry, attempt, random), failure.retry_after_ms ?? 0)
+}
