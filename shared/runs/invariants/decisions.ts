@@ -82,10 +82,18 @@ export const decisionEffects = invariant({
   check({ events, dag }) {
     const asking = new Set(dag.blocks.flatMap(({ id, approval }) => (approval === undefined ? [] : [id])))
     return passesOf(events).flatMap((pass) => {
-      return asking.has(pass.block_id) && pass.item === undefined ? effectProblems(pass) : []
+      if (!asking.has(pass.block_id) || pass.item !== undefined) return []
+      return isTakenOver(events, pass) ? [] : effectProblems(pass)
     })
   },
 })
+
+/** What a retry took over from an earlier run was approved there, by its digest: nobody is asked again. */
+function isTakenOver([first]: readonly RunEvent[], { events }: Pass): boolean {
+  if (first?.type !== 'run:started' || first.data.retry_of === undefined) return false
+  const isAsked = events.some(({ type }) => type.startsWith('approval:'))
+  return !isAsked && events.some(({ type, data }) => type === 'block:completed' && data.cached_from !== undefined)
+}
 
 /** Before its dispatch a pre-gate may fail without anybody being asked; what a dispatch made shows as its output. */
 function effectProblems(pass: Pass): readonly string[] {
