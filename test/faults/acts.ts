@@ -82,8 +82,22 @@ export function planActs(random: Random, { profile, runs, until }: Plan): readon
     // Most things happen in the first minutes: there the runs are.
     return { id: runs + i, at: random() ** 3 * until, kind, run: Math.floor(random() * runs), dice: dice() }
   })
-  return [...starts, ...others]
+  return [...starts, ...others, ...planAnswers(random, { profile, runs, until })]
 }
+
+/** Somebody looks now and then whether a run asks something; in some seeds nobody does. */
+function planAnswers(random: Random, { runs, until }: Plan): readonly Act[] {
+  if (random() < 0.3) return []
+  const pace = 2_000 + random() * 20_000
+  const looks = Math.min(MOST_LOOKS, Math.floor(until / pace))
+  return Array.from({ length: looks }, (_, i): Act => {
+    const dice = [random(), random(), random()] as const
+    return { id: FIRST_LOOK + i, at: (i + random()) * pace, kind: 'decide', run: Math.floor(random() * runs), dice }
+  })
+}
+
+const MOST_LOOKS = 60
+const FIRST_LOOK = 1_000
 
 /** Acts whose route this version has. */
 function drawable(weights: Weights): readonly (readonly [ActKind, number])[] {

@@ -1,4 +1,5 @@
 import type { Head } from '../../shared/runs/head.ts'
+import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import type { People } from './people.ts'
 import type { System } from './system.ts'
 
@@ -15,19 +16,42 @@ export async function isAtRest(system: System, people: People, skew_ms: number):
   for (const key of runs.values()) {
     const head = await raw.head(key, [])
     if (head === undefined) continue
-    rests &&= head.state !== 'running' && head.outbox.length === 0
+    rests &&= head.state !== 'running' && head.outbox.length === 0 && head.check_at === undefined
     tellLate(system, key.run_id, head, skew_ms)
+  }
+  for (const tenant of new Set([...runs.values()].map((key) => key.tenant))) {
+    rests = (await haveLeft(system, tenant, skew_ms)) && rests
   }
   return rests
 }
 
+/** 19: no lease outlives its run by a minute (and the sweep that finds it); one whose run never came lasts to its end. */
+async function haveLeft({ raw, sim }: System, tenant: string, skew_ms: number): Promise<boolean> {
+  const leases = Object.entries(await raw.leases({ tenant, name: 'runs' }))
+  for (const [run_id, until] of leases) {
+    const last = await raw.events({ tenant, run_id }, 0, MOST_EVENTS)
+    const end = last.at(-1)
+    const over = end === undefined ? Date.parse(until) : Date.parse(end.at)
+    const isLive = end !== undefined && !isRunEnd(end.type)
+    const late = sim.scheduler.now() - Math.max(sim.calm_at, over) - GRACE_MS - 3 * SWEEP_MS - 2 * skew_ms
+    if (!isLive && late > 0) sim.violate(19, `${run_id} holds a lease until ${until}, ${end?.type ?? 'without a run'}`)
+  }
+  return leases.length === 0
+}
+
+const MOST_EVENTS = 100_000
+
 function tellLate({ sim }: System, run_id: string, head: Head, skew_ms: number): void {
   const overdue = sim.scheduler.now() - 3 * SWEEP_MS - 2 * skew_ms
   if (head.state === 'running') {
+    // Its deadline begins with its place among the active runs.
+    if (head.queued === true) return
     if (overdue > dueOf(head, sim.calm_at)) sim.violate(32, `${run_id} does not end: ${wordsOf(head)}`)
     return
   }
   const late = head.outbox.filter(({ at }) => overdue > Math.max(sim.calm_at, Date.parse(at)) + GRACE_MS)
+  const isWatched = head.check_at !== undefined && overdue > Math.max(sim.calm_at, Date.parse(head.check_at)) + GRACE_MS
+  if (isWatched) sim.violate(16, `${run_id} has ended, and is still to be looked at: ${wordsOf(head)}`)
   if (late.length > 0) sim.violate(16, `${run_id} still owes ${late.map(({ id }) => id).join(', ')}`)
 }
 

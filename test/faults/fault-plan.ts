@@ -27,6 +27,9 @@ export const FAULT_KINDS = [
   'twice',
   'twice_at_once',
   'never_run',
+  /** A call nobody waits for (a nudge, a sweep, word of an execution's end) never arrives, or comes twice. */
+  'missed',
+  'doubled',
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
@@ -50,6 +53,8 @@ export interface InjectedFault {
 export interface FaultPlan {
   /** Counts the point, and draws what happens there: `where` is the point itself, `who` tells its calls apart. */
   strike(where: string, who: string, kinds: readonly FaultKind[], port?: string): FaultKind | undefined
+  /** How often this was asked for that name, from 1. */
+  times(name: string): number
   /** A number in [0, 1) for the size of the last fault. */
   size(): number
   /** No fault from now on. */
@@ -87,13 +92,15 @@ export function createFaultPlan(options: PlanOptions): FaultPlan {
   return {
     strike(where, who, kinds, port) {
       count(reached, where)
-      if (over || injected.length >= most) return undefined
+      if (over) return undefined
+      if (port !== undefined && isOut(outages, port, options.now())) return note(`outage ${port}`, 'refused', where)
       const call = `${who} ${where}`
       const name = `${call} ${count(times, call)}`
-      if (port !== undefined && isOut(outages, port, options.now())) return note(name, 'refused', where)
+      if (injected.length >= most) return undefined
       const kind = drawn(kinds, rates, hashed(seed, name))
       return kind === undefined ? undefined : note(name, kind, where)
     },
+    times: (name) => count(times, name),
     size: () => hashed(seed + 1, last),
     end() {
       over = true

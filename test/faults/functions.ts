@@ -4,6 +4,7 @@ import { MachineSignal } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { FaultKind } from './fault-plan.ts'
 import type { Invocation, Sandbox } from './invocation.ts'
+import { hashed } from './rng.ts'
 import { openSandbox, type SharedPorts } from './sandbox.ts'
 import type { Sim } from './sim.ts'
 
@@ -94,7 +95,7 @@ export function createFunctions(parts: FunctionParts): Functions {
       tenant: call.tenant,
       dead: false,
       left: false,
-      skew: skewOf(sim, parts.skew_ms),
+      skew: skewOf(sim, call.who, parts.skew_ms),
       give_up(error, zombie) {
         invocation.left = true
         invocation.dead = !zombie
@@ -203,6 +204,9 @@ function hostError(name: string): Error {
   return Object.assign(new Error('injected'), { name, stack: '' })
 }
 
-function skewOf(sim: Sim, most: number): number {
-  return most === 0 ? 0 : Math.round((sim.random() * 2 - 1) * most)
+/** Of one function's calls in one run some are late, some early. */
+function skewOf(sim: Sim, who: string, most: number): number {
+  if (most === 0) return 0
+  const n = sim.faults.times(`skew ${who}`)
+  return Math.round((hashed(sim.seed, `skew ${who} ${n}`) * 2 - 1) * most)
 }

@@ -1,50 +1,94 @@
 import { parseArgs } from 'node:util'
+import { runCampaign } from './campaign.ts'
+import { findMutant } from './find-mutant.ts'
 import { loadHandlers } from './functions.ts'
-import type { Profile } from './scenario.ts'
-import { simulate } from './simulate.ts'
+import { printOutcome } from './print-outcome.ts'
+import type { SeedRange } from './run-seeds.ts'
+import { PROFILES, type Profile } from './scenario.ts'
+import { shrink } from './shrink.ts'
+import { type Order, simulate } from './simulate.ts'
 import type { StoreKind } from './system.ts'
 
+/**
+ * `npm run test:faults -- [--seeds N] [--from S] [--seed S] [--store sqlite|dynamodb] [--profile P] [--mutant M]
+ * [--whole] [--verbose]`. Without --seed it runs N seeds (default 200) on each store (or on the one named) in two
+ * processes; with --seed it repeats that one, shrinks it if it fails (not with --whole) and prints its log. Exit code 1:
+ * something was violated, or a point of a long run was not covered.
+ */
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '100' },
+    seeds: { type: 'string', default: '200' },
+    from: { type: 'string', default: '1' },
     seed: { type: 'string' },
-    store: { type: 'string', default: 'sqlite' },
+    store: { type: 'string' },
     profile: { type: 'string' },
+    mutant: { type: 'string' },
+    whole: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 })
-await loadHandlers()
-const from = Number(values.seed ?? 1)
-const to = values.seed === undefined ? Number(values.seeds) : from
-const began = performance.now()
-let steps = 0
-const ends = new Map<string, number>()
-for (let seed = from; seed <= to; seed += 1) {
-  const outcome = await simulate({
-    seed,
-    store: values.store as StoreKind,
-    verbose: values.verbose,
-    ...(values.profile === undefined ? {} : { profile: values.profile as Profile }),
-  })
-  steps += outcome.steps
-  for (const events of outcome.logs.values()) {
-    const end = events.at(-1)
-    const word = `${outcome.scenario.profile} ${end?.type} ${(end?.data as { code?: string })?.code ?? ''}`
-    ends.set(word, (ends.get(word) ?? 0) + 1)
-  }
-  if (outcome.violations.length > 0) {
-    console.log(`seed ${seed} ${outcome.scenario.profile}: ${outcome.violations.join('\n  ')}`)
-  }
-  if (values.seed !== undefined) {
-    console.log(outcome.lines.join('\n'))
-    for (const [id, events] of outcome.logs)
-      console.log(
-        `${id}\n${events.map((e) => `  ${e.seq} ${e.at} ${e.type} ${e.block_id ?? ''}${e.item === undefined ? '' : `.${e.item}`} ${e.attempt ?? ''} ${JSON.stringify(e.data).slice(0, 160)}`).join('\n')}`,
-      )
-    console.log(outcome.digest, outcome.steps, outcome.events)
-  }
+/** Runs shorter than this cannot cover every point. */
+const LONG = 5_000
+const SHRUNK_AT_ONCE = 1
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+const profile = values.profile === undefined ? {} : { profile: profileOf(values.profile) }
+const mutant = values.mutant === undefined ? {} : { mutant: values.mutant }
+
+process.exitCode =
+  values.seed === undefined ? await runAll() : await repeat(Number(values.seed), storeOf(values.store ?? 'dynamodb'))
+
+async function runAll(): Promise<number> {
+  const count = Number(values.seeds)
+  const from = Number(values.from)
+  const { failed, uncovered } = await runCampaign({ ranges: rangesOf(from, count), ...mutant, print })
+  for (const point of uncovered) print(`not covered: ${point}`)
+  for (const { seed, store } of failed.slice(0, SHRUNK_AT_ONCE)) await repeat(seed, store)
+  for (const { seed, store } of failed)
+    print(`again: npm run test:faults -- --seed ${seed} --store ${store}${wordsOf()}`)
+  return failed.length > 0 || (count >= LONG && uncovered.length > 0) ? 1 : 0
 }
-console.log(
-  `${to - from + 1} seeds, ${Math.round((performance.now() - began) / (to - from + 1))} ms and ${Math.round(steps / (to - from + 1))} steps a seed`,
-)
-for (const [word, n] of [...ends].sort()) console.log(`${n} ${word}`)
+
+/** Two processes: one a store, or both on the one that was named. */
+function rangesOf(from: number, count: number): readonly SeedRange[] {
+  if (values.store === undefined) {
+    return (['dynamodb', 'sqlite'] as const).map((store) => ({ from, step: 1, count, store, ...profile }))
+  }
+  const store = storeOf(values.store)
+  return [0, 1].map((odd) => ({
+    from: from + odd,
+    step: 2,
+    count: Math.floor((count + 1 - odd) / 2),
+    store,
+    ...profile,
+  }))
+}
+
+async function repeat(seed: number, store: StoreKind): Promise<number> {
+  await loadHandlers()
+  const planted = await findMutant(values.mutant)
+  const order: Order = { seed, store, ...profile, ...(planted === undefined ? {} : { mutant: planted }) }
+  const first = await simulate(order)
+  const fails = first.violations.length > 0
+  const without = fails && !values.whole ? (await shrink(order, first)).without : undefined
+  const shown = await simulate({ ...order, ...(without === undefined ? {} : { without }), verbose: values.verbose })
+  if (fails) print(`seed ${seed} on ${store}, ${first.scenario.profile}: ${first.violations.join('\n  ')}`)
+  if (without !== undefined) print(`shrunk from ${first.faults.length} faults to ${shown.faults.length}`)
+  print(printOutcome(shown))
+  return fails ? 1 : 0
+}
+
+function wordsOf(): string {
+  return `${values.profile === undefined ? '' : ` --profile ${values.profile}`}${values.mutant === undefined ? '' : ` --mutant ${values.mutant}`}`
+}
+
+function storeOf(name: string): StoreKind {
+  if (name === 'sqlite' || name === 'dynamodb') return name
+  throw new Error(`--store is sqlite or dynamodb, not ${name}`)
+}
+
+function profileOf(name: string): Profile {
+  const found = PROFILES.find((one) => one === name)
+  if (found === undefined) throw new Error(`--profile is one of ${PROFILES.join(', ')}, not ${name}`)
+  return found
+}

@@ -39,7 +39,7 @@ export function createPeople(system: System, scenario: Scenario): People {
     const planned = scenario.runs[act.run]
     if (planned === undefined) return
     const key = { tenant: planned.tenant, run_id: planned.run_id }
-    sim.trace(`act ${act.id}: ${act.kind} ${key.run_id.slice(-6)}`)
+    if (act.kind !== 'decide') sim.trace(`act ${act.id}: ${act.kind} ${key.run_id.slice(-6)}`)
     await PERFORM[act.kind](scene, act, { ...planned, key })
   }
   return {
@@ -71,11 +71,7 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
     const block_id = pickFrom(run.blocks, dice[0])?.id ?? ''
     await route(scene, run, 'stop-run', { body: { block_id } })
   },
-  async stop_all(scene, { dice }, run) {
-    const body = dice[0] < 0.5 ? { hold: true } : {}
-    const reply = await callRoute(scene.system, 'stop-all', { ...asPerson(run), body })
-    if (reply?.status === 400) await callRoute(scene.system, 'stop-all', { ...asPerson(run), body: {} })
-  },
+  stop_all: stopAll,
   async release(scene, _act, run) {
     await callRoute(scene.system, 'release-starts', { ...asPerson(run), body: {} })
   },
@@ -175,6 +171,23 @@ async function startUntilAnswered(
     if (status !== undefined && status < 500 && status !== 429) return
     await scene.system.sim.scheduler.delay(5_000)
   }
+}
+
+/** 35: once it says that nothing is left, none of the runs there were is active. */
+async function stopAll({ system }: Scene, { dice }: Act, run: SimulatedRun): Promise<void> {
+  const before = await activeRuns(system, run.tenant)
+  const body = dice[0] < 0.5 ? { hold: true } : {}
+  const reply = await callRoute(system, 'stop-all', { ...asPerson(run), body })
+  if (reply?.status !== 200 || reply.json.left !== 0) return
+  const after = await activeRuns(system, run.tenant)
+  const left = before.filter((id) => after.includes(id))
+  if (left.length > 0) system.sim.violate(35, `still active after stop-all: ${left.join(', ')}`)
+}
+
+async function activeRuns({ raw, runs }: System, tenant: string): Promise<readonly string[]> {
+  const keys = [...runs.values()].filter((key) => key.tenant === tenant)
+  const heads = await Promise.all(keys.map((key) => raw.head(key, [])))
+  return keys.flatMap(({ run_id }, i) => (heads[i]?.state === 'running' ? [run_id] : []))
 }
 
 async function decide(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {

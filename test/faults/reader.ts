@@ -50,23 +50,22 @@ export function createReader(system: System, run: RunKey): Reader {
       for (const patience of [ms, ms]) {
         const query = { since: String(since + seen.length) }
         const until = system.sim.scheduler.now() + patience
-        const read_body = (answer: unknown) => readStream(system, answer, until, take)
+        // When the function dies its client hears no more of it, whatever a zombie still writes.
+        const line = { open: true }
+        const read_body = (answer: unknown) =>
+          readStream(answer, () => line.open && system.sim.scheduler.now() < until, take)
         await callRoute(system, 'stream-events', { tenant, params, query, read_body })
+        line.open = false
       }
     },
   }
 }
 
-async function readStream(
-  system: System,
-  answer: unknown,
-  until: number,
-  take: (event: RunEvent) => void,
-): Promise<void> {
+async function readStream(answer: unknown, listens: () => boolean, take: (event: RunEvent) => void): Promise<void> {
   const { body } = answer as { readonly body: string | AsyncIterable<string> }
   if (typeof body === 'string') return
   for await (const text of body) {
+    if (!listens()) return
     for (const [, data = ''] of text.matchAll(/^data: (.*)$/gm)) take(JSON.parse(data) as RunEvent)
-    if (system.sim.scheduler.now() >= until) return
   }
 }

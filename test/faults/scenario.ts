@@ -22,8 +22,6 @@ export interface Scenario {
   readonly calm_at: number
   readonly skew_ms: number
   readonly safety: Readonly<Record<string, unknown>>
-  /** Shares of sweeps, nudges and status changes that never arrive, or arrive twice. */
-  readonly host: { readonly lost: number; readonly doubled: number }
 }
 
 /** What is taken out of a failing scenario, to see whether it still fails. */
@@ -63,7 +61,6 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     calm_at,
     skew_ms: isSkewed ? 600_000 : 0,
     safety: planSafety(random),
-    host: HOSTS[profile],
   }
 }
 
@@ -88,6 +85,8 @@ const RATES: Readonly<Record<Profile, FaultRates>> = {
     missing: 0.01,
     twice: 0.02,
     twice_at_once: 0.03,
+    missed: 0.1,
+    doubled: 0.1,
   },
   zombie: {
     slow: 0.01,
@@ -100,10 +99,22 @@ const RATES: Readonly<Record<Profile, FaultRates>> = {
     twice: 0.05,
     twice_at_once: 0.08,
     never_run: 0.01,
+    missed: 0.1,
+    doubled: 0.2,
   },
-  human: { slow: 0.02, twice_at_once: 0.02, late_copy: 0.005 },
-  ops: { slow: 0.01, crash: 0.002, zombie: 0.002, refused: 0.002, unanswered: 0.002, never_run: 0.02, stale: 0.2 },
-  swizzle: { slow: 0.005, unanswered: 0.003, resent: 0.005, twice_at_once: 0.02 },
+  human: { slow: 0.02, twice_at_once: 0.02, late_copy: 0.005, doubled: 0.05 },
+  ops: {
+    slow: 0.01,
+    crash: 0.002,
+    zombie: 0.002,
+    refused: 0.002,
+    unanswered: 0.002,
+    never_run: 0.02,
+    stale: 0.2,
+    missed: 0.4,
+    doubled: 0.2,
+  },
+  swizzle: { slow: 0.005, unanswered: 0.003, resent: 0.005, twice_at_once: 0.02, missed: 0.1 },
 }
 
 const CALM_PROBE: ProbeRates = { bad: 0.15, blank: 0.02, fails: 0.03, refuses: 0.01, hangs: 0, strange: 0.02 }
@@ -115,15 +126,6 @@ const PROBES: Readonly<Record<Profile, ProbeRates>> = {
   human: CALM_PROBE,
   ops: WILD_PROBE,
   swizzle: CALM_PROBE,
-}
-
-const HOSTS: Readonly<Record<Profile, Scenario['host']>> = {
-  calm: { lost: 0, doubled: 0 },
-  storm: { lost: 0.1, doubled: 0.1 },
-  zombie: { lost: 0.1, doubled: 0.2 },
-  human: { lost: 0, doubled: 0.05 },
-  ops: { lost: 0.4, doubled: 0.2 },
-  swizzle: { lost: 0.1, doubled: 0 },
 }
 
 function scaled(rates: FaultRates, by: number): FaultRates {
@@ -143,8 +145,8 @@ function planOutages(random: Random, start: number, calm_at: number): readonly O
 function planSafety(random: Random): Readonly<Record<string, unknown>> {
   return {
     ...(chance(random, 0.3) ? { max_runs: 1 + upTo(random, 2), queue: chance(random, 0.5) } : {}),
-    ...(chance(random, 0.3) ? { max_run_tokens: 200 + upTo(random, 20_000) } : {}),
-    ...(chance(random, 0.1) ? { max_block_tokens: 200 + upTo(random, 8_000) } : {}),
+    ...(chance(random, 0.3) ? { max_run_tokens: 4_000 + upTo(random, 60_000) } : {}),
+    ...(chance(random, 0.1) ? { max_block_tokens: 4_000 + upTo(random, 16_000) } : {}),
     max_requests_per_min: 100_000,
   }
 }

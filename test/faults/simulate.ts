@@ -1,6 +1,7 @@
 import { sha256 } from '../../shared/canonical.ts'
 import { isAtRest } from './at-rest.ts'
 import { checkSystem, type Logs, readLogs } from './check-system.ts'
+import { deliverAgain } from './deliver-again.ts'
 import { createFaultPlan, type InjectedFault } from './fault-plan.ts'
 import type { Mutant } from './mutant.ts'
 import { createPeople } from './people.ts'
@@ -65,22 +66,24 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   const people = createPeople(system, scenario)
   const watch = watchHeads(system, Number(scenario.safety.max_runs ?? 20))
   people.schedule()
-  const clock = startSweeps(system, scenario)
+  const clock = startSweeps(system)
+  let calm = false
   scheduler.after(scenario.calm_at, () => {
+    calm = true
     sim.faults.end()
     sim.trace('calm')
   })
   const ended = await scheduler.run(async () => {
     await watch()
     if (sim.violations.length > 0) return true
-    if (!clock.ticked() || scheduler.now() < sim.calm_at) return false
+    if (!clock.ticked() || !calm) return false
     return (await isAtRest(system, people, scenario.skew_ms)) || scheduler.now() > START + MOST_VIRTUAL_MS
   }, MOST_STEPS)
   clock.stop()
   if (ended !== 'done') sim.violate(32, `the simulation is ${ended}`)
   if (scheduler.now() > START + MOST_VIRTUAL_MS) sim.violate(32, `not at rest: ${underWayIn(system)}`)
   if (sim.violations.length > 0) return readLogs(system)
-  const checking = checkSystem(system, scenario, people)
+  const checking = checkSystem(system, scenario, people).then((logs) => deliverAgain(system, logs))
   let logs: Logs | undefined
   void checking.then((found) => {
     logs = found
@@ -94,7 +97,7 @@ function underWayIn({ functions }: System): string {
 }
 
 /** A sweep each minute, but for those that are missed or come twice. */
-function startSweeps({ sim, functions }: System, { host }: Scenario) {
+function startSweeps({ sim, functions }: System) {
   let ticks = 0
   let seen = 0
   let over = false
@@ -102,11 +105,10 @@ function startSweeps({ sim, functions }: System, { host }: Scenario) {
   const tick = () => {
     if (over) return
     ticks += 1
-    const { lost, doubled } = sim.scheduler.now() < sim.calm_at ? host : { lost: 0, doubled: 0 }
-    const dice = sim.random()
-    if (dice >= lost) functions.invoke('sweep', {}, call).catch(() => undefined)
-    else sim.trace('a sweep is missed')
-    if (dice >= lost && dice < lost + doubled) functions.invoke('sweep', {}, call).catch(() => undefined)
+    const fault = sim.faults.strike('sweep/event', 'sweep', ['missed', 'doubled'])
+    if (fault !== undefined) sim.trace(`fault ${fault}: sweep`)
+    const times = fault === 'missed' ? 0 : fault === 'doubled' ? 2 : 1
+    for (let i = 0; i < times; i += 1) functions.invoke('sweep', {}, call).catch(() => undefined)
     sim.scheduler.after(SWEEP_MS, tick)
   }
   sim.scheduler.after(SWEEP_MS, tick)

@@ -66,7 +66,7 @@ function budgetProblems({ budget: was }: Head, { budget }: Head): readonly Probl
 async function watchLeases({ raw, sim, runs }: System, max_runs: number): Promise<void> {
   const tenants = new Set([...runs.values()].map(({ tenant }) => tenant))
   for (const tenant of tenants) {
-    const held = Object.keys((await raw.leases?.({ tenant, name: 'runs' })) ?? {}).length
+    const held = Object.keys(await raw.leases({ tenant, name: 'runs' })).length
     if (held > max_runs) sim.violate(19, `${held} leases of ${tenant}, at most ${max_runs}`)
   }
 }

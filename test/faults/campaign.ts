@@ -1,0 +1,72 @@
+import { fork } from 'node:child_process'
+import { addCounts, type Counts, kindsIn, uncovered } from './coverage.ts'
+import type { SeedRange } from './run-seeds.ts'
+import type { Told } from './worker.ts'
+
+export interface Campaign {
+  readonly ranges: readonly SeedRange[]
+  readonly mutant?: string
+  readonly print: (line: string) => void
+}
+
+export interface CampaignEnd {
+  readonly failed: readonly Told[]
+  readonly uncovered: readonly string[]
+}
+
+const EVERY_MS = 15_000
+
+/** Runs ranges of seeds, one process each, and says how it goes. */
+export async function runCampaign({ ranges, mutant, print }: Campaign): Promise<CampaignEnd> {
+  const began = Date.now()
+  const counts: Counts = { reached: {}, struck: {} }
+  const failed: Told[] = []
+  const ends: Record<string, number> = {}
+  const sum = { seeds: 0, steps: 0, events: 0 }
+  const take = (told: Told) => {
+    sum.seeds += 1
+    sum.steps += told.steps
+    sum.events += told.events
+    addCounts(counts, { reached: told.reached as [string, number][], struck: told.struck as [string, number][] })
+    for (const end of told.ends) ends[end] = (ends[end] ?? 0) + 1
+    if (told.violations.length === 0) return
+    failed.push(told)
+    print(`seed ${told.seed} ${told.store} ${told.profile}: ${told.violations[0]}`)
+  }
+  const progress = () => print(`${sum.seeds} seeds, ${failed.length} failed, ${seconds(began)} s`)
+  const timer = setInterval(progress, EVERY_MS)
+  try {
+    await Promise.all(ranges.map((range) => runWorker(range, mutant, take)))
+  } finally {
+    clearInterval(timer)
+  }
+  progress()
+  const { seeds, steps, events } = sum
+  print(
+    `${Math.round((Date.now() - began) / seeds)} ms, ${Math.round(steps / seeds)} steps, ${Math.round(events / seeds)} events a seed`,
+  )
+  print(`runs ended ${listed(ends)}`)
+  print(`faults ${listed(kindsIn(counts))}`)
+  return { failed, uncovered: uncovered(counts) }
+}
+
+function runWorker(range: SeedRange, mutant: string | undefined, take: (told: Told) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = fork(new URL('./worker.ts', import.meta.url))
+    worker.on('message', (told) => take(told as Told))
+    worker.on('error', reject)
+    worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with code ${code}`))))
+    worker.send({ range, ...(mutant === undefined ? {} : { mutant }) })
+  })
+}
+
+function seconds(since: number): number {
+  return Math.round((Date.now() - since) / 1_000)
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, n]) => `${name} ${n}`)
+    .join(', ')
+}

@@ -1,0 +1,40 @@
+import { FUNCTIONS } from '../../shared/catalog.ts'
+
+/** How often each fault point was reached and what happened there, over many seeds. */
+export interface Counts {
+  readonly reached: Record<string, number>
+  readonly struck: Record<string, number>
+}
+
+/** A point counts as covered when it was reached so often. */
+const WANTED = 20
+
+export function addCounts(
+  sum: Counts,
+  more: { reached: Iterable<[string, number]>; struck: Iterable<[string, number]> },
+): void {
+  for (const [name, n] of more.reached) sum.reached[name] = (sum.reached[name] ?? 0) + n
+  for (const [name, n] of more.struck) sum.struck[name] = (sum.struck[name] ?? 0) + n
+}
+
+/** Faults by kind. */
+export function kindsIn({ struck }: Counts): Readonly<Record<string, number>> {
+  const kinds: Record<string, number> = {}
+  for (const [name, n] of Object.entries(struck)) {
+    const kind = name.split(' ')[0] ?? ''
+    kinds[kind] = (kinds[kind] ?? 0) + n
+  }
+  return kinds
+}
+
+/** Points that were reached too seldom; ports of the catalog that no call of their function was seen to use. */
+export function uncovered({ reached }: Counts): readonly string[] {
+  const seldom = Object.entries(reached).filter(([name, n]) => /\/(before|after)$/.test(name) && n < WANTED)
+  const unseen = FUNCTIONS.filter(({ serves }) => serves === undefined).flatMap(({ name, ports }) =>
+    ports
+      .filter((port) => port !== 'secrets')
+      .filter((port) => !Object.keys(reached).some((point) => point.startsWith(`${name}/${port}.`)))
+      .map((port) => `${name}/${port}: never`),
+  )
+  return [...seldom.map(([name, n]) => `${name}: ${n} times`), ...unseen].toSorted()
+}
