@@ -119,6 +119,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   reconcile: ['runs.read', 'runs.write', 'objects.get', 'machine.describe', 'outbox.nudge'],
   'list-runs': ['runs.list'],
   'get-run': ['runs.read', 'objects.get'],
+  'diff-runs': ['runs.read', 'objects.get'],
   'get-run-graph': ['runs.read', 'objects.get'],
   'get-outputs': ['runs.read', 'runs.write', 'objects.get'],
   'replay-run': ['runs.read'],

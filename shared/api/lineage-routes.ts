@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { StoredValueSchema } from '../runs/event.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, RUN_VALUES } from './run-values.ts'
 
@@ -16,6 +17,36 @@ const RetryRunBodySchema = z.strictObject({
 /** The body of POST .../retry, parsed. What is not given is as in the earlier run. */
 export type RetryRunBody = z.output<typeof RetryRunBodySchema>
 
+const count = z.int().min(0)
+const usd = z.number().nullable().describe('null = no price is known')
+const duration_ms = z.number().nullable().describe('null = it has not begun, or not ended')
+const compared = z.enum(['same', 'different', 'only_a', 'only_b'])
+
+const RunSideSchema = z.strictObject({
+  run_id: text,
+  dag_name: text,
+  dag_hash: text,
+  state: text,
+  reason: text.optional(),
+  blocks: count,
+  attempts: count,
+  tokens: count,
+  usd,
+  duration_ms,
+})
+
+const BlockSideSchema = z.strictObject({
+  state: text,
+  attempt: count,
+  epoch: count,
+  tokens: count,
+  usd,
+  duration_ms,
+  outputs: z.record(text, StoredValueSchema).readonly(),
+  error: z.strictObject({ code: text, reason: text }).optional(),
+  cached_from: text.optional().describe('The run whose result stands in for a dispatch'),
+})
+
 /** Routes between runs of one lineage. */
 export const LINEAGE_ROUTES = {
   'retry-run': {
@@ -32,6 +63,29 @@ export const LINEAGE_ROUTES = {
       retry_of: text,
       reused_expected: z.array(text).describe('Blocks whose results it will most likely take over'),
       links: z.record(text, text),
+    }),
+  },
+  'diff-runs': {
+    summary: 'Two runs side by side: states, outputs, gates, cost and duration by block, and what differs in them',
+    params: RunParamsSchema.extend({ other_id: RunParamsSchema.shape.run_id }),
+    answer: z.strictObject({
+      a: RunSideSchema,
+      b: RunSideSchema,
+      only_in: z.strictObject({ a: z.array(text).readonly(), b: z.array(text).readonly() }),
+      changed: z.array(text).readonly().describe('Blocks of both whose definition is not the same'),
+      context: z.record(text, compared).readonly().describe('Keys of the shared context whose values are not the same'),
+      blocks: z
+        .array(
+          z.strictObject({
+            block_id: text,
+            definition: compared,
+            a: BlockSideSchema.optional(),
+            b: BlockSideSchema.optional(),
+            outputs: z.record(text, compared).readonly().describe('By port, told by the sha256 of the values'),
+            gates: z.array(z.strictObject({ gate: text, a: text.optional(), b: text.optional() })).readonly(),
+          }),
+        )
+        .readonly(),
     }),
   },
 } as const satisfies Record<string, RouteSchema>

@@ -26,7 +26,7 @@ export interface EndedRun {
   readonly taken: Readonly<Record<string, string>>
 }
 
-export async function openRetryPlace(settings: object = {}): Promise<RetryPlace> {
+export async function openRetryPlace(): Promise<RetryPlace> {
   const failing = new Set<string>()
   let prompts: string[] = []
   const probe = provider(({ prompt }) => {
@@ -35,7 +35,7 @@ export async function openRetryPlace(settings: object = {}): Promise<RetryPlace>
     if (failing.has(id)) throw new Fault('InvalidInput', 'refused', `"${id}" is refused`)
     return `<${prompt}>`
   })
-  const place = await openTestPlace({ providers: { probe } }, settings)
+  const place = await openTestPlace({ providers: { probe } })
   const ended = async (id: string): Promise<EndedRun> => {
     const events = await place.ended(id)
     return { id, events, end: String(events.at(-1)?.type), taken: takenOf(events) }
@@ -52,7 +52,7 @@ export async function openRetryPlace(settings: object = {}): Promise<RetryPlace>
     async retry(of, body = {}) {
       const { status, json } = await place.call('retry-run', typeof of === 'string' ? of : of.id, body)
       if (status !== 201) throw new Error(JSON.stringify(json))
-      const answer = json as { run_id: string; reused_expected: readonly string[] }
+      const answer = json as unknown as { run_id: string; reused_expected: readonly string[] }
       return { ...(await ended(answer.run_id)), expected: answer.reused_expected }
     },
     async output({ id }, block, port) {

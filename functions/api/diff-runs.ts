@@ -1,0 +1,29 @@
+import { LINEAGE_ROUTES } from '../../shared/api/lineage-routes.ts'
+import type { Principal } from '../../shared/principal.ts'
+import { type DiffedRun, diffRuns } from '../../shared/runs/diff-runs.ts'
+import { viewRun } from '../../shared/runs/run-view.ts'
+import type { World } from '../../shared/world.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireRun } from '../require-run.ts'
+import { allEvents } from '../runs/all-events.ts'
+import { readPinned } from '../runs/read-pinned.ts'
+
+/** Both runs are of the caller's tenant; each may still be running, then the answer is how they stand now. */
+export const handler = httpHandler({
+  name: 'diff-runs',
+  schema: LINEAGE_ROUTES['diff-runs'],
+  run: async ({ principal, params: { run_id, other_id } }, world) => {
+    const a = await readSide(world, principal, run_id)
+    const b = await readSide(world, principal, other_id)
+    return { json: diffRuns(a, b) }
+  },
+})
+
+async function readSide(world: World, principal: Principal, run_id: string): Promise<DiffedRun> {
+  const { run, head } = await requireRun(world, { principal, params: { run_id } })
+  const { meta, dag } = await readPinned(world, run)
+  const events = await allEvents(world, run)
+  const { max_attempts } = world.settings.safety
+  const view = viewRun({ meta, dag, head, events, now: world.clock.now(), max_attempts })
+  return { view, context: (await world.runs.context(run))?.values ?? {} }
+}
