@@ -56,8 +56,12 @@ export interface Started {
   stop(signal: NodeJS.Signals): Promise<number | null>
 }
 
-export async function startSluice(args: readonly string[], cwd: string): Promise<Started> {
-  const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio: ['ignore', 'pipe', 'inherit'] })
+export async function startSluice(
+  args: readonly string[],
+  cwd: string,
+  stderr: 'inherit' | 'ignore' = 'inherit',
+): Promise<Started> {
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio: ['ignore', 'pipe', stderr] })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const lines = createInterface({ input: child.stdout })
   const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close')])
