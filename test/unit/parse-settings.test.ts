@@ -78,6 +78,27 @@ describe('parseSettings()', () => {
     ['a key that is no reference', '{ type: http, url: "http://x", key: {} }', /give env: NAME, or secret: ARN/],
     ['half an ARN', `{ type: http, url: "http://x", key: { secret: "${ARN.slice(0, -7)}" } }`, /the whole ARN/],
     ['a wildcard', `{ type: http, url: "http://x", key: { secret: "${ARN.slice(0, -6)}*" } }`, /the whole ARN/],
+    ['a type that is nearly one', '{ type: bedrok }', /"bedrock", "replay"\. Did you mean "bedrock"/],
+    ['a key beside bedrock', '{ type: bedrock, key: { env: K } }', /Unknown key "key".*allowed: type, region/],
+    [
+      'a region that is none',
+      '{ type: bedrock, region: europe }',
+      /region: a region such as eu-central-1.*seen: "europe"/,
+    ],
+    [
+      'a wildcard for a model',
+      '{ type: bedrock, models: ["anthropic.*"] }',
+      /models\.0: a model id, an inference profile/,
+    ],
+    ['no recording', '{ type: replay }', /record: is missing: give a file or objstore/],
+    [
+      'a breaker that never closes',
+      '{ type: http, url: "http://x", breaker: { open_ms: 0 } }',
+      /breaker\.open_ms: .*seen: 0/,
+    ],
+    ['a breaker misspelt', '{ type: http, url: "http://x", breaker: { failure: 3 } }', /did you mean "failures"/],
+    ['no place at all', '{ type: bedrock, max_concurrency: 0 }', /max_concurrency: .*seen: 0/],
+    ['silence where nothing is streamed', '{ type: http, url: "http://x", idle_ms: 500 }', /Unknown key "idle_ms"/],
     ['a time-out of no length', '{ type: http, url: "http://x", timeout_ms: 0 }', /timeout_ms: .*seen: 0/],
   ])('refuses a provider with %s', (_name, provider, words) => {
     expect(faultOf(`providers:\n  p: ${provider}\n`).message).toMatch(words)
@@ -100,7 +121,15 @@ describe('parseSettings()', () => {
       here: { type: 'local' },
       own: { type: 'ollama', url: 'http://127.0.0.1:11434', timeout_ms: 600_000 },
       big: { type: 'openai-compatible', url: 'https://x.example/v1?api-version=1', key, models: ['g-1'] },
-      mine: { type: 'http', url: 'https://x.example/answer', key: { env: 'MINE' } },
+      mine: { type: 'http', url: 'https://x.example/answer', key: { env: 'MINE' }, max_concurrency: 4 },
+      claw: { type: 'openclaw', url: 'http://127.0.0.1:18789', key: { env: 'CLAW' }, idle_ms: 30_000 },
+      aws: {
+        type: 'bedrock',
+        region: 'eu-central-1',
+        models: ['amazon.nova-lite-v1:0', 'eu.anthropic.claude-sonnet-4-20250514-v1:0'],
+        breaker: { failures: 3, open_ms: 10_000 },
+      },
+      old: { type: 'replay', record: 'recordings/r.json' },
     }
     expect(parseSettings(JSON.stringify({ providers }), 'sluice.yaml').providers).toEqual(providers)
   })

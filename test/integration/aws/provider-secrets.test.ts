@@ -47,6 +47,9 @@ describe('the settings of a stage', () => {
     expect(words('bad.yaml')).toMatch(/bad\.yaml:1:1: prot: .*did you mean "port"/)
     write('env.yaml', 'providers:\n  own: { type: http, url: "https://x.example", key: { env: OWN_KEY } }\n')
     expect(words('env.yaml')).toMatch(/env\.yaml: providers\.own\.key: .*add secret: ARN/)
+    write('models.yaml', 'providers:\n  aws: { type: bedrock }\n  old: { type: replay, record: r.json }\n')
+    expect(words('models.yaml')).toMatch(/providers\.aws\.models: is missing: .*exactly the models it lists/)
+    expect(words('models.yaml')).toMatch(/providers\.old\.record: .*sluice run record/)
   })
 })
 

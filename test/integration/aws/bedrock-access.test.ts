@@ -1,0 +1,130 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
+import { bundleFunctions } from '../../../infra/aws/bundle.ts'
+import { namesOf } from '../../../infra/aws/names.ts'
+import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
+import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { parseSettings } from '../../../shared/parse-settings.ts'
+import { SettingsSchema } from '../../../shared/settings.ts'
+import { importBundle } from './function-process.ts'
+import { ROOT, type Synthesized, synthesize, textOf } from './synthesized.ts'
+
+/** A stage whose settings name models of Bedrock: who may ask them, and who carries its client. */
+const HAIKU = 'anthropic.claude-3-haiku-20240307-v1:0'
+const SONNET = 'us.anthropic.claude-sonnet-4-20250514-v1:0'
+const OWN = 'arn:aws:bedrock:eu-central-1:000000000000:application-inference-profile/abc123'
+const IMPORTED = 'arn:aws:bedrock:eu-central-1:000000000000:imported-model/def456'
+const DISPATCHERS = ['run-block', 'request-approval', 'open-child']
+
+let made: Synthesized
+beforeAll(async () => {
+  const shipped = parseSettings(readFileSync(join(ROOT, 'sluice.yaml'), 'utf8'), 'sluice.yaml')
+  const providers = {
+    here: { type: 'bedrock', models: [HAIKU] },
+    again: { type: 'bedrock', models: [HAIKU], max_concurrency: 4 },
+    far: { type: 'bedrock', region: 'us-east-1', models: [SONNET] },
+    own: { type: 'bedrock', models: [OWN, IMPORTED] },
+  }
+  made = await synthesize({ 'sluice:alarm_email': 'ops@example.com' }, SettingsSchema.parse({ ...shipped, providers }))
+})
+afterAll(() => made.remove())
+
+interface Statement {
+  readonly Action: unknown
+  readonly Resource: unknown
+  readonly Condition?: { readonly StringEquals: Readonly<Record<string, unknown>> }
+}
+
+/** Statements about Bedrock, by the function whose role has them. */
+function statements(): ReadonlyMap<string, readonly Statement[]> {
+  const found = made.all('AWS::IAM::Role').flatMap(({ id, Properties }) => {
+    const policies = (Properties.Policies ?? []) as readonly {
+      readonly PolicyDocument: { readonly Statement: readonly Statement[] }
+    }[]
+    const all = policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    const bedrock = all.filter(({ Action }) => JSON.stringify(Action).includes('bedrock:'))
+    return bedrock.length === 0 ? [] : [[id.replace(/Role.*/, ''), bedrock] as const]
+  })
+  return new Map(found)
+}
+
+describe('the right to ask models of Bedrock', () => {
+  test('is of what dispatches or judges by a model, on exactly the models the settings list', () => {
+    expect([...statements().keys()]).toEqual(['runblock', 'requestapproval', 'openchild'])
+    const [first, ...others] = [...statements().values()]
+    const told = (first ?? []).flatMap(({ Resource, Condition }) => {
+      const through = Object.values(Condition?.StringEquals ?? {}).map(textOf)
+      return [Resource].flat().map((resource) => [textOf(resource), ...through].join(' through '))
+    })
+    const bedrock = 'arn:<Partition>:bedrock'
+    const profile = `${bedrock}:us-east-1:<AccountId>:inference-profile/${SONNET}`
+    expect(told.toSorted()).toEqual(
+      [
+        `${bedrock}:<Region>::foundation-model/${HAIKU}`,
+        profile,
+        `${bedrock}:*::foundation-model/anthropic.claude-sonnet-4-20250514-v1:0 through ${profile}`,
+        OWN,
+        `${bedrock}:*::foundation-model/* through ${OWN}`,
+        IMPORTED,
+      ].toSorted(),
+    )
+    for (const one of others) expect(one).toEqual(first)
+  })
+
+  test('is two actions, and a wildcard stands only behind the condition of its profile', () => {
+    for (const { Action, Resource, Condition } of [...statements().values()].flat()) {
+      expect(Action).toEqual(['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream'])
+      expect(textOf(Resource).includes('*')).toBe(Condition !== undefined)
+      expect(Object.keys(Condition?.StringEquals ?? { 'bedrock:InferenceProfileArn': '' })).toEqual([
+        'bedrock:InferenceProfileArn',
+      ])
+    }
+  })
+
+  test('leaves cdk-nag nothing that is not acknowledged, and what is acknowledged is needed', () => {
+    const packs = [new AwsSolutionsChecks(made.app), new ServerlessChecks(made.app)]
+    expect(packs.flatMap((pack) => pack.validateScope(made.app).violations)).toEqual([])
+    const bare = new Set(
+      [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) => {
+        Object.assign(pack, { isAcknowledged: () => false })
+        return pack.validateScope(made.app).violations.map(({ ruleName }) => ruleName)
+      }),
+    )
+    const models = [SONNET, OWN].map((id) => ({ id, region: undefined }))
+    const acknowledged = acknowledgementsFor(namesOf('dev'), models)
+    expect(acknowledged.length).toBeLessThanOrEqual(8)
+    expect([...bare].sort()).toEqual(acknowledged.flatMap(({ rules }) => rules).toSorted())
+  })
+})
+
+describe('the client of Bedrock', () => {
+  const bundle = (name: string) => readFileSync(join(made.built, name, 'index.mjs'), 'utf8')
+
+  test('is carried by what dispatches or judges by a model, and starts there', () => {
+    const holders = FUNCTIONS.map(({ name }) => name).filter((name) =>
+      bundle(name).includes('AmazonBedrockFrontendService'),
+    )
+    expect(holders).toEqual(DISPATCHERS)
+    for (const name of DISPATCHERS) {
+      expect(importBundle(made.built, name)).toMatchObject({ answer: 'function', stderr: '' })
+    }
+  })
+
+  test('costs their bundles at most 100 KB', async () => {
+    const plain = mkdtempSync(join(tmpdir(), 'sluice-plain-'))
+    const settings = readStageSettings(ROOT, { stage: 'dev' })
+    await bundleFunctions(plain, { settings, dags: made.dags, names: namesOf('dev') })
+    for (const name of DISPATCHERS) {
+      const without = readFileSync(join(plain, name, 'index.mjs'), 'utf8')
+      expect(without).not.toContain('AmazonBedrockFrontendService')
+      const more = bundle(name).length - without.length
+      process.stdout.write(`${name}: ${Math.round(more / 1_000)} KB more with Bedrock\n`)
+      expect(more).toBeLessThanOrEqual(100_000)
+    }
+    rmSync(plain, { recursive: true, force: true })
+  })
+})

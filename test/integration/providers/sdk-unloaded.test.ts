@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, expect, test } from 'vitest'
+import { startBedrock } from '../../emulators/bedrock-server.ts'
+
+/** What a local place loads, by the resolver of its own process: the AWS SDK only once Bedrock is asked. */
+const MAIN = resolve(import.meta.dirname, '../../../infra/local/main.ts')
+const dir = mkdtempSync(join(tmpdir(), 'sluice-unloaded-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const HOOK = `
+import { registerHooks } from 'node:module'
+import { appendFileSync } from 'node:fs'
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context)
+    if (resolved.url.includes('@aws-sdk')) appendFileSync(process.env.LOADED, resolved.url + '\\n')
+    return resolved
+  },
+})
+`
+
+async function loadedBy(provider: string): Promise<{ readonly loaded: string; readonly state: string }> {
+  const loaded = join(dir, `${provider}.txt`)
+  writeFileSync(loaded, '')
+  writeFileSync(join(dir, 'hook.mjs'), HOOK)
+  const child = spawn(process.execPath, ['--import', join(dir, 'hook.mjs'), MAIN, '--port', '0'], {
+    cwd: dir,
+    env: {
+      PATH: process.env.PATH,
+      HOME: dir,
+      LOADED: loaded,
+      AWS_ACCESS_KEY_ID: 'AKIAEMULATED',
+      AWS_SECRET_ACCESS_KEY: 'x',
+    },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  try {
+    const [line] = await once(createInterface({ input: child.stdout }), 'line')
+    const { url } = JSON.parse(String(line))
+    const ask = async (path: string, body?: object): Promise<Answer> => {
+      const headers = { 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: JSON.stringify(body) }
+      return (await (await fetch(`${url}${path}`, body === undefined ? {} : init)).json()) as Answer
+    }
+    const agent = { provider, model: 'amazon.nova-lite-v1:0', prompt: 'Say three words.' }
+    const { run_id } = await ask('/api/dag/run', { dag: { blocks: [{ id: 'a', outputs: { text: 'string' }, agent }] } })
+    const state = async () => (await ask(`/api/dag/runs/${run_id}`)).run?.state ?? ''
+    await expect.poll(state, { timeout: 15_000 }).not.toBe('running')
+    return { loaded: readFileSync(loaded, 'utf8'), state: await state() }
+  } finally {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+}
+
+/** The members of answers this test looks at. */
+interface Answer {
+  readonly run_id?: string
+  readonly run?: { readonly state: string }
+}
+
+test('a place that names a provider of type bedrock loads the AWS SDK when a block asks it, and not before', async () => {
+  const server = await startBedrock(() => 'Three words, said.')
+  const settings = `providers:\n  models: { type: bedrock, region: us-east-1, endpoint: "${server.url}" }\n`
+  writeFileSync(join(dir, 'sluice.yaml'), settings)
+  try {
+    expect(await loadedBy('local')).toEqual({ loaded: '', state: 'completed' })
+    const { loaded, state } = await loadedBy('models')
+    expect([state, server.asked.length]).toEqual(['completed', 1])
+    expect(loaded).toContain('@aws-sdk/client-bedrock-runtime')
+  } finally {
+    await server.close()
+  }
+})
