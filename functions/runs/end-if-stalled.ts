@@ -1,3 +1,4 @@
+import type { Dag } from '../../shared/dag/dag.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { type Stall, stallOf } from '../../shared/runs/stall.ts'
@@ -62,7 +63,23 @@ async function stallNow(world: StallWorld, run: RunKey, seen: number): Promise<S
   const released = Date.parse(head.deadline_at) - meta.options.deadline_sec * 1_000
   const { stall_sec, max_block_ms } = world.settings.safety
   const rules = { stall_ms: stall_sec * 1_000, max_block_ms }
-  return stallOf(dag, await allEvents(world, run), Math.max(released, ...moved), rules)
+  const stall = stallOf(dag, await allEvents(world, run), Math.max(released, ...moved), rules)
+  if (stall === undefined || stall.at > world.clock.now()) return stall
+  return (await waitsForProvider(world, run.tenant, dag, stall)) ? undefined : stall
+}
+
+/** A place at a provider is taken before the claim, so nothing says that a block waits for one but who holds them. */
+async function waitsForProvider({ runs, clock, settings }: StallWorld, tenant: string, dag: Dag, { blocks }: Stall) {
+  const names = dag.blocks.flatMap((block) => {
+    return block.mode === 'ai' && blocks.includes(block.id) ? [block.agent.provider] : []
+  })
+  for (const name of new Set(names)) {
+    const provider = Object.hasOwn(settings.providers, name) ? settings.providers[name] : undefined
+    if (provider === undefined || !('max_concurrency' in provider)) continue
+    const held = Object.values(await runs.leases({ tenant, name: `provider/${name}` }))
+    if (held.some((until) => Date.parse(until) > clock.now())) return true
+  }
+  return false
 }
 
 function stalledWords({ blocks }: Stall, seconds: number): string {

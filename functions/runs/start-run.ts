@@ -20,9 +20,10 @@ const route = httpHandler({
   schema: START_RUN,
   async run({ principal, body, headers }, world) {
     const begun = await beginRun(world, principal, body, headers['idempotency-key'])
-    const { run, created, dag_name, dag_hash, blocks, edges } = begun
+    const { run, created, queued, dag_name, dag_hash, blocks, edges } = begun
     const links = runLinks(run.run_id)
-    return { status: created ? 201 : 200, json: { run_id: run.run_id, dag_name, dag_hash, blocks, edges, links } }
+    const answer = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, ...(queued && { queued }), links }
+    return { status: created ? 201 : 200, json: answer }
   },
 })
 

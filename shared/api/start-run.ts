@@ -35,6 +35,7 @@ export const START_RUN = {
     dag_hash: z.string(),
     blocks: z.int(),
     edges: z.int(),
+    queued: z.literal(true).optional().describe('It waits for a place among the active runs'),
     links: z.record(z.string(), z.string()),
   }),
 } as const satisfies RouteSchema

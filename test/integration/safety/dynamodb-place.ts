@@ -5,8 +5,7 @@ import { systemClock } from '../../../infra/local/clock.ts'
 import { createWaker } from '../../../infra/local/waker.ts'
 import { type DynamodbEmulator, startDynalite, startDynoxide } from '../../emulators/dynamodb.ts'
 import { openTestPlace } from '../test-place.ts'
-import { PROBE } from './places-suite.ts'
-import { type OpenSafe, SILENT } from './safety-place.ts'
+import { type OpenSafe, probe, SILENT } from './safety-place.ts'
 
 /** Places whose runs lie in tables of one emulator; all else of them is local. */
 export async function startDynamodbPlaces(): Promise<{ readonly open: OpenSafe; close(): Promise<void> }> {
@@ -14,12 +13,13 @@ export async function startDynamodbPlaces(): Promise<{ readonly open: OpenSafe; 
   const clients: DynamoDBClient[] = []
   return {
     async open(safety, more = {}) {
-      const test = await openTestPlace({ providers: PROBE, log: SILENT, ...more }, { safety })
+      const test = await openTestPlace({ providers: probe(more.clock), log: SILENT, ...more }, { safety })
       const client = new DynamoDBClient(emulator.aws)
       clients.push(client)
       const ids = { random: (bytes: number) => randomBytes(bytes) }
-      const store = runStoreOn({ client, table: await emulator.createTable(), clock: systemClock, ids })
-      Object.assign(test.place.world, createWaker(store, systemClock))
+      const clock = more.clock ?? systemClock
+      const store = runStoreOn({ client, table: await emulator.createTable(), clock, ids })
+      Object.assign(test.place.world, createWaker(store, clock))
       return test
     },
     async close() {

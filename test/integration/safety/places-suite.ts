@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { placeUntil, runsPool } from '../../../shared/runs/runs-pool.ts'
 import { block, child, deployDocument } from '../child-place.ts'
-import { provider, type TestPlace } from '../test-place.ts'
+import type { TestPlace } from '../test-place.ts'
 import { eventually, holders, noHolders, type OpenSafe, post, QUICK, startOf, stateOf, WAITS } from './safety-place.ts'
 
 const POOL = runsPool('main')
@@ -168,6 +168,3 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
 function timedOut<T extends { readonly approval: object }>(asking: T) {
   return { ...asking, approval: { ...asking.approval, timeout_sec: 1, on_timeout: 'fail' } }
 }
-
-/** What the blocks of these documents are done by. */
-export const PROBE = { probe: provider(({ prompt }) => JSON.stringify({ text: prompt })) }

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../../infra/local/clock.ts'
+import type { PlaceOptions } from '../../../infra/local/place.ts'
+import { Fault } from '../../../shared/errors.ts'
+import type { Provider } from '../../../shared/provider.ts'
 import { runsPool } from '../../../shared/runs/runs-pool.ts'
-import type { Log } from '../../../shared/world.ts'
-import type { TestPlace } from '../test-place.ts'
+import type { Clock, Log } from '../../../shared/world.ts'
+import { provider, type TestPlace } from '../test-place.ts'
 
 /** Opens a place with this safety policy, on the store the suite is run for. */
-export type OpenSafe = (safety: object, more?: { readonly sweep_ms?: number }) => Promise<TestPlace>
+export type OpenSafe = (safety: object, more?: Pick<PlaceOptions, 'sweep_ms' | 'clock'>) => Promise<TestPlace>
 
 /** The errors these suites make are looked at where they are answered. */
 export const SILENT: Log = { info: () => {}, error: () => {} }
@@ -30,6 +34,21 @@ export const QUICK = {
       agent: { provider: 'local', model: 'outline', prompt: 'Plan a small garden.' },
     },
   ],
+}
+
+/** Provider `probe`: says its prompt; `slow <ms>` takes as long, `fail` is away once a place. */
+export function probe(clock: Clock = systemClock): Readonly<Record<string, Provider>> {
+  let failed = false
+  const say = async ({ prompt, signal }: { readonly prompt: string; readonly signal: AbortSignal }) => {
+    const [word, ms] = prompt.split(' ')
+    if (word === 'slow') await clock.delay(Number(ms), signal)
+    if (word === 'fail' && !failed) {
+      failed = true
+      throw new Fault('Unavailable', 'provider_away', 'The probe is away once.')
+    }
+    return JSON.stringify({ text: prompt })
+  }
+  return { probe: provider(say) }
 }
 
 export interface Posted {

@@ -1,6 +1,5 @@
 import { openTestPlace } from '../test-place.ts'
-import { PROBE } from './places-suite.ts'
-import { type OpenSafe, SILENT } from './safety-place.ts'
+import { type OpenSafe, probe, SILENT } from './safety-place.ts'
 
 export const openOnSqlite: OpenSafe = (safety, more = {}) =>
-  openTestPlace({ providers: PROBE, log: SILENT, ...more }, { safety })
+  openTestPlace({ providers: probe(more.clock), log: SILENT, ...more }, { safety })

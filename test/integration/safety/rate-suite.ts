@@ -1,0 +1,54 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { ROUTE_SCHEMAS } from '../../../shared/api/route-schemas.ts'
+import { FUNCTIONS, ROUTES } from '../../../shared/catalog.ts'
+import { createVirtualClock } from '../../conformance/virtual-clock.ts'
+import type { TestPlace } from '../test-place.ts'
+import { type OpenSafe, post, QUICK, startOf } from './safety-place.ts'
+
+/** Requests of one caller that change something, on one kind of store. */
+export function rateSuite(store: string, openSafe: OpenSafe): void {
+  let open: TestPlace
+  const stop = () => post(open, 'stop-all')
+
+  describe(`max_requests_per_min, on ${store},`, () => {
+    afterEach(() => open.close())
+
+    test('refuses what is over it until the next minute, and says how long that is', async () => {
+      const clock = createVirtualClock(Date.parse('2026-01-01T00:00:20Z'))
+      open = await openSafe({ max_requests_per_min: 3 }, { clock, sweep_ms: 0 })
+      const statuses = await Promise.all(Array.from({ length: 5 }, stop))
+      expect(statuses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429])
+      const refused = await stop()
+      expect([refused.json.code, refused.headers['retry-after']]).toEqual(['too_many_requests', '40'])
+      expect(refused.json.facts).toMatchObject({ max_requests_per_min: 3, caller: expect.stringMatching(/^user:/) })
+      await clock.advance(40_000)
+      expect((await stop()).status).toBe(200)
+    })
+
+    test('counts no reads, no validation, no plan, and nothing that is refused before', async () => {
+      open = await openSafe({ max_requests_per_min: 1 })
+      for (let i = 0; i < 4; i += 1) {
+        expect((await post(open, 'get-safety', { body: null })).status).toBe(200)
+        expect((await post(open, 'validate-dag', { body: { dag: QUICK } })).status).toBe(200)
+        expect((await post(open, 'plan-dag', { body: { dag: QUICK } })).status).toBe(200)
+        expect((await post(open, 'stop-all', { body: { unknown: true } })).status).toBe(400)
+      }
+      expect((await startOf(open, QUICK)).status).toBe(201)
+      expect((await startOf(open, QUICK)).json.code).toBe('too_many_requests')
+    })
+
+    test('lets requests pass that the store cannot count', async () => {
+      open = await openSafe({ max_requests_per_min: 1 })
+      const { world } = open.place
+      const countRequest = () => Promise.reject(new Error('away'))
+      Object.assign(world, { runs: { ...world.runs, countRequest } })
+      expect([(await stop()).status, (await stop()).status]).toEqual([200, 200])
+    })
+  })
+
+  test('every route that changes something reaches the store that counts', () => {
+    const changing = ROUTES.filter(({ method, name }) => method !== 'GET' && !ROUTE_SCHEMAS[name]?.changes_nothing)
+    const ports = new Map(FUNCTIONS.map((line) => [line.name, line.ports]))
+    expect(changing.filter(({ name }) => !ports.get(name)?.includes('runs'))).toEqual([])
+  })
+}

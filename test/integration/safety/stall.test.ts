@@ -1,0 +1,4 @@
+import { openOnSqlite } from './sqlite-place.ts'
+import { stallSuite } from './stall-suite.ts'
+
+stallSuite('SQLite', openOnSqlite)
