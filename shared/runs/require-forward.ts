@@ -17,7 +17,19 @@ export function requireForward(append: Append): void {
     const message = `Cannot append to lane "${lane}": it starts lane ${laneKey(start)} and ends lane ${laneKey(end)}; an append does one of the two.`
     throw new Fault('Bug', 'append_start_and_end', message)
   }
+  requireAmounts(append)
   requireItemLane(append)
+}
+
+/** A ledger of parts of tokens, or one that a negative estimate makes room in, would be no ledger. */
+function requireAmounts({ lane, reserve, settle }: Append): void {
+  const amounts = [reserve, settle?.reserved, settle?.spent].flatMap((one) => (one === undefined ? [] : [one]))
+  const wrong = amounts
+    .flatMap(({ tokens, usd_micros }) => [tokens, usd_micros])
+    .find((n) => !(Number.isSafeInteger(n) && n >= 0))
+  if (wrong === undefined) return
+  const message = `Cannot append to lane "${lane}": it reserves or settles ${wrong}. Amounts are whole numbers of tokens and of millionths of a dollar, from 0 on.`
+  throw new Fault('Bug', 'append_amount', message)
 }
 
 function requireItemLane({ lane, item_of, open_items, drop_items }: Append): void {

@@ -9,6 +9,7 @@ type Store = () => RunStore
 /** The ledger of a run, its closed hash chain and the stop of one block. */
 export function ledgerTests(store: Store): void {
   describe('the ledger', () => budgetTests(store))
+  describe('shares of a foreach block', () => shareTests(store))
   describe('the closed hash chain', () => sealTests(store))
   describe('STOP of a block', () => stopTests(store))
 }
@@ -114,6 +115,19 @@ function budgetTests(store: Store): void {
     })
   })
 
+  test.each([
+    [-1, 0],
+    [0.5, 0],
+    [0, Number.NaN],
+    [2 ** 53, 0],
+  ])('%d tokens and %d millionths are a bug', async (tokens, usd) => {
+    const run = await begun(store, { cap_tokens: 1 })
+    const bug = { name: 'Bug', code: 'append_amount' }
+    await expect(store().append(reserving(run, '0', amount(tokens, usd)))).rejects.toMatchObject(bug)
+    await expect(store().append(settling(run, '0', amount(0), amount(tokens, usd)))).rejects.toMatchObject(bug)
+    expect(await store().head(run)).toMatchObject({ seq: 1 })
+  })
+
   test('other refusals come first: terminal, already, full; then budget', async () => {
     const run = await begun(store, { cap_tokens: 1 })
     await store().append(step(run, '0', at(1, 10), { start: { block: 0, limit: 1 } }))
@@ -125,6 +139,41 @@ function budgetTests(store: Store): void {
     expect(await store().append(reserving(run, '0', amount(2)))).toEqual({ ok: false, because: 'terminal' })
     expect(await store().append(settling(run, '0', amount(2), amount(2)))).toEqual({ ok: false, because: 'terminal' })
     expect(await ledger(store, run)).toMatchObject({ committed_tokens: 0 })
+  })
+}
+
+function shareTests(store: Store): void {
+  const share = (cap_tokens: number, block = 0) => ({ share: { block, cap_tokens } })
+
+  test('items side by side fit under what their block has left, together; the run counts them too', async () => {
+    const run = await begun(store, { cap_tokens: 1_000 })
+    const items = Array.from({ length: 20 }, (_, i) => String(i + 5))
+    const all = items.map((lane) => store().append({ ...reserving(run, lane, amount(7)), ...share(50) }))
+    const done = await Promise.all(all)
+    expect(done.filter(({ ok }) => ok)).toHaveLength(7)
+    for (const refused of done.filter(({ ok }) => !ok)) expect(refused).toEqual(NO_ROOM)
+    expect(await ledger(store, run)).toMatchObject({ committed_tokens: 49 })
+    expect(await store().append({ ...reserving(run, '90', amount(50)), ...share(50, 1) })).toMatchObject({ ok: true })
+  })
+
+  test('settling gives back to both; the end of the items forgets what they shared', async () => {
+    const run = await begun(store, { cap_tokens: 1_000 })
+    await store().append(step(run, '0', at(1, 10), { open_items: { block: 0 } }))
+    await store().append({ ...reserving(run, '5', amount(40)), ...share(50) })
+    await store().append({ ...settling(run, '5', amount(40), amount(10)), ...share(50) })
+    expect(await store().append({ ...reserving(run, '6', amount(41)), ...share(50) })).toEqual(NO_ROOM)
+    expect(await store().append({ ...reserving(run, '6', amount(40)), ...share(50) })).toMatchObject({ ok: true })
+    await store().append(step(run, '0', at(1, 90), { drop_items: { block: 0 } }))
+    expect(await store().append({ ...reserving(run, '7', amount(50)), ...share(50) })).toMatchObject({ ok: true })
+    expect(await ledger(store, run)).toMatchObject({ committed_tokens: 100, spent_tokens: 10 })
+  })
+
+  test('an estimate above the share alone is refused, first of all or later', async () => {
+    const run = await begun(store, undefined)
+    for (let i = 0; i < 2; i += 1) {
+      expect(await store().append({ ...reserving(run, '5', amount(51)), ...share(50) })).toEqual(NO_ROOM)
+      await store().append({ ...reserving(run, '6', amount(0)), ...share(50) })
+    }
   })
 }
 

@@ -51,6 +51,8 @@ interface ModelRun {
   committed: Amount
   spent: Amount
   readonly stops: Set<number | undefined>
+  /** What foreach blocks have committed for their items. */
+  readonly shares: Map<number, Amount>
 }
 
 interface Model extends Map<string, ModelRun> {
@@ -92,6 +94,7 @@ function create(model: Model, run: NewRun): unknown {
     committed: NOTHING,
     spent: NOTHING,
     stops: new Set(),
+    shares: new Map(),
   }
   push(made, { ...step(run.meta, 'run', 10, { at: run.meta.created_at }), events: [run.event] })
   model.set(idOf(run.meta), made)
@@ -105,16 +108,25 @@ function push(run: ModelRun, { lane, ordinal, events, at }: Append): void {
   }
 }
 
-function refused(run: ModelRun, { lane, guard, item_of, approval, start, reserve }: Append): string | undefined {
+function refused(run: ModelRun, append: Append): string | undefined {
+  const { lane, guard, item_of, approval, start } = append
   if (run.state !== 'running') return 'terminal'
   if (!admits(guard, run.lanes.get(lane) ?? null) || !isOpen(run, item_of)) return 'already'
   if (approval !== undefined && (run.approvals.get(approval.id)?.status ?? null) !== approval.was) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
-  if (reserve !== undefined && isOver(run, reserve)) return 'budget'
+  if (!fitsLedger(run, append)) return 'budget'
   return undefined
 }
 
-function isOver({ run: { caps = {} }, committed }: ModelRun, { tokens, usd_micros }: Amount): boolean {
+function fitsLedger(run: ModelRun, { reserve, share }: Append): boolean {
+  if (reserve === undefined) return true
+  if (isOver(run.run.caps, run.committed, reserve)) return false
+  return share === undefined || !isOver(share, sharedOf(run, share), reserve)
+}
+
+const sharedOf = ({ shares }: ModelRun, { block }: { readonly block: number }) => shares.get(block) ?? NOTHING
+
+function isOver(caps: NewRun['caps'] = {}, committed: Amount, { tokens, usd_micros }: Amount): boolean {
   const { cap_tokens, cap_usd_micros } = caps
   if (cap_tokens !== undefined && committed.tokens + tokens > cap_tokens) return true
   return cap_usd_micros !== undefined && committed.usd_micros + usd_micros > cap_usd_micros
@@ -151,11 +163,13 @@ function append(model: Model, append: Append): Appended {
   return { ok: true, seq: run.events.length }
 }
 
-function moveLedger(run: ModelRun, { reserve = NOTHING, settle }: Append): void {
-  run.committed = plus(run.committed, reserve)
-  if (settle === undefined) return
-  run.committed = plus(plus(run.committed, settle.spent), settle.reserved, -1)
-  run.spent = plus(run.spent, settle.spent)
+function moveLedger(run: ModelRun, { reserve = NOTHING, settle, share, drop_items }: Append): void {
+  const { reserved, spent } = settle ?? { reserved: NOTHING, spent: NOTHING }
+  const move = plus(plus(reserve, spent), reserved, -1)
+  run.committed = plus(run.committed, move)
+  run.spent = plus(run.spent, spent)
+  if (share !== undefined) run.shares.set(share.block, plus(sharedOf(run, share), move))
+  if (drop_items !== undefined) run.shares.delete(drop_items.block)
 }
 
 function plus(a: Amount, b: Amount, times = 1): Amount {
@@ -245,6 +259,9 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
     check_at: time(ms),
   })),
   someAmount.map((reserve) => ({ reserve })),
+  fc
+    .record({ reserve: someAmount, block: someBlock, cap_tokens: fc.nat(9) })
+    .map(({ reserve, ...share }) => ({ reserve, share })),
   fc.record({ reserved: someAmount, spent: someAmount }).map((settle) => ({ settle })),
 )
 

@@ -36,12 +36,13 @@ export function readLedger(item: Item): RunBudget {
 /** What an append reserves and settles: members of its ADD clause, and the guards of a reservation. */
 export function ledgerChange(
   { path, value }: Terms,
-  { reserve, settle, share }: Pick<Append, 'reserve' | 'settle' | 'share'>,
+  { reserve, settle, share, drop_items }: Pick<Append, 'reserve' | 'settle' | 'share' | 'drop_items'>,
 ): { readonly adds: readonly string[]; readonly guards: readonly string[] } {
   const adds = UNITS.flatMap((unit) => {
     const spent = settle?.spent[unit] ?? 0
     const committed = (reserve?.[unit] ?? 0) + spent - (settle?.reserved[unit] ?? 0)
-    const shared = share === undefined ? [] : [[shareName(share.block, unit), committed] as const]
+    const forgotten = share === undefined || share.block === drop_items?.block
+    const shared = forgotten ? [] : [[shareName(share.block, unit), committed] as const]
     const moves = [[`room_${unit}`, -committed] as const, [`spent_${unit}`, spent] as const, ...shared]
     return moves.filter(([, by]) => by !== 0).map(([name, by]) => `${path(name)} ${value(as.number(by))}`)
   })

@@ -24,7 +24,7 @@ export function shareWriter(db: DatabaseSync): (run: number, append: ShareChange
   const forget = db.prepare("DELETE FROM head_maps WHERE run = ? AND map = 'shares' AND key = ?")
   return (run, { reserve = NOTHING, settle, share, drop_items }) => {
     if (drop_items !== undefined) forget.run(run, String(drop_items.block))
-    if (share === undefined) return
+    if (share === undefined || share.block === drop_items?.block) return
     const { reserved = NOTHING, spent = NOTHING } = settle ?? {}
     const before = now(run, share.block)
     const after: Amount = {
