@@ -30,14 +30,21 @@ export async function decideApproval(
 ): Promise<HeadApproval & { readonly id: string }> {
   const { id, head, item, approval } = await pickApproval(world, run, decision)
   if (approval.status !== 'pending') throw alreadyDecided(id, approval)
-  if (Date.parse(approval.expires_at) <= world.clock.now()) await expire(world, run, item, approval)
+  if (hasExpired(approval, world.clock.now())) await expire(world, run, item, approval)
   await requireAllowed(world, run, principal, item)
   requireDigest(item, decision)
   const set = await decided(world, run, principal, decision, via, approval)
-  const done = await world.runs.append(await decisionAppend(world, run, { id, item, head, set, principal, via }))
+  const append = await decisionAppend(world, run, { id, item, head, set, principal, via })
+  // What was read meanwhile took its time: the moment of the event is what counts.
+  if (hasExpired(approval, Date.parse(append.at))) await expire(world, run, item, approval)
+  const done = await world.runs.append(append)
   if (!done.ok) throw await lostRace(world, run, id, done.because)
   await world.outbox.nudge(run)
   return { id, ...set }
+}
+
+function hasExpired({ expires_at }: HeadApproval, at: number): boolean {
+  return Date.parse(expires_at) <= at
 }
 
 async function expire(world: DecisionWorld, run: RunKey, item: ApprovalItem, approval: HeadApproval): Promise<never> {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../infra/local/clock.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
@@ -212,6 +213,25 @@ describe('an approval', () => {
     await open.call('decide-approval', id, { decision: 'approve', digest })
     await open.ended(id)
     expect(prompts).toEqual([expect.stringMatching(/^by user:/)])
+  })
+
+  test('that expires while its decision is under way is not decided', async () => {
+    let ahead = 0
+    const clock = { now: () => Date.now() + ahead, delay: systemClock.delay }
+    open = await openTestPlace({ providers: { probe }, clock, sweep_ms: 0 })
+    const id = await open.start(deploy({ required: true, timeout_sec: 5 }))
+    const digest = digestOf(await open.until(id, asked))
+    const { objects } = open.place.world
+    const put = objects.put.bind(objects)
+    Object.assign(objects, {
+      put: (tenant: string, body: Uint8Array) => {
+        if (Buffer.from(body).toString() === 'fine') ahead += 10_000
+        return put(tenant, body)
+      },
+    })
+    const late = await open.call('decide-approval', id, { decision: 'approve', digest, feedback: 'fine' })
+    expect(late).toMatchObject({ status: 409, json: { code: 'approval_expired' } })
+    expect((await open.ended(id)).filter(({ type }) => type === 'approval:decided')).toEqual([])
   })
 
   test('of a stopped run cannot be decided any more', async () => {
