@@ -14,6 +14,9 @@ const config: KnipConfig = {
     'infra/aws/main.ts',
     'scripts/*.{ts,mjs}',
     'test/**/*.test.ts',
+    'test/faults/main.ts',
+    // Forked by path.
+    'test/faults/worker.ts',
   ],
   project: ['{shared,functions,infra,clients,scripts,test}/**/*.{ts,mjs}', '!test/bench/**/node_modules/**'],
   // A contract's own parts are exported for those who implement it.

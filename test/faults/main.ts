@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runCampaign } from './campaign.ts'
 import { findMutant } from './find-mutant.ts'
 import { loadHandlers } from './functions.ts'
+import { huntMutants } from './hunt-mutants.ts'
 import { printOutcome } from './print-outcome.ts'
 import type { SeedRange } from './run-seeds.ts'
 import { PROFILES, type Profile } from './scenario.ts'
@@ -11,8 +12,8 @@ import type { StoreKind } from './system.ts'
 
 /**
  * `npm run test:faults -- [--seeds N] [--from S] [--seed S] [--store sqlite|dynamodb] [--profile P] [--mutant M]
- * [--whole] [--verbose]`. Without --seed it runs N seeds (default 200) on each store (or on the one named) in two
- * processes; with --seed it repeats that one, shrinks it if it fails (not with --whole) and prints its log. Exit code 1:
+ * [--mutants] [--whole] [--verbose]`. Without --seed it runs N seeds (default 200) on each store (or on the one named) in two
+ * processes; --mutants looks for every planted mistake, up to 500 seeds each; with --seed it repeats that one, shrinks it if it fails (not with --whole) and prints its log. Exit code 1:
  * something was violated, or a point of a long run was not covered.
  */
 const { values } = parseArgs({
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     store: { type: 'string' },
     profile: { type: 'string' },
     mutant: { type: 'string' },
+    mutants: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
@@ -35,8 +37,17 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 const profile = values.profile === undefined ? {} : { profile: profileOf(values.profile) }
 const mutant = values.mutant === undefined ? {} : { mutant: values.mutant }
 
-process.exitCode =
-  values.seed === undefined ? await runAll() : await repeat(Number(values.seed), storeOf(values.store ?? 'dynamodb'))
+process.exitCode = values.mutants
+  ? await hunt()
+  : values.seed === undefined
+    ? await runAll()
+    : await repeat(Number(values.seed), storeOf(values.store ?? 'dynamodb'))
+
+async function hunt(): Promise<number> {
+  await loadHandlers()
+  const stores = values.store === undefined ? (['dynamodb', 'sqlite'] as const) : [storeOf(values.store)]
+  return (await huntMutants(stores, print)).length > 0 ? 1 : 0
+}
 
 async function runAll(): Promise<number> {
   const count = Number(values.seeds)

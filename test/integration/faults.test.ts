@@ -1,0 +1,43 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { uncovered } from '../faults/coverage.ts'
+import { loadHandlers } from '../faults/functions.ts'
+import { PROFILES } from '../faults/scenario.ts'
+import { simulate } from '../faults/simulate.ts'
+
+/** A small share of `npm run test:faults`, which runs any number of seeds. */
+const SEEDS = 24
+
+beforeAll(loadHandlers, 60_000)
+
+describe.each(['sqlite', 'dynamodb'] as const)('the whole place in simulation, on %s', (store) => {
+  test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))('holds every invariant: seed %i', async (seed) => {
+    const { violations } = await simulate({ seed, store })
+    expect(violations, `npm run test:faults -- --seed ${seed} --store ${store}`).toEqual([])
+  })
+
+  test.each(PROFILES)('does the same again, byte for byte, with profile %s', async (profile) => {
+    const [first, second] = [await simulate({ seed: 77, store, profile }), await simulate({ seed: 77, store, profile })]
+    expect(second.digest).toBe(first.digest)
+    expect(second.lines).toEqual(first.lines)
+    expect(first.events).toBeGreaterThan(0)
+  })
+
+  test('another seed is another story; faults that are taken out do not happen', async () => {
+    const order = { seed: 2, store, profile: 'storm' } as const
+    const first = await simulate(order)
+    const other = await simulate({ ...order, seed: 3 })
+    expect(other.digest).not.toBe(first.digest)
+    const faults = new Set(first.faults.slice(0, 1).map(({ name }) => name))
+    const without = await simulate({ ...order, without: { faults, acts: new Set(), blocks: new Set() } })
+    expect(without.faults.filter(({ name }) => faults.has(name))).toEqual([])
+    expect(without.faults[1]?.name).not.toBe(first.faults[0]?.name)
+  })
+})
+
+test('a point that no call came by is told, and so is one that was reached too seldom', () => {
+  const reached = { 'wait-join/runs.waitJoin/before': 3, 'wait-join/runs.waitJoin/after': 20 }
+  const left = uncovered({ reached, struck: {} })
+  expect(left).toContain('wait-join/runs.waitJoin/before: 3 times')
+  expect(left).toContain('wait-join/machine: never')
+  expect(left.filter((line) => line.startsWith('wait-join/runs'))).toHaveLength(1)
+})
