@@ -38,7 +38,9 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
     models: modelsOf(settings),
     shell: settings.shell_gates.allow.length > 0,
   }
-  const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays: deploy.retention_days })
+  // Bodies must not end before the records that name them.
+  const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
+  const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays })
   const machines = new MachinesStack(app, 'SluiceMachines', {
     ...stack('machines'),
     names,
