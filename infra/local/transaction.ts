@@ -51,12 +51,29 @@ const waiting = new WeakMap<DatabaseSync, Queued[]>()
 function openQueue(db: DatabaseSync): Queued[] {
   const queue: Queued[] = []
   waiting.set(db, queue)
-  // After the microtasks that can run now, so that blocks side by side share commits; never a turn of the event loop.
-  process.nextTick(() => {
+  const commit = () => {
     waiting.delete(db)
     flush(db, queue)
-  })
+  }
+  // After the microtasks that can run now, so that blocks side by side share commits; a turn of the event loop would
+  // cost more than the commit. But a thousand runs that go on together must not keep everybody else waiting.
+  if (isLongTurn()) setImmediate(commit)
+  else process.nextTick(commit)
   return queue
+}
+
+/** How long one turn of the event loop may go on with commits: requests, timers and streams wait behind it. */
+const MAX_TURN_MS = 20
+
+let turn: { readonly began: number } | undefined
+
+function isLongTurn(): boolean {
+  if (turn !== undefined) return performance.now() - turn.began > MAX_TURN_MS
+  turn = { began: performance.now() }
+  setImmediate(() => {
+    turn = undefined
+  })
+  return false
 }
 
 function flush(db: DatabaseSync, queue: readonly Queued[]): void {

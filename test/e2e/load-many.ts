@@ -7,10 +7,10 @@ const GROWTH_BYTES = 16 * 1_048_576
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 const { rounds, wrong, together } = await loadRuns(RUNS, say)
-for (const [i, { started_ms, ended_ms, heap, rss }] of rounds.entries()) {
+for (const [i, { started_ms, ended_ms, heap, rss, wait_ms }] of rounds.entries()) {
   const rate = Math.round((RUNS * 1_000) / ended_ms)
   say(
-    `round ${i + 1}: started in ${started_ms} ms, all ended after ${ended_ms} ms (${rate} runs/s), rss at most ${mb(rss)} MB, heap after ${mb(heap)} MB`,
+    `round ${i + 1}: started in ${started_ms} ms, all ended after ${ended_ms} ms (${rate} runs/s), rss at most ${mb(rss)} MB, heap after ${mb(heap)} MB, others waited ${wait_ms} ms at most`,
   )
 }
 const growth = (rounds.at(-1)?.heap ?? 0) - (rounds[0]?.heap ?? 0)

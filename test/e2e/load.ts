@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -11,6 +12,8 @@ interface Round {
   readonly heap: number
   /** Greatest resident set seen, in bytes. */
   readonly rss: number
+  /** The longest anything else of the process had to wait for its turn, in milliseconds. */
+  readonly wait_ms: number
 }
 
 export interface LoadReport {
@@ -86,6 +89,8 @@ async function oneRound(
 ): Promise<Omit<Round, 'heap'>> {
   const began = performance.now()
   const watch = watchMemory(say)
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  delay.enable()
   for (let n = 0; n < count; n += 1) ids.push(await place.start(DAG, { context: { n: String(n) } }))
   const started_ms = Math.round(performance.now() - began)
   say(`${count} started in ${started_ms} ms`)
@@ -95,7 +100,8 @@ async function oneRound(
   for (const id of ids) await endOf(place, id)
   const ended_ms = Math.round(performance.now() - began)
   say(`${count} ended after ${ended_ms} ms`)
-  return { started_ms, ended_ms, rss: watch.stop() }
+  delay.disable()
+  return { started_ms, ended_ms, rss: watch.stop(), wait_ms: Math.round(delay.max / 1e6) }
 }
 
 async function endOf(place: TestPlace, run_id: string): Promise<void> {
