@@ -7,7 +7,8 @@ import { openDatabase } from '../../../infra/local/database.ts'
 import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
 import { commitTogether, transaction } from '../../../infra/local/transaction.ts'
 import { Fault } from '../../../shared/errors.ts'
-import { keyOf, newRun, pending, question, step } from '../../conformance/run-store-fixture.ts'
+import { chainOf } from '../../../shared/runs/hash-chain.ts'
+import { ending, keyOf, newRun, pending, question, step } from '../../conformance/run-store-fixture.ts'
 
 let folder: string
 let file: string
@@ -169,4 +170,19 @@ test('the file has the read-only views dag_runs, dag_events and dag_approvals, w
   const views = ['dag_runs', 'dag_events', 'dag_approvals'].map((view) => JSON.stringify(rows(`SELECT * FROM ${view}`)))
   expect(views.join()).not.toContain('secret-token')
   reader.close()
+})
+
+test('the end of a run closes its hash chain there and then: an event that is edited afterwards shows', async () => {
+  const db = openDatabase(folder)
+  const store = openRunStore(db)
+  await store.create(newRun(1))
+  const run = keyOf(newRun(1).meta)
+  await store.append(ending(run))
+  db.exec("UPDATE events SET body = replace(body, 'a person stopped it', 'it stopped itself')")
+  const events = await store.events(run, 0, 9)
+  expect(JSON.stringify(events)).toContain('it stopped itself')
+  const sealed = await store.sealed(run)
+  expect(sealed?.seq).toBe(2)
+  expect(sealed?.hash).not.toBe(chainOf(events))
+  db.close()
 })
