@@ -41,4 +41,14 @@ export const HANDLERS = {
 } as const
 
 export type HandlerName = keyof typeof HANDLERS
+
+/**
+ * Handlers whose work leaves something in the run beside its outputs. A retried run that takes the outputs over needs
+ * that as well: artifacts are taken along; the context is changed by the work itself, which is done again.
+ */
+export const HANDLERS_THAT_LEAVE: Readonly<Partial<Record<string, 'artifacts' | 'context'>>> = {
+  'write-artifact': 'artifacts',
+  'builtin:write-file': 'artifacts',
+  'move-task': 'context',
+} satisfies Partial<Record<HandlerName, 'artifacts' | 'context'>>
 export type HandlerConfig<N extends HandlerName> = z.infer<(typeof HANDLERS)[N]>

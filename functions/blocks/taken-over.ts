@@ -1,8 +1,8 @@
 import { Fault } from '../../shared/errors.ts'
+import { HANDLERS_THAT_LEAVE } from '../../shared/handlers.ts'
 import type { BlockCall } from './block-call.ts'
 import { type AttemptInputs, type EarlierResult, earlierResult } from './earlier-result.ts'
 import type { AttemptEnd } from './end-attempt.ts'
-import { handlerOf } from './handlers/registry.ts'
 import { judgeProduced } from './judge-produced.ts'
 import type { Produced } from './produced.ts'
 import { readValues } from './read-outputs.ts'
@@ -53,5 +53,5 @@ async function producedBy({ world, run }: BlockCall, found: EarlierResult): Prom
 }
 
 function leaves({ block }: BlockCall): 'artifacts' | 'context' | undefined {
-  return block.mode === 'deterministic' ? handlerOf(block.handler).leaves : undefined
+  return block.mode === 'deterministic' ? HANDLERS_THAT_LEAVE[block.handler] : undefined
 }

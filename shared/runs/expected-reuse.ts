@@ -1,6 +1,7 @@
 import { canonicalJson, type Json } from '../canonical.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { topologicalOrder } from '../dag/order.ts'
+import { HANDLERS_THAT_LEAVE } from '../handlers.ts'
 import { runInputsRead } from './run-inputs-read.ts'
 
 type Values = Readonly<Record<string, Json>>
@@ -35,7 +36,7 @@ export function expectedReuse(
 
 /** It changes the context of its own run, so it is done again. */
 function isMove(block: Block): boolean {
-  return block.mode === 'deterministic' && block.handler === 'move-task'
+  return block.mode === 'deterministic' && HANDLERS_THAT_LEAVE[block.handler] === 'context'
 }
 
 function sourcesOf({ inputs }: Block): readonly string[] {

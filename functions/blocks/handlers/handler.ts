@@ -36,11 +36,6 @@ export interface HandlerCall {
  * has no value for is left out, and the output contract then names it. Faults name the block and are not retryable.
  */
 export interface BlockHandler {
-  /**
-   * What its work leaves in the run beside its outputs: a retried run that takes the outputs over needs that as well.
-   * Artifacts are taken along; the context is changed by the work itself, which is done again.
-   */
-  readonly leaves?: 'artifacts' | 'context'
   run(call: HandlerCall): Promise<Record<string, Json>>
 }
 

@@ -19,7 +19,6 @@ const MAX_ASSIGNED = 200
  * repeat after a crash finds the move it made. Outputs, by name: status, from, assigned, notes, bounce_count, task.
  */
 export const moveTask: BlockHandler = {
-  leaves: 'context',
   async run(call) {
     call.signal.throwIfAborted()
     const { to } = configOf('move-task', call)

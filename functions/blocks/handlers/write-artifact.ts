@@ -7,7 +7,6 @@ import { storeArtifact } from './store-artifact.ts'
  * object ref. The same name again replaces the artifact.
  */
 export const writeArtifact: BlockHandler = {
-  leaves: 'artifacts',
   async run(call) {
     call.signal.throwIfAborted()
     const { name, media_type } = configOf('write-artifact', call)

@@ -11,7 +11,6 @@ import { storeArtifact } from './store-artifact.ts'
  * block has written is refused; `mkdir` has no meaning.
  */
 export const writeFile: BlockHandler = {
-  leaves: 'artifacts',
   async run(call) {
     call.signal.throwIfAborted()
     const { content_from = 'content' } = configOf('builtin:write-file', call)

@@ -169,6 +169,7 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('machine', 'answer', 'machine.answer'),
   ...methods('machine', 'ensure', 'machine.ensure'),
   ...methods('machine', 'deployed', 'machine.deployed'),
+  ...methods('machine', 'named', 'machine.named'),
   ...methods('machine', 'start', 'machine.start'),
   ...methods('machine', 'describe', 'machine.describe'),
   ...methods('machine', 'stop', 'machine.stop'),
