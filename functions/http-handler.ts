@@ -5,7 +5,6 @@ import type { RouteSchema } from '../shared/api/route-schema.ts'
 import { Fault } from '../shared/errors.ts'
 import type { Principal } from '../shared/principal.ts'
 import type { World } from '../shared/world.ts'
-import { countRequest } from './count-request.ts'
 import type { Handler, HostContext } from './handler.ts'
 import { type HttpEvent, type ParsedRequest, parseRequest } from './http-request.ts'
 
@@ -33,26 +32,25 @@ export type Reply<S extends RouteSchema> = { readonly status?: number; readonly 
   | { readonly body: string | Uint8Array | AsyncIterable<string>; readonly media_type: string }
 )
 
-interface Route<S extends RouteSchema> {
+/** `guard` refuses parsed requests by their caller (change-handler.ts). */
+export interface Route<S extends RouteSchema> {
   readonly name: string
   readonly schema: S
+  guard?(call: { readonly principal: Principal }, world: World): Promise<void>
   run(call: Call<S>, world: World): Promise<Reply<S>> | Reply<S>
 }
 
 /**
- * The wrapper of every route: principal, guards, strict parsing, rate, then the route; what goes wrong becomes
+ * The wrapper of every route: principal, guards, strict parsing, then the route; what goes wrong becomes
  * problem+json. Answers `{statusCode, headers, body, isBase64Encoded}` as API Gateway's proxy wants it, but with bytes
  * and streams as they are: the host encodes or streams them. Source: spec security, "API"; spec runs-and-api.
  */
 export function httpHandler<S extends RouteSchema>(route: Route<S>): Handler {
   const base = middy()
     .before(async (request: { event: unknown; context: unknown }) => {
-      const { httpMethod } = request.event as HttpEvent
       const context = request.context as HttpContext
       const call = callOf(request.event as HttpEvent, context, route.schema)
-      if (httpMethod !== 'GET' && route.schema.changes_nothing !== true) {
-        await countRequest(context.world, call.principal)
-      }
+      await route.guard?.(call, context.world)
       request.event = call
     })
     .onError((request: { error: unknown; event: unknown; context: unknown }) => {

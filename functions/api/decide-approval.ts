@@ -1,10 +1,10 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import { decideApproval } from '../approvals/decide.ts'
-import { httpHandler } from '../http-handler.ts'
+import { changeHandler } from '../change-handler.ts'
 import { requireRun } from '../require-run.ts'
 
-export const handler = httpHandler({
+export const handler = changeHandler({
   name: 'decide-approval',
   schema: CONTROL_ROUTES['decide-approval'],
   run: async (call, world) => {

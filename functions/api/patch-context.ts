@@ -5,7 +5,7 @@ import type { ContextItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { TaskSchema } from '../../shared/tasks/task.ts'
 import type { World } from '../../shared/world.ts'
-import { httpHandler } from '../http-handler.ts'
+import { changeHandler } from '../change-handler.ts'
 import { requireRun } from '../require-run.ts'
 import { checkContextSize, recordContext } from '../runs/context-version.ts'
 
@@ -13,7 +13,7 @@ import { checkContextSize, recordContext } from '../runs/context-version.ts'
  * Compare-and-set on the version. The values are stored first and named by their event after: a crash in between
  * leaves a version without event, which the next change records before its own (with no keys, they are not known).
  */
-export const handler = httpHandler({
+export const handler = changeHandler({
   name: 'patch-context',
   schema: RUN_DATA_ROUTES['patch-context'],
   run: async (call, world) => {

@@ -1,9 +1,9 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
-import { httpHandler } from '../http-handler.ts'
+import { changeHandler } from '../change-handler.ts'
 import { fillPlaces } from '../runs/fill-places.ts'
 
 /** Ends the hold `stop-all` set; what stands in the queue goes on at once. */
-export const handler = httpHandler({
+export const handler = changeHandler({
   name: 'release-starts',
   schema: CONTROL_ROUTES['release-starts'],
   run: async ({ principal }, world) => {

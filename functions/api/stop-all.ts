@@ -3,7 +3,7 @@ import { Fault } from '../../shared/errors.ts'
 import { type Principal, principalName } from '../../shared/principal.ts'
 import type { StartHold } from '../../shared/runs/start-hold.ts'
 import type { World } from '../../shared/world.ts'
-import { httpHandler } from '../http-handler.ts'
+import { changeHandler } from '../change-handler.ts'
 import { activeRuns } from '../runs/active-runs.ts'
 import { stopRun } from '../runs/stop-run.ts'
 
@@ -14,7 +14,7 @@ const NAMED = 100
  * Goes on past a run that cannot be stopped now, and names it: who asks again stops the rest. With `hold` nothing starts
  * from before the first of them is stopped until release-starts.
  */
-export const handler = httpHandler({
+export const handler = changeHandler({
   name: 'stop-all',
   schema: CONTROL_ROUTES['stop-all'],
   run: async ({ principal, body }, world) => {

@@ -1,6 +1,6 @@
 import { LINEAGE_ROUTES } from '../../shared/api/lineage-routes.ts'
 import { runLinks } from '../../shared/api/links.ts'
-import { httpHandler } from '../http-handler.ts'
+import { changeHandler } from '../change-handler.ts'
 import { requireRun } from '../require-run.ts'
 import { enterRun } from './enter-run.ts'
 import { orderRetry } from './order-retry.ts'
@@ -9,7 +9,7 @@ import { orderRetry } from './order-retry.ts'
  * A linked run in place of an ended one. It is written owing its start, which send-outbox hands to start-run: nothing
  * here starts executions or makes machines.
  */
-export const handler = httpHandler({
+export const handler = changeHandler({
   name: 'retry-run',
   schema: LINEAGE_ROUTES['retry-run'],
   run: async (call, world) => {

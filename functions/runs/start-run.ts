@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { runLinks } from '../../shared/api/links.ts'
 import { START_RUN } from '../../shared/api/start-run.ts'
+import { changeHandler } from '../change-handler.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
-import { httpHandler } from '../http-handler.ts'
 import { beginRun } from './begin-run.ts'
 import { launchRun } from './launch-run.ts'
 
@@ -15,7 +15,7 @@ export function handler(event: unknown, context: HostContext): Promise<unknown> 
   return isHttp ? route(event, context) : invoked(event, context)
 }
 
-const route = httpHandler({
+const route = changeHandler({
   name: 'start-run',
   schema: START_RUN,
   async run({ principal, body, headers }, world) {

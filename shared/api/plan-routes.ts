@@ -12,7 +12,6 @@ const seconds = z.number().min(0).max(31_536_000)
 export const PLAN_ROUTES = {
   'plan-dag': {
     summary: 'What runs of a document will do: critical path, time, transitions, events, joins, costs, limits',
-    changes_nothing: true,
     body: z.strictObject({
       dag: z.union([text.min(1), z.record(text, z.unknown())], 'a YAML text or an object'),
       durations: z

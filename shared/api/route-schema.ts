@@ -15,8 +15,6 @@ export interface RouteSchema {
   readonly status?: number
   /** Default application/json. */
   readonly media_type?: string
-  /** Of a route that is no GET: it only reads, so it is not counted against max_requests_per_min. */
-  readonly changes_nothing?: true
 }
 
 /** Path parameters of every route below a run. */

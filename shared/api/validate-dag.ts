@@ -5,7 +5,6 @@ const text = z.string()
 
 export const VALIDATE_DAG = {
   summary: 'Check a document: every error at once, or its order, hash and the inputs a run needs',
-  changes_nothing: true,
   body: z.strictObject({
     dag: z.union([text.min(1), z.record(text, z.unknown())], 'a YAML text or an object'),
   }),

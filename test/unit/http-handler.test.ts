@@ -19,7 +19,6 @@ const echo = httpHandler({
   name: 'echo',
   schema: {
     summary: 'Says what it understood',
-    changes_nothing: true,
     params: RunParamsSchema,
     query: z.strictObject({ limit: queryInt(1, 500, 50) }),
     body: z.strictObject({
