@@ -115,7 +115,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'list-artifacts', file: 'api/list-artifacts.ts', ports: ['runs'] },
   { name: 'get-artifact', file: 'api/get-artifact.ts', ports: ['runs', 'objects'] },
   { name: 'decide-approval', file: 'api/decide-approval.ts', ports: ['runs', 'objects', 'outbox'] },
-  { name: 'stop-run', file: 'api/stop-run.ts', ports: ['runs', 'outbox'] },
+  { name: 'stop-run', file: 'api/stop-run.ts', ports: ['runs', 'objects', 'outbox'] },
   { name: 'stop-all', file: 'api/stop-all.ts', ports: ['runs', 'outbox'] },
   { name: 'release-starts', file: 'api/release-starts.ts', ports: ['runs', 'outbox'] },
 ]

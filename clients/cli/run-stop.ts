@@ -11,24 +11,27 @@ import { count } from './words.ts'
 
 interface StopOptions extends TargetOptions {
   readonly reason?: string
+  readonly block?: string
 }
 
 /** `stop` and `stop-all`. */
 export function addStop(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTarget(parent.command('stop', hidden).description('cancel a run'))
+  withTarget(parent.command('stop', hidden).description('cancel a run, or one block of it'))
     .argument('<run-id>')
     .option('--reason <text>', 'recorded with the run')
+    .option('--block <id>', 'stop this block alone; the run goes on, and ends failed')
     .action((runId: string, options: StopOptions) => stop(session, runPath(runId, '/stop'), options))
   withTarget(parent.command('stop-all', hidden).description('cancel every active run'))
     .option('--reason <text>', 'recorded with each run')
     .action((options: StopOptions) => stop(session, '/api/dag/runs/stop-all', options))
 }
 
-async function stop(session: Session, path: string, { url, json, reason }: StopOptions): Promise<void> {
-  const body = reason === undefined ? {} : { reason }
+async function stop(session: Session, path: string, { url, json, reason, block }: StopOptions): Promise<void> {
+  const body = { ...(reason === undefined ? {} : { reason }), ...(block === undefined ? {} : { block_id: block }) }
   const answer = await callApi(chooseTarget(session, url), StoppedSchema, { method: 'POST', path, body })
   const { stopped, left = 0, not_stopped = [] } = answer
   if (json === true) session.say(jsonText(answer, 2))
+  else if (block !== undefined) session.say(oneLine(`Cancelled block ${block}. The run goes on, and ends failed.`))
   else for (const line of [`Cancelled ${count(stopped, 'run')}.`, ...not_stopped.map(leftLine)]) session.say(line)
   if (left > 0)
     throw new Fault('Unavailable', 'runs_left', `${count(left, 'run')} could not be stopped now. Ask again.`)

@@ -1,12 +1,18 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
-import { httpHandler } from '../http-handler.ts'
+import { changeHandler } from '../change-handler.ts'
+import { stopBlock } from '../runs/stop-block.ts'
 import { stopRun } from '../runs/stop-run.ts'
 
-export const handler = httpHandler({
+export const handler = changeHandler({
   name: 'stop-run',
   schema: CONTROL_ROUTES['stop-run'],
   run: async ({ params, principal, body }, world) => {
-    await stopRun(world, { tenant: principal.tenant, run_id: params.run_id }, principal, body.reason)
-    return { json: { run_id: params.run_id, status: 'cancelled' as const, stopped: 1 as const } }
+    const { run_id } = params
+    const { block_id, reason } = body
+    const run = { tenant: principal.tenant, run_id }
+    if (block_id === undefined) await stopRun(world, run, principal, reason)
+    else await stopBlock(world, run, principal, { block_id, reason })
+    const of = block_id === undefined ? {} : { block_id }
+    return { json: { run_id, ...of, status: 'cancelled' as const, stopped: 1 as const } }
   },
 })

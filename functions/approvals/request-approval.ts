@@ -1,13 +1,10 @@
 import * as z from 'zod'
 import { approvalId } from '../../shared/runs/ids.ts'
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
-import { awaitsBounce } from '../blocks/awaits-bounce.ts'
 import { type BlockCall, openBlockCall } from '../blocks/block-call.ts'
-import { isStale } from '../blocks/is-stale.ts'
-import { whySkipped } from '../blocks/why-skipped.ts'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
 import { appendRequested } from './append-requested.ts'
+import { isAskable } from './is-askable.ts'
 import { makeQuestion } from './make-question.ts'
 
 const InputSchema = z.strictObject({
@@ -32,15 +29,6 @@ export const handler = functionHandler({
     return {}
   },
 })
-
-async function isAskable(call: BlockCall): Promise<boolean> {
-  const { block, head, run, epoch } = call
-  if (block.approval === undefined || head.state !== 'running' || isStale(call)) return false
-  if (readOrdinal(call.lane ?? 0).outcome !== undefined) return false
-  const known = head.approvals[approvalId(run.run_id, block.index, epoch)]
-  if (known !== undefined) return known.status === 'pending'
-  return whySkipped(call) === undefined && !(await awaitsBounce(call))
-}
 
 /** Whether the token now waits for a decision. */
 async function ask(call: BlockCall, token: string): Promise<boolean> {

@@ -6,8 +6,9 @@ import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportPassed, reportRecorded } from './block-report.ts'
 import { failFastRecorded } from './fail-fast.ts'
 import { isStale } from './is-stale.ts'
+import { wasStopped } from './was-stopped.ts'
 import { whySkipped } from './why-skipped.ts'
-import { refuseBlock, skipBlock } from './without-attempt.ts'
+import { refuseBlock, skipBlock, stopAgain } from './without-attempt.ts'
 
 /**
  * What is left to do for a block: nothing, a skip, a person's refusal, or its work: `next`, told whether a person still
@@ -23,6 +24,7 @@ export async function advanceBlock(
     return reportRecorded(call)
   }
   if (await endIfOverdue(call)) return reportRecorded(call)
+  if (wasStopped(call)) return stopAgain(call)
   if (await awaitsBounce(call)) return reportPassed(call)
   const skip = whySkipped(call)
   if (skip !== undefined) return skipBlock(call, skip)

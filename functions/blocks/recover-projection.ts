@@ -90,6 +90,8 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
       return { facts: { ...ended(facts, 'failed'), failure: failureOf(event, facts, refused) }, refused }
     case 'block:completed':
       return { facts: ended(facts, 'completed'), refused }
+    case 'block:cancelled':
+      return { facts: { ...ended(facts, 'cancelled'), failure: failureOf(event, facts, refused) }, refused }
     case 'block:skipped':
       return { facts: ended(facts, 'skipped'), refused }
     default:
@@ -116,7 +118,7 @@ function ended({ outputs, inputs_hash, made }: Found['facts'], state: BlockProje
 }
 
 function failureOf(
-  { data: { code, reason } }: Extract<RunEvent, { type: 'block:retrying' | 'block:failed' }>,
+  { data: { code, reason } }: Extract<RunEvent, { type: 'block:retrying' | 'block:failed' | 'block:cancelled' }>,
   before: Found['facts'],
   refused: Found['refused'],
 ): NonNullable<BlockProjection['failure']> {

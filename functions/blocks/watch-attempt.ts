@@ -13,7 +13,7 @@ interface Attempt {
 }
 
 /**
- * Runs one dispatch under watch: each 500 ms it looks for a stop of the run, every 10 s it renews the lease, and after
+ * Runs one dispatch under watch: each 500 ms it looks for a stop of the run or of the block, every 10 s it renews the lease, and after
  * timeout_ms it aborts (a retryable failure). A dispatch that ignores its signal is left behind; its result is fenced.
  */
 export async function watchAttempt<T>(
@@ -58,7 +58,7 @@ function watcherOf(call: BlockCall, attempt: Attempt, giveUp: (why: Fault) => vo
 
 /** Whether the run goes on and, when the lease is to be renewed, the attempt is still this holder's. */
 async function stillMine({ world, run, block, item }: BlockCall, holder: string, renew: boolean): Promise<boolean> {
-  if (await world.runs.stopped(run)) return false
+  if (await world.runs.stopped(run, block.index)) return false
   if (!renew) return true
   const until = new Date(world.clock.now() + LEASE_MS).toISOString()
   return world.runs.renewLease(run, { block: block.index, ...(item === undefined ? {} : { item }) }, holder, until)

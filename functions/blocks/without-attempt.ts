@@ -25,15 +25,22 @@ export async function refuseBlock(
   return report
 }
 
+/** What was stopped stays stopped in every further pass of its bounce module. */
+export async function stopAgain(call: BlockCall): Promise<BlockReport> {
+  const [before] = await call.world.runs.projections(call.run, [call.block.index])
+  const { code, reason } = before?.failure ?? { code: 'stopped', reason: 'stopped in an earlier pass' }
+  return endWithout(call, 'cancelled', { type: 'block:cancelled', ...eventHead(call), data: { code, reason } })
+}
+
 async function endWithout(
   call: BlockCall,
-  state: BlockState & ('skipped' | 'failed'),
+  state: BlockState & ('skipped' | 'failed' | 'cancelled'),
   event: NewEvent,
 ): Promise<BlockReport> {
   const { world, epoch, lane } = call
   const attempt = lane === undefined ? 0 : readOrdinal(lane).attempt
   const at = ordinal({ epoch, attempt, phase: PHASE[state] })
-  const failure = event.type === 'block:failed' ? { failure: event.data } : {}
+  const failure = event.type === 'block:failed' || event.type === 'block:cancelled' ? { failure: event.data } : {}
   const done = await world.runs.append({
     ...laneHead(call),
     ordinal: at,

@@ -5,7 +5,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { leavePlace } from './leave-place.ts'
-import { stopChildren } from './stop-children.ts'
+import { stopChild, stopChildren } from './stop-children.ts'
 
 /**
  * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is
@@ -49,6 +49,8 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return answerAll(world, await world.runs.approvalTokens(run, entry.approval_id))
     case 'answer_parent':
       return answerAll(world, await world.runs.parentTokens(run))
+    case 'stop_child':
+      return stopChild(world, run, entry)
     case 'release_lease':
       return leavePlace(world, run)
   }

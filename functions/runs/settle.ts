@@ -38,7 +38,7 @@ async function verdictOf(world: Pick<World, 'runs'>, run: RunKey, pinned: Pinned
     const reason = `Block "${unfinished.id}" has no outcome, though its machine came to its end`
     return { state: 'failed', code: 'unfinished_block', reason, block_id: unfinished.id } as const
   }
-  const failed = withOutcome('failed')
+  const failed = [...withOutcome('failed'), ...withOutcome('cancelled')]
   if (failed.length === 0) {
     return {
       state: 'completed',
@@ -47,8 +47,17 @@ async function verdictOf(world: Pick<World, 'runs'>, run: RunKey, pinned: Pinned
     } as const
   }
   const first = await firstFailure(world, run, pinned, head, new Set(failed.map(({ id }) => id)))
-  const reason = `Block "${first?.block_id}" failed: ${first?.data.reason}`
-  return { state: 'failed', code: first?.data.code ?? 'block_failed', reason, block_id: first?.block_id ?? '' } as const
+  const block_id = first?.block_id ?? ''
+  if (first?.type === 'block:cancelled') {
+    return {
+      state: 'failed',
+      code: 'block_cancelled',
+      reason: `Block "${block_id}" was ${first.data.reason}`,
+      block_id,
+    } as const
+  }
+  const reason = `Block "${block_id}" failed: ${first?.data.reason}`
+  return { state: 'failed', code: first?.data.code ?? 'block_failed', reason, block_id } as const
 }
 
 function completedWords(blocks: number, skipped: number): string {
@@ -57,14 +66,16 @@ function completedWords(blocks: number, skipped: number): string {
   return `${blocks - skipped} of ${blocks} blocks completed, ${were} skipped by conditions`
 }
 
-/** The run names its first failure in event order, of those that stand. */
+type Failed = Extract<RunEvent, { type: 'block:failed' | 'block:cancelled' }>
+
+/** The run names its first failure in event order, of those that stand; a block somebody stopped is one. */
 async function firstFailure(
   world: Pick<World, 'runs'>,
   run: RunKey,
   pinned: Pinned,
   head: Head,
   failed: ReadonlySet<string>,
-): Promise<Extract<RunEvent, { type: 'block:failed' }> | undefined> {
+): Promise<Failed | undefined> {
   const stands = ({ id, block_id = '' }: RunEvent) => {
     const [lane, position] = id.split('/')
     if (!failed.has(block_id) || lane !== String(pinned.index.get(block_id))) return false
@@ -72,9 +83,13 @@ async function firstFailure(
   }
   for (let since = 0; ; ) {
     const events = await world.runs.events(run, since, PAGE)
-    const found = events.find((event) => event.type === 'block:failed' && stands(event))
+    const found = events.find((event): event is Failed => isFailure(event) && stands(event))
     const last = events.at(-1)
-    if (found?.type === 'block:failed' || last === undefined) return found?.type === 'block:failed' ? found : undefined
+    if (found !== undefined || last === undefined) return found
     since = last.seq
   }
+}
+
+function isFailure({ type }: RunEvent): boolean {
+  return type === 'block:failed' || type === 'block:cancelled'
 }

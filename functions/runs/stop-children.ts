@@ -29,6 +29,16 @@ export async function stopChildren(
   }
 }
 
+/** The child run of a block that was stopped alone. */
+export async function stopChild(
+  world: Pick<World, 'runs' | 'outbox' | 'clock'>,
+  { tenant, run_id }: RunKey,
+  { child, cause }: { readonly child: string; readonly cause: string },
+): Promise<void> {
+  const reason = `its parent run ${run_id} does not wait for it any more: ${cause}`
+  await endRun(world, { tenant, run_id: child }, { state: 'cancelled', code: 'parent_ended', reason, stop: true })
+}
+
 /** Ids of the child runs whose blocks have no outcome yet. `head` with every lane. */
 export function openChildren({ children, lanes }: Pick<Head, 'children' | 'lanes'>): readonly string[] {
   return Object.entries(children).flatMap(([lane, child]) =>

@@ -131,7 +131,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'list-artifacts': ['runs.read'],
   'get-artifact': ['runs.read', 'objects.get'],
   'decide-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge'],
-  'stop-run': ['runs.read', 'runs.write', 'outbox.nudge'],
+  'stop-run': ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
   'stop-all': ['runs.read', 'runs.list', 'runs.write', 'outbox.nudge'],
   'release-starts': ['runs.read', 'runs.write', 'runs.dequeue', 'outbox.nudge'],
   'get-safety': ['runs.read'],

@@ -42,10 +42,15 @@ export const CONTROL_ROUTES = {
     }),
   },
   'stop-run': {
-    summary: 'Cancel a run',
+    summary: 'Cancel a run, or one block of it: then the run goes on without it and ends failed',
     params: RunParamsSchema,
-    body: z.strictObject({ reason }),
-    answer: z.strictObject({ run_id: text, status: z.literal('cancelled'), stopped: z.literal(1) }),
+    body: z.strictObject({ reason, block_id: text.min(1).max(64).optional() }),
+    answer: z.strictObject({
+      run_id: text,
+      block_id: text.optional(),
+      status: z.literal('cancelled'),
+      stopped: z.literal(1),
+    }),
   },
   'stop-all': {
     summary: 'Cancel every active run of the tenant, and hold new starts if asked to',

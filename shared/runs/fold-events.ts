@@ -5,7 +5,7 @@ import type { Draft } from './fold-draft.ts'
 import { endStep, outputStep, startStep } from './fold-step.ts'
 import type { RunState } from './head.ts'
 import type { RUN_ENDS } from './is-run-end.ts'
-import type { BlockFold, ItemFold } from './run-fold.ts'
+import type { BlockFold, ItemFold, StepFold } from './run-fold.ts'
 
 type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>
 type Reducers = { readonly [T in EventType]: (draft: Draft, event: EventOf<T>) => void }
@@ -72,12 +72,7 @@ export const REDUCERS: Reducers = {
   },
   'approval:expired': (draft, event) =>
     answerApproval(draft, event, event.data.approval_id, { status: 'expired', decided_at: event.at }),
-  'block:cancelled': (draft, event) => {
-    const { code, reason } = event.data
-    changeBlock(draft, event, { state: 'cancelled', ended_at: event.at, error: { code, reason } })
-    endStep(draft, event, 'cancelled')
-    endItems(draft, event)
-  },
+  'block:cancelled': cancelBlock,
   ...silent([
     'approval:reminded',
     'approval:escalated',
@@ -107,6 +102,21 @@ function foldOutput(draft: Draft, event: EventOf<'block:output'>): void {
   outputStep(draft, event, outputs)
 }
 
+/** Stopped alone: its items, its attempts under way and what people were asked about it end with it. */
+function cancelBlock(draft: Draft, event: EventOf<'block:cancelled'>): void {
+  const { block_id = '', seq, at, data } = event
+  const { code, reason } = data
+  const block = draft.blocks.get(block_id)
+  if (block !== undefined) draft.blocks.set(block_id, cancelItems(block))
+  changeBlock(draft, event, { state: 'cancelled', ended_at: at, error: { code, reason } })
+  cancelSteps(draft, { seq, at }, (step) => step.block_id === block_id)
+  for (const [id, approval] of draft.approvals) {
+    if (approval.block_id === block_id && approval.status === 'pending') {
+      draft.approvals.set(id, { ...approval, status: 'cancelled' })
+    }
+  }
+}
+
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
 
 /** A terminal run event cancels whatever has not ended (decisions, "Events"). */
@@ -117,9 +127,7 @@ function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf<(typeo
   for (const [id, { due_at: _, ...block }] of draft.blocks) {
     if (!ENDED.has(block.state)) draft.blocks.set(id, { ...cancelItems(block), state: 'cancelled', ended_at: at })
   }
-  for (const [i, step] of draft.steps.entries()) {
-    if (step.state === 'running') draft.steps[i] = { ...step, state: 'cancelled', ended_seq: seq, ended_at: at }
-  }
+  cancelSteps(draft, { seq, at }, () => true)
   for (const [id, approval] of draft.approvals) {
     if (approval.status === 'pending') draft.approvals.set(id, { ...approval, status: 'cancelled' })
   }
@@ -134,6 +142,18 @@ function endItems(draft: Draft, event: RunEvent): void {
   for (const [i, step] of draft.steps.entries()) {
     const isOpen = step.state === 'running' && step.block_id === block_id && step.item !== undefined
     if (isOpen) draft.steps[i] = { ...step, state: 'cancelled', ended_seq: seq, ended_at: at }
+  }
+}
+
+function cancelSteps(
+  { steps }: Draft,
+  { seq, at }: Pick<RunEvent, 'seq' | 'at'>,
+  isMeant: (step: StepFold) => boolean,
+): void {
+  for (const [i, step] of steps.entries()) {
+    if (step.state === 'running' && isMeant(step)) {
+      steps[i] = { ...step, state: 'cancelled', ended_seq: seq, ended_at: at }
+    }
   }
 }
 

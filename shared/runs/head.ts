@@ -6,7 +6,8 @@ export type RunState = (typeof RUN_STATES)[number]
 
 export interface HeadApproval {
   readonly block: number
-  readonly status: 'pending' | 'approved' | 'rejected' | 'expired'
+  /** `cancelled`: its block was stopped before anybody decided. */
+  readonly status: 'pending' | 'approved' | 'rejected' | 'expired' | 'cancelled'
   readonly expires_at: string
   readonly digest: string
   readonly decided_by?: string

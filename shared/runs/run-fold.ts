@@ -65,7 +65,7 @@ export interface BlockFold {
 export interface ApprovalFold {
   readonly approval_id: string
   readonly block_id: string
-  readonly status: HeadApproval['status'] | 'cancelled'
+  readonly status: HeadApproval['status']
   readonly digest: string
   readonly requested_at: string
   readonly expires_at: string

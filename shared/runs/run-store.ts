@@ -82,8 +82,8 @@ export interface Append {
   readonly events: readonly NewEvent[]
   /** Claim: adds the block to `running` if fewer than `limit` run (0 = no limit). Never together with `end`. */
   readonly start?: { readonly block: number; readonly item?: number; readonly limit: number }
-  /** Ends an attempt: removes the block (or the item) from `running`. */
-  readonly end?: { readonly block: number; readonly item?: number }
+  /** Ends an attempt: removes the block (or the item) from `running`; with `items`, the first so many items of it too. */
+  readonly end?: { readonly block: number; readonly item?: number; readonly items?: number }
   /** Sets one approval, if its present status is `was` (null = absent). */
   readonly approval?: { readonly id: string; readonly was: 'pending' | null; readonly set: HeadApproval }
   /** Sets one bounce module; the lane's guard (`m<k>`) is what serialises it. */

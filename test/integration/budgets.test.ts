@@ -35,7 +35,8 @@ const block = (id: string, more: object = {}) => ({
   agent: { provider: 'paid', model: 'gpt-4o', prompt: 'x'.repeat(400), model_params: { max_tokens: 200 } },
   ...more,
 })
-const after = (id: string, from: string, more: object = {}) => block(id, { inputs: { text: { from: `${from}.text` } }, ...more })
+const behind = (id: string, from: string, more: object = {}) =>
+  block(id, { inputs: { text: { from: `${from}.text` } }, ...more })
 const all = <T extends EventType>(events: readonly RunEvent[], type: T) =>
   events.filter((event): event is Extract<RunEvent, { type: T }> => event.type === type)
 const ledgerOf = async (place: TestPlace, run_id: string) =>
@@ -45,16 +46,20 @@ const ledgerOf = async (place: TestPlace, run_id: string) =>
 async function balanced(place: TestPlace, runId: string): Promise<readonly RunEvent[]> {
   const events = await place.ended(runId)
   const { tokens, usd_micros = 0 } = foldRun(events)
-  const { committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros } = (await ledgerOf(place, runId)) ?? {}
+  const { committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros } =
+    (await ledgerOf(place, runId)) ?? {}
   expect({ spent_tokens, spent_usd_micros }).toEqual({ spent_tokens: tokens, spent_usd_micros: usd_micros })
-  expect({ committed_tokens, committed_usd_micros }).toEqual({ committed_tokens: tokens, committed_usd_micros: usd_micros })
+  expect({ committed_tokens, committed_usd_micros }).toEqual({
+    committed_tokens: tokens,
+    committed_usd_micros: usd_micros,
+  })
   return events
 }
 
 describe('a run without caps', () => {
   test('reserves nothing, and counts what it spends', async () => {
     const place = await open(answers(() => ({ usd: 0.001 })))
-    const events = await balanced(place, await place.start({ blocks: [block('a'), after('b', 'a')] }))
+    const events = await balanced(place, await place.start({ blocks: [block('a'), behind('b', 'a')] }))
     expect(all(events, 'budget:reserved')).toEqual([])
     expect(events.at(-1)?.data).toMatchObject({ spent: { tokens: 300, usd_micros: 2_000 } })
   })
@@ -64,7 +69,7 @@ describe('a cap of the run', () => {
   test('is reserved before each call and settled after it', async () => {
     const place = await open(answers(() => ({ usd: 0.00075 })))
     const budget = { tokens: 1_000, usd: 1 }
-    const id = await place.start({ budget, blocks: [block('a'), after('b', 'a')] })
+    const id = await place.start({ budget, blocks: [block('a'), behind('b', 'a')] })
     const events = await balanced(place, id)
     expect(events[0]?.data).toMatchObject({ caps: { cap_tokens: 1_000, cap_usd_micros: 1_000_000 } })
     expect(all(events, 'budget:reserved').map(({ block_id, attempt, data }) => [block_id, attempt, data])).toEqual([
@@ -81,7 +86,7 @@ describe('a cap of the run', () => {
     let calls = 0
     const place = await open(answers(() => ((calls += 1), {})))
     const retry = { max_attempts: 5 }
-    const blocks = [block('a'), after('b', 'a', { retry }), after('c', 'b')]
+    const blocks = [block('a'), behind('b', 'a', { retry }), behind('c', 'b')]
     const events = await balanced(place, await place.start({ budget: { tokens: 400 }, blocks }))
     expect(calls).toBe(1)
     expect(all(events, 'budget:exceeded').map(({ block_id, data }) => [block_id, data])).toEqual([

@@ -1,3 +1,4 @@
+import { endedLanes } from '../../../shared/runs/ended-lanes.ts'
 import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Append } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
@@ -96,7 +97,7 @@ function sums({ path, value }: Terms, { start, end }: Append, ledger: readonly s
   const starts = start === undefined ? [] : [`${path('running')} ${value(as.member(laneKey(start)))}`]
   const adds = [...starts, ...ledger]
   const added = adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`
-  return end === undefined ? added : `${added} DELETE ${path('running')} ${value(as.member(laneKey(end)))}`
+  return end === undefined ? added : `${added} DELETE ${path('running')} ${value(as.members(endedLanes(end)))}`
 }
 
 function guards(terms: Terms, append: Append, limit: number): readonly string[] {

@@ -12,6 +12,7 @@ export const as = {
   bytes: (B: Uint8Array): AttributeValue => ({ B }),
   /** A set with one member, for ADD and DELETE. */
   member: (value: string): AttributeValue => ({ SS: [value] }),
+  members: (values: readonly string[]): AttributeValue => ({ SS: [...values] }),
   numberMember: (value: number): AttributeValue => ({ NS: [String(value)] }),
   list: (texts: readonly string[]): AttributeValue => ({ L: texts.map((S) => ({ S })) }),
   map: (M: Record<string, AttributeValue>): AttributeValue => ({ M }),

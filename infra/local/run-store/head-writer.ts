@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { endedLanes } from '../../../shared/runs/ended-lanes.ts'
 import type { HeadApproval, OutboxEntry } from '../../../shared/runs/head.ts'
 import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Append } from '../../../shared/runs/run-store.ts'
@@ -106,8 +107,8 @@ function writeEvents(sql: Sql, run: number, seq: number, { lane, ordinal, at }: 
 
 function writeRunning(sql: Sql, run: number, seq: number, { start, end }: HeadChange): void {
   if (start !== undefined) sql.start.run(seq, run, laneKey(start))
-  else if (end !== undefined) sql.end.run(seq, run, laneKey(end))
-  else sql.seq.run(seq, run)
+  else for (const lane of end === undefined ? [] : endedLanes(end)) sql.end.run(seq, run, lane)
+  if (start === undefined && end === undefined) sql.seq.run(seq, run)
 }
 
 function writeApproval(sql: Sql, run: number, { id, set }: { readonly id: string; readonly set: HeadApproval }): void {

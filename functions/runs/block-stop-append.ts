@@ -1,0 +1,125 @@
+import type { Block } from '../../shared/dag/dag.ts'
+import { Fault } from '../../shared/errors.ts'
+import { NOTHING, plus } from '../../shared/runs/amounts.ts'
+import { blockEpoch } from '../../shared/runs/block-lane.ts'
+import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
+import type { EventData } from '../../shared/runs/event.ts'
+import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
+import { approvalId } from '../../shared/runs/ids.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { Amount } from '../../shared/runs/run-budget.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { Append, RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { deadlineAfterPause } from '../approvals/deadline-after-pause.ts'
+import { readProjections } from '../blocks/read-outputs.ts'
+import { settled } from '../blocks/record-events.ts'
+import { shortText } from '../blocks/short-text.ts'
+import type { Pinned } from './read-pinned.ts'
+
+type StopWorld = Pick<World, 'runs' | 'objects' | 'clock'>
+
+export interface BlockStop {
+  readonly run: RunKey
+  readonly pinned: Pinned
+  readonly block: Block
+  /** Who and why, in words. */
+  readonly reason: string
+}
+
+/**
+ * The one append that stops a block where `head` says it is: its lane, its slot and its items' slots, its question with
+ * the answer owed to the waiting machine, its child run, what its calls had reserved. Fault Conflict block_ended.
+ */
+export async function blockStopAppend(world: StopWorld, stop: BlockStop, head: Head): Promise<Append> {
+  const { run, pinned, block } = stop
+  const now = world.clock.now()
+  const at = new Date(now).toISOString()
+  const epoch = blockEpoch(pinned, head, block.id)
+  const raw = head.lanes[String(block.index)] ?? null
+  const lane = raw === null || readOrdinal(raw).epoch < epoch ? 0 : raw
+  const { attempt, outcome } = readOrdinal(lane)
+  if (outcome !== undefined) throw ended(stop, outcome)
+  const claimed =
+    lane === 0 ? undefined : (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
+  const use = await useOf(world, stop, head, claimed)
+  const told = { code: 'stopped', reason: shortText(stop.reason) }
+  const data: EventData<'block:cancelled'> = { ...told, ...spentBy(use.spent) }
+  const place = ordinal({ epoch, attempt, phase: PHASE.cancelled })
+  const outbox = owedBy(stop, head, epoch, at)
+  return {
+    run,
+    lane: String(block.index),
+    ordinal: place,
+    guard: { is: raw },
+    at,
+    events: [{ type: 'block:cancelled', block_id: block.id, ...(attempt > 0 ? { attempt } : {}), data }],
+    end: { block: block.index, ...(claimed?.items === undefined ? {} : { items: claimed.items.count }) },
+    ...(block.foreach === undefined ? {} : { drop_items: { block: block.index } }),
+    ...settled(use.reserved, use.spent),
+    ...questionOf(stop, head, epoch, at),
+    ...(await deadlineAfterPause(world, run, head, now)),
+    outbox,
+    ...(outbox.length === 0 ? {} : { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() }),
+    projection: { block: block.index, ordinal: place, attempt, state: 'cancelled', failure: told },
+  }
+}
+
+interface Use {
+  readonly reserved: Amount
+  /** Nobody will know what calls under way used: their estimates stand for it. */
+  readonly spent: Amount
+}
+
+async function useOf(world: StopWorld, { run, block }: BlockStop, head: Head, claimed?: BlockProjection): Promise<Use> {
+  const { reserved = NOTHING, items } = claimed ?? {}
+  if (block.mode === 'dag')
+    return { reserved, spent: await childUse(world, run, head.children[String(block.index)], claimed) }
+  if (items === undefined) return { reserved, spent: reserved }
+  const working = (await world.runs.itemProjections(run, block.index)).filter(({ state }) => state === 'running')
+  const all = working.reduce((sum, item) => plus(sum, item.reserved ?? NOTHING), reserved)
+  return { reserved: all, spent: all }
+}
+
+/** A child that is stopped with its block has spent what it has committed by now, at the most. */
+async function childUse(
+  { runs }: StopWorld,
+  { tenant }: RunKey,
+  child: string | undefined,
+  claimed: BlockProjection | undefined,
+): Promise<Amount> {
+  if (child === undefined || claimed?.state !== 'running') return NOTHING
+  const budget = (await runs.head({ tenant, run_id: child }, []))?.budget
+  return budget === undefined ? NOTHING : { tokens: budget.committed_tokens, usd_micros: budget.committed_usd_micros }
+}
+
+function spentBy({ tokens, usd_micros }: Amount): Pick<EventData<'block:cancelled'>, 'spent'> {
+  return tokens === 0 && usd_micros === 0 ? {} : { spent: { tokens_in: tokens, tokens_out: 0, usd_micros } }
+}
+
+/** The question is answered for good; nobody can decide it any more. */
+function questionOf({ run, block }: BlockStop, head: Head, epoch: number, at: string): Pick<Append, 'approval'> {
+  const id = approvalId(run.run_id, block.index, epoch)
+  const asked = head.approvals[id]
+  if (asked?.status !== 'pending') return {}
+  return { approval: { id, was: 'pending', set: { ...asked, status: 'cancelled', decided_at: at } } }
+}
+
+function owedBy({ run, block }: BlockStop, head: Head, epoch: number, at: string): readonly OutboxEntry[] {
+  const id = approvalId(run.run_id, block.index, epoch)
+  const child = head.children[String(block.index)]
+  const answer = { id: `token-${id}`, at, kind: 'send_token', approval_id: id } as const
+  const stop = {
+    id: `child-${block.index}`,
+    at,
+    kind: 'stop_child',
+    child: child ?? '',
+    cause: `block "${block.id}" was stopped`,
+  } as const
+  return [...(head.approvals[id]?.status === 'pending' ? [answer] : []), ...(child === undefined ? [] : [stop])]
+}
+
+function ended({ run, block }: BlockStop, outcome: string): Fault {
+  const message = `Cannot stop block "${block.id}" of run "${run.run_id}": it is already ${outcome}.`
+  return new Fault('Conflict', 'block_ended', message, { facts: { outcome } })
+}
