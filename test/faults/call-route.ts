@@ -8,7 +8,7 @@ export interface Reply {
 
 export interface RouteCall {
   readonly tenant: string
-  readonly params: Readonly<Record<string, string>>
+  readonly params: Readonly<Record<string, string | undefined>>
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
   /** Idempotency-Key. */
@@ -43,7 +43,9 @@ function eventOf(name: string, { params, query, body, key, read_body }: RouteCal
     httpMethod: line?.method ?? 'GET',
     resource: line?.path,
     path: line?.path ?? '/',
-    pathParameters: Object.keys(params).length === 0 ? null : params,
+    pathParameters: Object.values(params).some((value) => value !== undefined)
+      ? JSON.parse(JSON.stringify(params))
+      : null,
     queryStringParameters: query ?? null,
     headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
     body: body === undefined ? null : JSON.stringify(body),

@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { FaultKind } from './fault-plan.ts'
-import { ifAlive, requireCurrent, type Sandbox } from './invocation.ts'
+import { currentInvocation, ifAlive } from './invocation.ts'
 import type { Sim } from './sim.ts'
 
 type Client = Pick<DynamoDBClient, 'send'>
@@ -32,16 +32,10 @@ const LATEST_MS = 250
  * answer, done after the client gave up, or done twice, as behind the SDK's own retries. `written` is told of each
  * write that reaches the table, whenever that is.
  */
-export function faultyClient(
-  sim: Sim,
-  sandbox: Sandbox,
-  client: Client,
-  stale: StaleReads,
-  written: (run: string) => void,
-): Client {
+export function faultyClient(sim: Sim, client: Client, stale: StaleReads, written: (run: string) => void): Client {
   const plain = client.send.bind(client) as unknown as Send
   const send: Send = async (command) => {
-    const invocation = requireCurrent(sandbox)
+    const invocation = currentInvocation()
     const operation = command.constructor.name.replace('Command', '')
     await sim.scheduler.turn()
     await ifAlive(invocation)

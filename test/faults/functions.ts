@@ -3,7 +3,7 @@ import { FUNCTIONS } from '../../shared/catalog.ts'
 import { MachineSignal } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { FaultKind } from './fault-plan.ts'
-import type { Invocation, Sandbox } from './invocation.ts'
+import { type Invocation, runAs, type Sandbox } from './invocation.ts'
 import { hashed } from './rng.ts'
 import { openSandbox, type SharedPorts } from './sandbox.ts'
 import type { Sim } from './sim.ts'
@@ -104,7 +104,6 @@ export function createFunctions(parts: FunctionParts): Functions {
       },
     }
     underWay.add(invocation)
-    sandbox.current = invocation
     if (call.signal?.aborted === true) abort()
     call.signal?.addEventListener('abort', abort, { once: true })
     const stops = [
@@ -119,7 +118,7 @@ export function createFunctions(parts: FunctionParts): Functions {
       signal: control.signal,
       ...(call.principal === undefined ? {} : { principal: call.principal }),
     }
-    handled(handlers.get(name), payload, context, sim)
+    runAs(invocation, () => handled(handlers.get(name), payload, context, sim))
       .then(over.resolve, over.reject)
       .finally(() => {
         if (invocation.dead) return

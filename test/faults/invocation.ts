@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { World } from '../../shared/world.ts'
 import type { FaultKind } from './fault-plan.ts'
 import type { Sim } from './sim.ts'
@@ -20,10 +21,22 @@ export interface Invocation {
   give_up(error: string, zombie: boolean): void
 }
 
-/** Where the ports of a sandbox find whom they serve: one invocation at a time, as in Lambda. */
+/** The ports one sandbox holds: as in Lambda it serves one invocation at a time, and stays warm for the next. */
 export interface Sandbox {
   readonly world: World
-  current: Invocation | undefined
+}
+
+/** Whose code runs: also what an invocation left behind when it ended is its own, not that of the next. */
+const running = new AsyncLocalStorage<Invocation>()
+
+export function runAs<T>(invocation: Invocation, work: () => T): T {
+  return running.run(invocation, work)
+}
+
+export function currentInvocation(): Invocation {
+  const invocation = running.getStore()
+  if (invocation === undefined) throw new Error('a port was called outside of an invocation')
+  return invocation
 }
 
 /** What may happen at a call of a port, before and after it is done. */
@@ -41,11 +54,10 @@ const SLOWEST_MS = 40_000
  */
 export async function throughPoints<T>(
   sim: Sim,
-  sandbox: Sandbox,
   call: { readonly port: string; readonly method: string; readonly kinds: PointKinds; readonly turn: boolean },
   work: () => Promise<T>,
 ): Promise<T> {
-  const invocation = requireCurrent(sandbox)
+  const invocation = currentInvocation()
   const { port, method, kinds } = call
   const point = `${invocation.name}/${port}.${method}`
   if (call.turn) await sim.scheduler.turn()
@@ -83,11 +95,6 @@ async function meet(
     default:
       throw sim.unavailable(where)
   }
-}
-
-export function requireCurrent({ current }: Sandbox): Invocation {
-  if (current === undefined) throw new Error('a port was called outside of an invocation')
-  return current
 }
 
 /** For calls whose answer is in doubt: `NEVER` when the invocation has died meanwhile. */

@@ -81,11 +81,7 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
     const if_version = dice[0] < 0.8 ? version : version + 1
     await route(scene, run, 'patch-context', { body: { set: { note: `n${dice[1]}` }, if_version } })
   },
-  async read(scene, { dice }, run) {
-    const name = pickFrom(READS, dice[0]) ?? 'get-run'
-    const block_id = pickFrom(run.blocks, dice[1])?.id ?? 'b0'
-    await route(scene, run, name, { params: name === 'get-outputs' ? { block_id } : {} })
-  },
+  read: readSomething,
   replay: (scene, { dice }, run) =>
     reader(scene, run).replay(Math.floor(dice[0] ** 2 * 30), 1 + Math.floor(dice[1] * 20)),
   stream: (scene, { dice }, run) => reader(scene, run).stream(Math.floor(dice[0] ** 3 * 30), dice[1] ** 2 * 60_000),
@@ -118,15 +114,35 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   },
 }
 
-const READS = [
-  'get-run',
-  'get-run-graph',
-  'list-artifacts',
-  'get-context',
-  'get-outputs',
-  'list-runs',
-  'get-safety',
-] as const
+const OF_NO_RUN = { params: { run_id: undefined } }
+
+/** Routes that change nothing, and what they are asked with. */
+const READS: readonly (readonly [name: string, more: (run: SimulatedRun, block_id: string) => object])[] = [
+  ['get-run', () => ({})],
+  ['get-run-graph', () => ({})],
+  ['get-context', () => ({})],
+  ['get-outputs', (_run, block_id) => ({ params: { block_id } })],
+  ['list-artifacts', () => ({})],
+  ['get-artifact', () => ({ params: { name: 'note.txt' } })],
+  ['verify-run', () => ({})],
+  ['list-runs', () => OF_NO_RUN],
+  ['get-safety', () => OF_NO_RUN],
+  ['get-agents', () => OF_NO_RUN],
+  ['get-config', () => OF_NO_RUN],
+  ['validate-dag', ({ document }) => ({ ...OF_NO_RUN, body: { dag: document } })],
+  ['plan-dag', ({ document }) => ({ ...OF_NO_RUN, body: { dag: document } })],
+]
+
+async function readSomething(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const [name, more] = pickFrom(READS, dice[0]) ?? ['get-run', () => ({})]
+  const reply = await route(scene, run, name, more(run, pickFrom(run.blocks, dice[1])?.id ?? 'b0'))
+  if (name !== 'verify-run' || reply?.json.ok !== false) return
+  const checks = reply.json.checks as readonly { readonly n: number; readonly problems: readonly string[] }[]
+  for (const { n, problems } of checks) {
+    // Whether a decision came in time is a matter of the clocks, which may be off.
+    if (n !== 13 && problems.length > 0) scene.system.sim.violate(n, `verify ${run.run_id}: ${problems[0]}`)
+  }
+}
 
 function asPerson({ tenant }: SimulatedRun) {
   return { tenant, params: {} }

@@ -19,12 +19,13 @@ export const CHILD = {
   ],
 }
 
-/** A small random run, with time-outs, delays, repairs and children sprinkled over its blocks. */
+/** A small random run, with time-outs, delays, repairs, children, checks and handlers sprinkled over its blocks. */
 export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without: ReadonlySet<string>): SimulatedRun {
   const plan = planRun(random, 6)
   const { blocks } = plan.document as { readonly blocks: readonly Written[] }
   const pairs = plan.blocks.map((block, i) => sprinkled(block, blocks[i] as Written, random))
-  const kept = pairs.filter(([{ id }]) => !without.has(id))
+  const all = [...pairs, ...planHandlers(plan.blocks, random)]
+  const kept = all.filter(([{ id }]) => !without.has(id))
   return {
     tenant,
     run_id,
@@ -56,9 +57,54 @@ function sprinkled(block: PlannedBlock, text: Written, random: Random): readonly
   const retry = { ...(text.retry as object), delay_ms }
   const repairs = { contract_repair_attempts: chance(random, 0.2) ? 1 : 0 }
   const isPlain = block.gates === 0 && block.items === undefined && block.bounce === undefined
-  if (!isPlain || chance(random, 0.75)) return [block, { ...text, timeout_ms, retry, ...repairs }]
-  const { agent: _agent, contract_repair_attempts: _none, ...rest } = text
-  return [block, { ...rest, retry, mode: 'dag', dag: { name: 'child', inputs: { note: 'a note' } } }]
+  const checked: Written = { ...text, ...planChecks(block, text, random), timeout_ms, retry }
+  if (!isPlain || chance(random, 0.75)) return [block, { ...checked, ...repairs }]
+  const { agent: _agent, contract_repair_attempts: _none, ...rest } = checked
+  return [block, { ...rest, mode: 'dag', dag: { name: 'child', inputs: { note: 'a note' } } }]
+}
+
+/** Checks that go to other functions, before the work of a block or after it. */
+function planChecks({ upstream, items }: PlannedBlock, text: Written, random: Random): object {
+  const [first] = upstream
+  const drawn = upTo(random, 12)
+  const pre = (check: object) => ({ pre_gates: [{ name: 'first', check }] })
+  const post = (check: object) => ({ post_gates: [...(text.post_gates as object[]), { name: 'last', check }] })
+  if (drawn === 0) return pre({ type: 'shell', command: ['true'] })
+  if (drawn === 1) return pre({ type: 'http', url: 'https://example.com/' })
+  if (drawn === 2 && first !== undefined) return pre({ type: 'json_schema', port: `from_${first}`, schema: {} })
+  if (drawn === 3 && first !== undefined) return pre(review(`from_${first}`))
+  if (items !== undefined) return {}
+  if (drawn === 4) return post({ type: 'shell', command: ['true'] })
+  if (drawn === 5) return post({ type: 'http', url: 'https://example.com/' })
+  if (drawn === 6) return post({ type: 'json_schema', port: 'text', schema: { type: 'string' } })
+  return drawn === 7 ? post(review('text')) : {}
+}
+
+function review(port: string): object {
+  return { type: 'llm_review', port, criteria: 'Good.', provider: 'judge', model: 'j', samples: 1 }
+}
+
+/** Blocks of code of ours beside those of models: they write an artifact, read an input, run a program. */
+function planHandlers(blocks: readonly PlannedBlock[], random: Random): readonly (readonly [PlannedBlock, Written])[] {
+  const source = blocks.find(({ items }) => items === undefined)?.id ?? 'b0'
+  const body = { body: { from: `${source}.text` } }
+  const all = [
+    handler('x0', { inputs: body, outputs: { file: 'file' } }, 'write-artifact', { name: 'note.txt' }, [source]),
+    handler('x1', { inputs: {}, outputs: { text: 'string' } }, 'read-input', { path: 'note.txt' }, []),
+    handler('x2', { inputs: {}, outputs: { text: 'string' } }, 'transform', { expression: '"good"' }, []),
+  ]
+  return all.filter(() => chance(random, 0.15))
+}
+
+function handler(
+  id: string,
+  ports: { readonly inputs: Written['inputs']; readonly outputs: object },
+  name: string,
+  config: object,
+  upstream: readonly string[],
+): readonly [PlannedBlock, Written] {
+  const planned = { id, upstream, gates: 0, tries: 1 }
+  return [planned, { id, mode: 'deterministic', ...ports, deterministic: { handler: name, config } }]
 }
 
 /** What is left of a block when others are taken out of its document. */

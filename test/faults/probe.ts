@@ -15,6 +15,8 @@ export interface ProbeRates {
 
 export interface Probe {
   readonly provider: Provider
+  /** Votes on what the other one wrote. */
+  readonly judge: Provider
   /** Calls by idempotency key, in order. */
   readonly calls: readonly string[]
 }
@@ -38,7 +40,13 @@ export function createProbe(sim: Sim, rates: ProbeRates): Probe {
     await sim.scheduler.delay(long ** 6 * LONGEST_MS, heeds)
     return answerOf(kind, request, dice)
   }
-  return { provider: { dispatch }, calls }
+  const judge = async ({ idempotency_key: key, model, signal }: DispatchRequest): Promise<DispatchAnswer> => {
+    const dice = hashed(sim.seed, `judge ${key}`)
+    await sim.scheduler.delay(dice ** 6 * LONGEST_MS, signal)
+    const text = dice < 0.1 ? 'I cannot say.' : JSON.stringify({ pass: dice < 0.9, rationale: 'it was read' })
+    return { text, tokens_in: 10, tokens_out: 5, usd: 0.001, model, finish_reason: 'stop' }
+  }
+  return { provider: { dispatch }, judge: { dispatch: judge }, calls }
 }
 
 type Kind = keyof ProbeRates | 'good'

@@ -3,12 +3,19 @@ import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Provider } from '../../shared/provider.ts'
 import type { Clock, World } from '../../shared/world.ts'
-import { type Invocation, ifAlive, type PointKinds, requireCurrent, type Sandbox, throughPoints } from './invocation.ts'
+import {
+  currentInvocation,
+  type Invocation,
+  ifAlive,
+  type PointKinds,
+  type Sandbox,
+  throughPoints,
+} from './invocation.ts'
 import type { Sim } from './sim.ts'
 
 /** The ports all sandboxes share, behind no fault; run store and waker are opened for each sandbox. */
 export interface SharedPorts extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker'> {
-  openRuns(sandbox: Sandbox, clock: Clock): World['runs']
+  openRuns(clock: Clock): World['runs']
   /** Its client waits for turns itself. */
   readonly storeTakesTurns: boolean
   /** Where processes can be woken; else the waker of a sandbox only waits. */
@@ -43,12 +50,11 @@ const SYNCHRONOUS = new Set(['holderGone', 'names', 'get', 'now'])
 
 /** A World of its own for one sandbox of a function, with the ports its catalog line lists; asking for others is a Bug. */
 export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: string): Sandbox {
-  const sandbox: { world: World; current: Invocation | undefined } = { world: {} as World, current: undefined }
-  const clock = skewedClock(sim, sandbox)
+  const clock = skewedClock(sim)
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
-  const guard = (port: string, real: object) => guarded(sim, sandbox, port, real, shared)
+  const guard = (port: string, real: object) => guarded(sim, port, real, shared)
   const open: Readonly<Record<string, () => unknown>> = {
-    runs: () => guard('runs', shared.openRuns(sandbox, clock)),
+    runs: () => guard('runs', shared.openRuns(clock)),
     providers: () => guardedProviders(shared.providers, (provider) => guard('providers', provider) as Provider),
     waker: () => guard('waker', shared.waker ?? openCloudWaker({ clock })),
   }
@@ -56,15 +62,14 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
   const world = {
     clock: guard('clock', clock),
     ids: { random, boot },
-    log: logOf(sim, sandbox),
+    log: logOf(sim),
     settings: shared.settings,
   }
   for (const port of PORTS) {
     if (!ports.includes(port)) Object.defineProperty(world, port, { get: () => notListed(sim, name, port) })
     else Object.assign(world, { [port]: open[port]?.() ?? guard(port, Reflect.get(shared, port) as object) })
   }
-  sandbox.world = shared.mutated(world as unknown as World, name)
-  return sandbox
+  return { world: shared.mutated(world as unknown as World, name) }
 }
 
 const PORTS = [
@@ -81,7 +86,7 @@ const PORTS = [
   'documents',
 ] as const
 
-function guarded(sim: Sim, sandbox: Sandbox, port: string, real: object, shared: SharedPorts): object {
+function guarded(sim: Sim, port: string, real: object, shared: SharedPorts): object {
   const kinds = KINDS[port] ?? CALMLY
   const turn = !(port === 'runs' && shared.storeTakesTurns) && port !== 'clock'
   const methods = Object.entries(real).map(([method, work]) => {
@@ -93,8 +98,8 @@ function guarded(sim: Sim, sandbox: Sandbox, port: string, real: object, shared:
     return [
       method,
       (...args: readonly unknown[]) => {
-        shared.watch(requireCurrent(sandbox), port, method, args)
-        return throughPoints(sim, sandbox, call, () => Reflect.apply(work, real, args) as Promise<unknown>)
+        shared.watch(currentInvocation(), port, method, args)
+        return throughPoints(sim, call, () => Reflect.apply(work, real, args) as Promise<unknown>)
       },
     ]
   })
@@ -117,11 +122,11 @@ function guardedProviders(providers: World['providers'], guard: (provider: Provi
   }
 }
 
-function skewedClock(sim: Sim, sandbox: Sandbox): Clock {
+function skewedClock(sim: Sim): Clock {
   return {
-    now: () => sim.scheduler.now() + (sandbox.current?.skew ?? 0),
+    now: () => sim.scheduler.now() + currentInvocation().skew,
     async delay(ms, signal) {
-      const invocation = requireCurrent(sandbox)
+      const invocation = currentInvocation()
       await sim.scheduler.delay(ms, signal)
       await ifAlive(invocation)
     },
@@ -129,17 +134,17 @@ function skewedClock(sim: Sim, sandbox: Sandbox): Clock {
 }
 
 /** Errors that no handler foresaw stand in the log: invariant 38. */
-function logOf(sim: Sim, sandbox: Sandbox): World['log'] {
+function logOf(sim: Sim): World['log'] {
   const own = (error: unknown) =>
     /^(InvalidInput|NotFound|Conflict|LimitExceeded|Unavailable|GateFailed|Rejected)\b/.test(String(error))
   return {
     info: () => undefined,
     error(message, facts) {
-      const who = sandbox.current?.who ?? ''
+      const { who, name, dead } = currentInvocation()
       if (sim.verbose) sim.trace(`log of ${who}: ${message} ${JSON.stringify(facts)}`)
       const isFailure = message === 'function failed' || message === 'route failed'
-      if (isFailure && sandbox.current?.dead === false && !own(facts?.error)) {
-        sim.violate(38, `${sandbox.current.name}: ${String(facts?.error).slice(0, 300)}`)
+      if (isFailure && !dead && !own(facts?.error)) {
+        sim.violate(38, `${name}: ${String(facts?.error).slice(0, 300)}`)
       }
     },
   }

@@ -1,7 +1,6 @@
 import jsonata from 'jsonata'
 import { checkUnderSchema } from '../../functions/isolate/schema-engine.ts'
 import type { Json } from '../../shared/canonical.ts'
-import { Fault } from '../../shared/errors.ts'
 import type { Isolated } from '../../shared/isolate.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -19,9 +18,7 @@ export function simulatedGatePorts(): Pick<World, 'isolate' | 'http' | 'shell' |
       run: async ({ argv }) => ({ kind: 'ended', exit_code: argv[0] === 'true' ? 0 : 1, stdout: '', stderr: '' }),
     },
     inputs: {
-      async read(path) {
-        throw new Fault('NotFound', 'input_missing', `no input ${path}`)
-      },
+      read: async () => Buffer.from('a good input'),
     },
   }
 }

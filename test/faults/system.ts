@@ -12,7 +12,7 @@ import { SettingsSchema } from '../../shared/settings.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { createStaleReads, faultyClient } from './faulty-client.ts'
 import { createFunctions, type Functions } from './functions.ts'
-import type { Invocation, Sandbox } from './invocation.ts'
+import type { Invocation } from './invocation.ts'
 import { createItemStore } from './item-store/create-item-store.ts'
 import { createMemoryJournal } from './memory-journal.ts'
 import { createMemoryObjects, type MemoryObjects } from './memory-objects.ts'
@@ -66,9 +66,12 @@ export function openSystem({ sim, scenario, store, mutant }: SystemParts): Syste
     objects: withMissing(sim, objects),
     machine: store === 'sqlite' ? { ...machine, holderGone } : { ...machine, holderGone: () => false },
     outbox: outboxOf(sim, store, () => functions),
-    providers: { get: (name) => (name === 'probe' ? probe.provider : undefined), names: () => ['probe'] },
+    providers: {
+      get: (name) => ({ probe: probe.provider, judge: probe.judge })[name],
+      names: () => ['probe', 'judge'],
+    },
     documents: { names: () => ['child'], read: async (name) => (name === 'child' ? JSON.stringify(CHILD) : undefined) },
-    settings: SettingsSchema.parse({ safety: scenario.safety }),
+    settings: SettingsSchema.parse({ safety: scenario.safety, shell_gates: { allow: [['true']] } }),
     mutated: (world, name) => mutant?.world?.(world, name) ?? world,
     watch(invocation, port, method, args) {
       if (port === 'runs' && method === 'create') noteRun(runs, args)
@@ -126,10 +129,10 @@ function openTable(sim: Sim, mutant: Mutant | undefined, written: Note): Opened 
   const items = createItemStore()
   const stale = createStaleReads()
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
-  const on = (of: Pick<DynamoDBClient, 'send'>, clock: Parameters<SharedPorts['openRuns']>[1]) =>
+  const on = (of: Pick<DynamoDBClient, 'send'>, clock: Parameters<SharedPorts['openRuns']>[0]) =>
     runStoreOn({ client: of, table: TABLE, clock, ids: { random } })
-  const openRuns = (sandbox: Sandbox, clock: Parameters<typeof on>[1]) => {
-    const faulty = faultyClient(sim, sandbox, items.client, stale, written)
+  const openRuns = (clock: Parameters<typeof on>[1]) => {
+    const faulty = faultyClient(sim, items.client, stale, written)
     const runs = on(mutant?.client?.(faulty) ?? faulty, clock)
     return mutant?.store?.(runs) ?? runs
   }
