@@ -74,7 +74,7 @@ export class ApiStack extends Stack {
     return api
   }
 
-  /** start-run stands beside the machines; its name is known. */
+  /** start-run and retry-run stand beside the machines; their names are known. */
   private functionElsewhere(names: Names, name: string): IFunction {
     const arn = functionArn(this, names, name)
     return LambdaFunction.fromFunctionAttributes(this, name, { functionArn: arn, sameEnvironment: true })

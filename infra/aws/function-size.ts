@@ -25,6 +25,7 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'wait-join': { timeoutSec: 30, memoryMb: 256 },
   // Checking and compiling 1,000 blocks is a second of a whole core.
   'start-run': { timeoutSec: 29, memoryMb: 1_024 },
+  'retry-run': { timeoutSec: 29, memoryMb: 1_024 },
   'validate-dag': { timeoutSec: 29, memoryMb: 1_024 },
   'plan-dag': { timeoutSec: 29, memoryMb: 1_024 },
   'get-run-graph': { timeoutSec: 29, memoryMb: 1_024 },

@@ -61,6 +61,7 @@ export class MachinesStack extends Stack {
       .filter(isTold)
       .map((line) => this.addFunction(line, props, facts))
     const unseen = functionsAt('unseen').map((line) => [line.name, this.addFunction(line, props, facts)] as const)
+    for (const line of functionsAt('told')) this.addFunction(line, props, facts)
     const called = functionsAt('called').filter(({ serves }) => serves !== 'shell' || props.chosen.shell)
     for (const line of called) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
@@ -89,8 +90,8 @@ export class MachinesStack extends Stack {
       bundle: join(built, 'functions', line.name),
       environment: environmentOf(line, this, names, facts),
       chosen,
-      // Who a machine calls is called again by the machine.
-      ...(facts === undefined || line.placeholder !== undefined ? {} : { deadLetters: this.deadLetters }),
+      // Who a machine calls is called again by the machine; of a route the caller knows.
+      ...(functionsAt('unseen').includes(line) ? { deadLetters: this.deadLetters } : {}),
     })
     return made
   }

@@ -1,7 +1,8 @@
 import { FUNCTIONS, type FunctionLine, ROUTES } from '../../shared/catalog.ts'
+import { rightsOf } from './grants.ts'
 
 /** Which stack a function is in, and why. */
-export type Placement = 'machine' | 'unseen' | 'called' | 'route'
+export type Placement = 'machine' | 'unseen' | 'called' | 'told' | 'route'
 
 export function functionsAt(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
@@ -10,11 +11,13 @@ export function functionsAt(placement: Placement): readonly FunctionLine[] {
 /**
  * `machine`: a machine calls it. `unseen`: it is invoked asynchronously, so it has dead letters; start-run too, which
  * send-outbox invokes and which must stand beside the machines whose versions it is told. `called`: other functions call it
- * and wait. `route`: the rest.
+ * and wait. `told`: a route that is told those versions too. `route`: the rest.
  */
-function placementOf({ name, placeholder, ports, serves }: FunctionLine): Placement {
-  if (serves !== undefined) return 'called'
-  if (placeholder !== undefined) return 'machine'
-  const hasRoute = ROUTES.some((route) => route.name === name)
-  return hasRoute && !ports.includes('machine') ? 'route' : 'unseen'
+function placementOf(line: FunctionLine): Placement {
+  if (line.serves !== undefined) return 'called'
+  if (line.placeholder !== undefined) return 'machine'
+  const rights = rightsOf(line)
+  const hasRoute = ROUTES.some((route) => route.name === line.name)
+  if (!hasRoute || rights.includes('machine.ensure')) return 'unseen'
+  return rights.includes('machine.named') ? 'told' : 'route'
 }

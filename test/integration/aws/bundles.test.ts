@@ -76,7 +76,12 @@ describe('what a bundle holds', () => {
 
   test('the deployed documents are with those that read or list them, and nowhere else', () => {
     const words = 'Plan this change in small steps'
-    expect(NAMES.filter((name) => text(name).includes(words)).sort()).toEqual(['get-config', 'open-child', 'start-run'])
+    expect(NAMES.filter((name) => text(name).includes(words)).sort()).toEqual([
+      'get-config',
+      'open-child',
+      'retry-run',
+      'start-run',
+    ])
   })
 
   test('is the same when it is made again elsewhere, and names no path of the machine', async () => {
