@@ -50,7 +50,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     name: 'request-approval',
     file: 'approvals/request-approval.ts',
     placeholder: 'RequestApproval',
-    ports: ['runs', 'objects', 'machine', 'providers', 'secrets', 'isolate', 'http', 'shell'],
+    ports: ['runs', 'objects', 'machine', 'providers', 'secrets', 'isolate', 'http', 'shell', 'waker'],
   },
   {
     name: 'open-child',

@@ -147,7 +147,7 @@ test('only start-run starts executions, a machine those of parts, and only it ma
   expect(who('dynamodb:DeleteItem').filter(({ condition }) => condition !== places)).toEqual([])
 })
 
-const OF_GATES = new Set<Right>(['secrets.read', 'http.request', 'shell.run'])
+const OF_GATES = new Set<Right>(['secrets.read', 'models.ask', 'http.request', 'shell.run'])
 
 /** The right a call of a port's method needs. What is not here needs none. */
 const METHODS: Readonly<Record<string, readonly Right[]>> = {
@@ -175,8 +175,8 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('machine', 'stop', 'machine.stop'),
   ...methods('outbox', 'nudge', 'outbox.nudge'),
   ...methods('outbox', 'startRun', 'outbox.start'),
-  // An adapter reads its key when it is asked.
-  ...methods('provider', 'dispatch', 'secrets.read'),
+  // An adapter reads its key when it is asked; Bedrock's has none and asks with the function's own role.
+  'provider.dispatch(': ['secrets.read', 'models.ask'],
   ...methods('http', 'request', 'http.request'),
   ...methods('shell', 'run', 'shell.run'),
 }
