@@ -11,7 +11,6 @@ import { headsOf } from './heads.ts'
 import { listsOf } from './lists.ts'
 import { itemsOf } from './run-items.ts'
 import { openTable, type RunTableOptions } from './run-table.ts'
-import { tenantItemsOf } from './tenant-items.ts'
 
 /** A table call is over in milliseconds or lost. */
 const REQUEST_MS = 3_000
@@ -42,6 +41,5 @@ export function runStoreOn(options: RunTableOptions): RunStore {
     ...logOf(table),
     ...listsOf(table, cursors),
     ...itemsOf(table),
-    ...tenantItemsOf(table),
   }
 }

@@ -6,6 +6,7 @@ import { contextOf } from './context.ts'
 import { joinsOf } from './joins.ts'
 import { projectionsOf } from './projections.ts'
 import type { RunTable } from './run-table.ts'
+import { tenantItemsOf } from './tenant-items.ts'
 
 type Items =
   | keyof ReturnType<typeof projectionsOf>
@@ -14,6 +15,7 @@ type Items =
   | keyof ReturnType<typeof contextOf>
   | keyof ReturnType<typeof artifactsOf>
   | keyof ReturnType<typeof cachedOf>
+  | keyof ReturnType<typeof tenantItemsOf>
 
 /** The items beside HEAD: each has its own condition, none moves the run. */
 export function itemsOf(table: RunTable): Pick<RunStore, Items> {
@@ -24,5 +26,6 @@ export function itemsOf(table: RunTable): Pick<RunStore, Items> {
     ...contextOf(table),
     ...artifactsOf(table),
     ...cachedOf(table),
+    ...tenantItemsOf(table),
   }
 }

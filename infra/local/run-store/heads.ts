@@ -3,7 +3,7 @@ import type { Head, RunState } from '../../../shared/runs/head.ts'
 import { byLane } from '../../../shared/runs/lane-key.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
-import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger.ts'
+import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger-row.ts'
 import { query, runNumbers } from './query.ts'
 
 /** HEAD as readers see it, and the outbox's other end. */

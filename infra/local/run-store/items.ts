@@ -6,6 +6,8 @@ import { cachedOf } from './cached.ts'
 import { contextOf } from './context.ts'
 import { joinsOf } from './joins.ts'
 import { projectionsOf } from './projections.ts'
+import { stopsOf } from './stops.ts'
+import { tenantItemsOf } from './tenant-items.ts'
 
 type Items =
   | keyof ReturnType<typeof projectionsOf>
@@ -14,6 +16,8 @@ type Items =
   | keyof ReturnType<typeof contextOf>
   | keyof ReturnType<typeof artifactsOf>
   | keyof ReturnType<typeof cachedOf>
+  | keyof ReturnType<typeof stopsOf>
+  | keyof ReturnType<typeof tenantItemsOf>
 
 /** The items beside HEAD: each has its own condition, none moves the run. */
 export function itemsOf(db: DatabaseSync): Pick<RunStore, Items> {
@@ -24,5 +28,7 @@ export function itemsOf(db: DatabaseSync): Pick<RunStore, Items> {
     ...contextOf(db),
     ...artifactsOf(db),
     ...cachedOf(db),
+    ...stopsOf(db),
+    ...tenantItemsOf(db),
   }
 }

@@ -1,25 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { RunBudget } from '../../../shared/runs/run-budget.ts'
 import type { Append } from '../../../shared/runs/run-store.ts'
+import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger-row.ts'
 import { query } from './query.ts'
-
-export const LEDGER_COLUMNS =
-  'cap_tokens, cap_usd_micros, committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros'
-
-type Caps = 'cap_tokens' | 'cap_usd_micros'
-export type LedgerRow = Omit<RunBudget, Caps> & Readonly<Record<Caps, number | null>>
-
-export function ledgerOf(row: LedgerRow): RunBudget {
-  const { cap_tokens, cap_usd_micros } = row
-  return {
-    ...(cap_tokens === null ? {} : { cap_tokens }),
-    ...(cap_usd_micros === null ? {} : { cap_usd_micros }),
-    committed_tokens: row.committed_tokens,
-    committed_usd_micros: row.committed_usd_micros,
-    spent_tokens: row.spent_tokens,
-    spent_usd_micros: row.spent_usd_micros,
-  }
-}
 
 /** The ledger of a run that is there. */
 export function ledgerReader(db: DatabaseSync): (run: number) => RunBudget {

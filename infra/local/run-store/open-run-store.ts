@@ -10,8 +10,6 @@ import { headsOf } from './heads.ts'
 import { itemsOf } from './items.ts'
 import { listsOf } from './lists.ts'
 import { SCHEMA } from './schema.ts'
-import { stopsOf } from './stops.ts'
-import { tenantItemsOf } from './tenant-items.ts'
 
 /** The run store of the local place, in an open database; makes its tables and views when they are not there. */
 export function openRunStore(db: DatabaseSync): RunStore {
@@ -25,9 +23,7 @@ export function openRunStore(db: DatabaseSync): RunStore {
     ...headsOf(db),
     ...eventsOf(db),
     ...sealsOf(db),
-    ...stopsOf(db),
     ...listsOf(db),
     ...itemsOf(db),
-    ...tenantItemsOf(db),
   }
 }
