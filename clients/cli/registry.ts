@@ -5,6 +5,7 @@ import { addEvents } from './run-events.ts'
 import { addList } from './run-list.ts'
 import { addOutput } from './run-output.ts'
 import { addRecord } from './run-record.ts'
+import { addRelease } from './run-release.ts'
 import { addStatus } from './run-status.ts'
 import { addStop } from './run-stop.ts'
 import { addVerify } from './run-verify.ts'
@@ -23,6 +24,7 @@ export const RUN_COMMANDS: readonly AddCommand[] = [
   addEvents,
   addDecisions,
   addStop,
+  addRelease,
   addVerify,
   addRecord,
 ]

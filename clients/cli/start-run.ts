@@ -31,7 +31,7 @@ export interface StartHow {
   asks?(runId: string): string
 }
 
-const StartedSchema = z.looseObject({ run_id: z.string(), dag_name: z.string() })
+const StartedSchema = z.looseObject({ run_id: z.string(), dag_name: z.string(), queued: z.boolean().optional() })
 type Started = z.infer<typeof StartedSchema>
 
 /** Starts a run and says how to follow it. */
@@ -39,6 +39,7 @@ export async function startOnly(session: Session, target: Target, how: StartHow)
   const started = await postRun(target, how)
   if (how.json) return session.say(jsonText(started, 2))
   session.say(`Started run ${started.run_id} of ${oneLine(started.dag_name)} at ${target.url}.`)
+  if (started.queued === true) session.say('It waits for a place: as many runs are active as may be.')
   session.say(`Follow it: ${commandLine(session, target, `run watch ${started.run_id}`)}`)
 }
 

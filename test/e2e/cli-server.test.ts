@@ -160,6 +160,18 @@ describe('runs on a server', () => {
     expect((await cli('run', 'stop-all')).out).toBe('Cancelled 0 runs.\n')
   })
 
+  test('stop-all --hold refuses starts, saying since when and by whom, until run release', async () => {
+    const held = await cli('run', 'stop-all', '--hold', '--reason', 'wrong model')
+    expect(held.out).toMatch(/^Cancelled \d+ runs?\.\nStarts are on hold\. `run release` allows them again\.\n$/)
+    const refused = await cli('run', 'start', 'two.yaml', '--input', 'word=w')
+    expect(refused.code).toBe(1)
+    expect(refused.err).toMatch(/on hold since \S+, by user:\S+: wrong model.*\[starts_on_hold\]/s)
+    expect((await cli('run', 'release')).out).toBe('Starts are allowed again.\n')
+    expect((await cli('release')).out).toBe('Starts were not on hold.\n')
+    await startTwo()
+    expect(JSON.parse((await cli('run', 'stop-all', '--json')).out)).toMatchObject({ stopped: 1 })
+  })
+
   test('--yes approves by itself, recorded as such', async () => {
     const { code, out } = await cli('run', 'start', 'two.yaml', '--input', 'word=w', '--yes')
     expect(code).toBe(0)
