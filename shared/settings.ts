@@ -62,4 +62,4 @@ export const SettingsSchema = z.strictObject({
 })
 export type Settings = z.infer<typeof SettingsSchema>
 /** What routing and binding need of a place (shared/dag/find-agent.ts), and whether it runs commands (warnings). */
-export type Routing = Pick<Settings, 'agents' | 'providers'> & Partial<Pick<Settings, 'shell_gates'>>
+export type Routing = Pick<Settings, 'agents' | 'providers'> & Partial<Pick<Settings, 'shell_gates' | 'safety'>>

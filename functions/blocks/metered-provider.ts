@@ -10,6 +10,9 @@ import { countUse } from './call-meter.ts'
 import { reserveCall } from './reserve-call.ts'
 import { wholeMicros, wholeTokens } from './whole-amounts.ts'
 
+/** More than this no call costs. */
+const MOST_USD = 1_000_000
+
 /**
  * A configured provider whose calls are counted for this attempt and, where a cap holds, reserved before they are made.
  * The only way of a block and its gates to providers.
@@ -31,7 +34,7 @@ async function dispatchMetered(
   const capped = await reserveCall(call, name, estimate)
   const flew = capped ? amountUsed(estimate) : NOTHING
   try {
-    const answer = await provider.dispatch(request)
+    const answer = counted(await provider.dispatch(request))
     const charged = capped ? withPrice(answer, price) : answer
     countUse(meter, flew, usedBy(charged))
     return charged
@@ -41,18 +44,21 @@ async function dispatchMetered(
   }
 }
 
+/** Counts are as a server sent them: what is no amount is none, and no price is an unknown one. */
+function counted({ usd, ...answer }: DispatchAnswer): DispatchAnswer {
+  const tokens = { tokens_in: wholeTokens(answer.tokens_in), tokens_out: wholeTokens(answer.tokens_out) }
+  const isPriced = usd !== undefined && usd >= 0
+  return { ...answer, ...tokens, ...(isPriced ? { usd: Math.min(usd, MOST_USD) } : {}) }
+}
+
 function usedBy({ tokens_in, tokens_out, usd }: DispatchAnswer) {
-  const tokens = { tokens_in: wholeTokens(tokens_in), tokens_out: wholeTokens(tokens_out) }
-  return usd === undefined || !(usd >= 0) ? tokens : { ...tokens, usd_micros: wholeMicros(usd) }
+  return { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: wholeMicros(usd) }) }
 }
 
 /** Under a cap no answer is free because its server did not count: what the table makes of the tokens stands for it. */
 function withPrice(answer: DispatchAnswer, price: Price | undefined): DispatchAnswer {
-  if (answer.usd !== undefined && answer.usd >= 0) return answer
-  const { usd: _, ...rest } = answer
-  const { tokens_in, tokens_out } = usedBy(answer)
-  const micros = costMicros({ tokens_in, tokens_out }, price)
-  return micros === undefined ? rest : { ...rest, usd: micros / 1_000_000 }
+  const micros = answer.usd === undefined ? costMicros(answer, price) : undefined
+  return micros === undefined ? answer : { ...answer, usd: micros / 1_000_000 }
 }
 
 /** A call that was given up in the middle, or whose answer was no use: nobody knows what it used. */

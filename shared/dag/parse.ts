@@ -6,6 +6,7 @@ import type { Dag } from './dag.ts'
 import { normalise } from './normalise.ts'
 import { readObject } from './object-source.ts'
 import { topologicalOrder } from './order.ts'
+import { priceWarnings } from './price-warnings.ts'
 import { type DagError, listErrors } from './report.ts'
 import type { Source } from './source.ts'
 import { type DagWarning, dagWarnings } from './warnings.ts'
@@ -46,7 +47,8 @@ export function parseDag(
   if (sound === undefined)
     return { ok: false, errors: listErrors(problems, read.source, nameOf(read.source, fallback)) }
   const dag = normalise(sound)
-  const told = [...warnings, ...dagWarnings(dag, routing)]
+  const prices = routing === undefined ? [] : priceWarnings(dag, routing)
+  const told = [...warnings, ...dagWarnings(dag, routing), ...prices]
   return { ok: true, dag, order: topologicalOrder(dag), dag_hash: sha256(canonicalJson(dag)), warnings: told }
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, Provider } from '../../shared/provider.ts'
 import type { EventType, RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
@@ -84,7 +85,12 @@ describe('a cap of the run', () => {
 
   test('refuses the call that does not fit, for good and in words', async () => {
     let calls = 0
-    const place = await open(answers(() => ((calls += 1), {})))
+    const place = await open(
+      answers(() => {
+        calls += 1
+        return {}
+      }),
+    )
     const retry = { max_attempts: 5 }
     const blocks = [block('a'), behind('b', 'a', { retry }), behind('c', 'b')]
     const events = await balanced(place, await place.start({ budget: { tokens: 400 }, blocks }))
@@ -100,4 +106,175 @@ describe('a cap of the run', () => {
     expect(all(events, 'block:skipped').map(({ block_id }) => block_id)).toEqual(['c'])
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'budget_exceeded' } })
   })
+
+  test('counts in full what a call used beyond its estimate, and refuses the next', async () => {
+    const place = await open(answers(() => ({ tokens_in: 5_000 })))
+    const events = await balanced(
+      place,
+      await place.start({ budget: { tokens: 1_000 }, blocks: [block('a'), behind('b', 'a')] }),
+    )
+    expect(all(events, 'budget:exceeded')[0]?.data).toEqual({ of: 'run_tokens', cap: 1_000, wanted: 300 })
+    expect(events.at(-1)?.data).toMatchObject({ spent: { tokens: 5_050 } })
+  })
+
+  test('is not lowered by a provider that counts nonsense', async () => {
+    const nonsense: Partial<DispatchAnswer>[] = [
+      { tokens_in: -1_000_000, tokens_out: Number.NaN, usd: -5 },
+      { tokens_in: Number.POSITIVE_INFINITY, tokens_out: 0.4, usd: Number.NaN },
+      { tokens_in: 1e300, tokens_out: -0, usd: Number.POSITIVE_INFINITY },
+    ]
+    for (const told of nonsense) {
+      const place = await open(answers(() => told))
+      const events = await balanced(
+        place,
+        await place.start({ budget: { tokens: 1_000, usd: 1 }, blocks: [block('a')] }),
+      )
+      expect(events.at(-1)?.type).toBe('run:completed')
+    }
+  })
+
+  test('in dollars asks for a known price before anything is sent, and makes one of tokens nobody priced', async () => {
+    let calls = 0
+    const place = await open(
+      answers(() => {
+        calls += 1
+        return {}
+      }),
+    )
+    const unknown = block('a', { agent: { provider: 'paid', model: 'nobody-knows', prompt: 'x' } })
+    const refused = await balanced(place, await place.start({ budget: { usd: 1 }, blocks: [unknown] }))
+    expect(calls).toBe(0)
+    expect(all(refused, 'block:failed')[0]?.data).toMatchObject({ code: 'budget_price_unknown' })
+    const { json } = await place.call('validate-dag', '', { dag: { budget: { usd: 1 }, blocks: [unknown] } })
+    expect(json).toMatchObject({ valid: true, warnings: [{ code: 'budget_price_unknown', path: 'blocks[0].agent' }] })
+    const known = await balanced(place, await place.start({ budget: { usd: 1 }, blocks: [block('a')] }))
+    expect(all(known, 'block:output')[0]?.data).toMatchObject({ usd_micros: 750 })
+  })
+
+  test('of the safety policy holds where it is the smaller one', async () => {
+    const place = await open(
+      answers(() => ({})),
+      { max_run_tokens: 200, max_run_usd: 2 },
+    )
+    const events = await balanced(place, await place.start({ budget: { tokens: 5_000, usd: 3 }, blocks: [block('a')] }))
+    expect(events[0]?.data).toMatchObject({ caps: { cap_tokens: 200, cap_usd_micros: 2_000_000 } })
+    expect(all(events, 'budget:exceeded')[0]?.data).toEqual({ of: 'run_tokens', cap: 200, wanted: 300 })
+  })
+
+  test('counts a lost attempt with its estimate', async () => {
+    let hang = true
+    const place = await open(answers(() => (hang ? new Promise(() => {}) : {})))
+    const id = await place.start({ budget: { tokens: 1_000 }, blocks: [block('a')] })
+    await place.until(id, ({ type }) => type === 'budget:reserved')
+    hang = false
+    await place.kill()
+    const events = await balanced(place, id)
+    expect(all(events, 'block:retrying')[0]?.data).toMatchObject({
+      code: 'ATTEMPT_LOST',
+      spent: { tokens_in: 300, tokens_out: 0, usd_micros: 2_250 },
+    })
+    expect(events.at(-1)?.data).toMatchObject({ spent: { tokens: 450 } })
+  })
+
+  test('counts a call that timed out with its estimate, and one that was refused not at all', async () => {
+    const retry = { max_attempts: 2, delay_ms: 1, backoff: 'none' }
+    const faults = [
+      new Fault('Unavailable', 'provider_timeout', 'Nothing was said.'),
+      new Fault('Unavailable', 'provider_throttled', 'Later.'),
+    ]
+    for (const [i, spent] of [450, 150].entries()) {
+      let calls = 0
+      const place = await open(
+        answers(() => {
+          calls += 1
+          if (calls === 1) throw faults[i]
+          return {}
+        }),
+      )
+      const id = await place.start({ budget: { tokens: 1_000 }, blocks: [block('a', { retry })] })
+      expect((await balanced(place, id)).at(-1)?.data).toMatchObject({ spent: { tokens: spent } })
+    }
+  })
+})
+
+describe('a cap of a block', () => {
+  test('counts every repair, attempt and pass of it', async () => {
+    const place = await open(answers(() => ({ tokens_out: 200 })))
+    const failing = block('a', {
+      budget: { tokens: 1_000 },
+      outputs: { n: 'number' },
+      contract_repair_attempts: 1,
+      retry: { max_attempts: 5, delay_ms: 1, backoff: 'none' },
+    })
+    const events = await balanced(place, await place.start({ blocks: [failing, block('b')] }))
+    expect(all(events, 'budget:exceeded').map(({ block_id, data }) => [block_id, data])).toEqual([
+      ['a', { of: 'block_tokens', cap: 1_000, wanted: expect.any(Number) }],
+    ])
+    const spent = foldRun(events).blocks.a
+    expect((spent?.tokens_in ?? 0) + (spent?.tokens_out ?? 0)).toBe(900)
+    expect(foldRun(events).blocks.b?.state).toBe('completed')
+  })
+
+  test('is shared by its items, also while they work side by side', async () => {
+    const place = await open(answers(() => ({ tokens_in: 100, tokens_out: 200 })))
+    const each = block('a', {
+      budget: { tokens: 1_000 },
+      foreach: { items: [1, 2, 3, 4, 5, 6], as: 'n', max_concurrency: 6, tolerate: 6 },
+    })
+    const events = await balanced(place, await place.start({ blocks: [each] }))
+    expect(all(events, 'block:output').filter(({ item }) => item !== undefined)).toHaveLength(3)
+    expect(all(events, 'budget:exceeded')).toHaveLength(3)
+  })
+})
+
+describe('a judge', () => {
+  const judged = (on: 'pre_gates' | 'post_gates', more: object = {}) =>
+    block('a', {
+      inputs: { topic: { type: 'string', default: 'locks' } },
+      [on]: [
+        {
+          name: 'fair',
+          on_fail: 'fail',
+          check: {
+            type: 'llm_review',
+            port: on === 'pre_gates' ? 'topic' : 'text',
+            criteria: 'Is it fair?',
+            provider: 'paid',
+            model: 'gpt-5',
+            samples: 3,
+          },
+        },
+      ],
+      ...more,
+    })
+  const yes = (prompt: string) =>
+    prompt.includes('Is it fair?') ? { text: '{"pass": true, "rationale": "It is."}' } : {}
+
+  test.each(['pre_gates', 'post_gates'] as const)('in %s is reserved, counted and settled', async (on) => {
+    const place = await open(answers(yes))
+    for (const more of [{}, { approval: true }]) {
+      const id = await place.start({ budget: { tokens: 20_000 }, blocks: [judged(on, more)] })
+      if ('approval' in more) {
+        const { data } = await place.until(id, ({ type }) => type === 'approval:requested')
+        const { approval_id, digest } = data as { approval_id: string; digest: string }
+        await place.call('decide-approval', id, { approval_id, digest, decision: 'approve' })
+      }
+      const events = await balanced(place, id)
+      const asked = on === 'pre_gates' && 'approval' in more ? 3 : 2
+      expect(events.at(-1)?.data).toMatchObject({ code: 'completed', spent: { tokens: asked * 150 } })
+    }
+    const free = await balanced(place, await place.start({ blocks: [judged(on)] }))
+    expect(all(free, 'block:gate')[0]?.data.spent).toMatchObject({ tokens_in: 100, tokens_out: 50 })
+    expect(free.at(-1)?.data).toMatchObject({ spent: { tokens: 300 } })
+  })
+
+  test.each(['pre_gates', 'post_gates'] as const)(
+    'in %s that may not be asked fails the block for good',
+    async (on) => {
+      const place = await open(answers(yes))
+      const events = await balanced(place, await place.start({ budget: { tokens: 2_000 }, blocks: [judged(on)] }))
+      expect(all(events, 'block:failed')[0]?.data).toMatchObject({ code: 'budget_exceeded' })
+      expect(all(events, 'budget:exceeded')[0]?.data).toMatchObject({ of: 'run_tokens', cap: 2_000 })
+    },
+  )
 })

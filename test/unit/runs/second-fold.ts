@@ -155,7 +155,8 @@ function approvalsOf(events: readonly RunEvent[], end: RunEvent | undefined): ob
       })
       const { digest, expires_at, approvers, quorum, approval_id } = data
       const question = { approval_id, block_id, digest, requested_at: at, expires_at, approvers, quorum }
-      return [approval_id, { ...question, ...answered(answer, end) }]
+      const stopped = events.find((one) => one.type === 'block:cancelled' && one.block_id === block_id && one.at >= at)
+      return [approval_id, { ...question, ...answered(answer, stopped ?? end) }]
     }),
   )
 }
