@@ -108,16 +108,6 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     await store.append(step(run, '0', at(2, 10)))
     return !(await store.append(step(run, '0', at(1, 90)))).ok
   },
-  async 'any-inputs-cached'({ store }) {
-    const result = { run_id: run.run_id, block_id: 'a', at: time(1), outputs: {} } as never
-    await store.putCached('main', 'block', 'inputs', result)
-    return (await store.cached('main', 'block', 'other')) === undefined
-  },
-  async 'renewed-by-anybody'({ store }) {
-    const projection = { block: 0, ordinal: at(2, 10), state: 'running', attempt: 2, holder: 'mine' } as const
-    await store.putProjection(run, projection)
-    return !(await store.renewLease(run, { block: 0 }, 'theirs', time(1)))
-  },
   async 'outbox-settled-first'({ store, mutant }) {
     const world = worldOf({ runs: store }, mutant, 'send-outbox')
     await world.runs.head(run, [])

@@ -1,5 +1,4 @@
 import type { Mutant } from '../mutant.ts'
-import { anyInputsCached } from './any-inputs-cached.ts'
 import { checkMovedLater } from './check-moved-later.ts'
 import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
@@ -14,7 +13,6 @@ import { pagesFirst } from './pages-first.ts'
 import { projectionBackwards } from './projection-backwards.ts'
 import { readThenPut } from './read-then-put.ts'
 import { readerRepeats } from './reader-repeats.ts'
-import { renewedByAnybody } from './renewed-by-anybody.ts'
 import { spendAfterCall } from './spend-after-call.ts'
 import { startUnconditioned } from './start-unconditioned.ts'
 import { stopWithoutOutbox } from './stop-without-outbox.ts'
@@ -23,7 +21,6 @@ import { trimFirst } from './trim-first.ts'
 
 /** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
 export const MUTANTS: readonly Mutant[] = [
-  anyInputsCached,
   checkMovedLater,
   countedJoins,
   decidedTwice,
@@ -38,7 +35,6 @@ export const MUTANTS: readonly Mutant[] = [
   projectionBackwards,
   readThenPut,
   readerRepeats,
-  renewedByAnybody,
   spendAfterCall,
   startUnconditioned,
   stopWithoutOutbox,
