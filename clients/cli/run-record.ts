@@ -31,7 +31,9 @@ async function record(session: Session, runId: string, { url, json, output }: Re
   }
   if (json === true) return session.say(jsonText(output === undefined ? { ...made, recording } : made, 2))
   const where = output === undefined ? '' : ` in ${output}`
-  session.say(`${made.calls} recorded answers${where}, ${sizeWords(made.bytes)}. Object: ${made.ref}`)
+  session.say(
+    `${made.calls} recorded ${made.calls === 1 ? 'answer' : 'answers'}${where}, ${sizeWords(made.bytes)}. Object: ${made.ref}`,
+  )
 }
 
 function tooLarge(bytes: number, ref: string): Refused {

@@ -233,7 +233,10 @@ describe('keys', () => {
 
 test('GET /api/agents and /api/config show who there is, without what a url may hide', async () => {
   const mine = await startHttpProvider(() => ({ text: 'x' }))
-  const providers = { mine: { type: 'http', url: `${mine.url}/answer?token=sk-canary`, models: ['m'] } }
+  const providers = {
+    mine: { type: 'http', url: `${mine.url}/answer?token=sk-canary`, models: ['m'] },
+    aws: { type: 'bedrock', endpoint: 'https://vpce.example/x?token=sk-canary', max_concurrency: 4 },
+  }
   const agents = { ana: { role: 'worker', provider: 'mine', model: 'm', capabilities: ['prose'], system: 'S' } }
   const other = await openTestPlace({ log }, { providers, agents })
   const [shown, config] = [await other.call('get-agents', ''), await other.call('get-config', '')]
@@ -241,8 +244,9 @@ test('GET /api/agents and /api/config show who there is, without what a url may 
   await mine.close()
   expect(shown.json).toEqual({
     agents: [{ name: 'ana', role: 'worker', provider: 'mine', model: 'm', capabilities: ['prose'] }],
-    providers: ['local', 'mine'],
+    providers: ['local', 'mine', 'aws'],
   })
-  expect(config.json).toMatchObject({ config: { providers: { mine: { type: 'http', models: ['m'] } }, agents } })
+  const aws = { type: 'bedrock', endpoint: 'https://vpce.example/x?token=hidden', max_concurrency: 4 }
+  expect(config.json).toMatchObject({ config: { providers: { mine: { type: 'http', models: ['m'] }, aws }, agents } })
   expect(JSON.stringify(config.json)).not.toContain('canary')
 })
