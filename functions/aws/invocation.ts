@@ -1,10 +1,10 @@
 import { MachineSignal } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
+import { redactText } from '../../shared/redact.ts'
 import type { World } from '../../shared/world.ts'
 import type { HostContext } from '../handler.ts'
 import { isHttp, readLambdaEvent } from './lambda-event.ts'
 import { principalOf } from './principal.ts'
-import { redactText } from './redact.ts'
 
 /** The part of Lambda's context that is used. */
 export interface LambdaContext {

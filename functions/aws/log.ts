@@ -1,5 +1,5 @@
+import { redact } from '../../shared/redact.ts'
 import type { Log } from '../../shared/world.ts'
-import { redact } from './redact.ts'
 
 /** What each line of a function says besides its message. */
 export interface LogOptions {

@@ -1,7 +1,12 @@
+import { redactSecrets } from '../../shared/redact-secrets.ts'
+
+/** The rest of a huge text is never walked. */
+const LOOKED_AT = 4_000
+
 /** The reason in the body of a refusal, in any of the usual forms; 300 characters of it, on one line. */
 export function reasonIn(text: string): string | undefined {
   const found = memberText(parsed(text)) ?? text
-  const line = found.replaceAll(/\s+/g, ' ').trim().slice(0, 300).toWellFormed()
+  const line = redactSecrets(found.slice(0, LOOKED_AT).replaceAll(/\s+/g, ' ').trim()).slice(0, 300).toWellFormed()
   return line === '' ? undefined : line
 }
 

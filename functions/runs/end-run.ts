@@ -1,3 +1,4 @@
+import { redactSecrets } from '../../shared/redact-secrets.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import type { Head, OutboxEntry, RunState } from '../../shared/runs/head.ts'
@@ -42,7 +43,8 @@ export async function endRun(
   const named = { ...(block_id === undefined ? {} : { block_id }), ...(next_run === undefined ? {} : { next_run }) }
   const event: NewEvent = {
     type: `run:${state}`,
-    data: { code, reason, ...named, ...spentBy(await world.runs.head(run, [])) },
+    // People who stop a run and executions that fail have words of their own.
+    data: { code, reason: redactSecrets(reason), ...named, ...spentBy(await world.runs.head(run, [])) },
   }
   const outbox = owedBy(await world.runs.meta(run), ending, at)
   const done = await world.runs.append({

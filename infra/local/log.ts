@@ -1,3 +1,4 @@
+import { redact } from '../../shared/redact.ts'
 import type { Log } from '../../shared/world.ts'
 
 /** JSON lines on standard error; standard output belongs to the ready line. Info lines only when asked for. */
@@ -9,5 +10,6 @@ export function createLog(verbose: boolean): Log {
 }
 
 function write(level: string, message: string, facts: Readonly<Record<string, unknown>> | undefined): void {
-  process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, message, ...facts })}\n`)
+  const line = redact({ at: new Date().toISOString(), level, message, ...facts })
+  process.stderr.write(`${JSON.stringify(line)}\n`)
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { Fault, type FaultName } from '../errors.ts'
+import { Fault, type FaultName, type Issue } from '../errors.ts'
+import { redactSecrets } from '../redact-secrets.ts'
 
 /** The body of every error answer, media type application/problem+json (RFC 9457). */
 export const ProblemSchema = z.strictObject({
@@ -30,11 +31,17 @@ export function problemOf(error: unknown, runId?: string): Problem {
     title: TITLE[error.name],
     status: error.status,
     code: error.code,
-    detail: error.message,
-    ...(error.issues.length === 0 ? {} : { errors: error.issues.slice(0, 20).map((issue) => ({ ...issue })) }),
+    detail: redactSecrets(error.message),
+    ...(error.issues.length === 0 ? {} : { errors: error.issues.slice(0, 20).map(toldIssue) }),
     ...run,
     ...(Object.keys(error.facts).length === 0 ? {} : { facts: { ...error.facts } }),
   }
+}
+
+/** A document or a body may hold a secret where it holds a mistake. */
+function toldIssue(issue: Issue): Issue {
+  const hint = issue.hint === undefined ? {} : { hint: redactSecrets(issue.hint) }
+  return { ...issue, message: redactSecrets(issue.message), ...hint }
 }
 
 /** Headers that say a fact of the error in HTTP's own words: Allow, Retry-After. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../../functions/aws/log.ts'
-import { redact, redactText } from '../../../functions/aws/redact.ts'
+import { redact, redactText } from '../../../shared/redact.ts'
 
 const CANARIES = [
   'Bearer abcdef.ghijkl-mnop',

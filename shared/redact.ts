@@ -1,3 +1,5 @@
+import { REDACTED, redactSecrets } from './redact-secrets.ts'
+
 /**
  * A copy of `value` fit for a log: what a secret is called (key) and what secrets look like (shape) is replaced by
  * `[redacted]`, texts are cut at 4,000 characters, depth at 8. Never throws. Source: spec security, "AWS".
@@ -17,10 +19,9 @@ export function redact(value: unknown, depth = 0): unknown {
 /** The same for one text, for what leaves a function as an error message. */
 export function redactText(text: string): string {
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}[cut]` : text
-  return SHAPES.reduce((left, shape) => left.replace(shape, () => REDACTED), short)
+  return redactSecrets(short).replace(LONG, REDACTED)
 }
 
-const REDACTED = '[redacted]'
 const MAX_TEXT = 4_000
 const MAX_ITEMS = 100
 const MAX_DEPTH = 8
@@ -35,22 +36,8 @@ function isSecret(key: string, item: unknown): boolean {
 const SECRET_KEY =
   /(^|[_.-])(token|tokens|secret|secrets|password|passwd|authorization|cookie|credential|credentials|signature|api[_-]?key|private[_-]?key|access[_-]?key([_-]?id)?)$/i
 
-/** Each is linear: no two parts of a pattern can match the same characters in two ways. */
-const SHAPES: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
-  /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi,
-  /\b(AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b/g,
-  /\bslu_\w+/g,
-  /\bxox[a-z]-[\w-]+/g,
-  /\bxapp-[\w-]+/g,
-  /\bsk-[\w-]{16,}/g,
-  /\bgh[pousr]_\w{20,}/g,
-  /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
-  /(?<=:\/\/)[^\s/:@]{1,200}:[^\s/@]{1,200}(?=@)/g,
-  /(?<=[?&](X-Amz-Security-Token|X-Amz-Signature|X-Amz-Credential)=)[^&\s"]+/gi,
-  // A Step Functions task token, or any key as long; a sha256 in hex has 64.
-  /[\w+/=-]{160,}/g,
-]
+/** A Step Functions task token, or any key as long; a sha256 in hex has 64. */
+const LONG = /[\w+/=-]{160,}/g
 
 function errorFacts(error: Error): Readonly<Record<string, unknown>> {
   const { name, message, stack, cause } = error
