@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node'
-import { synthesize } from '../integration/aws/synthesized.ts'
+import { readStageSettings } from '../../infra/aws/stage-settings.ts'
+import { ROOT, synthesize } from '../integration/aws/synthesized.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -10,7 +11,9 @@ declare module 'vitest' {
 
 /** Vitest's global setup of project `aws`: one synthesis for all files; returns how to remove it. */
 export async function setup(project: TestProject): Promise<() => void> {
-  const made = await synthesize()
+  const { safety, ...shipped } = readStageSettings(ROOT, { stage: 'dev' })
+  // Many runs at once are one caller here.
+  const made = await synthesize({}, { ...shipped, safety: { ...safety, max_runs: 50, max_requests_per_min: 10_000 } })
   project.provide('assembly', made.out)
   return () => made.remove()
 }

@@ -19,7 +19,10 @@ export interface Measured {
  * nothing, or sleep as long as `durations` says.
  */
 export async function openSluice(folder: string) {
-  const settings = SettingsSchema.parse({ data_dir: join(folder, 'sluice'), safety: { max_parallel: 0 } })
+  const settings = SettingsSchema.parse({
+    data_dir: join(folder, 'sluice'),
+    safety: { max_parallel: 0, max_requests_per_min: 100_000 },
+  })
   const place = await openPlace(settings, { providers: { sleep } })
   return {
     close: () => place.close(),
