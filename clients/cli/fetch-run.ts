@@ -15,6 +15,7 @@ const BlockSchema = z.looseObject({
   because: z.array(text).readonly().optional(),
   condition: text.optional(),
   child: text.optional(),
+  cached_from: text.optional(),
   item_count: z.int().optional(),
   items: z.record(text, z.object({ state: text })).optional(),
 })
@@ -43,6 +44,10 @@ const RunAnswerSchema = z.looseObject({
     waiting_for: text.optional(),
     parent: z.looseObject({ run_id: text, block_id: text }).optional(),
     continues: text.optional(),
+    retry_of: text.optional(),
+    retried_by: z.array(text).readonly().optional(),
+    continued_by: z.array(text).readonly().optional(),
+    next_run: text.optional(),
     started_at: text.optional(),
     ended_at: text.optional(),
     tokens: z.number(),

@@ -1,11 +1,14 @@
 import type { Command, CommandOptions } from 'commander'
 import { addArtifact } from './run-artifact.ts'
 import { addDecisions } from './run-decisions.ts'
+import { addDiff } from './run-diff.ts'
 import { addEvents } from './run-events.ts'
+import { addExport } from './run-export.ts'
 import { addList } from './run-list.ts'
 import { addOutput } from './run-output.ts'
 import { addRecord } from './run-record.ts'
 import { addRelease } from './run-release.ts'
+import { addRetry } from './run-retry.ts'
 import { addStatus } from './run-status.ts'
 import { addStop } from './run-stop.ts'
 import { addVerify } from './run-verify.ts'
@@ -24,6 +27,9 @@ export const RUN_COMMANDS: readonly AddCommand[] = [
   addEvents,
   addDecisions,
   addStop,
+  addRetry,
+  addDiff,
+  addExport,
   addRelease,
   addVerify,
   addRecord,

@@ -96,10 +96,11 @@ function timeWords(part: { started_at?: string | undefined; ended_at?: string | 
   return durationWords(end - Date.parse(part.started_at))
 }
 
-/** Why it failed, waits or was left out, or which run does its work; what went wrong on the way does not matter once it completed. */
-function noteWords({ state, error, because, condition, child }: Block): string {
+/** Why it failed, waits or was left out, or which run does its work or did it; what went wrong on the way does not matter once it completed. */
+function noteWords({ state, error, because, condition, child, cached_from }: Block): string {
   if (state === 'paused_approval') return 'waits for a person'
   if (because !== undefined) return skipWords(because, condition)
   if (state !== 'completed' && error !== undefined) return oneLine(error.reason)
+  if (cached_from !== undefined) return `result of ${oneLine(cached_from)}`
   return child === undefined ? '' : `child ${oneLine(child)}`
 }

@@ -14,5 +14,6 @@ export function endWords({ run, blocks, steps }: RunAnswer): string {
   const took = durationWords(Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? ''))
   const done = `${count(Object.keys(blocks).length, 'block')}, ${count(steps.length, 'attempt')}`
   const why = run.state === 'completed' || run.reason === undefined ? '' : `: ${oneLine(run.reason)}`
-  return `Run ${run.run_id} ${run.state} in ${took} (${done})${why}`
+  const next = run.next_run === undefined ? '' : `. It goes on as ${oneLine(run.next_run)}`
+  return `Run ${run.run_id} ${run.state} in ${took} (${done})${why}${next}`
 }

@@ -11,15 +11,26 @@ export function runLines(session: Session, answer: RunAnswer): readonly string[]
   const why = run.waiting_for ?? run.reason
   const parent =
     run.parent === undefined ? [] : [oneLine(`Child of block ${run.parent.block_id} of run ${run.parent.run_id}`)]
-  const earlier = run.continues === undefined ? [] : [oneLine(`Continues run ${run.continues}`)]
   return [
     run.run_id,
     ...parent,
-    ...earlier,
+    ...linked(answer),
     ...renderRun(answer, canvas),
     ...(why === undefined ? [] : [oneLine(why)]),
     ...said(answer),
   ]
+}
+
+/** The runs it is linked with. */
+function linked({ run }: RunAnswer): readonly string[] {
+  const links = [
+    ['Continues run', run.continues],
+    ['Retries run', run.retry_of],
+    ['Goes on as run', run.next_run],
+    ['Retried by', run.retried_by?.join(', ')],
+    ['Continued by', run.continued_by?.join(', ')],
+  ]
+  return links.flatMap(([words, runs]) => (runs === undefined ? [] : [oneLine(`${words} ${runs}`)]))
 }
 
 /** What people said with their decisions. */

@@ -15,8 +15,9 @@ import { watchRun } from './watch-run.ts'
 
 /** How to start and follow a run. */
 export interface StartHow {
-  /** The body of POST /api/dag/run. */
+  /** The body of POST /api/dag/run, or of the route at `path`. */
   readonly request: unknown
+  readonly path?: string
   readonly json: boolean
   /** Approves every approval the run asks for, recorded as via `--yes`. */
   readonly yes: boolean
@@ -31,7 +32,13 @@ export interface StartHow {
   asks?(runId: string): string
 }
 
-const StartedSchema = z.looseObject({ run_id: z.string(), dag_name: z.string(), queued: z.boolean().optional() })
+const StartedSchema = z.looseObject({
+  run_id: z.string(),
+  dag_name: z.string(),
+  queued: z.boolean().optional(),
+  retry_of: z.string().optional(),
+  reused_expected: z.array(z.string()).optional(),
+})
 type Started = z.infer<typeof StartedSchema>
 
 /** Starts a run and says how to follow it. */
@@ -39,8 +46,16 @@ export async function startOnly(session: Session, target: Target, how: StartHow)
   const started = await postRun(target, how)
   if (how.json) return session.say(jsonText(started, 2))
   session.say(`Started run ${started.run_id} of ${oneLine(started.dag_name)} at ${target.url}.`)
+  for (const line of reuseLines(started)) session.say(line)
   if (started.queued === true) session.say('It waits for a place: as many runs are active as may be.')
   session.say(`Follow it: ${commandLine(session, target, `run watch ${started.run_id}`)}`)
+}
+
+/** Of a retry: which blocks it will most likely not run. */
+function reuseLines({ retry_of, reused_expected = [] }: Started): readonly string[] {
+  if (retry_of === undefined) return []
+  const blocks = reused_expected.length === 0 ? 'No block' : oneLine(reused_expected.join(', '))
+  return [`It retries ${oneLine(retry_of)}. Taken over where gates still hold: ${blocks}`]
 }
 
 interface Ended {
@@ -52,9 +67,10 @@ interface Ended {
 
 /** Starts a run and follows it to its end. */
 export async function startAndWatch(session: Session, target: Target, how: StartHow): Promise<Ended> {
-  const { run_id } = await postRun(target, how)
+  const started = await postRun(target, how)
+  const { run_id } = started
   const data = how.inside === undefined ? '' : `, in this process; its data is kept in ${how.inside.dataDir}`
-  if (!how.json) session.say(`Run ${run_id} at ${target.url}${data}`)
+  if (!how.json) for (const line of [`Run ${run_id} at ${target.url}${data}`, ...reuseLines(started)]) session.say(line)
   const ended = await watchRun(session, target, {
     runId: run_id,
     quiet: how.json,
@@ -83,5 +99,6 @@ function leftBehind(session: Session, target: Target, { inside }: StartHow, runI
 }
 
 function postRun(target: Target, how: StartHow): Promise<Started> {
-  return callApi(target, StartedSchema, { method: 'POST', path: '/api/dag/run', body: how.request })
+  const path = how.path ?? '/api/dag/run'
+  return callApi(target, StartedSchema, { method: 'POST', path, body: how.request })
 }

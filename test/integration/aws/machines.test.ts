@@ -83,12 +83,12 @@ test('each logs ALL without data, is traced, has a version and the alias live', 
   }
 })
 
-test('start-run and open-child are told the version of each, and no other function is', () => {
+test('start-run, retry-run and open-child are told the version of each, and no other function is', () => {
   const told = made
     .all('AWS::Lambda::Function')
     .map(({ id, Properties }) => ({ id, text: JSON.stringify(Properties.Environment) }))
     .filter(({ text }) => text.includes('MACHINE_ARNS'))
-  expect(told).toHaveLength(2)
+  expect(told).toHaveLength(3)
   for (const { id } of made.all('AWS::StepFunctions::StateMachineVersion')) {
     for (const { text } of told) expect(text).toContain(id)
   }

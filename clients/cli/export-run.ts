@@ -1,0 +1,132 @@
+import * as z from 'zod'
+import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
+import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
+import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { callApi, openApi, type Target } from './api.ts'
+import { fetchEvents, runPath } from './fetch-run.ts'
+
+/** A value or artifact body by its ref: text where it is UTF-8, so that a person may read it. */
+type ExportedObject = { readonly sha256: string; readonly bytes: number } & (
+  | { readonly text: string }
+  | { readonly base64: string }
+)
+
+/** What `run export` writes. */
+export interface ExportedRun {
+  readonly format: 'sluice-run/1'
+  /** As GET run answers: state, blocks, steps, approvals, lineage. */
+  readonly run: Json
+  readonly document: Json
+  readonly context: Json
+  readonly events: readonly RunEvent[]
+  /** How far the hash chain of the events was closed, and the hash there; null = not at all yet. */
+  readonly seal: { readonly seq: number; readonly hash: string } | null
+  readonly artifacts: readonly z.infer<typeof ARTIFACT>[]
+  readonly objects: Readonly<Record<string, ExportedObject>>
+  readonly left_out: readonly LeftOut[]
+}
+
+interface LeftOut {
+  readonly what: string
+  readonly ref: string
+  readonly bytes: number
+  readonly why: string
+}
+
+const ARTIFACT = RUN_DATA_ROUTES['list-artifacts'].answer.shape.artifacts.element.loose()
+const STORED = z.looseObject({ ref: z.string(), sha256: z.string(), bytes: z.int() })
+const RUN = z.looseObject({
+  run: z.looseObject({ run_id: z.string() }),
+  blocks: z.record(z.string(), z.looseObject({ state: z.string(), outputs: z.record(z.string(), STORED).optional() })),
+  dag: z.custom<Json>(() => true),
+  approvals: z.array(
+    z.looseObject({
+      shown: z.record(
+        z.string(),
+        z.custom<Json>(() => true),
+      ),
+      shown_refs: z.record(z.string(), STORED),
+    }),
+  ),
+})
+
+/** Reads all of a run through its routes; objects stop at `room` bytes, and each is checked against its own hash. */
+export async function exportRun(target: Target, runId: string, room: number): Promise<ExportedRun> {
+  const get = <T>(schema: z.ZodType<T>, rest = '') => callApi(target, schema, { path: runPath(runId, rest) })
+  const { dag: document, ...run } = await get(RUN)
+  const events = await fetchEvents(target, runId)
+  const { seal } = await get(VERIFY_RUN.answer.loose(), '/verify')
+  const { artifacts } = await get(z.looseObject({ artifacts: z.array(ARTIFACT) }), '/artifacts')
+  const kept = keeper(room)
+  for (const [id, { state, outputs = {} }] of Object.entries(run.blocks)) {
+    if (state !== 'completed' || Object.keys(outputs).length === 0) continue
+    const { outputs: values } = await get(OUTPUTS, `/outputs/${encodeURIComponent(id)}`)
+    for (const [port, stored] of Object.entries(outputs)) kept.value(`output ${id}.${port}`, stored, values[port])
+  }
+  for (const { shown, shown_refs } of run.approvals) {
+    for (const [name, stored] of Object.entries(shown_refs)) kept.value(`shown value ${name}`, stored, shown[name])
+  }
+  for (const item of artifacts) {
+    await kept.body(`artifact ${item.name}`, item, async () => {
+      const response = await openApi(target, { path: item.href })
+      return new Uint8Array(await response.arrayBuffer())
+    })
+  }
+  return {
+    format: 'sluice-run/1',
+    run: run as unknown as Json,
+    document,
+    context: await get(
+      z.custom<Json>(() => true),
+      '/context',
+    ),
+    events,
+    seal: seal === null ? null : { seq: seal.seq, hash: seal.hash },
+    artifacts,
+    objects: kept.objects,
+    left_out: kept.leftOut,
+  }
+}
+
+const OUTPUTS = RUN_DATA_ROUTES['get-outputs'].answer.loose()
+type Stored = z.infer<typeof STORED>
+
+function keeper(room: number) {
+  const objects: Record<string, ExportedObject> = {}
+  const leftOut: LeftOut[] = []
+  let left = room
+  const leave = (what: string, { ref, bytes }: Stored, why: string) => void leftOut.push({ what, ref, bytes, why })
+  const keep = (what: string, stored: Stored, body: Uint8Array) => {
+    const { ref, bytes } = stored
+    if (sha256(body) !== stored.sha256) return leave(what, stored, 'it does not have the hash it was stored under')
+    left -= bytes
+    objects[ref] = { sha256: stored.sha256, bytes, ...textOf(body) }
+  }
+  const hasRoom = (what: string, stored: Stored) => {
+    if (Object.hasOwn(objects, stored.ref)) return false
+    if (stored.bytes > left) leave(what, stored, 'no room left, see --max-mib')
+    return stored.bytes <= left
+  }
+  return {
+    objects,
+    leftOut,
+    /** A value of a port: it is stored as its canonical JSON. */
+    value(what: string, stored: Stored, value: Json | undefined) {
+      if (!hasRoom(what, stored)) return
+      if (value === undefined) return leave(what, stored, 'too large for the route that shows values')
+      return keep(what, stored, Buffer.from(canonicalJson(value)))
+    },
+    async body(what: string, stored: Stored, read: () => Promise<Uint8Array>) {
+      if (hasRoom(what, stored)) keep(what, stored, await read())
+    },
+  }
+}
+
+function textOf(body: Uint8Array): { readonly text: string } | { readonly base64: string } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) }
+  } catch {
+    return { base64: Buffer.from(body).toString('base64') }
+  }
+}

@@ -1,0 +1,70 @@
+import { basename } from 'node:path'
+import type { Command, CommandOptions } from 'commander'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { parseDag } from '../../shared/dag/parse.ts'
+import { chooseTarget, type Target } from './api.ts'
+import { knownProviders } from './check-files.ts'
+import { fetchRun, runPath } from './fetch-run.ts'
+import { readContext } from './read-context.ts'
+import { readFile } from './read-file.ts'
+import { runInputs } from './run-inputs.ts'
+import type { Session } from './session.ts'
+import { type StartHow, startAndWatch, startOnly } from './start-run.ts'
+import { type TargetOptions, withTarget } from './target-options.ts'
+
+interface RetryOptions extends TargetOptions {
+  readonly from?: string
+  readonly input?: readonly string[]
+  readonly contextJson?: string
+  readonly dag?: string
+  readonly watch?: true
+  readonly yes?: true
+}
+
+export function addRetry(parent: Command, session: Session, hidden?: CommandOptions): void {
+  const words = 'start a linked run that takes over what an ended one completed; nothing is paid for twice'
+  withTarget(parent.command('retry', hidden).description(words))
+    .argument('<run-id>')
+    .option('--from <block>', 'begin again with this block and all that depend on it')
+    .option('--input <key=value>', 'another value of a run input; repeat it', (pair, pairs: string[] = []) => [
+      ...pairs,
+      pair,
+    ])
+    .option('--context-json <file>', 'other free values, from a JSON file with one object')
+    .option('--dag <file>', 'an edited document; its unchanged blocks are taken over')
+    .option('--watch', 'follow it to its end')
+    .option('--yes', 'approve what it asks, without a person; follows it too')
+    .action((runId: string, options: RetryOptions) => retry(session, runId, options))
+}
+
+async function retry(session: Session, runId: string, options: RetryOptions): Promise<void> {
+  const target = chooseTarget(session, options.url)
+  const request = await requestOf(target, runId, options)
+  const how = { request, path: runPath(runId, '/retry'), json: options.json === true, yes: options.yes === true }
+  if (options.watch === true || how.yes) process.exitCode = (await startAndWatch(session, target, how)).exitCode
+  else await startOnly(session, target, how)
+}
+
+/** The body of POST .../retry. */
+async function requestOf(target: Target, runId: string, options: RetryOptions): Promise<StartHow['request']> {
+  const { from, input: pairs = [], contextJson, dag: file } = options
+  const dag = file === undefined ? undefined : readFile(file, 'DAG file')
+  const declared = pairs.length === 0 ? undefined : await declaredInputs(target, runId, file, dag)
+  return {
+    ...runInputs({ pairs, context: readContext(contextJson), ...(declared && { declared }) }),
+    ...(from !== undefined && { from_block: from }),
+    ...(dag !== undefined && { dag }),
+  }
+}
+
+/** Run inputs of the document the retry runs: the file's, else those of the earlier run. */
+async function declaredInputs(
+  target: Target,
+  runId: string,
+  file = '',
+  text?: string,
+): Promise<Dag['inputs'] | undefined> {
+  if (text === undefined) return (await fetchRun(target, runId)).dag.inputs as Dag['inputs'] | undefined
+  const parsed = parseDag(text, { name: basename(file).replace(/\.\w+$/, ''), providers: knownProviders() })
+  return parsed.ok ? parsed.dag.inputs : undefined
+}
