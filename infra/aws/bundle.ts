@@ -3,7 +3,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { FUNCTIONS, ROUTES } from '../../shared/catalog.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { DeployedDag } from './deployed-dags.ts'
-import { entrySource, GENERATED } from './entry.ts'
+import { entrySource, GENERATED, type NamedClients } from './entry.ts'
 import type { Names } from './names.ts'
 
 /** What is written into bundles besides code. */
@@ -71,9 +71,9 @@ const OPTIONS = {
 
 /** Answers the imports that no file has: entries, the deployed documents, the settings. */
 function generated(parts: BundleParts): Plugin {
-  const bedrock = Object.values(parts.settings.providers).some(({ type }) => type === 'bedrock')
+  const named = namedClients(parts.settings)
   const texts = new Map<string, string>([
-    ...FUNCTIONS.map((line) => [`${ENTRY}${line.name}`, entrySource(line, ROUTES, { bedrock })] as const),
+    ...FUNCTIONS.map((line) => [`${ENTRY}${line.name}`, entrySource(line, ROUTES, named)] as const),
     [GENERATED.deployed, `export default ${literal(deployedDocuments(parts))}`],
     [GENERATED.settings, `export default ${literal(parts.settings)}`],
   ])
@@ -86,6 +86,16 @@ function generated(parts: BundleParts): Plugin {
         return contents === undefined ? null : { contents, loader: 'js', resolveDir: ROOT }
       })
     },
+  }
+}
+
+function namedClients({ providers }: Settings): NamedClients {
+  const all = Object.values(providers)
+  const services = new Set(all.map((provider) => ('key' in provider ? provider.key?.secret?.split(':')[2] : undefined)))
+  return {
+    bedrock: all.some(({ type }) => type === 'bedrock'),
+    ssm: services.has('ssm'),
+    secretsmanager: services.has('secretsmanager'),
   }
 }
 

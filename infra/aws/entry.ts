@@ -11,11 +11,11 @@ export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settin
 export function entrySource(
   { name, file, ports }: FunctionLine,
   routes: readonly RouteLine[],
-  { bedrock = false }: EntryOptions = {},
+  named: NamedClients = {},
 ): string {
   const streams = routes.some((route) => route.name === name && route.stream === true)
   const entry = streams ? (['stream-entry', 'streamEntry'] as const) : (['entry', 'lambdaEntry'] as const)
-  const openers = ports.map((port) => [port, openerOf(ports, port, bedrock) ?? unknownPort(name, port)] as const)
+  const openers = ports.map((port) => [port, openerOf(ports, port, named) ?? unknownPort(name, port)] as const)
   // Only who lists or reads documents carries them.
   const carried = ports.includes('documents') ? [imported('deployed')] : []
   return [
@@ -30,17 +30,25 @@ export function entrySource(
   ].join('\n')
 }
 
-/** What the stage's settings decide of entries. */
-interface EntryOptions {
-  /** They name a provider of type bedrock: its client is carried by who dispatches. */
+/** Clients that only some stages need: their settings name a provider, or a key, that is reached by it. */
+export interface NamedClients {
   readonly bedrock?: boolean
+  readonly ssm?: boolean
+  readonly secretsmanager?: boolean
 }
 
 /** Who asks providers has a way to their keys; the others only name them, and carry no adapter. */
-function openerOf(ports: readonly string[], port: string, bedrock: boolean): Opener | undefined {
+function openerOf(ports: readonly string[], port: string, named: NamedClients): Opener | undefined {
+  if (port === 'secrets') return secretsOpener(named)
   if (port !== 'providers') return OPENERS[port]
   if (!ports.includes('secrets')) return PROVIDER_NAMES
-  return bedrock ? WITH_BEDROCK : OPENERS[port]
+  return named.bedrock === true ? WITH_BEDROCK : OPENERS[port]
+}
+
+function secretsOpener({ ssm = false, secretsmanager = false }: NamedClients): Opener {
+  if (ssm && secretsmanager) return ['secrets', 'openSecrets']
+  if (ssm) return ['secrets-of-ssm', 'openSsmSecrets']
+  return secretsmanager ? ['secrets-of-manager', 'openManagerSecrets'] : ['secrets-of-none', 'openNoSecrets']
 }
 
 type Opener = readonly [file: string, opener: string]
@@ -55,7 +63,6 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   machine: ['machine', 'openMachine'],
   outbox: ['outbox', 'openOutbox'],
   providers: ['providers', 'openProviders'],
-  secrets: ['secrets', 'openSecrets'],
   inputs: ['inputs', 'openInputs'],
   isolate: ['isolate', 'openIsolate'],
   http: ['http', 'openHttp'],
