@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { Fault } from '../../shared/errors.ts'
-import type { DispatchAnswer, Provider } from '../../shared/provider.ts'
-import type { EventType, RunEvent } from '../../shared/runs/event.ts'
-import { foldRun } from '../../shared/runs/fold.ts'
-import { openTestPlace, type TestPlace } from './test-place.ts'
+import { Fault } from '../../../shared/errors.ts'
+import type { DispatchAnswer, Provider } from '../../../shared/provider.ts'
+import type { EventType, RunEvent } from '../../../shared/runs/event.ts'
+import { foldRun } from '../../../shared/runs/fold.ts'
+import { openTestPlace, type TestPlace } from '../test-place.ts'
 
 /** Budgets on the local place: what a call may use is reserved before it is made, and settled by what it did use. */
 const places: TestPlace[] = []
