@@ -1,4 +1,5 @@
 import type { CompiledDag } from '../compile/compile-dag.ts'
+import { bounceModules } from '../dag/bounce-modules.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import { simulatedMachines } from './compiled-machines.ts'
@@ -41,6 +42,7 @@ export function planTime(dag: Dag, compiled: CompiledDag, expectations: Expectat
 
 function simulate(blocks: readonly Block[], compiled: CompiledDag, expectations: Expectations, max_parallel: number) {
   const byId = new Map(blocks.map((block) => [block.id, block]))
+  const modules = bounceModules(blocks)
   return simulateMachine(simulatedMachines(compiled), {
     seconds: (id) => secondsOf(id, expectations),
     items: (id) => {
@@ -48,6 +50,7 @@ function simulate(blocks: readonly Block[], compiled: CompiledDag, expectations:
       return block === undefined ? 0 : expectedItems(block, expectations)
     },
     bounces: () => 0,
+    sinks: (module) => modules.find(({ key }) => key === module)?.sinks ?? [],
     max_parallel,
   })
 }

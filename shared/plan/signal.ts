@@ -8,9 +8,14 @@ export function signal(walk: Walk, frame: Frame, call: TaskCall): void {
   if (call.joins === undefined || (call.module !== undefined && frame.yes)) return
   for (const join of call.joins) {
     const tally = joinOf(walk, frame, call, join)
-    tally.done.add(call.block ?? frame.at)
+    for (const source of sourcesOf(walk, frame, call)) tally.done.add(source)
     wakeIfDone(walk, tally)
   }
+}
+
+function sourcesOf({ outcomes }: Walk, { at }: Frame, { block, module }: TaskCall): readonly string[] {
+  if (module !== undefined && outcomes.sinks !== undefined) return outcomes.sinks(module)
+  return [block ?? at]
 }
 
 function releaseSlot(walk: Walk, frame: Frame): void {

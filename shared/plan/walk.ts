@@ -9,6 +9,8 @@ export interface Outcomes {
   readonly items: (block: string) => number
   /** How often a bounce module is run again. */
   readonly bounces: (module: number) => number
+  /** What the exit of a bounce module signals for, once it is left: its blocks that none of it reads. One, if not said. */
+  readonly sinks?: (module: number) => readonly string[]
   /** Blocks at work at once; 0 = no limit. Waiting ones go on first come, first served. */
   readonly max_parallel: number
 }

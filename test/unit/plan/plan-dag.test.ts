@@ -21,7 +21,23 @@ blocks:
   - { id: d, mode: deterministic, deterministic: { handler: pass }, inputs: { t: { from: a.t }, u: { from: b.t } }, outputs: { t: string, u: string } }
 `
 
+/** A module with two ends, x and y: what waits for it and for `a` is let go by both. */
+const block = (id: string, inputs: string, more = '') =>
+  `  - { id: ${id}, outputs: { t: string }, inputs: { ${inputs} }, agent: { provider: local, model: m, prompt: p }${more} }`
+const GATE = 'post_gates: [{ name: g, check: { type: not_empty, port: t }, on_fail: route }]'
+const back = (to: string) => `, ${GATE}, on_gate_fail: [{ when_gate: g, route_to: ${to}, max_bounces: 1 }]`
+const from = (...ids: readonly string[]) => ids.map((id, i) => `i${i}: { from: ${id}.t }`).join(', ')
+const TWO_ENDS = [
+  ...['name: ends', 'blocks:', block('a', ''), block('m', '')],
+  ...[block('x', from('m'), back('m')), block('y', from('m'), back('m'))],
+  ...[block('c', from('m'), back('c')), block('d', from('a', 'm'))],
+].join('\n')
+
 describe('planDag()', () => {
+  test('follows a machine whose bounce module has several ends', () => {
+    expect(plan(TWO_ENDS)).toMatchObject({ makespan: { seconds: 3 } })
+  })
+
   test('names the critical path, the time with and without a limit, and the width', () => {
     const planned = plan(N, { durations: { a: 2, c: 5, d: 1.5 }, max_parallel: 1 })
     expect(planned).toMatchObject({
