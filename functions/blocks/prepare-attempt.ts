@@ -53,8 +53,3 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     return { values: {}, problems: [], context_version: 0, hash: sha256('{}'), pre: NOT_JUDGED, failure }
   }
 }
-
-/** A block nobody has decided on goes back to be asked about, unless it fails as it is or was decided on before. */
-export function needsPerson({ failure, taken }: PreparedAttempt): boolean {
-  return failure === undefined && taken === undefined
-}

@@ -5,8 +5,8 @@ import { claimAttempt } from './claim-attempt.ts'
 import { failFast } from './fail-fast.ts'
 import { finishAttempt } from './finish-attempt.ts'
 import { openAttempt } from './open-attempt.ts'
-import { needsPerson, prepareAttempt } from './prepare-attempt.ts'
-import { retryBlock } from './retry-block.ts'
+import { prepareAttempt } from './prepare-attempt.ts'
+import { requireEnd } from './retry-block.ts'
 import { runAttempt } from './run-attempt.ts'
 import { skipBlock } from './without-attempt.ts'
 
@@ -24,7 +24,7 @@ export async function tryBlock(
   if (open === 'lost_for_good') return lostForGood(call)
   const ready = await prepareAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided && needsPerson(ready)) throw retryBlock(call)
+  if (undecided) requireEnd(call, ready)
   const feedback = [...(await bounceFeedback(call)), ...(open.failure?.feedback ?? [])]
   const claimed = await claimAttempt(call, open, ready, signal)
   if (claimed === 'ended') return reportRecorded(call)

@@ -7,8 +7,7 @@ import { claimAttempt } from './claim-attempt.ts'
 import { endAttempt } from './end-attempt.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
 import { orderAttempt } from './order-attempt.ts'
-import { needsPerson } from './prepare-attempt.ts'
-import { retryBlock } from './retry-block.ts'
+import { requireEnd, retryBlock } from './retry-block.ts'
 import { whenNotDone } from './when-not-done.ts'
 import { skipBlock } from './without-attempt.ts'
 
@@ -26,7 +25,7 @@ export async function tryChild(
   const open = await openChildAttempt(call)
   const ready = await orderAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided && needsPerson(ready)) throw retryBlock(call)
+  if (undecided) requireEnd(call, ready)
   const child = ready.order?.run.run_id
   const claim = child === undefined ? ready : { ...ready, child }
   if (!open.claimed && (await claimAttempt(call, open, claim, signal)) === 'ended') return reportRecorded(call)

@@ -1,9 +1,5 @@
 import type { RetryRunBody } from '../../shared/api/lineage-routes.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import { withBlocksAfter } from '../../shared/dag/blocks-after.ts'
-import type { Dag } from '../../shared/dag/dag.ts'
-import { suggest } from '../../shared/dag/suggest.ts'
-import { listed } from '../../shared/dag/wording.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
 import { blockOutcome } from '../../shared/runs/block-lane.ts'
@@ -11,6 +7,7 @@ import { expectedReuse } from '../../shared/runs/expected-reuse.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { blocksAgain } from './blocks-again.ts'
 import { checkValues } from './check-values.ts'
 import type { Entry } from './enter-run.ts'
 import { readDocument } from './read-document.ts'
@@ -38,7 +35,7 @@ export async function orderRetry(
   const old = await readPinned(world, run)
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
   const { dag, dag_hash } = await documentOf(world, old, body)
-  const again = againOf(dag, body.from_block)
+  const again = blocksAgain(dag, body.from_block)
   const values = await retriedValues(world, principal, { run, old, dag })
   const overrides = { ...values.overrides, ...body.overrides }
   const context = checkValues(dag, { inputs: body.inputs, context: body.context, overrides }, values.earlier)
@@ -66,16 +63,6 @@ export async function orderRetry(
 async function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
   if (body.dag === undefined) return { dag, dag_hash: meta.dag_hash }
   return readDocument(world, { dag: body.dag, name: dag.name })
-}
-
-function againOf(dag: Dag, id: string | undefined): readonly string[] {
-  if (id === undefined) return []
-  const ids = dag.blocks.map((block) => block.id)
-  if (ids.includes(id)) return withBlocksAfter(dag, id)
-  const near = suggest(id, ids)
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`
-  const message = `Cannot retry from block "${id}": DAG "${dag.name}" has ${listed(ids.slice(0, 20))}.${hint}`
-  throw new Fault('NotFound', 'unknown_block', message)
 }
 
 function isCompleted(old: Pinned, head: Head, id: string): boolean {
