@@ -2,13 +2,13 @@ import type { NewEvent } from '../../shared/runs/event.ts'
 import type { RunState } from '../../shared/runs/head.ts'
 import { newRunId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
 const LATER = '2099-01-01T00:00:00.000Z'
 
 /** A run that is written straight into the store, without a machine: for routes that only read it. */
-export async function storeRun(world: World, dagName = 'stored'): Promise<RunKey> {
+export async function storeRun(world: World, dagName = 'stored', over: Partial<Meta> = {}): Promise<RunKey> {
   const run = { tenant: 'main', run_id: newRunId(world.ids.random(17)) }
   const hash = 'a'.repeat(64)
   await world.runs.create({
@@ -25,6 +25,7 @@ export async function storeRun(world: World, dagName = 'stored'): Promise<RunKey
       overrides: {},
       options: { max_parallel: 0, fail_fast: false, deadline_sec: 3_600 },
       blocks: 1,
+      ...over,
     },
     context: { goal: 'a test' },
     deadline_at: LATER,
