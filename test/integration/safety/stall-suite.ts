@@ -4,8 +4,8 @@ import { block, child, childOf, deployDocument, fastClock, headOf, retry } from 
 import type { TestPlace } from '../test-place.ts'
 import { noHolders, type OpenSafe, QUICK, startOf, stateOf, WAITS } from './safety-place.ts'
 
-/** A minute, which stall_sec is here, is 200 ms. */
-const TIMES = 300
+/** A minute, which stall_sec is here, is 600 ms. */
+const TIMES = 100
 const STALL = 60
 const minutes = (n: number) => sleep((n * 60_000) / TIMES)
 
@@ -31,7 +31,8 @@ export function stallSuite(store: string, openSafe: OpenSafe): void {
     // Code that is loaded at its first call takes minutes of this time.
     beforeAll(async () => {
       open = await openSafe({})
-      for (const dag of [WAITS, QUICK]) {
+      deployDocument(open, 'inner', QUICK.blocks)
+      for (const dag of [WAITS, { name: 'outer', blocks: [child('sub', 'inner')] }]) {
         const { json } = await startOf(open, dag)
         await open.until(String(json.run_id), ({ type }) => type === 'approval:requested' || type === 'run:completed')
       }
@@ -53,7 +54,7 @@ export function stallSuite(store: string, openSafe: OpenSafe): void {
       await opened()
       const { json } = await startOf(open, WAITS)
       await open.until(String(json.run_id), ({ type }) => type === 'approval:requested')
-      await minutes(8)
+      await minutes(4)
       expect(await stateOf(open, String(json.run_id))).toBe('paused_approval')
     })
 
@@ -73,7 +74,7 @@ export function stallSuite(store: string, openSafe: OpenSafe): void {
       const run_id = await started(child('sub', 'inner', { outputs: {} }))
       const inner = await childOf(open, run_id, 'sub')
       await open.until(inner, ({ type }) => type === 'approval:requested')
-      await minutes(8)
+      await minutes(4)
       expect([await stateOf(open, run_id), await stateOf(open, inner)]).toEqual(['running', 'paused_approval'])
     })
 
