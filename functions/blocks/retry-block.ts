@@ -1,4 +1,6 @@
 import { MachineSignal } from '../../shared/errors.ts'
+import type { BlockCall } from './block-call.ts'
+import type { PreparedAttempt } from './prepare-attempt.ts'
 
 /** The machine comes back after `s` seconds, in the same epoch of its bounce module. */
 export function retryBlock({ e }: { readonly e?: number | undefined }, s = 0): MachineSignal {
