@@ -217,6 +217,21 @@ function sealTests(store: Store): void {
 }
 
 function stopTests(store: Store): void {
+  test('a block that ends with so many of its items takes them out of the running set, and no others', async () => {
+    const run = await begun(store, undefined)
+    await store().append(step(run, '3', at(1, 10), { open_items: { block: 3 }, start: { block: 3, limit: 0 } }))
+    for (const item of [0, 7, 12, 999]) {
+      const item_of = { block: 3, below: at(1, 90) }
+      await store().append(step(run, `3.${item}`, at(1, 10), { item_of, start: { block: 3, item, limit: 0 } }))
+    }
+    await store().append(step(run, '33', at(1, 10), { start: { block: 33, limit: 0 } }))
+    const end = step(run, '3', at(1, 90), { end: { block: 3, items: 1_000 }, drop_items: { block: 3 } })
+    expect(await store().append(end)).toMatchObject({ ok: true })
+    expect((await store().head(run))?.running).toEqual(['33'])
+    const one_more = step(run, '34', at(1, 10), { start: { block: 34, limit: 2 } })
+    expect(await store().append(one_more)).toMatchObject({ ok: true })
+  })
+
   test('stops that block alone; STOP of the run stops every one', async () => {
     const run = await begun(store, undefined)
     for (let i = 0; i < 2; i += 1) await store().putStop(run, 0)

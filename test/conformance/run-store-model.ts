@@ -150,7 +150,7 @@ function append(model: Model, append: Append): Appended {
   push(run, append)
   run.lanes.set(append.lane, append.ordinal)
   if (append.start !== undefined) run.running.add(laneKey(append.start))
-  if (append.end !== undefined) run.running.delete(laneKey(append.end))
+  if (append.end !== undefined) stopRunning(run, append.end)
   moveItems(run, append)
   moveLedger(run, append)
   if (append.module !== undefined) run.modules.set(append.module.key, append.module.set)
@@ -161,6 +161,14 @@ function append(model: Model, append: Append): Appended {
   run.state = append.state ?? run.state
   if (append.check_at !== undefined) run.check_at = earlier(run.check_at, append.check_at)
   return { ok: true, seq: run.events.length }
+}
+
+function stopRunning({ running }: ModelRun, { block, item, items = 0 }: NonNullable<Append['end']>): void {
+  running.delete(item === undefined ? `${block}` : `${block}.${item}`)
+  for (const lane of [...running]) {
+    const [of, n] = lane.split('.').map(Number)
+    if (of === block && n !== undefined && n < items) running.delete(lane)
+  }
 }
 
 function moveLedger(run: ModelRun, { reserve = NOTHING, settle, share, drop_items }: Append): void {
@@ -246,6 +254,7 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
     start: { ...owner, limit },
   })),
   someOwner.map((end) => ({ end })),
+  fc.record({ block: someBlock, items: fc.constantFrom(1, 4, 13) }).map((end) => ({ end })),
   fc.record({ owner: someOwner, n: fc.nat(4) }).map(({ owner, n }) => ({ projection: projection(owner, n) })),
   fc.nat(3).map((n) => ({ module: { key: '0', set: { epoch: n, rules: { '1.0': { count: n, epoch: n } } } } })),
   fc.record({ lane: fc.constantFrom('0', '1.3'), n: fc.nat(3) }).map(({ lane, n }) => ({
