@@ -3,7 +3,7 @@ import { issuesOf } from './api/zod-issues.ts'
 import { lineFinder, locate, type Source } from './dag/source.ts'
 import { readYaml } from './dag/yaml.ts'
 import { Fault, type Issue } from './errors.ts'
-import { type Settings, SettingsSchema } from './settings.ts'
+import { FileSettingsSchema, type Settings, SettingsSchema } from './settings.ts'
 import { taskGateIssues } from './tasks/task-gate-issues.ts'
 
 /**
@@ -13,8 +13,8 @@ import { taskGateIssues } from './tasks/task-gate-issues.ts'
 export function parseSettings(text: string, file: string): Settings {
   if (isBlank(text)) return SettingsSchema.parse({})
   const source = readSource(text, file)
-  const parsed = SettingsSchema.safeParse(source.value)
-  const shape = parsed.success ? [] : issuesOf(parsed.error, SettingsSchema, source.value)
+  const parsed = FileSettingsSchema.safeParse(source.value)
+  const shape = parsed.success ? [] : issuesOf(parsed.error, FileSettingsSchema, source.value)
   const gates = parsed.success ? taskGateIssues(parsed.data) : []
   const issues = [...shape, ...agentIssues(source.value), ...gates]
   if (parsed.success && issues.length === 0) return parsed.data

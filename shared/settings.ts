@@ -59,7 +59,11 @@ export const SettingsSchema = z.strictObject({
   http_gates: HttpGateSettingsSchema.prefault({}),
   shell_gates: ShellGateSettingsSchema.prefault({}),
   safety: SafetySchema.prefault({}),
+  /** Which values of `safety` a deployment was told instead (infra/aws/context-safety.ts); in no file. */
+  safety_context: z.array(z.string()).optional(),
 })
+/** What a sluice.yaml may hold. */
+export const FileSettingsSchema = SettingsSchema.omit({ safety_context: true })
 export type Settings = z.infer<typeof SettingsSchema>
 /** What routing and binding need of a place (shared/dag/find-agent.ts), and whether it runs commands (warnings). */
 export type Routing = Pick<Settings, 'agents' | 'providers'> & Partial<Pick<Settings, 'shell_gates' | 'safety'>>

@@ -1,6 +1,6 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
 import { runsPool } from '../../shared/runs/runs-pool.ts'
-import { type Safety, SafetySchema } from '../../shared/settings.ts'
+import { type Safety, SafetySchema, type Settings } from '../../shared/settings.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 
@@ -12,7 +12,7 @@ export const handler = httpHandler({
   schema: PLACE_ROUTES['get-safety'],
   run: async ({ principal }, world) => {
     const state = await stateOf(world, principal.tenant)
-    return { json: { policy: withSources(world.settings.safety), limits: LIMITS, ...state } }
+    return { json: { policy: withSources(world.settings), limits: LIMITS, ...state } }
   },
 })
 
@@ -25,11 +25,12 @@ async function stateOf({ runs }: World, tenant: string) {
   return { hold: hold ?? null, active_runs: Object.keys(held).length, queued_runs: queue.length }
 }
 
-function withSources(safety: Safety) {
+function withSources({ safety, safety_context = [] }: Settings) {
   const defaults = SafetySchema.parse({})
   const names = Object.keys(SafetySchema.shape) as (keyof Safety)[]
   const policy = names.map((name) => {
-    const source: 'default' | 'sluice.yaml' = defaults[name] === safety[name] ? 'default' : 'sluice.yaml'
+    const given = safety_context.includes(name) ? ('cdk context' as const) : ('sluice.yaml' as const)
+    const source = defaults[name] === safety[name] ? ('default' as const) : given
     return [name, { value: safety[name] ?? null, source }] as const
   })
   return Object.fromEntries(policy)

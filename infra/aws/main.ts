@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Fault } from '../../shared/errors.ts'
 import { buildApp } from './build-app.ts'
+import { withContextSafety } from './context-safety.ts'
 import { readDeployedDags } from './deployed-dags.ts'
 import { readDeploySettings } from './settings.ts'
 import { readStageSettings } from './stage-settings.ts'
@@ -25,7 +26,7 @@ try {
 async function synthesize(root: string): Promise<void> {
   const app = new App()
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const settings = readStageSettings(root, deploy)
+  const settings = withContextSafety(readStageSettings(root, deploy), deploy.safety)
   const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
   await buildApp({ app, deploy, settings, dags, built })
   app.synth()

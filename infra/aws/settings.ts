@@ -11,6 +11,8 @@ export interface DeploySettings {
   readonly alarm_email?: string | undefined
   /** File of the settings, when it is not the usual one (stage-settings.ts). */
   readonly settings?: string | undefined
+  /** Values of the safety policy that win over the file's (context-safety.ts). */
+  readonly safety?: Readonly<Record<string, unknown>> | undefined
   /** Objects end this long (and 30 days) after they were last written. Execution names need 91 days of records. */
   readonly retention_days: number
 }
@@ -35,11 +37,23 @@ export function readDeploySettings(context: (key: string) => unknown): DeploySet
 
 const STAGE = 'a letter, then small letters and digits, 12 at most'
 
+const SAFETY = 'an object of safety values, as in sluice.yaml'
+
+function jsonOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
 const SettingsSchema = z.object({
   stage: z.string(STAGE).regex(/^[a-z][a-z0-9]{0,11}$/, STAGE),
   auth: z.enum(['iam'], 'iam'),
   alarm_email: z.email('an e-mail address').optional(),
   settings: z.string('the path of a file').min(1, 'the path of a file').optional(),
+  safety: z.preprocess(jsonOf, z.record(z.string(), z.unknown(), SAFETY)).optional(),
   // Command-line context is text.
   retention_days: z.coerce
     .number('91 to 3650')

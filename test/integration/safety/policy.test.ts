@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Safety, SafetySchema } from '../../../shared/settings.ts'
 import { block, retry } from '../child-place.ts'
-import type { TestPlace } from '../test-place.ts'
+import { openTestPlace, type TestPlace } from '../test-place.ts'
 import { post, startOf } from './safety-place.ts'
 import { openOnSqlite } from './sqlite-place.ts'
 
@@ -29,6 +29,12 @@ test('GET /api/dag/safety has every value of the policy and says where it comes 
   const safety: Safety = SafetySchema.parse({})
   expect(policy.max_run_sec?.value).toBe(safety.max_run_sec)
   expect(json).toMatchObject({ hold: null, active_runs: 0, queued_runs: 0 })
+})
+
+test('what a deployment was told by its context is said to come from there', async () => {
+  open = await openTestPlace({}, { safety: { max_runs: 3, stall_sec: 60 }, safety_context: ['max_runs'] })
+  const { policy = {} } = (await post(open, 'get-safety', { body: null })).json
+  expect([policy.max_runs?.source, policy.stall_sec?.source]).toEqual(['cdk context', 'sluice.yaml'])
 })
 
 describe('the policy', () => {
