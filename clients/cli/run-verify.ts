@@ -43,19 +43,20 @@ async function recompute(target: Target, runId: string, { seal }: Answer): Promi
 }
 
 function linesOf(answer: Answer, recomputed: readonly Recomputed[], ok: boolean): readonly string[] {
-  const server = answer.checks.flatMap((check) => {
-    const name = `${String(check.n).padStart(2)} ${check.title}`
-    if (check.left_out !== undefined) return [`left out  ${name} (${check.left_out})`]
-    return checkLines(name, check.problems)
+  const server = answer.checks.flatMap(({ n, title, problems, left_out }) => {
+    const number = String(n).padStart(2)
+    if (left_out !== undefined) return [`left out  ${number} ${oneLine(`${title} (${left_out})`)}`]
+    return checkLines(number, title, problems)
   })
-  const own = recomputed.flatMap(({ title, problems }) => checkLines(`   ${title}, computed here`, problems))
+  const own = recomputed.flatMap(({ title, problems }) => checkLines('  ', `${title}, computed here`, problems))
   const asked = answer.checks.filter(({ left_out }) => left_out === undefined).length + recomputed.length
   const failed = [...answer.checks, ...recomputed].filter(({ problems }) => problems.length > 0).length
   const verdict = ok ? `all ${asked} checks hold` : `${count(failed, 'check')} of ${asked} failed`
   return [...server, ...own, `${answer.run_id}: ${count(answer.seq, 'event')}, ${verdict}.`]
 }
 
-function checkLines(name: string, problems: readonly string[]): readonly string[] {
-  if (problems.length === 0) return [`ok        ${oneLine(name)}`]
-  return [`FAILED    ${oneLine(name)}`, ...problems.map((problem) => `          - ${oneLine(problem)}`)]
+function checkLines(number: string, title: string, problems: readonly string[]): readonly string[] {
+  if (problems.length === 0) return [`ok        ${number} ${oneLine(title)}`]
+  const lines = problems.map((problem) => `             - ${oneLine(problem)}`)
+  return [`FAILED    ${number} ${oneLine(title)}`, ...lines]
 }
