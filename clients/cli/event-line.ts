@@ -19,6 +19,9 @@ export function eventLine(event: RunEvent, start: number, feedback?: string): st
 function eventWords(event: RunEvent, feedback: string | undefined): string | undefined {
   switch (event.type) {
     case 'block:ready':
+    // What is told by the event that ends the attempt.
+    case 'budget:reserved':
+    case 'budget:exceeded':
       return undefined
     case 'run:started':
       return `run of ${event.data.dag_name} started`
@@ -61,6 +64,8 @@ function blockWords(event: RunEvent): string | undefined {
       return event.data.cached_from === undefined ? 'completed' : `completed: kept result of ${event.data.cached_from}`
     case 'block:failed':
       return `failed: ${event.data.reason}`
+    case 'block:cancelled':
+      return `cancelled: ${event.data.reason}`
     case 'block:skipped':
       return `skipped ${skipWords(event.data.because, event.data.condition)}`
     case 'block:rerouted':

@@ -1,5 +1,6 @@
 import type { Command, CommandOptions } from 'commander'
 import { addArtifact } from './run-artifact.ts'
+import { addCost } from './run-cost.ts'
 import { addDecisions } from './run-decisions.ts'
 import { addDiff } from './run-diff.ts'
 import { addEvents } from './run-events.ts'
@@ -33,4 +34,5 @@ export const RUN_COMMANDS: readonly AddCommand[] = [
   addRelease,
   addVerify,
   addRecord,
+  addCost,
 ]

@@ -2,8 +2,8 @@ import type { RunBudget } from './run-budget.ts'
 
 /** The ledger of a run on the wire, where money is in dollars. An absent cap is none. */
 export interface ShownBudget {
-  readonly cap_tokens?: number
-  readonly cap_usd?: number
+  readonly cap_tokens?: number | undefined
+  readonly cap_usd?: number | undefined
   readonly committed_tokens: number
   readonly committed_usd: number
   readonly spent_tokens: number

@@ -64,7 +64,7 @@ describe('a child run', () => {
     const greedy = { text: 'done', tokens_in: 100, tokens_out: 250, model: 'm', finish_reason: 'stop' }
     await open({ dispatch: async () => greedy })
     deployDocument(place, 'inner', [block('one')])
-    const blocks = [block('first'), child('a', 'inner', { inputs: { text: { from: 'first.text' } } })]
+    const blocks = [block('first'), child('a', 'inner', { depends: 'first.succeeded' })]
     const events = await balanced(await place.start({ budget: { tokens: 300 }, blocks }))
     const failed = events.find(({ type }) => type === 'block:failed')
     expect(failed?.data).toMatchObject({
