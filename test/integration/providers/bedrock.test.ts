@@ -175,6 +175,18 @@ describe('a stream', () => {
     expect((server.hungUp[0] ?? 0) - at).toBeLessThan(1_000)
   })
 
+  test('that is no use is closed: nothing more of it is read', async () => {
+    const much = event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'x'.repeat(1_048_576) } })
+    server.next(
+      frames(
+        Array.from({ length: 9 }, () => much),
+        'open',
+      ),
+    )
+    await expect(asker({ timeout_ms: 60_000 })()).rejects.toMatchObject({ code: 'provider_invalid' })
+    await expect.poll(() => server.hungUp.length).toBe(1)
+  })
+
   test('leaves out what a model thought', async () => {
     const thought = event('contentBlockDelta', { contentBlockIndex: 0, delta: { reasoningContent: { text: 'Hm.' } } })
     const said = event('contentBlockDelta', { contentBlockIndex: 1, delta: { text: 'Yes' } })

@@ -82,6 +82,15 @@ describe('idle_ms', () => {
     await expect.poll(() => server.hungUp.length).toBe(1)
   })
 
+  test('counts from the head of the answer on', async () => {
+    server.next((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.flushHeaders()
+    })
+    const failed = await claw({ idle_ms: 200, timeout_ms: 3_000 }).fault({ model: 'main' })
+    expect(failed.message).toContain('nothing for 200 ms in the middle')
+  })
+
   test('does not end one that drips, nor one that is thought about for long', async () => {
     const stream = [...'Slowly'].map(
       (content) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`,

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { replay } from '../../../functions/providers/replay.ts'
+import type { DispatchRequest } from '../../../shared/provider.ts'
+import { type Recording, recordedCall } from '../../../shared/recording.ts'
+
+const request = (at: string, more: Partial<DispatchRequest> = {}): DispatchRequest => ({
+  prompt: 'Plan it.',
+  model: 'm',
+  params: {},
+  inputs: {},
+  output_schema: {},
+  feedback: [],
+  signal: new AbortController().signal,
+  idempotency_key: `run_9/${at}`,
+  ...more,
+})
+const answered = (at: string, text: string) =>
+  recordedCall('own', request(at), { text, tokens_in: 3, tokens_out: 1, usd: 0.5, model: 'm-1', finish_reason: 'stop' })
+
+const recording: Recording = {
+  v: 1,
+  run_id: 'run_1',
+  dag_name: 'd',
+  dag_hash: 'h',
+  calls: [answered('0/0/1/0', 'first'), answered('1/0/1/0', 'second'), answered('0/0/2/0', 'third')],
+}
+
+describe('one prompt that was answered several times', () => {
+  const reads = { count: 0 }
+  const provider = replay('own', 'r.json', async () => {
+    reads.count += 1
+    return Buffer.from(JSON.stringify(recording))
+  })
+
+  test.each([
+    ['0/0/1/0', 'first'],
+    ['1/0/1/0', 'second'],
+    ['0/0/2/0', 'third'],
+    ['5/0/1/0', 'first'],
+  ])('is answered to call %s with the %s', async (at, text) => {
+    expect(await provider.dispatch(request(at))).toEqual({
+      text,
+      tokens_in: 3,
+      tokens_out: 1,
+      usd: 0,
+      model: 'm-1',
+      finish_reason: 'stop',
+      note: 'replayed from run run_1',
+    })
+    expect(reads.count).toBe(1)
+  })
+})
+
+test('a recording that could not be read is read again by the next call', async () => {
+  let fails = true
+  const provider = replay('own', 'r.json', async () => {
+    if (fails) throw new Error('away')
+    return Buffer.from(JSON.stringify(recording))
+  })
+  await expect(provider.dispatch(request('0/0/1/0'))).rejects.toMatchObject({ code: 'provider_invalid' })
+  fails = false
+  expect((await provider.dispatch(request('0/0/1/0'))).text).toBe('first')
+})
