@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { bedrockModel } from '../bedrock-models.ts'
 import { sha256 } from '../canonical.ts'
 import { REVIEW_SYSTEM } from '../prompts/review-prompt.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../provider.ts'
@@ -94,13 +95,17 @@ function voteOf({ text, model, finish_reason }: DispatchAnswer, { author }: Judg
   }
 }
 
-/** The same model under a dated version, a vendor's prefix, another case or the tag `latest` is the same model. */
+/**
+ * The same model under a dated version, a vendor's prefix, another case, the tag `latest` or a profile of Bedrock is the
+ * same model.
+ */
 export function isSameModel(one: string, other: string): boolean {
   return plain(one) === plain(other)
 }
 
 function plain(model: string): string {
-  const name = model.toLowerCase().replace(/^.*\//, '')
+  const asked = bedrockModel(model.toLowerCase())
+  const name = (asked.kind === 'profile' ? asked.model : model.toLowerCase()).replace(/^.*\//, '')
   return name.replace(/:latest$/, '').replace(/-\d{4}-\d{2}-\d{2}$/, '')
 }
 

@@ -55,7 +55,7 @@ export function converses(said: Said, stopReason = typeof said === 'string' ? 'e
 const TOOL = { toolUseId: 'tooluse_1', name: 'answer' }
 
 /** The events of a stream, some characters of the text each. */
-export function streamed(said: Said, stopReason: string): readonly Buffer[] {
+function streamed(said: Said, stopReason: string): readonly Buffer[] {
   const words = typeof said === 'string' ? said : JSON.stringify(said.tool)
   const pieces = words.match(/.{1,5}/gsu) ?? []
   const start =

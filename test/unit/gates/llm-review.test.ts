@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { isSameModel } from '../../../shared/gates/ask-judge.ts'
 import { judgeGate } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import type { DispatchRequest } from '../../../shared/provider.ts'
@@ -117,6 +118,13 @@ describe('llm_review', () => {
     expect(asked).toHaveLength(0)
     expect((await review({ allow_same_model: true }, by('judge'))).status).toBe('passed')
     expect((await review({ model: 'other' }, by('judge'))).status).toBe('passed')
+  })
+
+  test('a profile of Bedrock is the model behind it', () => {
+    const model = 'anthropic.claude-sonnet-4-20250514-v1:0'
+    expect(isSameModel(`us.${model}`, model)).toBe(true)
+    expect(isSameModel(`global.${model}`, `EU.${model}`)).toBe(true)
+    expect(isSameModel(`us.${model}`, 'us.amazon.nova-lite-v1:0')).toBe(false)
   })
 
   test('what the ports say reaches the judge between fences they cannot end, and nowhere else', async () => {
