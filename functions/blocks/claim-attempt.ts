@@ -79,9 +79,9 @@ async function claimOnce(
     const done = await call.world.runs.append(append)
     if (done.ok) {
       call.meter.claim = append.projection
-      const ready = await recordPre(call, { ...claimed, seq: done.seq }, prepared)
-      if (ready === 'ended') await lease.end()
-      return ready
+      const seq = await recordPre(call, open.attempt, prepared)
+      if (seq === 'ended') await lease.end()
+      return seq === 'ended' ? seq : { ...claimed, seq: seq ?? done.seq }
     }
     await lease.end()
     return done.because === 'full' ? { full: call.run } : refused(call, done)
@@ -112,15 +112,22 @@ function slotWait({ world }: BlockCall): number {
   return 1 + ((world.ids.random(1)[0] ?? 0) % 15)
 }
 
-async function recordPre(call: BlockCall, claimed: Claimed, prepared: PreparedAttempt): Promise<Claimed | 'ended'> {
+/**
+ * Verdicts of the pre-gates, right after the claim: by who claimed, or by who takes over the claim of one that died in
+ * between. Answers the seq of the last one; undefined = there is none.
+ */
+export async function recordPre(
+  call: BlockCall,
+  attempt: number,
+  prepared: PreparedAttempt,
+): Promise<number | 'ended' | undefined> {
   const { pre } = prepared
-  if (pre.events.length === 0) return claimed
+  if (pre.events.length === 0) return undefined
   const { world, epoch } = call
-  const { attempt } = claimed
   const at = ordinal({ epoch, attempt, phase: PHASE.claimed + 9 })
   const time = new Date(world.clock.now()).toISOString()
   const final = { ...laneHead(call), ordinal: at, guard: { below: at }, at: time, ...openingOf(call, prepared) }
   const step = { epoch, attempt, phase: PHASE.claimed + 1 }
   const done = await recordEvents(world, step, pre.events, final, settleMeter(call.meter))
-  return done.ok ? { ...claimed, seq: done.seq } : refused(call, done)
+  return done.ok ? done.seq : refused(call, done)
 }

@@ -3,10 +3,11 @@ import { createRun } from '../runs/create-run.ts'
 import type { ChildOrder } from '../runs/order-child.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
-import { claimAttempt } from './claim-attempt.ts'
+import { claimAttempt, recordPre } from './claim-attempt.ts'
 import { endAttempt } from './end-attempt.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
 import { orderAttempt } from './order-attempt.ts'
+import type { PreparedAttempt } from './prepare-attempt.ts'
 import { requireEnd, retryBlock } from './retry-block.ts'
 import { whenNotDone } from './when-not-done.ts'
 import { skipBlock } from './without-attempt.ts'
@@ -28,7 +29,8 @@ export async function tryChild(
   if (undecided) requireEnd(call, ready)
   const child = ready.order?.run.run_id
   const claim = child === undefined ? ready : { ...ready, child }
-  if (!open.claimed && (await claimAttempt(call, open, claim, signal)) === 'ended') return reportRecorded(call)
+  const begun = open.claimed ? await goOnWith(call, open, ready) : await claimAttempt(call, open, claim, signal)
+  if (begun === 'ended') return reportRecorded(call)
   if (ready.order !== undefined) return startChild(call, open.attempt, token, ready.order)
   const bare = { attempt: open.attempt, verdicts: [], gate_events: [] }
   const end = ready.taken ?? (ready.failure === undefined ? bare : { ...bare, failure: ready.failure })
@@ -44,6 +46,12 @@ async function openChildAttempt(call: BlockCall): Promise<OpenAttempt & { readon
   const open = await openAttempt(call)
   if (open === 'lost_for_good') throw retryBlock(call)
   return { ...open, claimed: false }
+}
+
+/** Who claimed may have died before the verdicts of the pre-gates were recorded: nothing completes without them. */
+async function goOnWith(call: BlockCall, { attempt, lane }: OpenAttempt, ready: PreparedAttempt) {
+  const { phase } = readOrdinal(lane ?? 0)
+  return phase < PHASE.claimed + 9 ? recordPre(call, attempt, ready) : undefined
 }
 
 async function startChild(call: BlockCall, attempt: number, token: string, order: ChildOrder): Promise<BlockReport> {

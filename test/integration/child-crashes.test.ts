@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { PlaceOptions } from '../../infra/local/place.ts'
-import { block, child, childOf, deployDocument, headOf, lastOf, startsOf } from './child-place.ts'
+import { Fault } from '../../shared/errors.ts'
+import { block, child, childOf, deployDocument, fastClock, headOf, lastOf, startsOf } from './child-place.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
@@ -147,6 +148,27 @@ describe('open-child', () => {
     await call('after')
     expect(answered).toContain('after')
     expect(await open.events(id)).toEqual(events)
+  })
+
+  test('records the verdicts of its pre-gates also when who claimed died before them', async () => {
+    open = await openTestPlace({ ...options, clock: fastClock(50) })
+    deployDocument(open, 'inner', [block('say', { inputs: { text: 'string' } })])
+    const { runs } = open.place.world
+    const append = runs.append.bind(runs)
+    let lost = 0
+    Object.assign(runs, {
+      append: async (change: Parameters<typeof append>[0]) => {
+        if (change.events[0]?.type !== 'block:gate' || lost > 0) return append(change)
+        lost += 1
+        throw new Fault('Unavailable', 'store_busy', 'busy')
+      },
+    })
+    const gate = { name: 'there', check: { type: 'not_empty', port: 'text' } }
+    const inputs = { text: { from: 'first.text' } }
+    const id = await open.start({ blocks: [block('first'), child('sub', 'inner', { inputs, pre_gates: [gate] })] })
+    expect((await lastOf(open, id))?.type).toBe('run:completed')
+    const gates = (await open.events(id)).filter(({ type }) => type === 'block:gate')
+    expect([lost, gates.map(({ block_id, attempt }) => `${block_id} ${attempt}`)]).toEqual([1, ['sub 1']])
   })
 
   test('goes back for its child when its token was answered although the child runs', async () => {
