@@ -56,16 +56,21 @@ export interface Started {
   stop(signal: NodeJS.Signals): Promise<number | null>
 }
 
+/** `pipe`: what it says on stderr is told only when it does not come up. */
 export async function startSluice(
   args: readonly string[],
   cwd: string,
-  stderr: 'inherit' | 'ignore' = 'inherit',
+  stderr: 'inherit' | 'pipe' = 'inherit',
 ): Promise<Started> {
   const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio: ['ignore', 'pipe', stderr] })
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4_000)
+  })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const lines = createInterface({ input: child.stdout })
   const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close')])
-  if (line === undefined) throw new Error(`sluice ${args.join(' ')} ended with code ${await ended}`)
+  if (line === undefined) throw new Error(`sluice ${args.join(' ')} ended with code ${await ended}. ${said}`)
   return {
     first: JSON.parse(line),
     ended,
