@@ -1,4 +1,5 @@
 import type { Dag } from '../../shared/dag/dag.ts'
+import { Fault } from '../../shared/errors.ts'
 import { chainOf } from '../../shared/runs/hash-chain.ts'
 import type { RunParts, StoredRun } from '../../shared/runs/invariants/stored-run.ts'
 import type { Execution } from '../../shared/runs/machine.ts'
@@ -26,7 +27,7 @@ export async function readStoredRun(
   meta: Meta,
 ): Promise<{ readonly stored: StoredRun; readonly seal: Seal | undefined }> {
   const { runs, objects, isolate } = world
-  const read = (ref: string) => objects.get(run.tenant, ref).catch(() => undefined)
+  const read = (ref: string) => objects.get(run.tenant, ref).catch(unlessAway)
   const dag = await readDag(read, meta)
   const beside = await readItems(world, run, dag)
   const sealed = await runs.sealed(run)
@@ -43,6 +44,11 @@ export async function readStoredRun(
     ...(ended ? { execution: await executionAtRest(world, meta) } : {}),
   }
   return { stored, seal }
+}
+
+/** An object store that is away for a moment says nothing of its objects. */
+function unlessAway(error: unknown): undefined {
+  if (error instanceof Fault && error.name === 'Unavailable') throw error
 }
 
 async function readDag(read: RunParts['read'], { dag_ref }: Meta): Promise<Dag | undefined> {

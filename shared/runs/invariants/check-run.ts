@@ -1,3 +1,4 @@
+import { Fault } from '../../errors.ts'
 import { isRunEnd } from '../is-run-end.ts'
 import type { Invariant } from './invariant.ts'
 import { INVARIANTS } from './registry.ts'
@@ -63,12 +64,13 @@ const NAMES: Readonly<Record<keyof RunParts, string>> = {
   max_attempts: 'the cap of attempts',
 }
 
-/** A run whose parts are so damaged that a check cannot read them is not in order. */
+/** A run whose parts are so damaged that a check cannot read them is not in order; of a store that is away, Unavailable. */
 async function problemsOf(one: Invariant, run: StoredRun): Promise<readonly string[]> {
   try {
     // whyLeftOut() saw every part this one needs.
     return await one.check(run as RunParts)
   } catch (error) {
+    if (error instanceof Fault && error.name === 'Unavailable') throw error
     return [`it cannot be checked: ${error instanceof Error ? error.message : String(error)}`]
   }
 }
