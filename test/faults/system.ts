@@ -266,12 +266,15 @@ function watchTenant(
   method: string,
   args: readonly unknown[],
 ): void {
-  if (tenant === undefined || (port !== 'runs' && port !== 'objects')) return
+  if (tenant === undefined || (port !== 'runs' && port !== 'objects') || WATCHED.has(method)) return
   const [first] = args as readonly [TenantNamed]
   const named = typeof first === 'string' ? first : (first?.tenant ?? first?.run?.tenant ?? first?.meta?.tenant)
   if (named !== undefined && named !== tenant)
     sim.violate(27, `${name} of ${tenant} calls ${port}.${method} for ${named}`)
 }
+
+/** The dispatches of a sandbox are looked after in common, whosever turn it is. */
+const WATCHED = new Set(['stopped', 'renewLease'])
 
 type TenantNamed =
   | string
