@@ -12,6 +12,7 @@ import { count } from './words.ts'
 interface StopOptions extends TargetOptions {
   readonly reason?: string
   readonly block?: string
+  readonly hold?: true
 }
 
 /** `stop` and `stop-all`. */
@@ -22,17 +23,19 @@ export function addStop(parent: Command, session: Session, hidden?: CommandOptio
     .option('--block <id>', 'stop this block alone; the run goes on, and ends failed')
     .action((runId: string, options: StopOptions) => stop(session, runPath(runId, '/stop'), options))
   withTarget(parent.command('stop-all', hidden).description('cancel every active run'))
-    .option('--reason <text>', 'recorded with each run')
+    .option('--reason <text>', 'recorded with each run, and with the hold')
+    .option('--hold', 'and refuse starts from now on, until `run release`')
     .action((options: StopOptions) => stop(session, '/api/dag/runs/stop-all', options))
 }
 
-async function stop(session: Session, path: string, { url, json, reason, block }: StopOptions): Promise<void> {
-  const body = { ...(reason === undefined ? {} : { reason }), ...(block === undefined ? {} : { block_id: block }) }
+async function stop(session: Session, path: string, { url, json, reason, block, hold }: StopOptions): Promise<void> {
+  const body = { reason, block_id: block, hold }
   const answer = await callApi(chooseTarget(session, url), StoppedSchema, { method: 'POST', path, body })
   const { stopped, left = 0, not_stopped = [] } = answer
   if (json === true) session.say(jsonText(answer, 2))
   else if (block !== undefined) session.say(oneLine(`Cancelled block ${block}. The run goes on, and ends failed.`))
   else for (const line of [`Cancelled ${count(stopped, 'run')}.`, ...not_stopped.map(leftLine)]) session.say(line)
+  if (json !== true && hold === true) session.say('Starts are on hold. `run release` allows them again.')
   if (left > 0)
     throw new Fault('Unavailable', 'runs_left', `${count(left, 'run')} could not be stopped now. Ask again.`)
 }
