@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { planDag } from '../../shared/plan/plan-dag.ts'
 import { jsonText } from './json-text.ts'
-import { maxParallelHere } from './max-parallel.ts'
 import { planLines } from './plan-lines.ts'
 import { type PlanOptions, withPlanOptions } from './plan-options.ts'
 import { readDagFile, refusing } from './read-dag-file.ts'
 import { usage } from './refused.ts'
 import { renderPlan } from './render-plan.ts'
 import type { Session } from './session.ts'
+import { settingsHere } from './settings-here.ts'
 
 export function addPlan(parent: Command, session: Session): void {
   withPlanOptions(parent.command('plan').description(ABOUT))
@@ -25,8 +25,9 @@ async function plan(session: Session, file: string | undefined, options: PlanOpt
   if (file === undefined) throw usage('Name the DAG file to plan, or say --ndjson.')
   const dag = readDagFile(file, 'plan')
   const { durations, defaultDuration: default_duration, items } = options
-  const max_parallel = options.maxParallel ?? maxParallelHere()
-  const planned = refusing(() => planDag(dag, { durations, default_duration, items, max_parallel }))
+  const settings = settingsHere()
+  const max_parallel = options.maxParallel ?? settings.safety.max_parallel
+  const planned = refusing(() => planDag(dag, { durations, default_duration, items, max_parallel }, settings))
   if (options.json === true) session.say(jsonText(planned, 2))
   else for (const line of renderPlan(planned, session.size().columns)) session.say(line)
 }

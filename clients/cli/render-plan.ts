@@ -70,10 +70,25 @@ function costRows({ cost, next_limit: next }: Plan): readonly Row[] {
   return [
     [
       '1,000 runs',
-      `$${own.toFixed(2)} of orchestration, $${work.toFixed(2)} of Lambda while blocks work; list prices of ${region}, ${as_of}; models not counted`,
+      `$${own.toFixed(2)} of orchestration, $${work.toFixed(2)} of Lambda while blocks work; list prices of ${region}, ${as_of}`,
     ],
+    ...modelRows(cost.models),
     ['next limit', `${next.name}: ${number(next.used)} of ${number(next.limit)} (${share} %)`],
   ]
+}
+
+function modelRows({ calls, tokens, usd, unpriced }: Plan['cost']['models']): readonly Row[] {
+  if (calls.length === 0) return []
+  const unknown = unpriced.length === 0 ? '' : `; unknown price: ${unpriced.join(', ')}`
+  const price = calls.every((call) => call.usd === null)
+    ? 'price unknown'
+    : `about ${dollars(usd.expected)}, ${dollars(usd.low)} to ${dollars(usd.high)}`
+  const used = `${number(tokens.expected)} tokens, ${number(tokens.low)} to ${number(tokens.high)}`
+  return [['models', `a run: ${price}; ${used}${unknown}`]]
+}
+
+function dollars(usd: number): string {
+  return `$${usd.toFixed(usd < 1 ? 4 : 2)}`
 }
 
 function words(seconds: number): string {

@@ -11,7 +11,7 @@ export const handler = httpHandler({
   run: ({ body }, world) => {
     const { dag: given, max_parallel = world.settings.safety.max_parallel, ...told } = body
     const parsed = parseDag(given, { providers: world.providers.names() })
-    if (parsed.ok) return { json: planDag(parsed.dag, { ...told, max_parallel }) }
+    if (parsed.ok) return { json: planDag(parsed.dag, { ...told, max_parallel }, world.settings) }
     const message = 'Cannot plan the DAG: it has errors, listed with their places.'
     const issues = parsed.errors.slice(0, 20).map((error) => ({ ...error }))
     throw new Fault('InvalidInput', 'invalid_dag', message, { issues })

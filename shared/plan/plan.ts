@@ -22,6 +22,20 @@ const LimitSchema = z.strictObject({
   share: z.number().describe('used of limit, 1 = reached'),
 })
 
+const RangeSchema = z
+  .strictObject({ low: z.number(), expected: z.number(), high: z.number() })
+  .describe('As well as it can go, as it usually does, as badly as retries, repairs and bounces allow')
+
+const ModelCallSchema = z.strictObject({
+  block: text,
+  work: text.describe('answer, or judge and the name of the gate'),
+  provider: text,
+  model: text,
+  calls: RangeSchema,
+  tokens: RangeSchema,
+  usd: RangeSchema.nullable().describe('null = the price is unknown'),
+})
+
 /** What a DAG will do before it has run: docs/plan.md explains every member. */
 export const PlanSchema = z.strictObject({
   dag: text,
@@ -54,6 +68,14 @@ export const PlanSchema = z.strictObject({
     orchestration_usd_per_1000_runs: z.number(),
     lines: z.array(z.strictObject({ what: text, quantity: z.number(), usd: z.number() })).readonly(),
     work_usd_per_1000_runs: z.number().describe('Lambda while blocks work or wait for a model'),
+    models: z
+      .strictObject({
+        calls: z.array(ModelCallSchema).readonly(),
+        tokens: RangeSchema,
+        usd: RangeSchema.describe('Of the calls whose price is known'),
+        unpriced: ids.describe('Blocks with a call whose price is unknown'),
+      })
+      .describe('Calls of providers, of one run'),
   }),
   next_limit: LimitSchema,
   limits: z.array(LimitSchema).readonly(),

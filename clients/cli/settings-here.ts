@@ -1,16 +1,15 @@
 import { Fault } from '../../shared/errors.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
-import { SafetySchema } from '../../shared/settings.ts'
+import { type Settings, SettingsSchema } from '../../shared/settings.ts'
 import { readFileIfAny } from './read-file.ts'
 
 /** What a run started here would get; a sluice.yaml with errors is for `sluice validate` to tell. */
-export function maxParallelHere(): number {
+export function settingsHere(): Settings {
   const text = readFileIfAny('sluice.yaml', 'settings')
   try {
-    const safety = text === undefined ? SafetySchema.parse({}) : parseSettings(text, 'sluice.yaml').safety
-    return safety.max_parallel
+    return text === undefined ? SettingsSchema.parse({}) : parseSettings(text, 'sluice.yaml')
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    return SafetySchema.parse({}).max_parallel
+    return SettingsSchema.parse({})
   }
 }

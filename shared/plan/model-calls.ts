@@ -1,0 +1,115 @@
+import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
+import type { Block, Dag, GateUse } from '../dag/dag.ts'
+import { findAgent } from '../dag/find-agent.ts'
+import { leavesOf, paramsOf } from '../gates/check-parts.ts'
+import { gateOf } from '../gates/registry.ts'
+import { REVIEW_SYSTEM } from '../prompts/review-prompt.ts'
+import { answerTokens } from '../runs/estimate-call.ts'
+import type { Routing } from '../settings.ts'
+import { type Expectations, expectedItems } from './expectations.ts'
+
+/** A figure when all goes as well as it can, as it usually does, and as badly as policies allow. */
+export interface Range {
+  readonly low: number
+  readonly expected: number
+  readonly high: number
+}
+
+/** The calls one block makes of one model, and tokens of one of them. */
+export interface ModelCalls {
+  readonly block: string
+  readonly work: string
+  readonly provider: string
+  readonly model: string
+  readonly calls: Range
+  readonly tokens_in: Range
+  readonly tokens_out: Range
+}
+
+/** What nobody can know before a run (docs/plan.md): tokens of a value in a prompt, and of an answer. */
+const VALUE: Range = { low: 0, expected: 250, high: 4_000 }
+const ANSWER = { low: 100, expected: 500 }
+const VERDICT = { low: 30, expected: 60 }
+
+/** Every call of a provider that runs of a document may make: answers, and models that judge as gates. */
+export function modelCalls(dag: Dag, expectations: Expectations, routing: Routing): readonly ModelCalls[] {
+  const modules = bounceModules(dag.blocks)
+  return dag.blocks.flatMap((block) => {
+    const items = expectedItems(block, expectations)
+    const once = { tries: passesOf(block, modules) * block.retry.max_attempts, items: 1 }
+    const each = { ...once, items: block.foreach === undefined ? 1 : items }
+    return [
+      ...answersOf(block, each, routing),
+      ...judgesOf(block, block.foreach?.item_gates ?? [], each),
+      ...judgesOf(block, [...block.pre_gates, ...block.post_gates], once),
+    ]
+  })
+}
+
+/** How often a block may begin: once, and again with each bounce that resets it. */
+function passesOf({ id }: Block, modules: readonly BounceModule[]): number {
+  const rules = modules.flatMap((module) => module.rules).filter(({ hull }) => hull.includes(id))
+  return rules.reduce((passes, { bounce }) => passes + bounce.max_bounces, 1)
+}
+
+interface Times {
+  /** Of every pass together. */
+  readonly tries: number
+  readonly items: number
+}
+
+function answersOf(block: Block, { tries, items }: Times, routing: Routing): readonly ModelCalls[] {
+  if (block.mode !== 'ai') return []
+  const { agent } = block
+  const found = findAgent(agent, routing)
+  const { provider, model } = found.ok ? found : agent
+  const own = (agent.system ?? '').length + (agent.prompt ?? block.name).replace(/\{\{[^{}]*\}\}/g, '').length
+  const values = Object.keys(block.inputs).length
+  const most = answerTokens(agent.model_params)
+  const repairs = block.strict_output ? block.contract_repair_attempts : 0
+  return [
+    {
+      block: block.id,
+      work: 'answer',
+      provider,
+      model,
+      calls: { low: items, expected: items, high: items * tries * (1 + repairs) },
+      tokens_in: prompted(own, values),
+      tokens_out: upTo(ANSWER, most),
+    },
+  ]
+}
+
+function judgesOf(block: Block, gates: readonly GateUse[], { tries, items }: Times): readonly ModelCalls[] {
+  return gates.flatMap(({ name, check }) =>
+    leavesOf(check).flatMap((leaf): readonly ModelCalls[] => {
+      const params = paramsOf(leaf)
+      const asked = gateOf(leaf.type)?.asks?.(params)
+      if (asked === undefined) return []
+      const { samples, criteria } = params
+      // A malformed answer is asked for once more.
+      const most = 2 * (typeof samples === 'number' ? samples : 1)
+      const own = REVIEW_SYSTEM.length + (typeof criteria === 'string' ? criteria.length : 0)
+      return [
+        {
+          block: block.id,
+          work: `judge ${name}`,
+          ...asked,
+          calls: { low: items, expected: items, high: items * tries * most },
+          tokens_in: prompted(own, 1),
+          tokens_out: upTo(VERDICT, answerTokens({})),
+        },
+      ]
+    }),
+  )
+}
+
+function prompted(characters: number, values: number): Range {
+  const own = Math.ceil(characters / 4)
+  const { low, expected, high } = VALUE
+  return { low: own + values * low, expected: own + values * expected, high: own + values * high }
+}
+
+function upTo({ low, expected }: Omit<Range, 'high'>, most: number): Range {
+  return { low: Math.min(low, most), expected: Math.min(expected, most), high: most }
+}

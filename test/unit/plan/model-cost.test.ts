@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { parseDag } from '../../../shared/dag/parse.ts'
+import { modelCost } from '../../../shared/plan/model-cost.ts'
+import { SettingsSchema } from '../../../shared/settings.ts'
+
+const PLACE = SettingsSchema.parse({
+  providers: {
+    paid: { type: 'openai-compatible', url: 'https://api.openai.com/v1' },
+    own: { type: 'openai-compatible', url: 'https://models.example.com/v1' },
+  },
+  agents: { writer: { role: 'worker', provider: 'paid', model: 'gpt-4o' } },
+})
+
+const cost = (blocks: readonly object[], told = {}) => {
+  const parsed = parseDag({ blocks })
+  if (!parsed.ok) throw new Error(parsed.errors.map(({ message }) => message).join('\n'))
+  const expectations = { durations: {}, default_duration: 1, items: {}, max_parallel: 0, ...told }
+  return modelCost(parsed.dag, expectations, PLACE)
+}
+const block = (id: string, agent: object, more: object = {}) => ({ id, outputs: { text: 'string' }, agent, ...more })
+/** 400 characters, 100 tokens. */
+const PROMPT = 'x'.repeat(400)
+
+describe('modelCost()', () => {
+  test('reckons low, expected and high from prompt, answer, tries and repairs', () => {
+    const agent = { provider: 'paid', model: 'gpt-4o', prompt: PROMPT, model_params: { max_tokens: 1_000 } }
+    const retry = { max_attempts: 3 }
+    const { calls, tokens, usd } = cost([block('a', agent, { retry, inputs: { b: { type: 'string', default: '' } } })])
+    expect(calls).toMatchObject([
+      { block: 'a', work: 'answer', provider: 'paid', model: 'gpt-4o', calls: { low: 1, expected: 1, high: 6 } },
+    ])
+    expect(tokens).toEqual({ low: 200, expected: 850, high: 6 * 5_100 })
+    // 2.5 and 10 dollars a million.
+    expect(usd).toEqual({ low: 0.00125, expected: 0.005875, high: 0.1215 })
+  })
+
+  test('shows an unknown price as unknown, never as nothing', () => {
+    const known = block('a', { role: 'worker', prompt: PROMPT })
+    const unknown = block('b', { provider: 'own', model: 'gpt-4o', prompt: PROMPT })
+    const { calls, usd, unpriced, tokens } = cost([known, unknown])
+    expect(calls.map(({ model, usd: price }) => [model, price === null])).toEqual([
+      ['gpt-4o', false],
+      ['gpt-4o', true],
+    ])
+    expect(unpriced).toEqual(['b'])
+    expect(usd.expected).toBe(0.00525)
+    expect(tokens.expected).toBe(1_200)
+  })
+
+  test('counts items, bounces and judges, and local as free', () => {
+    const gate = {
+      name: 'fair',
+      check: { type: 'llm_review', port: 'text', criteria: 'Fair?', provider: 'paid', model: 'gpt-5' },
+      on_fail: 'route',
+    }
+    const judged = block(
+      'b',
+      { provider: 'local', model: 'outline', prompt: PROMPT },
+      {
+        inputs: { text: { from: 'a.text', type: 'json' } },
+        post_gates: [gate],
+        on_gate_fail: [{ when_gate: 'fair', route_to: 'a', max_bounces: 2 }],
+      },
+    )
+    const each = block(
+      'a',
+      { provider: 'paid', model: 'gpt-4o', prompt: PROMPT },
+      {
+        foreach: { items: '{{inputs.files}}', as: 'file' },
+        inputs: { files: 'json' },
+        strict_output: false,
+      },
+    )
+    const { calls } = cost([each, judged], { items: { a: 4 } })
+    expect(calls.map(({ block: id, work, calls: n, usd }) => [id, work, n.expected, n.high, usd?.high === 0])).toEqual([
+      ['a', 'answer', 4, 12, false],
+      ['b', 'answer', 1, 6, true],
+      ['b', 'judge fair', 1, 18, false],
+    ])
+  })
+})
