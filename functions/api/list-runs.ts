@@ -59,6 +59,8 @@ function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummar
     last_seq: head.seq,
     pending_approvals: Object.values(head.approvals).filter(({ status }) => status === 'pending').length,
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
+    ...(meta.continues === undefined ? {} : { continues: meta.continues }),
+    ...(meta.retry_of === undefined ? {} : { retry_of: meta.retry_of.run_id }),
     links: runLinks(meta.run_id),
   }
 }

@@ -21,6 +21,8 @@ const RunSummarySchema = z.strictObject({
   last_seq: count,
   pending_approvals: count,
   parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
+  continues: text.optional().describe('The run whose context and artifacts this one began with'),
+  retry_of: text.optional().describe('The run whose results it took over where definition and inputs were the same'),
   links: z.record(text, text),
 })
 export type RunSummary = z.output<typeof RunSummarySchema>

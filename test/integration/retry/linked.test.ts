@@ -116,6 +116,15 @@ describe('lineage', () => {
     expect((await place.place.call('get-run', c)).json).toMatchObject({ run: { continues: a, retry_of: b } })
   })
 
+  test('is told by the list of runs', async () => {
+    const first = await place.run({ blocks: [ai('a')] })
+    const retried = await place.retry(first)
+    const { json } = await place.place.call('list-runs', '')
+    const [newest, oldest] = (json as unknown as { runs: readonly object[] }).runs
+    expect(newest).toMatchObject({ run_id: retried.id, retry_of: first.id })
+    expect(oldest).not.toHaveProperty('retry_of')
+  })
+
   test('is nothing for a run without links', async () => {
     const { id } = await place.run({ blocks: [ai('a')] })
     const { json } = await place.place.call('get-run', id)
