@@ -40,7 +40,7 @@ export async function killAtRandom(points: number, seed: number, say = (_: strin
   writeFileSync(join(folder, 'sluice.yaml'), settings(model.url))
   const kills: Kill[] = []
   const ids: string[] = []
-  let place = await startSluice(['start', '--port', '0', '--json'], folder, 'pipe')
+  let place = await startSluice(['start', '--port', '0', '--json'], folder, 'keep')
   try {
     for (let point = 1; point <= points; point += 1) {
       await topUp(place, ids)
@@ -48,7 +48,7 @@ export async function killAtRandom(points: number, seed: number, say = (_: strin
       const before = await liveRuns(place)
       await killed(place)
       const began = performance.now()
-      place = await startSluice(['start', '--port', '0', '--json'], folder, 'pipe')
+      place = await startSluice(['start', '--port', '0', '--json'], folder, 'keep')
       const ready_ms = performance.now() - began
       const resumed_ms = await resumed(place, before, performance.now())
       kills.push({ live: before.length, ready_ms: Math.round(ready_ms), resumed_ms: Math.round(resumed_ms) })

@@ -56,16 +56,17 @@ export interface Started {
   stop(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** `pipe`: what it says on stderr is told only when it does not come up. */
+/** `keep`: what it says on stderr is told only when it does not come up. */
 export async function startSluice(
   args: readonly string[],
   cwd: string,
-  stderr: 'inherit' | 'pipe' = 'inherit',
+  stderr: 'show' | 'keep' = 'show',
 ): Promise<Started> {
-  const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio: ['ignore', 'pipe', stderr] })
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-4_000)
+    if (stderr === 'show') process.stderr.write(text)
   })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const lines = createInterface({ input: child.stdout })
