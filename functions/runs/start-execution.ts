@@ -19,7 +19,11 @@ export async function startExecution(
     await world.machine.start(order)
   } catch (error) {
     if (parent !== undefined || !(error instanceof Fault) || error.code !== 'machine_unknown') throw error
-    const { text, parts } = compileDag((await readPinned(world, run)).dag)
+    const { dag } = await readPinned(world, run).catch((why: unknown) => {
+      // Without its document nobody can make it: what is told is what the start asked for.
+      throw why instanceof Fault && why.name === 'NotFound' ? error : why
+    })
+    const { text, parts } = compileDag(dag)
     await world.machine.ensure(text, dag_hash, parts)
     await world.machine.start(order)
   }
