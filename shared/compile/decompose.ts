@@ -1,11 +1,11 @@
 import { barrierSides, factorBarriers } from './barriers.ts'
 import { coreOf } from './core.ts'
-import { addNode, emptyGraph, toggleEdge } from './edit-graph.ts'
+import { addNode, toggleEdge } from './edit-graph.ts'
 import { flatten, type Steps } from './flatten.ts'
 import { layLanes } from './lay-lanes.ts'
 import type { Upstream } from './reduce.ts'
 import { reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
-import { nodesAt, type WorkGraph } from './work-graph.ts'
+import { emptyGraph, nodesAt, type WorkGraph } from './work-graph.ts'
 
 /**
  * Turns a transitively reduced order into nested sequences and Parallels, with joins where the order is not

@@ -1,11 +1,7 @@
 import type { Expression } from './expression.ts'
 import { noPorts, toggle } from './port-set.ts'
 import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
-import { enlist, workList } from './work-list.ts'
-
-export function emptyGraph(): WorkGraph {
-  return { byEntry: [], byExit: [], toReduce: workList(1), toFactor: workList(2), size: 0 }
-}
+import { enlist } from './work-list.ts'
 
 export function addNode(graph: WorkGraph, expression: Expression): WorkNode {
   const port = graph.byEntry.length

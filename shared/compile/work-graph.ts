@@ -1,6 +1,6 @@
 import type { Expression } from './expression.ts'
 import type { PortSet } from './port-set.ts'
-import type { WorkList } from './work-list.ts'
+import { type WorkList, workList } from './work-list.ts'
 
 /**
  * A node of the work graph. Neighbours do not name a node but its ports: `entry` stands in the `after` sets of its
@@ -26,6 +26,10 @@ export interface WorkGraph {
   readonly toFactor: WorkList
   /** How many nodes are alive. */
   size: number
+}
+
+export function emptyGraph(): WorkGraph {
+  return { byEntry: [], byExit: [], toReduce: workList(1), toFactor: workList(2), size: 0 }
 }
 
 /** The nodes behind ports: `nodesAt(graph.byEntry, node.after.members)` are the successors. */

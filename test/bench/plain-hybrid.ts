@@ -1,9 +1,9 @@
 import { barrierSides, factorBarriers } from '../../shared/compile/barriers.ts'
-import { addNode, emptyGraph, toggleEdge } from '../../shared/compile/edit-graph.ts'
+import { addNode, toggleEdge } from '../../shared/compile/edit-graph.ts'
 import { flatten, type Steps } from '../../shared/compile/flatten.ts'
 import type { Upstream } from '../../shared/compile/reduce.ts'
 import { reduceSeriesParallel, twinBuckets } from '../../shared/compile/series-parallel.ts'
-import { nodesAt, type WorkNode } from '../../shared/compile/work-graph.ts'
+import { emptyGraph, nodesAt, type WorkNode } from '../../shared/compile/work-graph.ts'
 import { type Cuts, cutOneKnot } from './cut-knots.ts'
 
 /**
