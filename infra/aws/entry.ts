@@ -48,7 +48,7 @@ function openerOf(ports: readonly string[], port: string, named: NamedClients): 
 function secretsOpener({ ssm = false, secretsmanager = false }: NamedClients): Opener {
   if (ssm && secretsmanager) return ['secrets', 'openSecrets']
   if (ssm) return ['secrets-of-ssm', 'openSsmSecrets']
-  return secretsmanager ? ['secrets-of-manager', 'openManagerSecrets'] : ['secrets-of-none', 'openNoSecrets']
+  return secretsmanager ? ['secrets-of-vault', 'openManagerSecrets'] : ['secrets-of-none', 'openNoSecrets']
 }
 
 type Opener = readonly [file: string, opener: string]
