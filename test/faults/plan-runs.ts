@@ -24,7 +24,8 @@ export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without
   const plan = planRun(random, 6)
   const { blocks } = plan.document as { readonly blocks: readonly Written[] }
   const pairs = plan.blocks.map((block, i) => sprinkled(block, blocks[i] as Written, random))
-  const all = [...pairs, ...planHandlers(plan.blocks, random)]
+  const knot = chance(random, 0.3) ? KNOT : []
+  const all = [...pairs, ...planHandlers(plan.blocks, random), ...knot]
   const kept = all.filter(([{ id }]) => !without.has(id))
   return {
     tenant,
@@ -50,6 +51,25 @@ function written(id: string) {
     contract_repair_attempts: 0,
   }
 }
+
+/** Wires that no nesting of parallel branches has: joins that wait for several blocks at once. */
+const KNOT: readonly (readonly [PlannedBlock, Written])[] = Object.entries<readonly string[]>({
+  k0: [],
+  k1: [],
+  k2: [],
+  k3: ['k0', 'k1', 'k2'],
+  k4: ['k0', 'k1'],
+  k5: ['k1', 'k2', 'k4'],
+}).map(([id, upstream]) => [
+  { id, upstream, gates: 0, tries: 2 },
+  {
+    id,
+    ...written(id),
+    inputs: Object.fromEntries(upstream.map((other) => [`from_${other}`, { from: `${other}.text` }])),
+    post_gates: [],
+    retry: { max_attempts: 2, backoff: 'none', delay_ms: 0, jitter: 'none' },
+  },
+])
 
 function sprinkled(block: PlannedBlock, text: Written, random: Random): readonly [PlannedBlock, Written] {
   const timeout_ms = [3_000, 10_000, 40_000][upTo(random, 2)] ?? 10_000

@@ -5,11 +5,14 @@ import type { System } from './system.ts'
 /** What must hold of every HEAD after every step, and of what it was before. */
 export function watchHeads(system: System, max_runs: number): () => Promise<void> {
   const before = new Map<string, Head>()
+  const places = new Map<string, number>()
   return async () => {
     for (const id of system.written()) {
       const key = system.runs.get(id)
-      if (key !== undefined) await watchHead(system, key, before)
-      else if (id === 'tenant/') await watchLeases(system, max_runs)
+      if (key !== undefined) {
+        await watchHead(system, key, before)
+        await watchProjections(system, key, places)
+      } else if (id === 'tenant/') await watchLeases(system, max_runs)
     }
   }
 }
@@ -60,6 +63,16 @@ function budgetProblems({ budget: was }: Head, { budget }: Head): readonly Probl
     wrong.push([17, `reserved past its cap: ${JSON.stringify(budget)}`])
   }
   return wrong
+}
+
+/** 22: a projection is only ever replaced by a newer one. */
+async function watchProjections({ raw, sim }: System, key: RunKey, places: Map<string, number>): Promise<void> {
+  for (const { block, ordinal } of await raw.projections(key)) {
+    const name = `${key.run_id} ${block}`
+    const was = places.get(name) ?? 0
+    if (ordinal < was) sim.violate(22, `${key.run_id}: the projection of block ${block} went from ${was} to ${ordinal}`)
+    places.set(name, ordinal)
+  }
 }
 
 /** 19: never more active runs than there may be. */
