@@ -27,7 +27,8 @@ export function callerOf(url: string, role = 'Deployer') {
   const run = (id: string, rest = '') => `/api/dag/runs/${id}${rest}`
   const events = async (id: string): Promise<readonly RunEvent[]> => {
     const { json } = await call('GET', run(id, '/replay?limit=1000'))
-    return json.events as readonly RunEvent[]
+    // A child is named by its parent's block before it is there.
+    return (json.events ?? []) as readonly RunEvent[]
   }
   return {
     call,

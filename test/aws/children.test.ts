@@ -71,6 +71,43 @@ test('the stop of a parent stops its child, though that waits for a person', asy
   await expect.poll(() => statusOf(child, 'coding'), { timeout: 10_000 }).toBe('ABORTED')
 })
 
+test('a block that is stopped alone stops its child; its run goes on and ends failed, its budget balanced', async () => {
+  const agent = says('Plan a small garden with three beds.')
+  const blocks = [
+    { id: 'sub', mode: 'dag', dag: { name: 'coding' }, budget: { tokens: 50_000 } },
+    { id: 'told', outputs: text, agent: { ...agent, model_params: { max_tokens: 500 } } },
+    { id: 'after', outputs: text, agent, depends: 'sub.succeeded' },
+  ]
+  const dag = JSON.stringify({ name: 'stops-one', budget: { tokens: 100_000 }, blocks })
+  const id = await caller.start({ dag })
+  const begun = ({ type, block_id }: RunEvent) => type === 'block:started' && block_id === 'sub'
+  const [child = ''] = childIn(await caller.until(id, begun))
+  await caller.until(child, ({ type }) => type === 'approval:requested')
+  const stop = (block_id: string) => caller.call('POST', `/api/dag/runs/${id}/stop`, { block_id, reason: 'enough' })
+  expect(await stop('sub')).toMatchObject({ status: 200, json: { block_id: 'sub', status: 'cancelled' } })
+  const events = await caller.until(id, isEnd)
+  expect(events.at(-1)).toMatchObject({
+    type: 'run:failed',
+    data: {
+      code: 'block_cancelled',
+      block_id: 'sub',
+      reason: expect.stringContaining('stopped by iam:Deployer: enough'),
+    },
+  })
+  const ends = events.flatMap(({ type, block_id }) =>
+    /completed|skipped|cancelled/.test(type) && block_id ? [`${block_id} ${type}`] : [],
+  )
+  expect(ends.sort()).toEqual(['after block:skipped', 'sub block:cancelled', 'told block:completed'])
+  expect((await caller.until(child, isEnd)).at(-1)).toMatchObject({
+    type: 'run:cancelled',
+    data: { code: 'parent_ended' },
+  })
+  const { json } = await caller.call('GET', `/api/dag/runs/${id}`)
+  const { budget, tokens } = json.run as { budget: Record<string, number>; tokens: number }
+  expect(budget).toMatchObject({ cap_tokens: 100_000, committed_tokens: tokens, spent_tokens: tokens })
+  expect(await stop('told')).toMatchObject({ status: 409, json: { code: 'run_ended' } })
+})
+
 /** From the last reads before a function's first write to one past its last call. */
 const CRASHES = [
   { name: 'open-child', first: 6, last: 18 },
