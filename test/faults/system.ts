@@ -23,6 +23,7 @@ import type { SharedPorts } from './sandbox.ts'
 import type { Scenario } from './scenario.ts'
 import type { Sim } from './sim.ts'
 import { simulatedGatePorts } from './simulated-gate-ports.ts'
+import { watchAnswers } from './watch-answers.ts'
 
 export type StoreKind = 'sqlite' | 'dynamodb'
 
@@ -60,11 +61,12 @@ export function openSystem({ sim, scenario, store, mutant }: SystemParts): Syste
     ended: (name, status) => tellReconcile(sim, functions, name, status),
   })
   const { holderGone } = machine
+  const answer = watchAnswers(sim, opened.raw, runs, machine.answer)
   const shared: SharedPorts = {
     ...opened,
     ...simulatedGatePorts(),
     objects: withMissing(sim, objects),
-    machine: store === 'sqlite' ? { ...machine, holderGone } : { ...machine, holderGone: () => false },
+    machine: { ...machine, answer, holderGone: store === 'sqlite' ? holderGone : () => false },
     outbox: outboxOf(sim, store, () => functions),
     providers: {
       get: (name) => ({ probe: probe.provider, judge: probe.judge })[name],

@@ -108,11 +108,6 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     await store.append(step(run, '0', at(2, 10)))
     return !(await store.append(step(run, '0', at(1, 90)))).ok
   },
-  async 'outbox-settled-first'({ store, mutant }) {
-    const world = worldOf({ runs: store }, mutant, 'send-outbox')
-    await world.runs.head(run, [])
-    return (await store.head(run))?.outbox.length === 1
-  },
   async 'token-before-decision'({ store, mutant }) {
     const answered: string[] = []
     const machine = { answer: async (token: string) => void answered.push(token) }

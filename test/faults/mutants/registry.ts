@@ -7,7 +7,6 @@ import { leaseKept } from './lease-kept.ts'
 import { leaseOverCap } from './lease-over-cap.ts'
 import { noLaneGuard } from './no-lane-guard.ts'
 import { noTerminalGuard } from './no-terminal-guard.ts'
-import { outboxSettledFirst } from './outbox-settled-first.ts'
 import { pageByFirstSeq } from './page-by-first-seq.ts'
 import { pagesFirst } from './pages-first.ts'
 import { projectionBackwards } from './projection-backwards.ts'
@@ -29,7 +28,6 @@ export const MUTANTS: readonly Mutant[] = [
   leaseOverCap,
   noLaneGuard,
   noTerminalGuard,
-  outboxSettledFirst,
   pageByFirstSeq,
   pagesFirst,
   projectionBackwards,
