@@ -7,6 +7,8 @@ export interface Mutant {
   readonly name: string
   /** The mistake, in words. */
   readonly what: string
+  /** It needs something to come between two requests: SQLite has no such place. */
+  readonly needs_network?: true
   /** Of one sandbox, in front of the network and its faults: two requests it makes of one can be parted by anything. */
   readonly client?: (client: Pick<DynamoDBClient, 'send'>) => Pick<DynamoDBClient, 'send'>
   readonly store?: (store: RunStore) => RunStore

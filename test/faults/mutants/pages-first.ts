@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts'
 export const pagesFirst: Mutant = {
   name: 'pages-first',
   what: 'a reader of the log reads the pages first and HEAD then',
+  needs_network: true,
   store: (store) => ({
     ...store,
     async events(run, since, limit) {
