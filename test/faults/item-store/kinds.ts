@@ -48,7 +48,7 @@ export function kindOf(type: string): Kind<Raw> {
 const MAX_DEPTH = 32
 
 /** A value as the table keeps it: checked, nothing shared with whoever sent it, frozen. */
-export function kept(value: AttributeValue, depth = 0): AttributeValue {
+function kept(value: AttributeValue, depth = 0): AttributeValue {
   if (depth > MAX_DEPTH) throw invalid('Nesting Levels have exceeded supported limits')
   const { type, raw } = typed(value)
   // The kind keeps the type it was given.

@@ -46,7 +46,7 @@ export function mirror({ client }: Pick<ItemStore, 'client'>, emulated: Emulated
 }
 
 /** Two tables that should be equal are not. */
-export class Difference extends Error {
+class Difference extends Error {
   constructor(command: Command, mine: Outcome, theirs: Outcome) {
     const asked = JSON.stringify(plain(command.input))
     const [ours, others] = [mine, theirs].map(({ seen, error }) => `${JSON.stringify(plain(seen))} ${error ?? ''}`)

@@ -9,7 +9,7 @@ export function pick<T>(random: Random, of: readonly T[]): T {
 }
 
 /** A value of a type; now and then of another. */
-export function randomValue(random: Random, type: string): AttributeValue {
+function randomValue(random: Random, type: string): AttributeValue {
   const make = VALUES[chance(random, 0.04) ? pick(random, Object.keys(VALUES)) : type] ?? text
   return make(random)
 }
