@@ -6,6 +6,7 @@ import type { Profile } from './scenario.ts'
 export const ACT_KINDS = [
   'start',
   'start_again',
+  'start_named',
   'decide',
   'stop',
   'stop_block',
@@ -36,7 +37,7 @@ export interface Act {
 /** Weights of what happens beside the starts. */
 type Weights = Readonly<Partial<Record<ActKind, number>>>
 
-const READS: Weights = { read: 6, replay: 3, stream: 2, decide: 12, patch: 2, trespass: 1 }
+const READS: Weights = { start_named: 1, read: 8, replay: 3, stream: 2, decide: 12, patch: 2, trespass: 1 }
 const WEIGHTS: Readonly<Record<Profile, Weights>> = {
   calm: READS,
   storm: { ...READS, stop: 0.5, retry: 1, start_again: 2 },
@@ -52,7 +53,7 @@ const WEIGHTS: Readonly<Record<Profile, Weights>> = {
     stop_all: 0.5,
     release: 1,
   },
-  ops: { ...READS, stop: 1, stop_all: 1, release: 2, abort_execution: 2, retry: 3, deliver_again: 2 },
+  ops: { ...READS, stop: 1, stop_all: 1.5, release: 3, abort_execution: 2, retry: 3, deliver_again: 2 },
   swizzle: { ...READS, start_again: 2, retry: 1 },
 }
 const MOST_ACTS: Readonly<Record<Profile, number>> = {

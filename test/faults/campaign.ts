@@ -4,7 +4,8 @@ import type { SeedRange } from './run-seeds.ts'
 import type { Told } from './worker.ts'
 
 export interface Campaign {
-  readonly ranges: readonly SeedRange[]
+  /** What each process does, one range after the other. */
+  readonly shares: readonly (readonly SeedRange[])[]
   readonly mutant?: string
   readonly print: (line: string) => void
 }
@@ -16,8 +17,8 @@ export interface CampaignEnd {
 
 const EVERY_MS = 15_000
 
-/** Runs ranges of seeds, one process each, and says how it goes. */
-export async function runCampaign({ ranges, mutant, print }: Campaign): Promise<CampaignEnd> {
+/** Runs seeds, each share in a process of its own, and says how it goes. */
+export async function runCampaign({ shares, mutant, print }: Campaign): Promise<CampaignEnd> {
   const began = Date.now()
   const counts: Counts = { reached: {}, struck: {} }
   const failed: Told[] = []
@@ -36,7 +37,7 @@ export async function runCampaign({ ranges, mutant, print }: Campaign): Promise<
   const progress = () => print(`${sum.seeds} seeds, ${failed.length} failed, ${seconds(began)} s`)
   const timer = setInterval(progress, EVERY_MS)
   try {
-    await Promise.all(ranges.map((range) => runWorker(range, mutant, take)))
+    await Promise.all(shares.map((share) => runWorker(share, mutant, take)))
   } finally {
     clearInterval(timer)
   }
@@ -50,13 +51,13 @@ export async function runCampaign({ ranges, mutant, print }: Campaign): Promise<
   return { failed, uncovered: uncovered(counts) }
 }
 
-function runWorker(range: SeedRange, mutant: string | undefined, take: (told: Told) => void): Promise<void> {
+function runWorker(share: readonly SeedRange[], mutant: string | undefined, take: (told: Told) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = fork(new URL('./worker.ts', import.meta.url))
     worker.on('message', (told) => take(told as Told))
     worker.on('error', reject)
     worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with code ${code}`))))
-    worker.send({ range, ...(mutant === undefined ? {} : { mutant }) })
+    worker.send({ share, ...(mutant === undefined ? {} : { mutant }) })
   })
 }
 

@@ -2,7 +2,7 @@ import { type Logs, readLogs } from './check-system.ts'
 import type { System } from './system.ts'
 
 /** How many of the machine's calls are made once more, spread over all. */
-const AGAIN = 12
+const AGAIN = 6
 
 /** 37: a function that is called again when all is over stores the same. */
 export async function deliverAgain(system: System, before: Logs): Promise<Logs> {

@@ -53,6 +53,8 @@ export interface InjectedFault {
 export interface FaultPlan {
   /** Counts the point, and draws what happens there: `where` is the point itself, `who` tells its calls apart. */
   strike(where: string, who: string, kinds: readonly FaultKind[], port?: string): FaultKind | undefined
+  /** Counts a call that nothing happens to. */
+  seen(where: string): void
   /** How often this was asked for that name, from 1. */
   times(name: string): number
   /** A number in [0, 1) for the size of the last fault. */
@@ -100,6 +102,7 @@ export function createFaultPlan(options: PlanOptions): FaultPlan {
       const kind = drawn(kinds, rates, hashed(seed, name))
       return kind === undefined ? undefined : note(name, kind, where)
     },
+    seen: (where) => void count(reached, where),
     times: (name) => count(times, name),
     size: () => hashed(seed + 1, last),
     end() {

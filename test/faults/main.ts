@@ -52,7 +52,7 @@ async function hunt(): Promise<number> {
 async function runAll(): Promise<number> {
   const count = Number(values.seeds)
   const from = Number(values.from)
-  const { failed, uncovered } = await runCampaign({ ranges: rangesOf(from, count), ...mutant, print })
+  const { failed, uncovered } = await runCampaign({ shares: sharesOf(from, count), ...mutant, print })
   for (const point of uncovered) print(`not covered: ${point}`)
   for (const { seed, store } of failed.slice(0, SHRUNK_AT_ONCE)) await repeat(seed, store)
   for (const { seed, store } of failed)
@@ -60,19 +60,12 @@ async function runAll(): Promise<number> {
   return failed.length > 0 || (count >= LONG && uncovered.length > 0) ? 1 : 0
 }
 
-/** Two processes: one a store, or both on the one that was named. */
-function rangesOf(from: number, count: number): readonly SeedRange[] {
-  if (values.store === undefined) {
-    return (['dynamodb', 'sqlite'] as const).map((store) => ({ from, step: 1, count, store, ...profile }))
-  }
-  const store = storeOf(values.store)
-  return [0, 1].map((odd) => ({
-    from: from + odd,
-    step: 2,
-    count: Math.floor((count + 1 - odd) / 2),
-    store,
-    ...profile,
-  }))
+/** Two processes, each with every other seed of each store. */
+function sharesOf(from: number, count: number): readonly (readonly SeedRange[])[] {
+  const stores = values.store === undefined ? (['dynamodb', 'sqlite'] as const) : [storeOf(values.store)]
+  return [0, 1].map((odd) =>
+    stores.map((store) => ({ from: from + odd, step: 2, count: Math.floor((count + 1 - odd) / 2), store, ...profile })),
+  )
 }
 
 async function repeat(seed: number, store: StoreKind): Promise<number> {

@@ -63,6 +63,11 @@ export function createPeople(system: System, scenario: Scenario): People {
 const PERFORM: Readonly<Record<ActKind, Perform>> = {
   start: (scene, act, run) => startUntilAnswered(scene, act, run, 6),
   start_again: (scene, act, run) => startOnce(scene, act, run),
+  async start_named(scene, act, run) {
+    const body = { name: 'child', inputs: { note: 'by name' } }
+    const reply = await callRoute(scene.system, 'start-run', { ...asPerson(run), body, key: `named-${act.id}` })
+    if (reply?.status === 201) scene.linked.push({ tenant: run.tenant, run_id: String(reply.json.run_id) })
+  },
   decide,
   async stop(scene, _act, run) {
     await route(scene, run, 'stop-run', { body: { reason: 'enough' } })
@@ -87,7 +92,8 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   stream: (scene, { dice }, run) => reader(scene, run).stream(Math.floor(dice[0] ** 3 * 30), dice[1] ** 2 * 60_000),
   async retry(scene, { dice }, run) {
     const from_block = pickFrom(run.blocks, dice[0])?.id
-    const body = dice[1] < 0.5 || from_block === undefined ? {} : { from_block }
+    const edited = dice[2] < 0.2 ? { dag: run.document } : {}
+    const body = dice[1] < 0.5 || from_block === undefined ? edited : { from_block }
     const reply = await route(scene, run, 'retry-run', {
       body,
       key: `retry-${Math.floor(dice[2] * 3)}-${run.key.run_id}`,
@@ -125,6 +131,8 @@ const READS: readonly (readonly [name: string, more: (run: SimulatedRun, block_i
   ['list-artifacts', () => ({})],
   ['get-artifact', () => ({ params: { name: 'note.txt' } })],
   ['verify-run', () => ({})],
+  ['record-run', () => ({})],
+  ['diff-runs', ({ run_id }) => ({ params: { other_id: run_id } })],
   ['list-runs', () => OF_NO_RUN],
   ['get-safety', () => OF_NO_RUN],
   ['get-agents', () => OF_NO_RUN],
@@ -208,7 +216,9 @@ async function activeRuns({ raw, runs }: System, tenant: string): Promise<readon
 
 async function decide(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
   const head = await scene.system.raw.head(run.key)
-  const found = pickFrom(pendingIn(head), dice[0]) ?? pickFrom(Object.entries(head?.approvals ?? {}), dice[0])
+  // Now and then somebody decides what others have decided.
+  const late = dice[2] > 0.9 ? Object.entries(head?.approvals ?? {}) : []
+  const found = pickFrom(pendingIn(head), dice[0]) ?? pickFrom(late, dice[0])
   if (found === undefined) return
   const [approval_id, { digest }] = found
   const decision = dice[1] < 0.75 ? 'approve' : 'reject'
@@ -217,7 +227,7 @@ async function decide(scene: Scene, { dice }: Act, run: SimulatedRun & { readonl
   const first = route(scene, run, 'decide-approval', { body })
   // Twice at once, of two minds.
   const other = { ...body, decision: decision === 'approve' ? 'reject' : 'approve' }
-  const second = dice[2] > 0.7 ? route(scene, run, 'decide-approval', { body: other }) : undefined
+  const second = dice[2] > 0.8 ? route(scene, run, 'decide-approval', { body: other }) : undefined
   const replies = await Promise.all([first, second])
   const taken = replies.filter((reply) => reply !== undefined && reply.status < 300)
   if (taken.length > 1) scene.system.sim.violate(13, `${approval_id} was decided twice`)

@@ -55,7 +55,7 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
   const guard = (port: string, real: object) => guarded(sim, port, real, shared)
   const open: Readonly<Record<string, () => unknown>> = {
     runs: () => guard('runs', shared.openRuns(clock)),
-    providers: () => guardedProviders(shared.providers, (provider) => guard('providers', provider) as Provider),
+    providers: () => guardedProviders(sim, shared.providers, (provider) => guard('providers', provider) as Provider),
     waker: () => guard('waker', shared.waker ?? openCloudWaker({ clock })),
   }
   const ports = FUNCTIONS.find((line) => line.name === name)?.ports ?? []
@@ -90,8 +90,9 @@ function guarded(sim: Sim, port: string, real: object, shared: SharedPorts): obj
   const kinds = KINDS[port] ?? CALMLY
   const turn = !(port === 'runs' && shared.storeTakesTurns) && port !== 'clock'
   const methods = Object.entries(real).map(([method, work]) => {
-    if (typeof work !== 'function' || (SYNCHRONOUS.has(method) && !(port === 'objects' && method === 'get'))) {
-      return [method, work]
+    if (typeof work !== 'function') return [method, work]
+    if (SYNCHRONOUS.has(method) && !(port === 'objects' && method === 'get')) {
+      return [method, counted(sim, port, method, work.bind(real))]
     }
     const own = kindsOf(port, method, kinds, shared)
     const call = { port, method, kinds: own, turn }
@@ -112,13 +113,26 @@ function kindsOf(port: string, method: string, kinds: PointKinds, shared: Shared
   return port === 'runs' && shared.storeTakesTurns ? CALMLY : kinds
 }
 
-function guardedProviders(providers: World['providers'], guard: (provider: Provider) => Provider): World['providers'] {
+function guardedProviders(
+  sim: Sim,
+  providers: World['providers'],
+  guard: (provider: Provider) => Provider,
+): World['providers'] {
+  const get = counted(sim, 'providers', 'get', providers.get.bind(providers))
   return {
-    names: () => providers.names(),
+    names: counted(sim, 'providers', 'names', providers.names.bind(providers)),
     get(name) {
-      const provider = providers.get(name)
+      const provider = get(name)
       return provider && guard(provider)
     },
+  }
+}
+
+/** A call that is answered at once: nothing comes in between, it is only seen. */
+function counted<A extends readonly unknown[], T>(sim: Sim, port: string, method: string, work: (...args: A) => T) {
+  return (...args: A): T => {
+    sim.faults.seen(`${currentInvocation().name}/${port}.${method}`)
+    return work(...args)
   }
 }
 

@@ -39,7 +39,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
   const drawn = PROFILES[upTo(random, PROFILES.length - 1)] ?? 'storm'
   const profile = wanted ?? drawn
   const tenants = chance(random, 0.3) ? ['main', 'other'] : ['main']
-  const runs = Array.from({ length: 1 + upTo(random, 2) }, (_, i) => {
+  const runs = Array.from({ length: 1 + Math.floor(random() ** 2 * 3) }, (_, i) => {
     // Each run draws from a stream of its own: taking out blocks of one leaves the others as they are.
     const own = randomFrom(seed * 31 + i)
     const gone = [...without.blocks].flatMap((name) => (name.startsWith(`${i}.`) ? [name.slice(2)] : []))
@@ -144,7 +144,7 @@ function planOutages(random: Random, start: number, calm_at: number): readonly O
 
 function planSafety(random: Random): Readonly<Record<string, unknown>> {
   return {
-    ...(chance(random, 0.3) ? { max_runs: 1 + upTo(random, 2), queue: chance(random, 0.5) } : {}),
+    ...(chance(random, 0.4) ? { max_runs: 1 + upTo(random, 1), queue: chance(random, 0.7) } : {}),
     ...(chance(random, 0.3) ? { max_run_tokens: 4_000 + upTo(random, 60_000) } : {}),
     ...(chance(random, 0.1) ? { max_block_tokens: 4_000 + upTo(random, 16_000) } : {}),
     max_requests_per_min: 100_000,

@@ -15,13 +15,17 @@ export interface Told {
   readonly struck: readonly (readonly [string, number])[]
 }
 
-/** The process campaign.ts forks: takes one range of seeds, ends with it. */
-process.on('message', (order: { readonly range: SeedRange; readonly mutant?: string }) => {
-  void work(order.range, order.mutant).then(() => process.disconnect())
+/** The process campaign.ts forks: takes its share of the seeds, ends with it. */
+process.on('message', (order: { readonly share: readonly SeedRange[]; readonly mutant?: string }) => {
+  void work(order.share, order.mutant).then(() => process.disconnect())
 })
 
-async function work(range: SeedRange, mutant: string | undefined): Promise<void> {
+async function work(share: readonly SeedRange[], mutant: string | undefined): Promise<void> {
   await loadHandlers()
+  for (const range of share) await workOn(range, mutant)
+}
+
+async function workOn(range: SeedRange, mutant: string | undefined): Promise<void> {
   await runSeeds(range, await findMutant(mutant), (seed, outcome) => {
     const { violations, steps, events, scenario, logs } = outcome
     const told: Told = {
