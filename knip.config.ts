@@ -14,7 +14,6 @@ const config: KnipConfig = {
     'infra/aws/main.ts',
     'scripts/*.{ts,mjs}',
     'test/**/*.test.ts',
-    'test/faults/main.ts',
     // Forked by path.
     'test/faults/worker.ts',
   ],

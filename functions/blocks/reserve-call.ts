@@ -53,7 +53,10 @@ async function requireBlockCap(call: BlockCall, { block }: CallCaps, provider: s
   const all = plus(plus(mine, meter.flying), wanted)
   const { cap_tokens = Number.POSITIVE_INFINITY, cap_usd_micros = Number.POSITIVE_INFINITY } = left
   if (all.tokens <= cap_tokens && all.usd_micros <= cap_usd_micros) return
-  throw refuse(call, await budgetExceeded(call, { what: `ask provider "${provider}"`, wanted, of: 'block', mine, flying: meter.flying }))
+  throw refuse(
+    call,
+    await budgetExceeded(call, { what: `ask provider "${provider}"`, wanted, of: 'block', mine, flying: meter.flying }),
+  )
 }
 
 interface Short extends Omit<Wanted, 'estimate'> {
@@ -69,7 +72,16 @@ async function reserve(call: BlockCall, { caps, provider, wanted, short }: Short
     if (done.ok) return taken(call, reservation, short)
     if (done.because === 'budget') {
       const mine = plus(meter.used, meter.told)
-      throw refuse(call, await budgetExceeded(call, { what: `ask provider "${provider}"`, wanted, of: 'any', mine, flying: meter.flying }))
+      throw refuse(
+        call,
+        await budgetExceeded(call, {
+          what: `ask provider "${provider}"`,
+          wanted,
+          of: 'any',
+          mine,
+          flying: meter.flying,
+        }),
+      )
     }
     if (done.because !== 'already' || meter.claim !== undefined) break
   }

@@ -13,7 +13,14 @@ describe('docs/providers.md', () => {
   test('has an example that works, of every type but local', () => {
     const [example = ''] = fencedBlocks(TEXT, 'yaml')
     const { providers, agents } = parseSettings(example, 'sluice.yaml')
-    expect(Object.values(providers).map(({ type }) => type)).toEqual(['ollama', 'openai-compatible', 'http', 'openclaw', 'bedrock', 'replay'])
+    expect(Object.values(providers).map(({ type }) => type)).toEqual([
+      'ollama',
+      'openai-compatible',
+      'http',
+      'openclaw',
+      'bedrock',
+      'replay',
+    ])
     expect(Object.keys(agents)).toEqual(['writer', 'coder', 'judge'])
   })
 

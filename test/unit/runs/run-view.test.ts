@@ -69,7 +69,15 @@ const meta: Meta = {
 }
 
 const view = (events: readonly RunEvent[], approvals: readonly ApprovalItem[] = [], now = Date.parse(second(50))) =>
-  viewRun({ meta, dag, head: { deadline_at: second(3_600), budget: NOTHING_SPENT }, events, approvals, now, max_attempts: 5 })
+  viewRun({
+    meta,
+    dag,
+    head: { deadline_at: second(3_600), budget: NOTHING_SPENT },
+    events,
+    approvals,
+    now,
+    max_attempts: 5,
+  })
 
 function withItems(step: Step, count: number): Step {
   if (step.event.type !== 'block:started') return step
