@@ -1,5 +1,6 @@
 import type { Head } from '../../shared/runs/head.ts'
 import { isRunEnd } from '../../shared/runs/is-run-end.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { People } from './people.ts'
 import type { System } from './system.ts'
 
@@ -18,12 +19,24 @@ export async function isAtRest(system: System, people: People, skew_ms: number):
     if (head === undefined) continue
     rests &&= head.state !== 'running' && head.outbox.length === 0 && head.check_at === undefined
     tellLate(system, key.run_id, head, skew_ms)
+    rests = (await hasStopped(system, key)) && rests
   }
   for (const tenant of new Set([...runs.values()].map((key) => key.tenant))) {
     rests = (await haveLeft(system, tenant, skew_ms)) && rests
   }
   return rests
 }
+
+/** 33: its machine too; one whose last call was lost waits for it a quarter of an hour, and calls again. */
+async function hasStopped({ raw, machine, sim }: System, key: RunKey): Promise<boolean> {
+  const meta = await raw.meta(key)
+  const execution = meta && (await machine.describe(meta.machine, key.run_id))
+  if (execution?.status !== 'RUNNING') return true
+  if (sim.scheduler.now() > sim.calm_at + 6 * CALL_MS) sim.violate(33, `${key.run_id}: its execution does not end`)
+  return false
+}
+
+const CALL_MS = 1_000_000
 
 /** 19: no lease outlives its run by a minute (and the sweep that finds it); one whose run never came lasts to its end. */
 async function haveLeft({ raw, sim }: System, tenant: string, skew_ms: number): Promise<boolean> {

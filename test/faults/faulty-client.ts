@@ -103,15 +103,19 @@ export interface StaleReads {
   read(command: Command, apply: () => Promise<unknown>, old: boolean): Promise<unknown>
 }
 
-export function createStaleReads(): StaleReads {
-  const before = new Map<string, unknown>()
+/** Replicas and indexes are behind by so much at the most. */
+const BEHIND_MS = 2_000
+
+export function createStaleReads(now: () => number): StaleReads {
+  const before = new Map<string, { readonly answer: unknown; readonly at: number }>()
   return {
     async read(command, apply, old) {
       if (!isStaleable(command, command.constructor.name)) return apply()
       const key = JSON.stringify(command.input)
-      if (old && before.has(key)) return before.get(key)
+      const kept = before.get(key)
+      if (old && kept !== undefined && now() - kept.at <= BEHIND_MS) return kept.answer
       const answer = await apply()
-      before.set(key, answer)
+      before.set(key, { answer, at: now() })
       return answer
     },
   }

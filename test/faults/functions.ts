@@ -148,7 +148,7 @@ export function createFunctions(parts: FunctionParts): Functions {
       await sim.scheduler.turn()
       const fault = sim.faults.strike(`${name}/delivery`, call.who, DELIVERIES[call.from])
       if (fault !== undefined) sim.trace(`fault ${fault} of ${call.who}`)
-      if (fault === 'never_run') return call.from === 'machine' ? new Promise(() => undefined) : undefined
+      if (fault === 'never_run') return call.from === 'machine' ? neverAnswered(sim) : undefined
       if (call.from === 'machine') delivered.push({ name, payload, call })
       repeat(fault, name, payload, call)
       return once(name, payload, call)
@@ -157,6 +157,12 @@ export function createFunctions(parts: FunctionParts): Functions {
 }
 
 const FRESH = 0.1
+
+/** Step Functions waits for a call that went astray as long as Lambda may take, then says what it does not know. */
+async function neverAnswered(sim: Sim): Promise<never> {
+  await sim.scheduler.delay(60_000 + sim.faults.size() * LIFE_MS)
+  throw hostError('Lambda.Unknown')
+}
 
 /** The answer over the wire; a stream is read by who asked for it, inside of the invocation. */
 async function handled(

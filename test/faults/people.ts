@@ -147,8 +147,9 @@ async function readSomething(scene: Scene, { dice }: Act, run: SimulatedRun & { 
   if (name !== 'verify-run' || reply?.json.ok !== false) return
   const checks = reply.json.checks as readonly { readonly n: number; readonly problems: readonly string[] }[]
   for (const { n, problems } of checks) {
-    // Whether a decision came in time is a matter of the clocks, which may be off.
-    if (n !== 13 && problems.length > 0) scene.system.sim.violate(n, `verify ${run.run_id}: ${problems[0]}`)
+    // Whether a decision came in time is a matter of the clocks, which may be off; a machine that lost its last call comes
+    // to its end later than its run.
+    if (n !== 13 && n !== 33 && problems.length > 0) scene.system.sim.violate(n, `verify ${run.run_id}: ${problems[0]}`)
   }
 }
 

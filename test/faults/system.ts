@@ -129,7 +129,7 @@ const TABLE = 'runs'
 
 function openTable(sim: Sim, mutant: Mutant | undefined, written: Note): Opened {
   const items = createItemStore()
-  const stale = createStaleReads()
+  const stale = createStaleReads(() => sim.scheduler.now())
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
   const on = (of: Pick<DynamoDBClient, 'send'>, clock: Parameters<SharedPorts['openRuns']>[0]) =>
     runStoreOn({ client: of, table: TABLE, clock, ids: { random } })
