@@ -1,5 +1,6 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
+import { Fault } from '../../shared/errors.ts'
 import { holdsWhen } from '../../shared/runs/conditions.ts'
 import { costOf } from '../../shared/runs/event-cost.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
@@ -16,7 +17,7 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   const { block, world } = call
   const policy = block.approval
   if (policy === undefined) return undefined
-  const inputs = await resolveBlockInputs(call).catch(() => undefined)
+  const inputs = await resolveBlockInputs(call).catch(whenRefused)
   if (inputs === undefined || inputs.problems.length > 0 || !holdsWhen(block, inputs.values)) return undefined
   const { values } = inputs
   const facts = { inputs: values, outputs: {}, measured: { cost_usd: null, latency_ms: null } }
@@ -33,6 +34,12 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
 /** A judge that may not be asked refuses the block, which records it: nobody is asked about it. */
 function notAsked({ meter }: BlockCall, error: unknown): undefined {
   if (error !== meter.refusal) throw error
+}
+
+/** The block state tells why. A store that is away for a moment refuses nothing: the machine calls again. */
+function whenRefused(error: unknown): undefined {
+  if (error instanceof Fault && error.name === 'Unavailable') throw error
+  return undefined
 }
 
 /** Who may decide, and until when. */

@@ -1,3 +1,5 @@
+import { Fault } from '../../shared/errors.ts'
+import type { World } from '../../shared/world.ts'
 import type { BlockCall } from './block-call.ts'
 
 /** The verdicts that sent this block back into its present epoch: every attempt there is told of them. */
@@ -14,9 +16,17 @@ export async function bounceFeedback({
   for (const { key, hull } of module.rules) {
     const fired = head.modules[String(module.key)]?.rules[key]
     if (fired?.feedback_ref === undefined || fired.epoch !== epoch || !hull.includes(block.id)) continue
-    const text = Buffer.from(await world.objects.get(run.tenant, fired.feedback_ref)).toString('utf8')
+    const text = Buffer.from(await readOwn(world, run.tenant, fired.feedback_ref)).toString('utf8')
     // close-module wrote it: a list of texts.
     for (const line of JSON.parse(text) as readonly string[]) lines.add(line)
   }
   return [...lines]
+}
+
+/** HEAD names it, so it was written: what is not there now is away for a moment. */
+async function readOwn({ objects }: Pick<World, 'objects'>, tenant: string, ref: string): Promise<Uint8Array> {
+  return objects.get(tenant, ref).catch((cause: unknown) => {
+    if (!(cause instanceof Fault && cause.name === 'NotFound')) throw cause
+    throw new Fault('Unavailable', cause.code, cause.message, { cause })
+  })
 }

@@ -1,4 +1,3 @@
-import { MAX_LEASES } from '../../shared/runs/leases.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { placeUntil, runsPool } from '../../shared/runs/runs-pool.ts'
 import type { World } from '../../shared/world.ts'
@@ -24,12 +23,14 @@ export async function keepPlaces(world: PlaceWorld, tenant: string): Promise<Rea
 
 /**
  * A live run of a caller has a place, whatever happened to it: two starts of one key, of which the one that failed gave
- * back what the other had taken, or a run of an earlier version. The cap does not count here, the run is there.
+ * back what the other had taken, a HEAD that was written after its writer had given up, a run of an earlier version.
+ * While all are taken it goes on without: nobody else is let in then either, and the next look gives it one.
  */
-export async function givePlace({ runs, clock }: PlaceWorld, run: RunKey): Promise<void> {
+export async function givePlace(world: PlaceWorld & Pick<World, 'settings'>, run: RunKey): Promise<void> {
+  const { runs, clock, settings } = world
   const pool = runsPool(run.tenant)
   const meta = await runs.meta(run)
   if (meta === undefined || meta.parent !== undefined) return
-  await runs.takeLease(pool, run.run_id, placeUntil(clock.now()), MAX_LEASES)
+  await runs.takeLease(pool, run.run_id, placeUntil(clock.now()), settings.safety.max_runs)
   if ((await runs.head(run, []))?.state !== 'running') await runs.dropLease(pool, run.run_id)
 }
