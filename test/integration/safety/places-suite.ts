@@ -138,13 +138,21 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       for (const run_id of live) expect(Date.parse(left[run_id] ?? '')).toBeGreaterThan(Date.now() + 800_000)
     })
 
-    test('the sweep gives a live run that has none one, whatever the cap', async () => {
+    test('the sweep gives a live run that has none one, as soon as one is free', async () => {
       const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
       const run_id = String((await startOf(open, WAITS)).json.run_id)
       await open.until(run_id, ({ type }) => type === 'approval:requested')
       const head = await runs.head({ tenant: 'main', run_id })
       await runs.dropLease(POOL, run_id)
+      // Another run took it meanwhile: two places would be over the cap.
+      const other = String((await startOf(open, WAITS)).json.run_id)
       await runs.moveCheck({ tenant: 'main', run_id }, head?.check_at ?? '', over())
+      await open.place.invoke('sweep', {})
+      expect(await holders(open)).toEqual([other])
+      await post(open, 'stop-run', { run_id: other })
+      await noHolders(open)
+      const later = await runs.head({ tenant: 'main', run_id })
+      await runs.moveCheck({ tenant: 'main', run_id }, later?.check_at ?? '', over())
       await open.place.invoke('sweep', {})
       expect(await holders(open)).toEqual([run_id])
       expect(await stateOf(open, run_id)).toBe('paused_approval')
