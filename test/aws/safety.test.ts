@@ -27,7 +27,7 @@ const activeRuns = () => expect.poll(async () => (await safety()).active_runs, {
 
 test('shows the policy of the deployment, the runs that have a place, and no hold', async () => {
   expect(await safety()).toMatchObject({
-    policy: { max_runs: { value: 50, source: 'sluice.yaml' }, max_run_tokens: { value: null, source: 'default' } },
+    policy: { max_runs: { value: 500, source: 'sluice.yaml' }, max_run_tokens: { value: null, source: 'default' } },
     hold: null,
     active_runs: 0,
     queued_runs: 0,

@@ -13,7 +13,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => void> {
   const { safety, ...shipped } = readStageSettings(ROOT, { stage: 'dev' })
   // Many runs at once are one caller here.
-  const made = await synthesize({}, { ...shipped, safety: { ...safety, max_runs: 50, max_requests_per_min: 10_000 } })
+  const made = await synthesize({}, { ...shipped, safety: { ...safety, max_runs: 500, max_requests_per_min: 10_000 } })
   project.provide('assembly', made.out)
   return () => made.remove()
 }

@@ -33,8 +33,8 @@ function typeCheck(): string {
 test('without infra/local, AWS still builds and the tests of shared and functions pass', () => {
   copyWithout('infra/local')
   expect(typeCheck()).toBe('')
-  const config = "export default { test: { include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } }\n"
-  writeFileSync(join(copy, 'vitest.config.mjs'), config)
+  const test = { include: ['test/unit/**/*.test.ts'], testTimeout: 60_000, pool: 'threads', isolate: false }
+  writeFileSync(join(copy, 'vitest.config.mjs'), `export default ${JSON.stringify({ test })}\n`)
   expect(run('vitest', 'run', '--reporter=dot', '--silent')).toMatch(/Tests .*passed/)
 })
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { CHAIN_TITLE } from '../../../shared/runs/invariants/chain.ts'
 import { INVARIANTS } from '../../../shared/runs/invariants/registry.ts'
-import { readText } from '../docs/markdown.ts'
+import { readText } from './markdown.ts'
 
 const page = readText('docs/invariants.md')
 const [asked = '', further = ''] = page.split('\n## ').filter((part) => part.includes('\n| n '))
