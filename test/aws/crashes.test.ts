@@ -84,7 +84,7 @@ const CRASHES = [
   { name: 'send-outbox', first: 2, last: 5, dag: SHORT },
   { name: 'request-approval', first: 9, last: 15, dag: SHORT },
   { name: 'decide-approval', first: 7, last: 12, dag: SHORT },
-  { name: 'settle', first: 3, last: 8, dag: SHORT },
+  { name: 'settle', first: 3, last: 12, dag: SHORT },
   { name: 'close-module', first: 2, last: 7, dag: LOOP },
   { name: 'start-run', first: 1, last: 10, dag: SHORT },
 ]
