@@ -7,3 +7,11 @@ export function childRun({ run, block, epoch }: BlockCall, attempt: number): Run
   const { tenant, run_id } = run
   return { tenant, run_id: childRunId(tenant, { run_id, block: block.index, epoch, attempt }) }
 }
+
+/**
+ * Whether this attempt was claimed with its child. One claimed without was over before that, by its inputs or its
+ * pre-gates, or took a result over; who claimed it records that end, and what is found later may be another.
+ */
+export function opensChild(call: BlockCall, attempt: number): boolean {
+  return call.head.children[call.lane_key] === childRun(call, attempt).run_id
+}

@@ -2,7 +2,7 @@ import { NOTHING, plus } from '../../shared/runs/amounts.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock } from './block-report.ts'
-import { childRun } from './child-run.ts'
+import { childRun, opensChild } from './child-run.ts'
 import { endAttempt } from './end-attempt.ts'
 import { judgeChild } from './judge-child.ts'
 import { openAttempt } from './open-attempt.ts'
@@ -21,8 +21,8 @@ const SLOT_WAIT_SEC = 15
 export async function closeChild(call: BlockCall): Promise<BlockReport> {
   const { attempt, phase } = readOrdinal(call.lane ?? 0)
   if (call.lane === undefined) throw retryBlock(call, slotWait(call))
-  if (phase === PHASE.retrying) {
-    // Due later: the wait is the machine's.
+  if (phase === PHASE.retrying || !opensChild(call, attempt)) {
+    // Due later, or not lost yet: the wait is the machine's.
     await openAttempt(call)
     throw retryBlock(call)
   }

@@ -2,7 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import { type ChildOrder, orderChild } from '../runs/order-child.ts'
 import type { BlockCall } from './block-call.ts'
 import { reserveOf } from './child-caps.ts'
-import { childRun } from './child-run.ts'
+import { opensChild } from './child-run.ts'
 import type { Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { type PreparedAttempt, prepareAttempt } from './prepare-attempt.ts'
@@ -16,9 +16,7 @@ export async function orderAttempt(
   const { taken, ...ready } = await prepareAttempt(call, attempt)
   if (ready.failure !== undefined || ready.unwanted === true || call.block.mode !== 'dag') return ready
   // What a child was opened for is the child's.
-  if (taken !== undefined && call.head.children[call.lane_key] !== childRun(call, attempt).run_id) {
-    return { ...ready, taken }
-  }
+  if (taken !== undefined && !opensChild(call, attempt)) return { ...ready, taken }
   try {
     const order = await orderChild(call, call.block, attempt, ready.values)
     return { ...ready, order, reserve: reserveOf(order.caps ?? {}) }

@@ -3,6 +3,7 @@ import { createRun } from '../runs/create-run.ts'
 import type { ChildOrder } from '../runs/order-child.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
+import { opensChild } from './child-run.ts'
 import { claimAttempt, recordPre } from './claim-attempt.ts'
 import { endAttempt } from './end-attempt.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
@@ -39,10 +40,12 @@ export async function tryChild(
   return reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: ready.pre.verdicts })
 }
 
-/** A claimed attempt is never lost: whoever comes next goes on with it. */
+/** An attempt that was claimed with its child is never lost: whoever comes next goes on with it. */
 async function openChildAttempt(call: BlockCall): Promise<OpenAttempt & { readonly claimed: boolean }> {
   const { attempt, phase } = readOrdinal(call.lane ?? 0)
-  if (call.lane !== undefined && phase !== PHASE.retrying) return { attempt, lane: call.lane, claimed: true }
+  if (call.lane !== undefined && phase !== PHASE.retrying && opensChild(call, attempt)) {
+    return { attempt, lane: call.lane, claimed: true }
+  }
   const open = await openAttempt(call)
   if (open === 'lost_for_good') throw retryBlock(call)
   return { ...open, claimed: false }

@@ -171,6 +171,43 @@ describe('open-child', () => {
     expect([lost, gates.map(({ block_id, attempt }) => `${block_id} ${attempt}`)]).toEqual([1, ['sub 1']])
   })
 
+  test('counts an attempt as lost that was claimed to fail and could not: its inputs may be others now', async () => {
+    open = await openTestPlace({ ...options, clock: fastClock(50) })
+    deployDocument(open, 'inner', [block('say', { inputs: { text: 'string' } })])
+    const { runs, objects } = open.place.world
+    const [append, get] = [runs.append.bind(runs), objects.get.bind(objects)]
+    const faults = { missing: 0, lost: 0 }
+    Object.assign(objects, {
+      get: async (tenant: string, ref: string) => {
+        const body = await get(tenant, ref)
+        if (faults.missing > 0 || Buffer.from(body).toString('utf8') !== '"first"') return body
+        faults.missing += 1
+        throw new Fault('NotFound', 'object_missing', 'not there yet')
+      },
+    })
+    Object.assign(runs, {
+      append: async (change: Parameters<typeof append>[0]) => {
+        if (change.events[0]?.type !== 'block:failed' || faults.lost > 0) return append(change)
+        faults.lost += 1
+        throw new Fault('Unavailable', 'store_busy', 'busy')
+      },
+    })
+    const inputs = { text: { from: 'first.text' } }
+    const id = await open.start({ blocks: [block('first'), child('sub', 'inner', { inputs })] })
+    expect((await lastOf(open, id))?.type).toBe('run:completed')
+    expect(faults).toEqual({ missing: 1, lost: 1 })
+    const own = (await open.events(id)).filter(({ block_id }) => block_id === 'sub')
+    const told = own.map((event) =>
+      `${event.type} ${event.attempt} ${JSON.stringify(event.data).match(/ATTEMPT_LOST/) ?? ''}`.trim(),
+    )
+    expect(told.slice(0, 4)).toEqual([
+      'block:ready undefined',
+      'block:started 1',
+      'block:retrying 1 ATTEMPT_LOST',
+      'block:started 2',
+    ])
+  })
+
   test('goes back for its child when its token was answered although the child runs', async () => {
     let release = () => {}
     const waits = new Promise<void>((resolve) => {
