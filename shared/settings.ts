@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ApprovalSettingsSchema } from './approval-settings.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from './gate-settings.ts'
 import { ProviderSettingsSchema } from './provider-settings.ts'
 import { PipelineSettingsSchema, TaskGateSettingsSchema } from './tasks/task-gate.ts'
@@ -39,6 +40,8 @@ export const SafetySchema = z.strictObject({
   max_block_usd: z.number().positive().optional(),
   /** Requests of one caller that start or change something. */
   max_requests_per_min: z.int().min(1).max(100_000).default(120),
+  /** false: whoever started a run may not decide in it, whatever its document says. */
+  self_approval: z.boolean().default(true),
   /** How long an ended run and its bodies are kept. */
   retention_days: z.int().min(1).max(3_650).default(90),
 })
@@ -58,6 +61,8 @@ export const SettingsSchema = z.strictObject({
   /** What http, webhook and shell gates may reach and run (docs/operate.md, "Gates"). */
   http_gates: HttpGateSettingsSchema.prefault({}),
   shell_gates: ShellGateSettingsSchema.prefault({}),
+  /** Who `group:NAME` is, and who decides where a document names nobody (docs/approvals.md). */
+  approvals: ApprovalSettingsSchema.prefault({}),
   safety: SafetySchema.prefault({}),
   /** Which values of `safety` a deployment was told instead (infra/aws/context-safety.ts); in no file. */
   safety_context: z.array(z.string()).optional(),

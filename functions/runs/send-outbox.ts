@@ -53,6 +53,8 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return stopChild(world, run, entry)
     case 'release_lease':
       return leavePlace(world, run)
+    case 'notify':
+      throw new Fault('Bug', 'nobody_to_tell', `Run "${run.run_id}" owes a message, and there is no way to send one.`)
   }
 }
 

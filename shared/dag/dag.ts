@@ -100,9 +100,19 @@ export interface ApprovalPolicy {
   /** Ports shown: `port` of this block's inputs, or `block.port` of an upstream output. Empty = all inputs. */
   readonly show: readonly string[]
   readonly approvers: readonly string[]
+  /** So many people have to approve; one who rejects is enough. */
+  readonly quorum: number
   readonly self_approval: boolean
   readonly timeout_sec: number
   readonly on_timeout: 'reject' | 'fail' | 'approve'
+  readonly remind_sec?: number
+  /** From then on these may decide too. */
+  readonly escalate?: { readonly after_sec: number; readonly to: readonly string[] }
+  /** Inputs the person who approves may change. */
+  readonly edit: readonly string[]
+  readonly on_reject: 'fail' | 'iterate' | 'route'
+  /** Of a lineage of runs; after as many a rejection is a failure. */
+  readonly max_iterations: number
 }
 
 export interface RetryPolicy {

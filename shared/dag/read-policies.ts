@@ -25,9 +25,13 @@ export function readApproval(
     prompt: prompt ?? `Approve "${blockName}"?`,
     show: show ?? [],
     approvers: [...new Set([...listed, ...one])],
+    quorum: 1,
     self_approval: self_approval ?? true,
     timeout_sec: timeout_sec ?? 1_800,
     on_timeout: on_timeout ?? 'reject',
+    edit: [],
+    on_reject: 'fail',
+    max_iterations: 5,
   }
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ASKED_ABOUT, RESTART_MODES } from './head.ts'
 
 /**
  * The events of a run: the only source of truth about what happened (spec runs-and-api, "Durable state"; payloads
@@ -134,12 +135,15 @@ const DATA = {
     expires_at: time,
     approvers: z.array(text),
     quorum: z.int().min(1),
+    /** Absent = a dispatch. */
+    about: z.enum(ASKED_ABOUT).optional(),
     /** By judges of the pre-gates, before anybody was asked. */
     spent: used.optional(),
   }),
   'approval:decided': z.strictObject({
     approval_id: text,
-    decision: z.enum(['approve', 'reject']),
+    /** `waive`: the yes to a question about gates. Fewer yeses than needed (`have` < `need`) leave it open. */
+    decision: z.enum(['approve', 'reject', 'waive']),
     by: z.strictObject({ kind: text, id: text }),
     via: text,
     digest: text,
@@ -147,7 +151,13 @@ const DATA = {
     have: count,
     need: count,
     waited_ms: z.number().min(0),
+    /** The rule that let this person decide: `anyone_allowed`, `approvers`, `group:NAME`, `default_group:NAME`. */
     policy: text,
+    /** sha256 of approvers, quorum, self-approval and groups as they were then. */
+    policy_hash: text.optional(),
+    edits_hash: text.optional(),
+    edits_ref: text.optional(),
+    iterate: z.enum(RESTART_MODES).optional(),
   }),
   'approval:expired': z.strictObject({ approval_id: text, on_timeout: z.enum(['reject', 'fail', 'approve']) }),
   'approval:reminded': z.strictObject({ approval_id: text, n: z.int().min(1) }),

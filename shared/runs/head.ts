@@ -14,7 +14,35 @@ export interface HeadApproval {
   readonly decided_at?: string
   readonly via?: string
   readonly feedback_ref?: string
+  /** What is asked about; absent = a dispatch. */
+  readonly about?: AskedAbout
+  /** Of the people who approved, in order, where one is not enough. */
+  readonly votes?: readonly Vote[]
+  /** The inputs the approver changed, as a JSON object. */
+  readonly edits_ref?: string
+  /** When somebody is to be reminded or asked besides; absent = only the expiry is to come. */
+  readonly next_at?: string
+  /** How many reminders and escalations came. */
+  readonly told?: number
+  readonly escalated?: true
+  /** Rejected with the wish for another run in place of this one. */
+  readonly iterate?: RestartMode
 }
+
+/** `dispatch`: of a block, before its work; the others come up in the middle of an attempt (asks). */
+export const ASKED_ABOUT = ['dispatch', 'pre_gates', 'post_gates', 'budget'] as const
+export type AskedAbout = (typeof ASKED_ABOUT)[number]
+
+/** One person's yes. `at`: ISO time. */
+export interface Vote {
+  readonly by: string
+  readonly via: string
+  readonly at: string
+}
+
+/** What the next run of an iteration is given: results and feedback, or the feedback alone. */
+export const RESTART_MODES = ['refine', 'from_scratch'] as const
+export type RestartMode = (typeof RESTART_MODES)[number]
 
 /** An effect owed to the world, written in the same update as its cause. `id` is unique in the run. */
 export type OutboxEntry = { readonly id: string; readonly at: string } & (
@@ -28,7 +56,22 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'stop_child'; readonly child: string; readonly cause: string }
   /** Gives back the run's place among the active ones; the oldest queued run takes it. */
   | { readonly kind: 'release_lease' }
+  /** People are told, where Slack is configured. */
+  | { readonly kind: 'notify'; readonly about: NotifyAbout; readonly approval_id?: string }
 )
+
+/** What people are told of. */
+export const NOTIFY_ABOUT = [
+  'asked',
+  'reminded',
+  'escalated',
+  'voted',
+  'decided',
+  'expired',
+  'cancelled',
+  'run_ended',
+] as const
+export type NotifyAbout = (typeof NOTIFY_ABOUT)[number]
 
 /**
  * What HEAD knows of one bounce module (lane `m<k>`): how often it was sent back, and for each rule that fired, by

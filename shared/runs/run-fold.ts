@@ -1,5 +1,5 @@
 import type { EventData, StoredValue } from './event.ts'
-import type { HeadApproval, RunState } from './head.ts'
+import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
 import type { BlockState } from './run-items.ts'
 
 /** One attempt: an entry of run_steps (spec runs-and-api, "Durable state"). */
@@ -76,6 +76,14 @@ export interface ApprovalFold {
   readonly via?: string
   readonly feedback_ref?: string
   readonly waited_ms?: number
+  readonly about?: AskedAbout
+  readonly votes?: readonly Vote[]
+  readonly edits_ref?: string
+  readonly iterate?: RestartMode
+  /** How many reminders came. */
+  readonly reminded?: number
+  /** Who may decide besides, since it was escalated. */
+  readonly escalated_to?: readonly string[]
 }
 
 /** A run as its events tell it; it knows only the blocks that appear in them. Plain data, equal for equal events. */

@@ -1,5 +1,7 @@
 import type { Json } from '../canonical.ts'
+import type { ApprovalPolicy } from '../dag/dag.ts'
 import type { EventData, StoredValue } from './event.ts'
+import type { AskedAbout } from './head.ts'
 import type { Amount } from './run-budget.ts'
 
 export type BlockState =
@@ -82,6 +84,21 @@ export interface ApprovalItem {
   readonly on_timeout: 'reject' | 'fail' | 'approve'
   readonly approvers: readonly string[]
   readonly self_approval: boolean
+  /** Absent = a dispatch. */
+  readonly about?: AskedAbout
+  /** Absent = 1. */
+  readonly quorum?: number
+  readonly remind_sec?: number
+  readonly escalate?: ApprovalPolicy['escalate']
+  readonly edit?: readonly string[]
+  /** Absent = fail. */
+  readonly on_reject?: ApprovalPolicy['on_reject']
+  /** The gates asked about, with their reasons. */
+  readonly gates?: readonly { readonly name: string; readonly reason: string }[]
+  /** The run's new caps if it is approved. */
+  readonly raise?: { readonly tokens?: number; readonly usd_micros?: number }
+  /** The message that asks. */
+  readonly slack?: { readonly channel: string; readonly ts: string }
 }
 
 /** J#: `tokens` are all that ever waited; the ones of superseded waiters are dead, and answering them does nothing. */

@@ -1,6 +1,7 @@
 import type { Json } from '../canonical.ts'
 import type { NewEvent, RunEvent } from './event.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from './head.ts'
+import type { Inbox } from './inbox.ts'
 import type { Leases } from './leases.ts'
 import type { Lineages } from './lineage.ts'
 import type { RequestRate } from './request-rate.ts'
@@ -84,8 +85,8 @@ export interface Append {
   readonly start?: { readonly block: number; readonly item?: number; readonly limit: number }
   /** Ends an attempt: removes the block (or the item) from `running`; with `items`, the first so many items of it too. */
   readonly end?: { readonly block: number; readonly item?: number; readonly items?: number }
-  /** Sets one approval, if its present status is `was` (null = absent). */
-  readonly approval?: { readonly id: string; readonly was: 'pending' | null; readonly set: HeadApproval }
+  /** Sets one approval, if its present status is `was` (null = absent); with an object, if it is exactly that. */
+  readonly approval?: { readonly id: string; readonly was: HeadApproval | 'pending' | null; readonly set: HeadApproval }
   /** Sets one bounce module; the lane's guard (`m<k>`) is what serialises it. */
   readonly module?: { readonly key: string; readonly set: HeadModule }
   /** Notes the child run this lane waits for. */
@@ -141,7 +142,7 @@ export interface RunFilter {
  * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol and
  * faults: spec reliability; suite: test/conformance/run-store-suite.ts.
  */
-export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, Lineages {
+export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, Lineages, Inbox {
   /** HEAD, META and CTX, if no HEAD is there. run:started gets seq 1, on lane `run` at PHASE.claimed. */
   create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
   meta(run: RunKey): Promise<Meta | undefined>

@@ -112,10 +112,15 @@ function refused(run: ModelRun, append: Append): string | undefined {
   const { lane, guard, item_of, approval, start } = append
   if (run.state !== 'running') return 'terminal'
   if (!admits(guard, run.lanes.get(lane) ?? null) || !isOpen(run, item_of)) return 'already'
-  if (approval !== undefined && (run.approvals.get(approval.id)?.status ?? null) !== approval.was) return 'approval'
+  if (approval !== undefined && !isSame(run.approvals.get(approval.id), approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
   if (!fitsLedger(run, append)) return 'budget'
   return undefined
+}
+
+function isSame(now: HeadApproval | undefined, was: NonNullable<Append['approval']>['was']): boolean {
+  const read = typeof was === 'object' ? [now ?? null, was] : [now?.status, was]
+  return JSON.stringify(read[0]) === JSON.stringify(read[1])
 }
 
 function fitsLedger(run: ModelRun, { reserve, share }: Append): boolean {
@@ -248,6 +253,8 @@ const someGuard = (ordinal: number): fc.Arbitrary<LaneGuard> =>
 
 const someAmount: fc.Arbitrary<Amount> = fc.record({ tokens: fc.nat(6), usd_micros: fc.nat(4) })
 
+const toldTimes = (told: number): HeadApproval => ({ ...pending(1), ...(told === 0 ? {} : { told }) })
+
 const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
   fc.constant({}),
   fc.record({ owner: someOwner, limit: fc.constantFrom(0, 1, 2) }).map(({ owner, limit }) => ({
@@ -262,6 +269,9 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
   })),
   fc.record({ id: fc.constantFrom('p', 'q'), was: fc.constantFrom('pending' as const, null) }).map(({ id, was }) => ({
     approval: { id, was, set: was === null ? pending(1) : { ...pending(1), status: 'approved' as const } },
+  })),
+  fc.record({ id: fc.constantFrom('p', 'q'), seen: fc.nat(2), told: fc.integer({ min: 1, max: 3 }) }).map((one) => ({
+    approval: { id: one.id, was: toldTimes(one.seen), set: toldTimes(one.told) },
   })),
   fc.record({ id: fc.constantFrom('start', 'stop', 'x'), ms: fc.nat(3) }).map(({ id, ms }) => ({
     outbox: [{ id, at: time(ms), kind: 'stop_execution' as const, cause: `c${ms}` }],

@@ -279,6 +279,26 @@ function refusalTests(store: Store): void {
     expect((await store().head(run))?.lanes).toEqual({ run: 10, x2: 10, x4: 10 })
   })
 
+  test('an approval the writer read moves only while it is exactly that, and of two writers one moves it', async () => {
+    const run = await begun(store)
+    const asked = { ...pending(2), next_at: time(5) }
+    await store().append(step(run, 'a2', 10, { approval: { id: 'apr_1', was: null, set: asked } }))
+    const seen = (await store().head(run))?.approvals.apr_1 ?? asked
+    const vote = { by: 'user:ana "\u0001" é', via: 'cli', at: time(2) }
+    const voted: HeadApproval = { ...seen, votes: [vote] }
+    const move = (lane: string, was: HeadApproval, set: HeadApproval) =>
+      store().append(step(run, lane, 61, { approval: { id: 'apr_1', was, set } }))
+    const both = await Promise.all([move('a2', seen, voted), move('n2', seen, { ...seen, told: 1 })])
+    expect(both.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(both).toContainEqual({ ok: false, because: 'approval' })
+    expect(await move('x1', seen, voted)).toEqual({ ok: false, because: 'approval' })
+    const now = (await store().head(run))?.approvals.apr_1 ?? seen
+    expect(await move('x2', now, { ...now, votes: [vote], told: 2 })).toMatchObject({ ok: true })
+    const last = (await store().head(run))?.approvals.apr_1 ?? seen
+    expect(last).toEqual({ ...asked, votes: [vote], told: 2 })
+    expect(await move('x3', last, { ...last, status: 'approved' })).toMatchObject({ ok: true })
+  })
+
   test('when several refusals hold: unknown run, terminal, already, approval, full', async () => {
     const run = await begun(store)
     await store().append(step(run, '0', 1_010, { start: { block: 0, limit: 0 } }))

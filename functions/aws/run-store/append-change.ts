@@ -109,18 +109,19 @@ function guards(terms: Terms, append: Append, limit: number): readonly string[] 
     laneGuard(terms, append),
     ...itemGuard(terms, append),
   ]
-  if (approval !== undefined) {
-    const { id, was } = approval
-    const now = path('approvals', id)
-    all.push(
-      was === null ? `attribute_not_exists(${now})` : `${path('approvals', id, 'status')} = ${value(as.text(was))}`,
-    )
-  }
+  if (approval !== undefined) all.push(approvalGuard(terms, approval))
   if (start !== undefined && start.limit > 0) {
     const running = path('running')
     all.push(`(attribute_not_exists(${running}) OR size(${running}) < ${value(as.number(start.limit))})`)
   }
   return all
+}
+
+/** What was read is written back as the same text: every change of an approval changes it. */
+function approvalGuard({ path, value }: Terms, { id, was }: NonNullable<Append['approval']>): string {
+  if (was === null) return `attribute_not_exists(${path('approvals', id)})`
+  if (was === 'pending') return `${path('approvals', id, 'status')} = ${value(as.text(was))}`
+  return `${path('approvals', id, 'body')} = ${value(as.json(was))}`
 }
 
 function checkGuard({ path, value }: Terms, check_at: string | undefined, check: 'mine' | 'theirs'): readonly string[] {

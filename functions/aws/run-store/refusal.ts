@@ -1,4 +1,5 @@
 import { fitsBudget } from '../../../shared/runs/run-budget.ts'
+import { isAsItWas } from '../../../shared/runs/is-as-it-was.ts'
 import type { Append, Appended, LaneGuard } from '../../../shared/runs/run-store.ts'
 import type { StoredHead } from './head-item.ts'
 
@@ -10,7 +11,7 @@ export function refusalOf(seen: StoredHead, append: Append): Because | undefined
   const { lane, guard, approval, start } = append
   if (head.state !== 'running') return 'terminal'
   if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append)) return 'already'
-  if (approval !== undefined && (head.approvals[approval.id]?.status ?? null) !== approval.was) return 'approval'
+  if (approval !== undefined && !isAsItWas(head.approvals[approval.id], approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
   if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
   if (!fitsShare(seen, append)) return 'budget'

@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { HeadApproval } from '../../../shared/runs/head.ts'
+import { isAsItWas } from '../../../shared/runs/is-as-it-was.ts'
 import { requireForward } from '../../../shared/runs/require-forward.ts'
 import { type Amount, fitsBudget, type RunBudget } from '../../../shared/runs/run-budget.ts'
 import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
@@ -39,7 +41,7 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
   if (head.state !== 'running') return { ok: false, because: 'terminal' }
   if (!admits(append.guard, head.ordinal) || !isOpen(reader, head.run, append)) return { ok: false, because: 'already' }
   const { approval, start } = append
-  if (approval !== undefined && reader.approval(head.run, approval.id) !== approval.was) {
+  if (approval !== undefined && !isAsItWas(reader.approval(head.run, approval.id), approval.was)) {
     return { ok: false, because: 'approval' }
   }
   if (start !== undefined && start.limit > 0 && head.running_count >= start.limit) return { ok: false, because: 'full' }
@@ -84,8 +86,8 @@ interface HeadReader {
   budget(run: number): RunBudget
   /** What the items of a foreach block have committed together. */
   share(run: number, block: number): Amount
-  /** Its status in HEAD; null when it was not asked yet. */
-  approval(run: number, id: string): string | null
+  /** As HEAD has it; undefined when it was not asked yet. */
+  approval(run: number, id: string): HeadApproval | undefined
 }
 
 function headReader(db: DatabaseSync): HeadReader {
@@ -95,9 +97,9 @@ function headReader(db: DatabaseSync): HeadReader {
     `SELECT r.run, r.state, r.seq, r.running_count, l.ordinal
      FROM runs r LEFT JOIN lanes l ON l.run = r.run AND l.lane = ? WHERE r.run = ?`,
   )
-  const approval = query<{ readonly status: string | null }>(
+  const approval = query<{ readonly head: string }>(
     db,
-    'SELECT status FROM approvals WHERE run = ? AND id = ?',
+    'SELECT head FROM approvals WHERE run = ? AND id = ? AND status IS NOT NULL',
   )
   const openBlock = query<{ readonly ordinal: number }>(
     db,
@@ -112,6 +114,9 @@ function headReader(db: DatabaseSync): HeadReader {
     },
     budget: ledgerReader(db),
     share: shareReader(db),
-    approval: (run, id) => approval.one(run, id)?.status ?? null,
+    approval: (run, id) => {
+      const row = approval.one(run, id)
+      return row === undefined ? undefined : JSON.parse(row.head)
+    },
   }
 }

@@ -24,6 +24,8 @@ import {
   verdict,
 } from './event-log.ts'
 
+const ONE_VOTE = { quorum: 1, edit: [], on_reject: 'fail', max_iterations: 5 } as const
+
 function block(id: string, index: number, upstream: readonly string[] = []): Block {
   const approval = { prompt: `Go on with ${id}?`, show: [], approvers: [], self_approval: true } as const
   return {
@@ -36,7 +38,7 @@ function block(id: string, index: number, upstream: readonly string[] = []): Blo
     pre_gates: [],
     post_gates: [],
     gate_composition: { pre: 'all', post: 'all' },
-    approval: { ...approval, timeout_sec: 60, on_timeout: 'reject' },
+    approval: { ...approval, ...ONE_VOTE, timeout_sec: 60, on_timeout: 'reject' },
     retry: { max_attempts: 3, backoff: 'none', delay_ms: 0, max_delay_ms: 0, jitter: 'none' },
     timeout_ms: 1_000,
     strict_output: false,
