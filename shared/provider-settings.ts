@@ -10,7 +10,7 @@ const SECRET_ARN =
   /^arn:aws[a-z-]*:(ssm:[a-z0-9-]+:\d{12}:parameter\/[\w./-]{1,1000}|secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6})$/
 
 /** Where a key is: never the key itself. Both may be given: `env` is read by the local place, `secret` on AWS. */
-const KeySchema = z
+export const KeySchema = z
   .strictObject({
     env: z
       .string()
@@ -27,7 +27,8 @@ export type ProviderKey = z.infer<typeof KeySchema>
 /** An allow-list: a block or agent that asks for another model is refused. Absent = any. */
 const models = z.array(z.string().min(1).max(200)).min(1).max(200).optional()
 
-const url = z
+/** An address of an operator's: no user, password or fragment in it. */
+export const httpUrl = z
   .url({
     protocol: /^https?$/,
     error: ({ input }) => (input === undefined ? 'is missing: give an http or https URL' : 'an http or https URL'),
@@ -57,7 +58,7 @@ const limits = {
 /** Longest silence in the middle of an answer that comes in pieces. */
 const idle_ms = z.int().min(100).max(840_000).optional()
 
-const remote = { url, key: KeySchema.optional(), ...limits, models }
+const remote = { url: httpUrl, key: KeySchema.optional(), ...limits, models }
 
 const bedrock = {
   /** Absent = the place's own: the deployment's, or what the AWS SDK finds locally. */
@@ -66,7 +67,7 @@ const bedrock = {
     .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region such as eu-central-1')
     .optional(),
   /** A VPC endpoint, or a stand-in. */
-  endpoint: url.optional(),
+  endpoint: httpUrl.optional(),
   /** On AWS the right to ask is granted on exactly these. */
   models: z
     .array(

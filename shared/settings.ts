@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ApprovalSettingsSchema } from './approval-settings.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from './gate-settings.ts'
 import { ProviderSettingsSchema } from './provider-settings.ts'
+import { SlackSettingsSchema } from './slack/slack-settings.ts'
 import { PipelineSettingsSchema, TaskGateSettingsSchema } from './tasks/task-gate.ts'
 
 /** sluice.yaml (decisions, "sluice.yaml, folders, CLI target"): everything optional, unknown keys refused. */
@@ -63,6 +64,8 @@ export const SettingsSchema = z.strictObject({
   shell_gates: ShellGateSettingsSchema.prefault({}),
   /** Who `group:NAME` is, and who decides where a document names nobody (docs/approvals.md). */
   approvals: ApprovalSettingsSchema.prefault({}),
+  /** Where people are asked besides API and CLI (docs/slack.md). */
+  slack: SlackSettingsSchema.optional(),
   safety: SafetySchema.prefault({}),
   /** Which values of `safety` a deployment was told instead (infra/aws/context-safety.ts); in no file. */
   safety_context: z.array(z.string()).optional(),
@@ -71,4 +74,4 @@ export const SettingsSchema = z.strictObject({
 export const FileSettingsSchema = SettingsSchema.omit({ safety_context: true })
 export type Settings = z.infer<typeof SettingsSchema>
 /** What routing and binding need of a place (shared/dag/find-agent.ts), and whether it runs commands (warnings). */
-export type Routing = Pick<Settings, 'agents' | 'providers'> & Partial<Pick<Settings, 'shell_gates' | 'safety'>>
+export type Routing = Pick<Settings, 'agents' | 'providers'> & Partial<Pick<Settings, 'shell_gates' | 'safety' | 'approvals'>>

@@ -5,6 +5,7 @@ import type { LeasePool } from './runs/leases.ts'
 import type { Machine } from './runs/machine.ts'
 import type { RunKey, RunStore } from './runs/run-store.ts'
 import type { Settings } from './settings.ts'
+import type { Slack, SlackWork } from './slack/slack-port.ts'
 
 /** Content-addressed bodies: ref `objstore://<tenant>/<sha256>`. Suite: test/conformance/object-store.ts. */
 export interface ObjectStore {
@@ -27,6 +28,8 @@ export interface Outbox {
   nudge(run: RunKey): Promise<void>
   /** Asynchronous invoke of start-run for a run whose HEAD and META exist. */
   startRun(run: RunKey): Promise<void>
+  /** Asynchronous invoke of slack-work; what could not be handed over is thrown. */
+  slackWork(work: SlackWork): Promise<void>
 }
 
 export interface Clock {
@@ -82,6 +85,8 @@ export interface World {
   readonly log: Log
   readonly waker: Waker
   readonly documents: Documents
+  /** Absent where the settings name no workspace. */
+  readonly slack?: Slack | undefined
   readonly settings: Settings
 }
 

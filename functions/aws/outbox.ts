@@ -1,5 +1,6 @@
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { SlackWork } from '../../shared/slack/slack-port.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
 import { sdkFault } from './sdk-fault.ts'
@@ -8,6 +9,8 @@ import type { Core } from './world.ts'
 
 /** What a nudge may cost the caller (decisions, "Effects"). */
 const NUDGE_MS = 300
+/** What work for Slack may: who clicked waits for an answer, three seconds at the most. */
+const SLACK_MS = 1_500
 
 /**
  * The Outbox port: asynchronous invokes. A nudge is given up after 300 ms and its failure ignored, since the sweeper
@@ -15,25 +18,32 @@ const NUDGE_MS = 300
  */
 export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: LambdaClientConfig = {}): Outbox {
   const client = new LambdaClient({ ...CLIENT_OPTIONS, ...config })
-  const invoke = (name: string, { tenant, run_id }: RunKey, abortSignal?: AbortSignal) => {
-    const Payload = Buffer.from(JSON.stringify({ tenant, run_id }))
+  const invoke = (name: string, payload: RunKey | SlackWork, abortSignal?: AbortSignal) => {
+    const Payload = Buffer.from(JSON.stringify(payload))
     const command = new InvokeCommand({ FunctionName: functionArn(env, name), InvocationType: 'Event', Payload })
     return client.send(command, abortSignal === undefined ? {} : { abortSignal })
   }
   return {
-    async nudge(run) {
+    async nudge({ tenant, run_id }) {
       try {
-        await invoke('send-outbox', run, AbortSignal.timeout(NUDGE_MS))
+        await invoke('send-outbox', { tenant, run_id }, AbortSignal.timeout(NUDGE_MS))
       } catch (error) {
         const { code, facts } = sdkFault(error, { doing: 'nudge send-outbox', action: 'lambda:InvokeFunction' })
-        log.info('nudge not delivered', { run_id: run.run_id, code, ...facts })
+        log.info('nudge not delivered', { run_id, code, ...facts })
       }
     },
-    async startRun(run) {
+    async startRun({ tenant, run_id }) {
       try {
-        await invoke('start-run', run)
+        await invoke('start-run', { tenant, run_id })
       } catch (error) {
-        throw sdkFault(error, { doing: `start run "${run.run_id}"`, action: 'lambda:InvokeFunction' })
+        throw sdkFault(error, { doing: `start run "${run_id}"`, action: 'lambda:InvokeFunction' })
+      }
+    },
+    async slackWork(work) {
+      try {
+        await invoke('slack-work', work, AbortSignal.timeout(SLACK_MS))
+      } catch (error) {
+        throw sdkFault(error, { doing: 'hand work to slack-work', action: 'lambda:InvokeFunction' })
       }
     },
   }

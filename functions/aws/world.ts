@@ -61,6 +61,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   shell: true,
   waker: true,
   documents: true,
+  slack: true,
 }
 
 function openCore({ name, ports, settings = {}, deployed = {} }: WorldParts, env?: NodeJS.ProcessEnv): Core {

@@ -11,19 +11,25 @@ export interface LocalOutbox extends Outbox {
  */
 export function createOutbox(invoke: (name: string, payload: unknown) => Promise<unknown>, log: Log): LocalOutbox {
   const underWay = new Set<Promise<void>>()
+  const later = (name: string, payload: unknown, failed: (error: string) => void) => {
+    const call: Promise<void> = Promise.resolve()
+      .then(() => invoke(name, payload))
+      .then(
+        () => {},
+        (error: unknown) => failed(String(error)),
+      )
+      .finally(() => underWay.delete(call))
+    underWay.add(call)
+  }
   return {
     async nudge({ tenant, run_id }) {
-      const call: Promise<void> = Promise.resolve()
-        .then(() => invoke('send-outbox', { tenant, run_id }))
-        .then(
-          () => {},
-          (error: unknown) => log.error('owed effects not performed', { run_id, error: String(error) }),
-        )
-        .finally(() => underWay.delete(call))
-      underWay.add(call)
+      later('send-outbox', { tenant, run_id }, (error) => log.error('owed effects not performed', { run_id, error }))
     },
     async startRun({ tenant, run_id }) {
       await invoke('start-run', { tenant, run_id })
+    },
+    async slackWork(work) {
+      later('slack-work', work, (error) => log.error('work for Slack not done', { error }))
     },
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay)

@@ -247,6 +247,9 @@ function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbo
       if (store === 'dynamodb') return sendEvent(sim, functions(), 'start-run', payload, run_id)
       await functions().invoke('start-run', payload, { from: 'route', who: `start-run(${run_id.slice(-6)})`, tenant })
     },
+    async slackWork(work) {
+      sendEvent(sim, functions(), 'slack-work', work, 'run' in work ? work.run.run_id : work.click.approval_id)
+    },
   }
 }
 
