@@ -46,18 +46,23 @@ interface Allowed {
   readonly conditions?: Record<string, Record<string, string>>
 }
 
+/** The key of the cursors, made at the first list: an item of the tenant, not of a run. */
+const CURSOR_KEY: readonly Allowed[] = [
+  {
+    on: 'table',
+    actions: ['dynamodb:PutItem'],
+    conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main' } },
+  },
+]
+
 const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read' | 'models.ask'>, readonly Allowed[]>> = {
   'runs.read': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'] }],
   'runs.list': [
     { on: 'runsByTime', actions: ['dynamodb:Query'] },
     { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem'] },
-    // The key of the cursors, made at the first list: an item of the tenant, not of a run.
-    {
-      on: 'table',
-      actions: ['dynamodb:PutItem'],
-      conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main' } },
-    },
+    ...CURSOR_KEY,
   ],
+  'runs.inbox': [{ on: 'runsInbox', actions: ['dynamodb:Query'] }, ...CURSOR_KEY],
   'runs.due': [{ on: 'runsDue', actions: ['dynamodb:Query'] }],
   'runs.write': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'] }],
   // Places in the queue of starts, which lie in a partition of their own: nothing else can be deleted.
@@ -120,6 +125,7 @@ const colons = (service: string, resource: string, resourceName: string): ArnCom
 const RESOURCES = {
   table: (names: Names) => table(names.table),
   runsByTime: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.runs.name}`),
+  runsInbox: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.approvals.name}`),
   runsDue: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.due.name}`),
   bucket: s3,
   objects: (names: Names, stack: Stack) => ({ ...s3(names, stack), resourceName: 'main/objects/*' }),

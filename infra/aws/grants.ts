@@ -7,6 +7,7 @@ import { Fault } from '../../shared/errors.ts'
 export type Right =
   | 'runs.read'
   | 'runs.list'
+  | 'runs.inbox'
   | 'runs.due'
   | 'runs.write'
   | 'runs.dequeue'

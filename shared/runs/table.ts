@@ -12,8 +12,11 @@ export const RUN_INDEXES = {
   runs: { name: 'runs-by-time', hash: 'by_tenant', range: 'created', include: ['state', 'dag_name'] },
   /** HEADs somebody must look at, in shards, by check_at. */
   due: { name: 'runs-due', hash: 'due', range: 'check_at', include: [] },
-  /** A#: questions nobody answered yet, by tenant and time; a hint, HEAD decides. */
-  approvals: { name: 'approvals-pending', hash: 'inbox', range: 'asked_at', include: [] },
+  /**
+   * A#: what people were asked, by tenant and time, in two partitions: what is open, by when it was asked, and what is
+   * closed, by when that was. `inbox_at` = time#run_id#approval_id. A hint: HEAD decides.
+   */
+  approvals: { name: 'approvals-by-time', hash: 'inbox', range: 'inbox_at', include: [] },
 } as const satisfies Readonly<Record<string, TableIndex>>
 
 const indexes: readonly TableIndex[] = Object.values(RUN_INDEXES)

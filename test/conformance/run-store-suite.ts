@@ -4,6 +4,7 @@ import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, pending, question, ready, started, step, time } from './run-store-fixture.ts'
+import { inboxTests } from './run-store-inbox-suite.ts'
 import { languageTests } from './run-store-language-suite.ts'
 import { ledgerTests } from './run-store-ledger-suite.ts'
 import { modelTests } from './run-store-model.ts'
@@ -37,6 +38,7 @@ export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>)
     describe('joins', () => joinTests(store))
     describe('lists', () => listTests(store))
     describe('context and artifacts', () => contextTests(store))
+    inboxTests(store)
     languageTests(store)
     ledgerTests(store)
     tenantItemTests(store)

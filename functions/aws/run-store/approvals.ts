@@ -1,5 +1,6 @@
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { as, from, type Item } from './attribute-values.ts'
+import { inboxEntry } from './inbox-entry.ts'
 import { itemKey } from './item-keys.ts'
 import type { RunTable } from './run-table.ts'
 import { keepItem } from './time-to-live.ts'
@@ -10,7 +11,7 @@ export function approvalsOf(
 ): Pick<RunStore, 'putApproval' | 'approval' | 'approvals' | 'approvalTokens'> {
   return {
     async putApproval(run, item, token) {
-      const asked = { inbox: as.text(`T#${run.tenant}`), asked_at: as.text(item.requested_at) }
+      const asked = inboxEntry(run, item.id, { closed: false, at: item.requested_at })
       const always = {
         set: { item: as.json(item), ttl: keepItem(table) },
         token,
@@ -34,15 +35,19 @@ export function approvalsOf(
   }
 }
 
-/** Takes a question out of the inbox (index 3) for good. */
-export async function closeInbox(table: RunTable, run: RunKey, id: string): Promise<void> {
-  await table.update(approvalKey(run, id), ({ path, value }) => ({
-    update: `SET ${path('closed')} = ${value(as.number(1))} REMOVE ${path('inbox')}, ${path('asked_at')}`,
-    condition: `attribute_exists(${path('item')})`,
-  }))
+/** Moves a question to what is closed of the inbox (index 3), for good; the time of its first closing stays. */
+export async function closeInbox(table: RunTable, run: RunKey, id: string, at: string): Promise<void> {
+  const moved = Object.entries(inboxEntry(run, id, { closed: true, at }))
+  await table.update(approvalKey(run, id), ({ path, value }) => {
+    const set = [['closed', as.number(1)] as const, ...moved].map(([name, to]) => `${path(name)} = ${value(to)}`)
+    return {
+      update: `SET ${set.join(', ')}`,
+      condition: `attribute_exists(${path('item')}) AND attribute_not_exists(${path('closed')})`,
+    }
+  })
 }
 
-function approvalKey(run: RunKey, id: string): Item {
+export function approvalKey(run: RunKey, id: string): Item {
   return itemKey(run, `A#${id}`)
 }
 

@@ -1,55 +1,60 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { Fault } from '../../../shared/errors.ts'
 
-/** The last run of a page. */
-export interface Position {
-  readonly created_at: string
-  readonly run_id: string
-}
+/** The lists there are cursors of; a cursor of one is none of another. */
+export type ListName = 'runs' | 'open' | 'closed'
+
+/** What the last entry of a page is sorted by. */
+export type Position = readonly string[]
 
 export interface Cursors {
-  seal(tenant: string, position: Position): string
-  /** Fault InvalidInput bad_cursor for anything `seal` did not make for this tenant. */
-  open(tenant: string, cursor: string): Position
+  seal(tenant: string, position: Position, list: ListName): string
+  /** Fault InvalidInput bad_cursor for anything `seal` did not make for this tenant and list. */
+  open(tenant: string, cursor: string, list: ListName): Position
 }
 
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Page cursors that show no key and cannot be forged (spec security, "API"): AES-256-GCM with the tenant as associated
- * data. The nonce is a MAC of the content, so a position has one cursor, and no two contents share a nonce.
+ * Page cursors that show no key and cannot be forged (spec security, "API"): AES-256-GCM with tenant and list as
+ * associated data. The nonce is a MAC of all that, so a position has one cursor, and no two contents share a nonce.
  */
 export function createCursors(key: Uint8Array): Cursors {
   return {
-    seal(tenant, { created_at, run_id }) {
-      const text = JSON.stringify([created_at, run_id])
-      const iv = createHmac('sha256', key).update(`${tenant}\n${text}`).digest().subarray(0, IV_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(tenant))
+    seal(tenant, position, list) {
+      const text = JSON.stringify(position)
+      const bound = boundTo(tenant, list)
+      const iv = createHmac('sha256', key).update(`${bound}\n${text}`).digest().subarray(0, IV_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(bound))
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')
     },
-    open(tenant, cursor) {
+    open(tenant, cursor, list) {
       try {
-        return unseal(key, tenant, cursor)
+        return unseal(key, boundTo(tenant, list), cursor)
       } catch (cause) {
-        const message =
-          'Cannot list runs: the cursor is not one this place gave out. Take next_cursor of the page before.'
+        const what = list === 'runs' ? 'runs' : 'approvals'
+        const message = `Cannot list ${what}: the cursor is not one this place gave out. Take next_cursor of the page before.`
         throw new Fault('InvalidInput', 'bad_cursor', message, { cause })
       }
     },
   }
 }
 
-function unseal(key: Uint8Array, tenant: string, cursor: string): Position {
+/** As the cursors of runs always were; no tenant has a line end. */
+function boundTo(tenant: string, list: ListName): string {
+  return list === 'runs' ? tenant : `${tenant}\n${list}`
+}
+
+function unseal(key: Uint8Array, bound: string, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url')
   // Decoding forgives stray characters; a cursor has one spelling.
   if (bytes.toString('base64url') !== cursor) throw new TypeError('not base64url')
   const iv = bytes.subarray(0, IV_BYTES)
   const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
-  decipher.setAAD(Buffer.from(tenant)).setAuthTag(tag)
+  decipher.setAAD(Buffer.from(bound)).setAuthTag(tag)
   const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
-  const [created_at, run_id] = JSON.parse(text.toString('utf8'))
-  return { created_at, run_id }
+  return JSON.parse(text.toString('utf8'))
 }

@@ -19,7 +19,7 @@ export async function finishAppend(
   const { run, projection } = append
   await Promise.all([
     projection === undefined ? undefined : writeProjection(table, run, projection),
-    ...answered(append, seen).map((id) => closeInbox(table, run, id)),
+    ...answered(append, seen).map((id) => closeInbox(table, run, id, append.at)),
     needsSpill(append, seen) ? spillIfPossible(table, run, seen) : undefined,
   ])
   return { ok: true, seq }

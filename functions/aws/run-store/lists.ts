@@ -18,11 +18,11 @@ export function listsOf(
   return {
     async list(tenant, filter) {
       const cursors = await cursorsOf(tenant)
-      const after = filter.after === undefined ? undefined : cursors.open(tenant, filter.after)
+      const after = filter.after === undefined ? undefined : cursors.open(tenant, filter.after, 'runs')
       const { found, next } = await findRuns(table, tenant, filter, after)
       const runs = await summaries(table, found)
       const shown = runs.filter(({ head }) => filter.state === undefined || head.state === filter.state)
-      return { runs: shown, ...(next === undefined ? {} : { next: cursors.seal(tenant, next) }) }
+      return { runs: shown, ...(next === undefined ? {} : { next: cursors.seal(tenant, next, 'runs') }) }
     },
     async due(at, limit) {
       const shards = await Promise.all(DUE_SHARDS.map((shard) => dueIn(table, shard, at, limit)))
@@ -90,7 +90,7 @@ function newest(table: RunTable, tenant: string, { state, dag_name, limit }: Run
   })
 }
 
-function indexKey(tenant: string, { created_at, run_id }: Position): Item {
+function indexKey(tenant: string, [created_at = '', run_id = '']: Position): Item {
   const { hash, range } = RUN_INDEXES.runs
   return {
     ...headKey({ tenant, run_id }),
@@ -100,8 +100,7 @@ function indexKey(tenant: string, { created_at, run_id }: Position): Item {
 }
 
 function positionOf(item: Item): Position {
-  const [created_at = '', run_id = ''] = from.text(item, RUN_INDEXES.runs.range).split('#')
-  return { created_at, run_id }
+  return from.text(item, RUN_INDEXES.runs.range).split('#')
 }
 
 /** META and HEAD of each, in the order given; a run that expired meanwhile is left out. */

@@ -8,6 +8,7 @@ import { runsOf } from './create.ts'
 import { cursorsOf } from './cursor-key.ts'
 import { logOf } from './events.ts'
 import { headsOf } from './heads.ts'
+import { inboxOf } from './inbox.ts'
 import { listsOf } from './lists.ts'
 import { itemsOf } from './run-items.ts'
 import { openTable, type RunTableOptions } from './run-table.ts'
@@ -40,6 +41,7 @@ export function runStoreOn(options: RunTableOptions): RunStore {
     ...headsOf(table),
     ...logOf(table),
     ...listsOf(table, cursors),
+    ...inboxOf(table, cursors),
     ...itemsOf(table),
   }
 }

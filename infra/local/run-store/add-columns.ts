@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CHAIN_START } from '../../../shared/runs/hash-chain.ts'
 import { SCHEMA_VERSION } from '../database.ts'
+import { SPAN } from './schema.ts'
 
 /** Columns that tables of earlier files lack: CREATE TABLE IF NOT EXISTS leaves a table as it is. */
 const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -15,11 +16,26 @@ const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     sealed_seq: 'INTEGER NOT NULL DEFAULT 0',
     sealed_hash: `TEXT NOT NULL DEFAULT '${CHAIN_START}'`,
   },
+  /** When it was decided, expired, or its run or block ended. */
+  approvals: { closed_at: 'TEXT' },
 }
+
+/** What an older row has in a column whose value follows from others. */
+const FILLED: Readonly<Record<string, string>> = {
+  closed_at: `UPDATE approvals SET closed_at = coalesce(head ->> 'decided_at',
+      (SELECT e.at FROM runs r JOIN events e ON e.id = r.run * ${SPAN} + r.seq WHERE r.run = approvals.run))
+    WHERE status IS NOT NULL
+      AND (status <> 'pending' OR (SELECT state FROM runs r WHERE r.run = approvals.run) <> 'running')`,
+}
+
+/** Over columns an older table has only now. */
+const INDEXES = `
+CREATE INDEX IF NOT EXISTS approvals_open ON approvals (item ->> 'requested_at') WHERE closed_at IS NULL;
+CREATE INDEX IF NOT EXISTS approvals_closed ON approvals (closed_at) WHERE closed_at IS NOT NULL;`
 
 /**
  * Gives every table the columns it has by now, each with a default that says what an older row means; from then on an
- * older program refuses the file: it would not keep the budgets of its runs.
+ * older program refuses the file: it would not keep the budgets and the inbox of its runs.
  */
 export function addColumns(db: DatabaseSync): void {
   for (const [table, columns] of Object.entries(LATER)) {
@@ -30,8 +46,11 @@ export function addColumns(db: DatabaseSync): void {
         .map(({ name }) => name),
     )
     for (const [column, type] of Object.entries(columns)) {
-      if (!there.has(column)) db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
+      if (there.has(column)) continue
+      db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
+      db.exec(FILLED[column] ?? '')
     }
   }
+  db.exec(INDEXES)
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
 }

@@ -37,8 +37,9 @@ const STATEMENTS = {
   deadline: 'UPDATE runs SET deadline_at = ? WHERE run = ?',
   // Two writers who each know a reason to look must not undo one another: the earlier time stays.
   check: 'UPDATE runs SET check_at = min(coalesce(check_at, ?1), ?1) WHERE run = ?2',
-  approval: `INSERT INTO approvals (run, id, status, head) VALUES (?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET status = excluded.status, head = excluded.head`,
+  approval: `INSERT INTO approvals (run, id, status, head, closed_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET status = excluded.status, head = excluded.head, closed_at = excluded.closed_at`,
+  closeInbox: 'UPDATE approvals SET closed_at = ? WHERE run = ? AND closed_at IS NULL',
   note: 'INSERT OR REPLACE INTO head_maps (run, map, key, body) VALUES (?, ?, ?, ?)',
   close: "DELETE FROM head_maps WHERE run = ? AND map = 'items' AND key = ?",
   // '/' is the character after '.'.
@@ -79,12 +80,15 @@ function writeLane(sql: Sql, project: Project, run: number, { lane, ordinal, pro
 
 /** What few appends carry: a decision, owed effects, times, the end of the run. */
 function writeRest(sql: Sql, run: number, append: HeadChange): void {
-  if (append.approval !== undefined) writeApproval(sql, run, append.approval)
+  if (append.approval !== undefined) writeApproval(sql, run, append.approval, append.at)
   for (const entry of append.outbox ?? []) writeEntry(sql, run, entry)
   writeMaps(sql, run, append)
   if (append.deadline_at !== undefined) sql.deadline.run(append.deadline_at, run)
   if (append.check_at !== undefined) sql.check.run(append.check_at, run)
-  if (append.state !== undefined) sql.state.run(append.state, run)
+  if (append.state !== undefined) {
+    sql.state.run(append.state, run)
+    if (append.state !== 'running') sql.closeInbox.run(append.at, run)
+  }
 }
 
 function writeMaps(sql: Sql, run: number, { module, child, open_items, drop_items }: HeadChange): void {
@@ -111,8 +115,13 @@ function writeRunning(sql: Sql, run: number, seq: number, { start, end }: HeadCh
   if (start === undefined && end === undefined) sql.seq.run(seq, run)
 }
 
-function writeApproval(sql: Sql, run: number, { id, set }: { readonly id: string; readonly set: HeadApproval }): void {
-  sql.approval.run(run, id, set.status, JSON.stringify(set))
+interface SetApproval {
+  readonly id: string
+  readonly set: HeadApproval
+}
+
+function writeApproval(sql: Sql, run: number, { id, set }: SetApproval, at: string): void {
+  sql.approval.run(run, id, set.status, JSON.stringify(set), set.status === 'pending' ? null : at)
 }
 
 function writeEntry(sql: Sql, run: number, entry: OutboxEntry): void {

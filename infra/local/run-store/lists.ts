@@ -1,21 +1,23 @@
-import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../shared/errors.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { transaction } from '../transaction.ts'
 import { metaReader } from './create.ts'
-import { createCursors, type Position } from './cursors.ts'
+import type { Cursors } from './cursors.ts'
 import { headReader } from './heads.ts'
 import { query } from './query.ts'
 
 /** Sorts before every run: where the first page starts. */
-const TOP: Position = { created_at: '~', run_id: '~' }
+const TOP = '~'
+
+interface Place {
+  readonly created_at: string
+  readonly run_id: string
+}
 
 /** Index 1, runs by tenant and time, and index 2, runs somebody must look at. */
-export function listsOf(db: DatabaseSync): Pick<RunStore, 'list' | 'due'> {
-  const cursors = createCursors(cursorKey(db))
+export function listsOf(db: DatabaseSync, cursors: Cursors): Pick<RunStore, 'list' | 'due'> {
   const summary = summaryReader(db)
-  const page = query<Position>(
+  const page = query<Place>(
     db,
     `SELECT run_id, created_at FROM runs
      WHERE tenant = ?1 AND (created_at, run_id) < (?2, ?3) AND (?4 IS NULL OR state = ?4)
@@ -25,18 +27,22 @@ export function listsOf(db: DatabaseSync): Pick<RunStore, 'list' | 'due'> {
   const due = query<RunKey>(db, 'SELECT tenant, run_id FROM runs WHERE check_at <= ? ORDER BY check_at, run LIMIT ?')
   return {
     list: async (tenant, { state, dag_name, limit, after }) => {
-      const from = after === undefined ? TOP : cursors.open(tenant, after)
-      const rows = page.all(tenant, from.created_at, from.run_id, state ?? null, dag_name ?? null, limit + 1)
+      const [created_at = TOP, last_id = TOP] = after === undefined ? [] : cursors.open(tenant, after, 'runs')
+      const rows = page.all(tenant, created_at, last_id, state ?? null, dag_name ?? null, limit + 1)
       const shown = rows.slice(0, limit)
       const last = rows.length > limit ? shown.at(-1) : undefined
       const runs = shown.map(({ run_id }) => summary({ tenant, run_id }))
-      return { runs, ...(last === undefined ? {} : { next: cursors.seal(tenant, last) }) }
+      return {
+        runs,
+        ...(last === undefined ? {} : { next: cursors.seal(tenant, [last.created_at, last.run_id], 'runs') }),
+      }
     },
     due: async (at, limit) => due.all(at, limit).map(({ tenant, run_id }) => ({ tenant, run_id })),
   }
 }
 
-function summaryReader(db: DatabaseSync) {
+/** META and HEAD of a run. */
+export function summaryReader(db: DatabaseSync) {
   const metaOf = metaReader(db)
   const headOf = headReader(db)
   return (run: RunKey) => {
@@ -48,16 +54,4 @@ function summaryReader(db: DatabaseSync) {
     }
     return { ...meta, head }
   }
-}
-
-/** Made once a file, so that a cursor outlives the process. */
-function cursorKey(db: DatabaseSync): Uint8Array {
-  const known = query<{ readonly key: Uint8Array }>(db, 'SELECT key FROM cursor_keys')
-  return transaction(db, () => {
-    const found = known.one()
-    if (found !== undefined) return found.key
-    const key = randomBytes(32)
-    db.prepare('INSERT INTO cursor_keys (key) VALUES (?)').run(key)
-    return key
-  })
 }

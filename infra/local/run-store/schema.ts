@@ -5,7 +5,8 @@
  * projection (from `projected` on) share a row: every page a commit touches costs about 7 microseconds.
  * `head_maps` has what few runs have: bounce modules, children, and an `items` row for each foreach block whose items are
  * open; item lanes are lanes `<block>.<i>`.
- * `runs` is as it was first made: what came later, the ledger and the closed hash chain, add-columns.ts adds to any file.
+ * `runs` and `approvals` are as they were first made: what came later, the ledger, the closed hash chain and the inbox,
+ * add-columns.ts adds to any file.
  * The three views carry the names of seed 003 for people who look into the file; nothing in Sluice reads them.
  */
 export const SCHEMA = `

@@ -163,6 +163,7 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('runs', 'dequeue', 'runs.dequeue'),
   ...methods('runs', 'settleOutbox moveCheck putStop putContext putArtifact', 'runs.write'),
   ...methods('runs', 'list', 'runs.list'),
+  ...methods('runs', 'inbox', 'runs.inbox'),
   ...methods('runs', 'due', 'runs.due'),
   ...methods('objects', 'get', 'objects.get'),
   ...methods('objects', 'put', 'objects.put'),

@@ -1,6 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { NewEvent } from '../../../shared/runs/event.ts'
+import { shownStatus } from '../../../shared/runs/inbox.ts'
 import { type LaneOwner, laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Append, RunStore } from '../../../shared/runs/run-store.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
@@ -18,6 +19,7 @@ import {
 } from '../../conformance/run-store-fixture.ts'
 import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
 import { type DynamodbPlace, openPlace, sizeOf } from './dynamodb-place.ts'
+import { loseAll } from './interrupt.ts'
 
 let emulator: DynamodbEmulator
 let place: DynamodbPlace
@@ -75,12 +77,12 @@ describe('items', () => {
 })
 
 describe('the inbox, index 3', () => {
-  const inbox = async () => {
+  const inbox = async (partition = 'T#main') => {
     const { name, hash } = RUN_INDEXES.approvals
-    return (await place.index(name, hash, 'T#main')).map(({ sk }) => sk?.S)
+    return (await place.index(name, hash, partition)).map(({ sk }) => sk?.S)
   }
 
-  test('has the questions nobody answered; a late repeat of an answered one does not come back', async () => {
+  test('has the questions nobody answered apart from the others; a late repeat of an answered one does not come back', async () => {
     for (const id of ['p', 'q']) {
       await place.store.putApproval(run, question(id, 0), 'token-1')
       await place.store.append(step(run, id, 10, { approval: { id, was: null, set: pending(0) } }))
@@ -90,15 +92,27 @@ describe('the inbox, index 3', () => {
     await place.store.append(step(run, 'p', 90, { approval: { id: 'p', was: 'pending', set } }))
     expect(await inbox()).toEqual(['A#q'])
     await place.store.putApproval(run, question('p', 0), 'token-2')
-    expect(await inbox()).toEqual(['A#q'])
+    expect([await inbox(), await inbox('C#main')]).toEqual([['A#q'], ['A#p']])
     expect(await place.store.approvalTokens(run, 'p')).toEqual(['token-1', 'token-2'])
   })
 
-  test('is empty of a run that ended', async () => {
+  test('has nothing open of a run that ended', async () => {
     await place.store.putApproval(run, question('p', 0), 'token-1')
     await place.store.append(step(run, 'p', 10, { approval: { id: 'p', was: null, set: pending(0) } }))
     await place.store.append(ending(run))
-    expect(await inbox()).toEqual([])
+    expect([await inbox(), await inbox('C#main')]).toEqual([[], ['A#p']])
+  })
+
+  test('an entry a dying writer left among the open ones is read with what HEAD says of it', async () => {
+    await place.store.putApproval(run, question('p', 0), 'token-1')
+    await place.store.append(step(run, 'p', 10, { approval: { id: 'p', was: null, set: pending(0) } }))
+    loseAll(place.client, /closed/)
+    const set = { ...pending(0), status: 'rejected' } as const
+    const decided = place.store.append(step(run, 'p', 90, { approval: { id: 'p', was: 'pending', set } }))
+    await expect(decided).rejects.toMatchObject({ name: 'Unavailable' })
+    expect(await inbox()).toEqual(['A#p'])
+    const { asked } = await place.another().inbox('main', { closed: false, limit: 10 })
+    expect(asked.map(({ head, item }) => shownStatus(head, item.id))).toEqual(['rejected'])
   })
 })
 

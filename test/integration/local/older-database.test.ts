@@ -6,8 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
 import { chainOf } from '../../../shared/runs/hash-chain.ts'
+import { shownStatus } from '../../../shared/runs/inbox.ts'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
-import { at, ending, keyOf, newRun, step, time } from '../../conformance/run-store-fixture.ts'
+import { at, ending, keyOf, newRun, pending, question, step, time } from '../../conformance/run-store-fixture.ts'
 
 let folder: string
 beforeEach(() => {
@@ -24,6 +25,8 @@ const LATER_TABLES = ['leases', 'queued_runs', 'start_holds', 'request_counts', 
 function makeOlder(): void {
   const db = new DatabaseSync(join(folder, 'sluice.db'))
   for (const table of LATER_TABLES) db.exec(`DROP TABLE ${table}`)
+  for (const index of ['approvals_open', 'approvals_closed']) db.exec(`DROP INDEX ${index}`)
+  db.exec('ALTER TABLE approvals DROP COLUMN closed_at')
   for (const column of columns(db)) if (!FIRST.includes(column)) db.exec(`ALTER TABLE runs DROP COLUMN ${column}`)
   expect(columns(db)).toEqual(FIRST)
   db.exec('PRAGMA user_version = 1')
@@ -98,6 +101,37 @@ test('once opened it is of this version: an older program refuses it rather than
   makeOlder()
   await within(async () => {})
   const db = openDatabase(folder)
-  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 3 })
   db.close()
+})
+
+test('what people were asked then is in the inbox, decided or not', async () => {
+  await within(async (store) => {
+    await runsOfThen(store)
+    for (const [i, id] of ['open', 'decided'].entries()) {
+      await store.putApproval(living, question(id, i), 'token')
+      await store.append(step(living, `a${i}`, 10, { approval: { id, was: null, set: pending(i) } }))
+    }
+    const set = { ...pending(1), status: 'approved', decided_at: time(70) } as const
+    await store.append(step(living, 'a1', 90, { approval: { id: 'decided', was: 'pending', set }, at: time(70) }))
+    await store.create(newRun(3))
+    const third = keyOf(newRun(3).meta)
+    await store.putApproval(third, question('left', 0), 'token')
+    await store.append(step(third, 'a0', 10, { approval: { id: 'left', was: null, set: pending(0) } }))
+    await store.append(ending(third, { at: time(90) }))
+  })
+  makeOlder()
+  await within(async (store) => {
+    const read = async (closed: boolean) =>
+      (await store.inbox('main', { closed, limit: 9 })).asked.map(({ item, head, at: when }) => [
+        item.id,
+        shownStatus(head, item.id),
+        when,
+      ])
+    expect(await read(false)).toEqual([['open', 'pending', time(10)]])
+    expect(await read(true)).toEqual([
+      ['left', 'cancelled', time(90)],
+      ['decided', 'approved', time(70)],
+    ])
+  })
 })

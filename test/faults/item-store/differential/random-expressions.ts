@@ -62,7 +62,7 @@ const PLACES: readonly Place[] = [
 ]
 
 /** Keys of the indexes: only texts may be there. */
-const INDEXED: readonly Place[] = ['by_tenant', 'created', 'due', 'check_at', 'inbox', 'asked_at', 'state'].map(
+const INDEXED: readonly Place[] = ['by_tenant', 'created', 'due', 'check_at', 'inbox', 'inbox_at', 'state'].map(
   (name) => ({
     path: [name],
     type: 'S',
