@@ -11,6 +11,7 @@ export function costOf({ type, data }: NewEvent): UsedByCalls | undefined {
     }
     case 'block:gate':
     case 'block:retrying':
+    case 'block:asked':
     case 'block:completed':
     case 'block:failed':
     case 'block:cancelled':

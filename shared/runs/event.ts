@@ -46,6 +46,15 @@ const research = z.strictObject({
 })
 const blockEnded = z.strictObject({ code: text, reason: text, spent: used.optional() })
 
+const held = {
+  holder: text,
+  lease_until: time,
+  /** The child run that does this attempt's work (mode dag): it is the holder then, until its deadline. */
+  child: text.optional(),
+  /** foreach: how many items begin with it, and the ref of the block's resolved inputs they all work with. */
+  items: z.strictObject({ count, inputs_ref: text }).optional(),
+}
+
 /** The block of another run that waits for this run (mode dag). */
 export const ParentSchema = z.strictObject({ run_id: text, block_id: text, epoch: count, attempt: count })
 
@@ -72,16 +81,7 @@ const DATA = {
   'run:cancelled': runEnded,
   'run:iterated': runEnded,
   'block:ready': z.strictObject({}),
-  'block:started': z.strictObject({
-    inputs_hash: text,
-    context_version: count,
-    holder: text,
-    lease_until: time,
-    /** The child run that does this attempt's work (mode dag): it is the holder then, until its deadline. */
-    child: text.optional(),
-    /** foreach: how many items begin with it, and the ref of the block's resolved inputs they all work with. */
-    items: z.strictObject({ count, inputs_ref: text }).optional(),
-  }),
+  'block:started': z.strictObject({ inputs_hash: text, context_version: count, ...held }),
   'block:output': z.strictObject({
     outputs: z.record(text, StoredValueSchema),
     provider: text,
@@ -111,6 +111,21 @@ const DATA = {
     spent: used.optional(),
   }),
   'block:retrying': z.strictObject({ code: text, reason: text, due_at: time, spent: used.optional() }),
+  /** A person is asked about the attempt, which waits and holds no place (docs/adr/0038). */
+  'block:asked': z.strictObject({
+    approval_id: text,
+    about: z.enum(ASKED_ABOUT).exclude(['dispatch']),
+    /** Those that did not hold, as many as there is room for. */
+    gates: z.array(text),
+    reason: text,
+    /** The inputs it goes on with, as JSON, where they are needed again. */
+    inputs_ref: text.optional(),
+    /** Caps of the run with which the refused call would fit. */
+    raise: z.strictObject({ tokens: count.optional(), usd_micros: count.optional() }).optional(),
+    spent: used.optional(),
+  }),
+  /** It goes on with its work after a yes. */
+  'block:resumed': z.strictObject({ approval_id: text, ...held }),
   /** `cached_from`: the run whose result stands in for a dispatch. */
   'block:completed': z.strictObject({ cached_from: text.optional(), spent: used.optional() }),
   'block:failed': blockEnded,

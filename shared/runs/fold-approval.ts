@@ -1,11 +1,11 @@
 import type { RunEvent } from './event.ts'
 import { changeBlock } from './fold-block.ts'
 import type { Draft } from './fold-draft.ts'
-import type { ApprovalFold } from './run-fold.ts'
+import type { ApprovalFold, ItemFold } from './run-fold.ts'
 
-/** A person was asked: the block waits. */
+/** A person was asked: the block waits. In the middle of an attempt it, or an item of it, waits since block:asked. */
 export function openApproval(draft: Draft, event: Extract<RunEvent, { readonly type: 'approval:requested' }>): void {
-  const { approval_id, digest, expires_at, approvers, quorum } = event.data
+  const { approval_id, digest, expires_at, approvers, quorum, about } = event.data
   draft.approvals.set(approval_id, {
     approval_id,
     block_id: event.block_id ?? '',
@@ -15,8 +15,9 @@ export function openApproval(draft: Draft, event: Extract<RunEvent, { readonly t
     expires_at,
     approvers,
     quorum,
+    ...(about === undefined ? {} : { about }),
   })
-  changeBlock(draft, event, { state: 'paused_approval' })
+  if (about === undefined || about === 'dispatch') changeBlock(draft, event, { state: 'paused_approval' })
 }
 
 /** It was decided or expired: the block goes on from here, or fails by an event of its own. */
@@ -25,7 +26,16 @@ export function answerApproval(draft: Draft, event: RunEvent, id: string, answer
   if (asked?.status !== 'pending') return
   draft.approvals.set(id, { ...asked, ...answer })
   const block_id = event.block_id ?? asked.block_id
-  if (draft.blocks.get(block_id)?.state === 'paused_approval') {
-    changeBlock(draft, { ...event, block_id }, { state: 'ready' })
-  }
+  const block = draft.blocks.get(block_id)
+  if (block?.state === 'paused_approval') changeBlock(draft, { ...event, block_id }, { state: 'ready' })
+  else if (block?.items !== undefined) changeBlock(draft, { ...event, block_id }, { items: released(block.items) })
+}
+
+/** Items of a block share its question. */
+function released(items: Readonly<Record<string, ItemFold>>): Readonly<Record<string, ItemFold>> {
+  const moved = Object.entries(items).map(([i, item]): [string, ItemFold] => [
+    i,
+    item.state === 'paused_approval' ? { ...item, state: 'ready' } : item,
+  ])
+  return Object.fromEntries(moved)
 }

@@ -24,20 +24,19 @@ export const REDUCERS: Reducers = {
   'block:ready': (draft, event) => changeBlock(draft, event, { state: 'ready' }),
   'block:started': (draft, event) => {
     const block = enterAttempt(draft, event)
-    const { child, items } = event.data
-    const started = { state: 'running', started_at: block.started_at ?? event.at } as const
-    changeBlock(draft, event, {
-      ...started,
-      ...(child === undefined ? {} : { child }),
-      ...(items === undefined ? {} : { item_count: items.count }),
-    })
+    changeBlock(draft, event, { ...atWork(event), started_at: block.started_at ?? event.at })
     startStep(draft, event)
   },
   'block:output': foldOutput,
   'block:gate': (draft, event) => {
     const { gates } = enterAttempt(draft, event)
-    changeBlock(draft, event, { gates: [...gates, event.data] })
+    changeBlock(draft, event, { gates: withVerdict(gates, event.data) })
   },
+  'block:asked': (draft, event) => {
+    enterAttempt(draft, event)
+    changeBlock(draft, event, { state: 'paused_approval' })
+  },
+  'block:resumed': (draft, event) => changeBlock(draft, event, atWork(event)),
   'block:retrying': (draft, event) => {
     const { code, reason, due_at } = event.data
     enterAttempt(draft, event)
@@ -93,6 +92,22 @@ export const REDUCERS: Reducers = {
 /** Events that tell of something and change no state. */
 function silent<T extends EventType>(types: readonly T[]): { readonly [K in T]: () => void } {
   return Object.fromEntries(types.map((type) => [type, () => {}])) as { readonly [K in T]: () => void }
+}
+
+function atWork({ data }: EventOf<'block:started' | 'block:resumed'>): Partial<BlockFold> & Pick<BlockFold, 'state'> {
+  const { child, items } = data
+  return {
+    state: 'running',
+    ...(child === undefined ? {} : { child }),
+    ...(items === undefined ? {} : { item_count: items.count }),
+  }
+}
+
+/** What a person waived stands in the place of what failed; its reason tells both. */
+function withVerdict(gates: BlockFold['gates'], verdict: BlockFold['gates'][number]): BlockFold['gates'] {
+  const isSame = ({ gate, phase }: typeof verdict) => gate === verdict.gate && phase === verdict.phase
+  const others = verdict.status === 'waived' ? gates.filter((one) => !isSame(one)) : gates
+  return [...others, verdict]
 }
 
 function foldOutput(draft: Draft, event: EventOf<'block:output'>): void {

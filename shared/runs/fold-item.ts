@@ -13,17 +13,22 @@ export function foldItem(draft: Draft, event: RunEvent, item: number): void {
   }
   const now = itemOf(event)
   if (now === undefined) return
-  if (now.state !== 'running') endStep(draft, event, now.state === 'completed' ? 'completed' : 'failed')
+  if (STEP_ENDS.has(now.state)) endStep(draft, event, now.state === 'completed' ? 'completed' : 'failed')
   const items = draft.blocks.get(event.block_id ?? '')?.items ?? {}
   changeBlock(draft, event, { items: { ...items, [item]: now } })
 }
+
+const STEP_ENDS: ReadonlySet<string> = new Set(['completed', 'retrying', 'failed'])
 
 /** The item after this event; undefined when the event does not move it. */
 function itemOf(event: RunEvent): ItemFold | undefined {
   const { attempt } = eventPlace(event)
   switch (event.type) {
     case 'block:started':
+    case 'block:resumed':
       return { state: 'running', attempt }
+    case 'block:asked':
+      return { state: 'paused_approval', attempt }
     case 'block:completed':
       return { state: 'completed', attempt }
     case 'block:retrying':

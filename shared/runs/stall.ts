@@ -1,6 +1,7 @@
 import type { Block, Dag, GateUse } from '../dag/dag.ts'
 import { leavesOf } from '../gates/check-parts.ts'
 import type { RunEvent } from './event.ts'
+import { eventPlace } from './event-place.ts'
 import { foldRun } from './fold.ts'
 import { movingBlocks } from './moving-blocks.ts'
 import type { StepFold } from './run-fold.ts'
@@ -38,7 +39,8 @@ export function stallOf(
   if (Object.values(fold.approvals).some(({ status }) => status === 'pending')) return undefined
   const moving = movingBlocks(dag, fold)
   const byId = new Map(dag.blocks.map((block) => [block.id, block]))
-  const attempts = fold.steps.flatMap((step) => attemptEnd(step, byId.get(step.block_id), max_block_ms))
+  const resumed = resumedAt(events)
+  const attempts = fold.steps.flatMap((step) => attemptEnd(step, resumed, byId.get(step.block_id), max_block_ms))
   const retries = events.flatMap(({ type, data }) => (type === 'block:retrying' ? [Date.parse(data.due_at)] : []))
   const quiet = Math.max(since, ...retries) + stall_ms
   const calls = moving.some(asksTheWorld) ? [Math.max(since, ...retries) + CALL_MS] : []
@@ -46,10 +48,30 @@ export function stallOf(
 }
 
 /** By when an attempt under way must have been recorded; a foreach block is none, its items are; nor is a child run's. */
-function attemptEnd(step: StepFold, block: Block | undefined, maxMs: number): readonly number[] {
+function attemptEnd(
+  step: StepFold,
+  resumed: ReadonlyMap<string, string>,
+  block: Block | undefined,
+  maxMs: number,
+): readonly number[] {
   if (step.state !== 'running' || block === undefined || block.mode === 'dag') return []
   if (block.foreach !== undefined && step.item === undefined) return []
-  return [Date.parse(step.started_at) + Math.min(block.timeout_ms, maxMs) + RECORD_MS]
+  const from = resumed.get(placeOf(step)) ?? step.started_at
+  return [Date.parse(from) + Math.min(block.timeout_ms, maxMs) + RECORD_MS]
+}
+
+/** When a block, or an item, went on last after a person's answer. */
+function resumedAt(events: readonly RunEvent[]): ReadonlyMap<string, string> {
+  return new Map(
+    events.flatMap((event) => {
+      if (event.type !== 'block:resumed' || event.block_id === undefined) return []
+      return [[placeOf({ block_id: event.block_id, ...eventPlace(event) }), event.at] as const]
+    }),
+  )
+}
+
+function placeOf({ block_id, epoch, attempt, item }: Pick<StepFold, 'block_id' | 'epoch' | 'attempt' | 'item'>) {
+  return `${epoch}/${attempt}/${item ?? ''}/${block_id}`
 }
 
 const ASKING: ReadonlySet<string> = new Set(['http', 'webhook', 'shell', 'llm_review'])

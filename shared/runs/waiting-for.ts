@@ -1,4 +1,5 @@
 import type { Block, Dag } from '../dag/dag.ts'
+import type { AskedAbout } from './head.ts'
 import { foldedBlock, movingBlocks } from './moving-blocks.ts'
 import type { BlockFold, RunFold, StepFold } from './run-fold.ts'
 
@@ -26,7 +27,7 @@ export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string 
   if (fold.queued === true && waiting.queue !== undefined) return queueWords(fold, waiting.queue)
   const asked = Object.values(fold.approvals)
     .filter(({ status }) => status === 'pending')
-    .map(({ block_id, requested_at }) => `approval of ${block_id} since ${requested_at}`)
+    .map(({ block_id, requested_at, about = 'dispatch' }) => `${ASKED[about]} ${block_id} since ${requested_at}`)
   const steps = newestSteps(fold.steps)
   const busy = dag.blocks.flatMap((block) => {
     const { id } = block
@@ -39,6 +40,13 @@ export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string 
     ...slotWords(dag, fold, waiting),
   ]
   return words.length > 0 ? listed(words, '; ') : idleWords(dag, fold)
+}
+
+const ASKED: Readonly<Record<AskedAbout, string>> = {
+  dispatch: 'approval of',
+  pre_gates: 'a waiver of pre-gates of',
+  post_gates: 'a waiver of post-gates of',
+  budget: 'a higher budget for',
 }
 
 function queueWords({ started_at }: RunFold, { place, active }: NonNullable<Waiting['queue']>): string {
@@ -107,8 +115,11 @@ function nextTry({ due_at }: BlockFold, now: number): string {
 /** Blocks whose turn it is, while as many run as may. */
 function slotWords(dag: Dag, fold: RunFold, { max_parallel }: Waiting): readonly string[] {
   const running = fold.steps.filter(({ state, block_id, item }) => {
-    const isFanOut = item === undefined && foldedBlock(fold, block_id)?.item_count !== undefined
-    return state === 'running' && !isFanOut
+    const block = foldedBlock(fold, block_id)
+    const isFanOut = item === undefined && block?.item_count !== undefined
+    // An attempt a person is asked about holds no place.
+    const works = (item === undefined ? block?.state : block?.items?.[item]?.state) === 'running'
+    return state === 'running' && !isFanOut && works
   })
   const next = nextBlocks(dag, fold)
   if (max_parallel === 0 || running.length < max_parallel || next.length === 0) return []
