@@ -19,8 +19,8 @@ export interface CheckedSettings {
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
 export function checkSettings(text: string): CheckedSettings {
   try {
-    const { dags, providers, agents, gates, pipelines, shell_gates } = parseSettings(text, 'sluice.yaml')
-    const known = { routing: { providers, agents, shell_gates }, tasks: { gates, pipelines } }
+    const { dags, providers, agents, gates, pipelines, shell_gates, approvals } = parseSettings(text, 'sluice.yaml')
+    const known = { routing: { providers, agents, shell_gates, approvals }, tasks: { gates, pipelines } }
     return { errors: [], dags, providers: ['local', ...Object.keys(providers)], ...known }
   } catch (error) {
     if (!(error instanceof Fault)) throw error

@@ -1,9 +1,11 @@
 import { bounceModules } from './bounce-modules.ts'
+import { checkRejections } from './check-rejections.ts'
 import type { Bounce } from './dag.ts'
 import { LIMITS } from './limits.ts'
 import type { Reach } from './reach.ts'
 import type { BlockDraft } from './read-block.ts'
 import type { Reading } from './reading.ts'
+import { REJECTION_GATE } from './rejection-gate.ts'
 import type { Problem } from './report.ts'
 import { type Path, pathText } from './source.ts'
 import { didYouMean, suggest } from './suggest.ts'
@@ -21,6 +23,7 @@ export function checkBounces(
   wires: readonly Wire[],
   reach: Reach,
 ): void {
+  checkRejections(reading, byId.values())
   const rules = [...byId.values()].flatMap(rulesOf)
   for (const rule of rules) checkGate(reading, rule)
   const sound = rules.filter((rule) => checkRule(reading, byId, reach, rule))
@@ -47,10 +50,11 @@ function checkGate({ problems, warnings }: Reading, { block, bounce, path }: Rul
     const message = `A rule of "on_gate_fail" of block "${id}" is for gate ${quoted(when_gate)}, which only warns: it never fires.`
     warnings.push({ code: 'rule_without_effect', path: pathText([...path, 'when_gate']), message })
   }
-  if (gates.has(when_gate)) return
+  const isRejection = when_gate === REJECTION_GATE && settled.approval !== undefined
+  if (gates.has(when_gate) || (isRejection && settled.approval?.on_reject === 'route')) return
   const say: Problem['say'] = ({ who }) => ({
     text: `${who} bounces when gate ${quoted(when_gate)} fails, but its gates are ${listed(gates)}`,
-    hint: didYouMean(suggest(when_gate, gates)),
+    hint: isRejection ? 'Add on_reject: route to its approval.' : didYouMean(suggest(when_gate, gates)),
   })
   problems.push({ code: 'unknown_gate_name', path: [...path, 'when_gate'], say })
 }

@@ -18,7 +18,7 @@ const portType: Schema = { enum: PORT_TYPES }
 const portOf = (section: Section): Schema => ({ anyOf: [portType, ref(section)] })
 const expression: Schema = { type: 'string', minLength: 1, maxLength: 1_000 }
 const object: Schema = { type: 'object' }
-const approver: Schema = { type: 'string', pattern: '^(?:user|slack|iam|token):.*\\S' }
+const approver: Schema = { type: 'string', pattern: '^(?:user|group|slack|iam|token):.*\\S' }
 const gates = listOf(ref('gate'), LIMITS.gates_per_block)
 const itemGate: Schema = { allOf: [ref('gate'), { properties: { on_fail: { enum: ['retry', 'fail', 'warn'] } } }] }
 const composition: Schema = { anyOf: [{ enum: ['all', 'any'] }, ref('at_least'), ref('weights')] }
@@ -99,8 +99,14 @@ export const PARTS: Readonly<
   gate: { keys: { check: ref('check') }, required: ['check'] },
   gate_composition: { keys: { pre: composition, post: composition } },
   approval: {
-    keys: { approvers: listOf(approver, 100), approver: { type: 'string', minLength: 1 }, quorum: { const: 1 } },
+    keys: {
+      approvers: listOf(approver, 100),
+      approver: { type: 'string', minLength: 1 },
+      escalate: ref('escalate'),
+      edit: listOf(name, 100),
+    },
   },
+  escalate: { keys: { to: { ...listOf(approver, 100), minItems: 1 } } },
   edge: { keys: { transform: expression } },
   foreach: {
     keys: {

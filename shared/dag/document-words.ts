@@ -108,7 +108,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       check: 'The kind of gate and its parameters.',
       error: 'Said to people and to the next try.',
       on_fail:
-        'retry, fail, warn (counts for nothing) or route (a rule of on_gate_fail). Default: fail before, retry after the work.',
+        'retry, fail, warn (counts for nothing), route (a rule of on_gate_fail) or ask (a person may waive it). Default: fail before, retry after the work.',
     },
   },
   gate_composition: {
@@ -126,14 +126,24 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       required: 'false: nobody is asked. Default: true.',
       prompt: 'The question; a template.',
       show: 'Inputs (PORT) and upstream outputs (BLOCK.OUTPUT) the person sees. Default: all inputs.',
-      approvers: 'Who may decide: user:NAME, slack:NAME, iam:NAME, token:NAME. Default: anyone.',
+      approvers:
+        'Who may decide: user:NAME, group:NAME, slack:ID, iam:ROLE, token:ID. Default: the default group, else anyone.',
       approver: 'One more approver; without a kind it is a user.',
-      quorum: 'How many must approve.',
+      quorum: 'How many people must approve; one who rejects is enough. Default: 1.',
       self_approval: 'Whether the starter of the run may decide. Default: true.',
       timeout_sec: 'Seconds to decide in. Default: 1800.',
       on_timeout: 'What expiry means. Default: reject.',
-      on_reject: 'What a rejection means.',
+      remind_sec: 'Seconds between reminders. Default: none.',
+      escalate: 'Who may decide besides, from when on.',
+      edit: 'Inputs the person who approves may change. Default: none.',
+      on_reject:
+        'What a rejection means: the block fails, a run with the feedback takes the place of this one (iterate), or the run is sent back (route: a rule of on_gate_fail with when_gate: approval). Default: fail.',
+      max_iterations: 'Runs in place of one another; then a rejection is a failure. Default: 5.',
     },
+  },
+  escalate: {
+    section: 'Further people for an approval nobody decides.',
+    keys: { after_sec: 'Seconds after it was asked.', to: 'As approvers.' },
   },
   retry: {
     section: 'Further tries after a failure that may pass.',
@@ -172,7 +182,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
   },
   budget: {
     section: 'Caps of a run. An estimate is reserved before each call; one that does not fit is not made.',
-    keys: { ...CAPS, on_exceed: 'What happens then: the block fails.' },
+    keys: { ...CAPS, on_exceed: 'What happens then: the block fails (fail), or a person is asked to raise the cap (ask). Default: fail.' },
   },
   block_budget: { section: 'Caps of one block.', keys: CAPS },
   bounce: {

@@ -12,6 +12,12 @@ export const LIMITS = {
   program_characters: 20_000,
   timeout_ms: 840_000,
   approval_timeout_sec: 604_800,
+  /** Votes of one approval: HEAD keeps each. */
+  quorum: 20,
+  /** Reminders of one approval: an event each. */
+  reminders: 100,
+  /** Runs in place of one another. */
+  iterations: 100,
   retry_delay_ms: 604_800_000,
   /** Items of a `foreach`, and of them at work at once (an inline Map runs no more). */
   foreach_items: 1_000,

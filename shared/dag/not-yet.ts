@@ -10,21 +10,10 @@ const LATER: Readonly<Record<string, Readonly<Record<string, readonly Json[] | '
     mode: ['research'],
     research: 'any',
   },
-  budget: { on_exceed: ['ask'] },
-  gate: { on_fail: ['ask'] },
-  approval: {
-    remind_sec: 'any',
-    escalate: 'any',
-    edit: 'any',
-    max_iterations: 'any',
-    on_reject: ['iterate', 'route'],
-  },
-  approver: { group: 'any' },
 }
 
 /** Whether `key` of a section, with this value, comes later. */
 export function isLater(section: string, key: string, value: Json): boolean {
-  if (section === 'approval' && key === 'quorum') return typeof value === 'number' && value > 1
   const values = own(own(LATER, section) ?? {}, key)
   return values === 'any' || values?.includes(value) === true
 }

@@ -1,11 +1,12 @@
 import type { Json } from '../canonical.ts'
 import type { Block, BudgetCaps } from './dag.ts'
+import { readApproval } from './read-approval.ts'
 import { type BlockPorts, readBlockPorts } from './read-block-ports.ts'
 import { readBudget } from './read-budget.ts'
 import { type Flow, readFlow } from './read-flow.ts'
 import { readGates } from './read-gates.ts'
 import { readId } from './read-id.ts'
-import { readApproval, readRetry } from './read-policies.ts'
+import { readRetry } from './read-retry.ts'
 import { readSection } from './read-section.ts'
 import { readWork, type Work } from './read-work.ts'
 import type { Mapping, Reading } from './reading.ts'
@@ -54,7 +55,7 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
   const id = readId(reading, section.id, [...path, 'id'])
   const name = section.name ?? id ?? ''
   const ports = readBlockPorts(reading, section, path)
-  const approval = readApproval(reading, section.approval, [...path, 'approval'], name)
+  const approval = readApproval(reading, section.approval, [...path, 'approval'], { name, inputs: ports.inputs })
   // readSection answered: it is a mapping.
   const work = readWork(reading, given as Mapping, path, { approval, outputs: ports.outputs })
   const { gates, names, routing } = readGates(reading, section, path, ports)

@@ -79,7 +79,7 @@ export const SECTIONS = {
     name: label,
     check: any,
     error: text.optional(),
-    on_fail: z.enum(['retry', 'fail', 'warn', 'route']).optional(),
+    on_fail: z.enum(['retry', 'fail', 'warn', 'route', 'ask']).optional(),
   }),
   gate_composition: z.strictObject({ pre: any, post: any }),
   at_least: z.strictObject({ at_least: z.int().min(1) }),
@@ -90,11 +90,20 @@ export const SECTIONS = {
     show: names,
     approvers: names,
     approver: label.optional(),
-    quorum: z.int().min(1).optional(),
+    quorum: z.int().min(1).max(LIMITS.quorum).optional(),
     self_approval: flag,
     timeout_sec: z.int().min(1).max(LIMITS.approval_timeout_sec).optional(),
     on_timeout: z.enum(['reject', 'fail', 'approve']).optional(),
-    on_reject: z.enum(['fail']).optional(),
+    remind_sec: z.int().min(1).max(LIMITS.approval_timeout_sec).optional(),
+    escalate: any,
+    edit: names,
+    on_reject: z.enum(['fail', 'iterate', 'route']).optional(),
+    max_iterations: z.int().min(1).max(LIMITS.iterations).optional(),
+  }),
+  /** Of an approval: who is asked besides, and when. */
+  escalate: z.strictObject({
+    after_sec: z.int().min(1).max(LIMITS.approval_timeout_sec),
+    to: z.array(label).min(1).max(100),
   }),
   retry: z.strictObject({
     max_attempts: z.int().min(0),
@@ -120,7 +129,7 @@ export const SECTIONS = {
   }),
   cache: z.strictObject({ key: z.enum(['inputs']).optional(), max_age_sec: z.int().min(1).max(LIMITS.cache_age_sec) }),
   /** Of the document; a block's has no `on_exceed`: what it fails is the block. */
-  budget: z.strictObject({ ...caps, on_exceed: z.enum(['fail']).optional() }),
+  budget: z.strictObject({ ...caps, on_exceed: z.enum(['fail', 'ask']).optional() }),
   block_budget: z.strictObject(caps),
   /** A rule of `on_gate_fail`. */
   bounce: z.strictObject({

@@ -570,19 +570,8 @@ const LATER: readonly Row[] = [
   ...['goal_contract: {}', 'completion: {}'].map(
     (line): Row => later(`${line.split(':')[0]}`, `▶${line}\nblocks:\n${SPEC}`),
   ),
-  ...[
-    'remind_sec: 1',
-    'escalate: {}',
-    'edit: [a]',
-    'max_iterations: 2',
-    'quorum: 2',
-    'on_reject: iterate',
-    'on_reject: route',
-  ].map((line): Row => later(`blocks[1].approval.${line.split(':')[0]}`, block(`approval: { ▶${line} }`))),
   later('blocks[1].post_gates[0].on_fail', gate('{ type: not_empty, port: plan }', '\n    ▶on_fail: ask')),
   later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: research, research: { topic: b } }]'),
-  later('blocks[1].approval.approvers[1]', block('approval: { approvers: [user:ana, ▶group:ops] }')),
-  later('blocks[1].approval.approver', block('approval: { approver: ▶group:ops }')),
   later(
     'blocks[0].outputs.x',
     'blocks: [{ id: a, mode: approval, approval: true, inputs: { x: string }, outputs: { ▶x: string } }]',

@@ -263,9 +263,13 @@ describe('parseDag()', () => {
       prompt: 'Approve "build"?',
       show: [],
       approvers: [],
+      quorum: 1,
       self_approval: true,
       timeout_sec: 1_800,
       on_timeout: 'reject',
+      edit: [],
+      on_reject: 'fail',
+      max_iterations: 5,
     })
     expect(blocks[1]).toMatchObject({
       mode: 'approval',

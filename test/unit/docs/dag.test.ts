@@ -24,6 +24,7 @@ describe('docs/dag.md', () => {
     ['Gate', 'gate'],
     ['gate_composition', 'gate_composition'],
     ['Approval', 'approval'],
+    ['Escalation', 'escalate'],
     ['Retry', 'retry'],
     ['Edge', 'edge'],
     ['Foreach', 'foreach'],
@@ -68,7 +69,7 @@ describe('docs/dag.md', () => {
       block.strict_output,
       block.contract_repair_attempts,
     ])
-    const approval = ['self_approval', 'timeout_sec', 'on_timeout'] as const
+    const approval = ['quorum', 'self_approval', 'timeout_sec', 'on_timeout', 'on_reject', 'max_iterations'] as const
     expect(shownDefaults('Approval', approval)).toEqual(approval.map((key) => block.approval?.[key]))
     const retry = ['backoff', 'delay_ms', 'max_delay_ms', 'jitter'] as const
     expect(shownDefaults('Retry', retry)).toEqual(retry.map((key) => block.retry[key]))
@@ -84,13 +85,13 @@ describe('docs/dag.md', () => {
   })
 
   test('Not supported yet has exactly what is refused by name', () => {
-    const sections = ['document', 'block', 'budget', 'gate', 'approval', 'approver']
+    const sections = ['document', 'block', 'budget', 'gate']
     const rows = new Map(
       rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
     )
     expect([...rows.keys()]).toEqual(sections)
     for (const [section, listed] of rows) {
-      const known = [...laterKeys(section), ...(section === 'approval' ? ['quorum'] : [])]
+      const known = laterKeys(section)
       const keys = listed.map((key) => key.split(':')[0] ?? '')
       expect([...new Set(keys)].sort()).toEqual(known.toSorted())
       for (const key of listed) expect([key, isRefused(section, key)]).toEqual([key, true])
@@ -101,7 +102,6 @@ describe('docs/dag.md', () => {
 /** `mode: dag` is refused for that value, `foreach` for every one. */
 function isRefused(section: string, entry: string): boolean {
   const [key = '', value] = entry.split(': ')
-  if (key === 'quorum') return isLater(section, key, 2) && !isLater(section, key, 1)
   return isLater(section, key, value === 'true' ? true : (value ?? 'anything'))
 }
 

@@ -1,0 +1,110 @@
+import type * as z from 'zod'
+import type { Json } from '../canonical.ts'
+import type { ApprovalPolicy } from './dag.ts'
+import { LIMITS } from './limits.ts'
+import { readApprovers } from './read-approvers.ts'
+import { readSection } from './read-section.ts'
+import type { Reading } from './reading.ts'
+import type { Problem } from './report.ts'
+import { SECTIONS } from './sections.ts'
+import type { Path } from './source.ts'
+import { listed, quoted } from './wording.ts'
+
+/** The block that asks, as far as its approval is concerned. */
+interface Asking {
+  readonly name: string
+  readonly inputs: ReadonlyMap<string, unknown>
+}
+
+/** `approval: true`, or a mapping (spec approvals). Without a person to ask (`false`, `required: false`): undefined. */
+export function readApproval(
+  reading: Reading,
+  given: Json | undefined,
+  path: Path,
+  { name, inputs }: Asking,
+): ApprovalPolicy | undefined {
+  if (given === undefined || given === false) return undefined
+  const section = given === true ? {} : readSection(reading, SECTIONS.approval, given, path, 'approval')
+  if (section === undefined || section.required === false) return undefined
+  const { approvers, approver } = section
+  const escalate = readEscalate(reading, section.escalate, [...path, 'escalate'])
+  const policy: ApprovalPolicy = {
+    ...settle(section, name),
+    approvers: readApprovers(reading, { approvers, approver }, path),
+    ...(escalate === undefined ? {} : { escalate }),
+  }
+  const wrong = [...timeProblems(policy), ...voteProblems(policy), ...editProblems(policy, inputs)]
+  reading.problems.push(...wrong.map((problem) => ({ ...problem, path: [...path, ...problem.path] })))
+  return policy
+}
+
+type Section = { readonly [K in keyof typeof SECTIONS.approval.shape]?: z.output<(typeof SECTIONS.approval.shape)[K]> }
+
+/** Who is asked stands beside it. */
+function settle(section: Section, name: string): Omit<ApprovalPolicy, 'approvers' | 'escalate'> {
+  const { quorum = 1, self_approval = true, timeout_sec = 1_800, on_timeout = 'reject', remind_sec } = section
+  const { prompt = `Approve "${name}"?`, show = [], edit = [], on_reject = 'fail', max_iterations = 5 } = section
+  return {
+    prompt,
+    show,
+    quorum,
+    self_approval,
+    timeout_sec,
+    on_timeout,
+    ...(remind_sec === undefined ? {} : { remind_sec }),
+    edit: [...new Set(edit)],
+    on_reject,
+    max_iterations,
+  }
+}
+
+function readEscalate(reading: Reading, given: Json | undefined, path: Path): ApprovalPolicy['escalate'] {
+  const section = given === undefined ? undefined : readSection(reading, SECTIONS.escalate, given, path)
+  if (section?.after_sec === undefined || section.to === undefined) return undefined
+  return { after_sec: section.after_sec, to: readApprovers(reading, { approvers: section.to }, path, 'to') }
+}
+
+/** What comes after the expiry never comes. */
+function timeProblems({ timeout_sec, remind_sec, escalate }: ApprovalPolicy): readonly Problem[] {
+  const within = (seconds: number | undefined, path: Path): readonly Problem[] => {
+    if (seconds === undefined || seconds < timeout_sec) return []
+    const text = `is ${seconds}, but nobody is asked any more after timeout_sec, ${timeout_sec}`
+    return [invalid(path, text, `Give less than ${timeout_sec}, or a longer timeout_sec.`)]
+  }
+  const late = [...within(remind_sec, ['remind_sec']), ...within(escalate?.after_sec, ['escalate', 'after_sec'])]
+  const times = remind_sec === undefined ? 0 : Math.floor((timeout_sec - 1) / remind_sec)
+  if (times <= LIMITS.reminders) return late
+  const text = `is ${remind_sec}, which makes ${times} reminders in ${timeout_sec} seconds; the limit is ${LIMITS.reminders}`
+  const least = Math.ceil(timeout_sec / (LIMITS.reminders + 1))
+  return [...late, { ...invalid(['remind_sec'], text, `Give ${least} or more.`), code: 'limit_exceeded' }]
+}
+
+/** A group has whom it has when somebody decides; people who are listed can be counted. */
+function voteProblems({ quorum, approvers, escalate, edit }: ApprovalPolicy): readonly Problem[] {
+  const wrong: Problem[] = []
+  const people = new Set([...approvers, ...(escalate?.to ?? [])])
+  const hasGroup = [...people].some((name) => name.startsWith('group:'))
+  if (approvers.length > 0 && !hasGroup && people.size < quorum) {
+    const text = `is ${quorum}, but ${people.size === 1 ? 'one person is' : `${people.size} people are`} listed`
+    wrong.push(invalid(['quorum'], text, 'List more people or a group, or ask for fewer votes.'))
+  }
+  if (edit.length > 0 && quorum > 1) {
+    const text = `names inputs to change, but quorum is ${quorum}: the votes would be for different values`
+    wrong.push(invalid(['edit'], text, 'Take "edit" away, or let one person decide.'))
+  }
+  return wrong
+}
+
+function editProblems({ edit }: ApprovalPolicy, inputs: Asking['inputs']): readonly Problem[] {
+  const unknown = [...edit.entries()].filter(([, port]) => !inputs.has(port))
+  return unknown.map(([index, port]) => {
+    const say: Problem['say'] = ({ who }) => ({
+      text: `${who} lets its approver edit ${quoted(port)}, but its inputs are ${listed(inputs.keys())}`,
+    })
+    return { code: 'unknown_input', path: ['edit', index], say }
+  })
+}
+
+function invalid(path: Path, text: string, hint: string): Problem {
+  return { code: 'invalid_value', path, say: ({ place }) => ({ text: `${place} ${text}`, hint }) }
+}
