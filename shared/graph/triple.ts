@@ -1,0 +1,28 @@
+import * as z from 'zod'
+import { refuseEntityId } from './entity-id.ts'
+import { isPredicate } from './predicate.ts'
+
+/** One statement of the graph (spec research, "The graph it searches"). */
+export const TripleSchema = z.strictObject({
+  subject: z.string().superRefine((text, context) => {
+    const refusal = refuseEntityId(text)
+    if (refusal !== undefined) context.addIssue({ code: 'custom', message: refusal.message })
+  }),
+  predicate: z.string().refine(isPredicate, 'A predicate is dotted lower-case segments, such as geo.capital.'),
+  object: z.union([z.string(), z.number(), z.boolean()]),
+  /** Who says so: `agent-research-graph`, the name of a stage, an importer. */
+  source: z.string().refine((text) => text.trim() !== '', 'A source is not blank.'),
+  timestamp: z.iso.datetime({ offset: true }),
+  confidence: z.number().min(0).max(1).default(1),
+  context: z.string().optional(),
+  datatype: z.string().optional(),
+  /** Written by a model: no condition, hint filter or seed resolution may read it (rule-opaque.ts). */
+  rule_opaque: z.boolean().default(false),
+})
+
+export type Triple = z.infer<typeof TripleSchema>
+
+/** A six-part object is an entity id, so the triple is an edge; every other object is a literal. */
+export function isEdge({ object }: Pick<Triple, 'object'>): boolean {
+  return typeof object === 'string' && refuseEntityId(object) === undefined
+}
