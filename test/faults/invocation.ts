@@ -45,7 +45,8 @@ export interface PointKinds {
   readonly after: readonly FaultKind[]
 }
 
-const NEVER = new Promise<never>(() => undefined)
+/** Made for each who waits: one for all would keep everybody who ever waited. */
+const never = () => new Promise<never>(() => undefined)
 const SLOWEST_MS = 40_000
 
 /**
@@ -76,18 +77,18 @@ async function meet(
   kinds: readonly FaultKind[],
   port?: string,
 ): Promise<void> {
-  if (invocation.dead) await NEVER
+  if (invocation.dead) await never()
   const kind = sim.faults.strike(where, invocation.who, kinds, port)
   if (kind === undefined) return
   sim.trace(`fault ${kind} at ${where} of ${invocation.who}#${invocation.id}`)
   switch (kind) {
     case 'slow':
       await sim.scheduler.delay(sim.faults.size() ** 4 * SLOWEST_MS)
-      if (invocation.dead) await NEVER
+      if (invocation.dead) await never()
       return
     case 'crash':
       invocation.give_up('Runtime.ExitError', false)
-      await NEVER
+      await never()
       return
     case 'zombie':
       invocation.give_up('Lambda.Unknown', true)
@@ -97,7 +98,7 @@ async function meet(
   }
 }
 
-/** For calls whose answer is in doubt: `NEVER` when the invocation has died meanwhile. */
+/** For calls whose answer is in doubt: never when the invocation has died meanwhile. */
 export async function ifAlive(invocation: Invocation): Promise<void> {
-  if (invocation.dead) await NEVER
+  if (invocation.dead) await never()
 }
