@@ -54,6 +54,7 @@ function placed(issue: Issue, source: Source, text: string, file: string): Issue
 /** A key that was pasted where its name belongs, or into a URL, must not be told again. */
 function mayShow(path: string): boolean {
   if (/(key|token|secret|password)[^.]*$/i.test(path)) return false
+  if (path.startsWith('slack.')) return /^slack\.(team_id|app_id|channel|users)\b/.test(path)
   return (
     !path.startsWith('providers.') ||
     /^providers\.[^.]+\.(type|timeout_ms|idle_ms|max_concurrency|breaker|models|region)\b/.test(path)

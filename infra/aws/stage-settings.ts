@@ -35,12 +35,20 @@ function readText(path: string, file: string): string {
   }
 }
 
-function keysWithoutSecret({ providers }: Settings): readonly Issue[] {
-  return Object.entries(providers).flatMap(([name, provider]) => {
-    if (!('key' in provider) || provider.key === undefined || provider.key.secret !== undefined) return []
-    const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
-    return [{ path: `providers.${name}.key`, message }]
-  })
+function keysWithoutSecret({ providers, slack }: Settings): readonly Issue[] {
+  const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
+  const ofProviders = Object.entries(providers).flatMap(([name, provider]) =>
+    'key' in provider && provider.key !== undefined ? [{ path: `providers.${name}.key`, key: provider.key }] : [],
+  )
+  const ofSlack = slack === undefined ? [] : slackKeys(slack)
+  return [...ofProviders, ...ofSlack].flatMap(({ path, key }) => (key.secret === undefined ? [{ path, message }] : []))
+}
+
+function slackKeys({ token, signing_secret }: NonNullable<Settings['slack']>) {
+  return [
+    { path: 'slack.token', key: token },
+    ...[signing_secret].flat().map((key) => ({ path: 'slack.signing_secret', key })),
+  ]
 }
 
 /** What is a file, or the operator's own rights, locally must be named exactly here. */

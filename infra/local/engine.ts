@@ -11,6 +11,7 @@ import { createLocalMachine } from './asl/local-machine.ts'
 import { createSqliteJournal } from './asl/sqlite-journal.ts'
 import { createHost, type Host } from './host.ts'
 import { createOutbox } from './outbox.ts'
+import { createSlack } from './slack.ts'
 import { createIds, createPorts } from './world.ts'
 
 /** More are left to the sweep. */
@@ -62,7 +63,7 @@ export function openEngine(parts: EngineParts): Engine {
       telling.add(told)
     },
   })
-  const world: World = { ...ports, machine }
+  const world: World = { ...ports, machine, slack: createSlack(parts.settings, parts.keys) }
   return {
     world,
     host,

@@ -20,7 +20,7 @@ export interface PlaceOptions {
   readonly log?: Log
   /** Further provider adapters by name. */
   readonly providers?: Readonly<Record<string, Provider>>
-  /** Keys of providers, by the name that `key.env` has in the settings. */
+  /** Keys of providers and of Slack, by the name of `env` in the settings. */
   readonly keys?: ReadonlyMap<string, string>
   /** Milliseconds between two sweeps, default 1,000; 0 = the caller invokes `sweep` itself (virtual time). */
   readonly sweep_ms?: number

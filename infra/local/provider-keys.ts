@@ -1,6 +1,7 @@
 import type { ReadKey } from '../../functions/providers/remote.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Settings } from '../../shared/settings.ts'
+import { missingSlackKeys } from './slack.ts'
 
 /**
  * Keys of providers as this place has them: by the name of an environment variable that sluice.yaml names. Fault
@@ -15,14 +16,15 @@ export function keysFrom(held: ReadonlyMap<string, string>): ReadKey {
   }
 }
 
-/** One sentence for each provider whose key is not there: a place starts without it, a block that needs it fails. */
-export function missingKeys({ providers }: Settings, held: ReadonlyMap<string, string>): readonly string[] {
-  return Object.entries(providers).flatMap(([name, provider]) => {
+/** One sentence for each provider, or secret of Slack, whose key is not there: a place starts without it. */
+export function missingKeys(settings: Settings, held: ReadonlyMap<string, string>): readonly string[] {
+  const ofProviders = Object.entries(settings.providers).flatMap(([name, provider]) => {
     if (!('key' in provider) || provider.key === undefined) return []
     const { env } = provider.key
     const isThere = env !== undefined && (held.get(env) ?? '').trim() !== ''
     return isThere ? [] : [`provider "${name}" cannot be asked: ${whyMissing(env)}`]
   })
+  return [...ofProviders, ...missingSlackKeys(settings, held)]
 }
 
 function whyMissing(env: string | undefined): string {

@@ -6,13 +6,14 @@ import { Fault } from '../../shared/errors.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
 import type { ProviderSettings } from '../../shared/provider-settings.ts'
 import type { Settings } from '../../shared/settings.ts'
+import { slackKeyNames } from './slack.ts'
 
 /** What a place is opened with. All folders are absolute. */
 export interface PlaceSettings {
   readonly settings: Settings
   /** Info lines on standard error, besides errors. */
   readonly verbose: boolean
-  /** Values of the environment variables that `providers.*.key.env` names, and of no others. */
+  /** Values of the environment variables that `providers.*.key.env` and `slack` name, and of no others. */
   readonly keys: ReadonlyMap<string, string>
 }
 
@@ -99,9 +100,12 @@ function readFile(path: string): string {
 
 const EnvSchema = z.object({ SLUICE_LOG: z.enum(['info', 'error', '']).optional() })
 
-/** The environment variables that hold keys of providers. */
-function keyNames({ providers }: Settings): readonly string[] {
-  return Object.values(providers).flatMap((provider) => ('key' in provider ? (provider.key?.env ?? []) : []))
+/** The environment variables that hold keys of providers and secrets of Slack. */
+function keyNames({ providers, slack }: Settings): readonly string[] {
+  const ofProviders = Object.values(providers).flatMap((provider) =>
+    'key' in provider ? (provider.key?.env ?? []) : [],
+  )
+  return [...ofProviders, ...slackKeyNames(slack).flatMap(({ env }) => env ?? [])]
 }
 
 /** An object schema strips what it does not name: nothing else of the environment gets any further. */

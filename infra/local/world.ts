@@ -27,12 +27,15 @@ interface Parts {
   readonly invoke: (name: string, payload: unknown) => Promise<unknown>
   /** Further adapters by name; they win over configured ones. */
   readonly providers: Readonly<Record<string, Provider>>
-  /** Keys of configured ones, by the name of their environment variable. */
+  /** Keys of configured ones and of Slack, by the name of their environment variable. */
   readonly keys: ReadonlyMap<string, string>
 }
 
-/** The ports of the local place, all but the machine: that one calls back into the host (place.ts ties the two). */
-export function createPorts(parts: Parts): { readonly ports: Omit<World, 'machine'>; close(): Promise<void> } {
+/** The ports of the local place, but for the machine, which calls back into the host, and Slack (engine.ts ties them). */
+export function createPorts(parts: Parts): {
+  readonly ports: Omit<World, 'machine' | 'slack'>
+  close(): Promise<void>
+} {
   const { settings, db, clock, ids, log, outbox } = parts
   const objects = openObjects(join(settings.data_dir, 'objects'))
   const configured = createProviders(settings, providerPlace(parts.keys, objects))

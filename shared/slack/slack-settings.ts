@@ -30,6 +30,11 @@ export const SlackSettingsSchema = z.strictObject({
     .refine((address) => address.includes('{run_id}'), 'a URL with {run_id} where the run stands')
     .optional(),
   /** Slack's Web API, or a stand-in of it. */
-  api_url: httpUrl.default('https://slack.com/api/'),
+  api_url: httpUrl
+    .refine(
+      (address) => /^(https:|http:\/\/127\.0\.0\.1[:/])/.test(address),
+      'https, or http on 127.0.0.1: the token travels there',
+    )
+    .default('https://slack.com/api/'),
 })
 export type SlackSettings = z.infer<typeof SlackSettingsSchema>
