@@ -7,14 +7,14 @@ import { expectedReuse } from '../../shared/runs/expected-reuse.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { bindDocument } from './bind-document.ts'
 import { blocksAgain } from './blocks-again.ts'
 import { checkValues } from './check-values.ts'
 import type { Entry } from './enter-run.ts'
-import { readDocument } from './read-document.ts'
 import { type Pinned, readPinned } from './read-pinned.ts'
 import { retriedValues } from './retried-values.ts'
 
-type RetryWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'documents' | 'providers' | 'settings'>
+type RetryWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'providers' | 'settings'>
 
 /** A retry, checked, and which results it will most likely take over. */
 export interface RetryOrder {
@@ -34,7 +34,7 @@ export async function orderRetry(
   if (head.state === 'running') throw notEnded(run)
   const old = await readPinned(world, run)
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
-  const { dag, dag_hash } = await documentOf(world, old, body)
+  const { dag, dag_hash } = documentOf(world, old, body)
   const again = blocksAgain(dag, body.from_block)
   const values = await retriedValues(world, principal, { run, old, dag })
   const overrides = { ...values.overrides, ...body.overrides }
@@ -60,9 +60,9 @@ export async function orderRetry(
 }
 
 /** Results of a document that is edited are taken over block by block, as their hashes say. */
-async function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
+function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
   if (body.dag === undefined) return { dag, dag_hash: meta.dag_hash }
-  return readDocument(world, { dag: body.dag, name: dag.name })
+  return bindDocument(world, body.dag, dag.name)
 }
 
 function isCompleted(old: Pinned, head: Head, id: string): boolean {

@@ -1,40 +1,15 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
-import { bindAgents } from '../../shared/dag/bind-agents.ts'
-import type { Dag } from '../../shared/dag/dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
-import { Fault, type Issue } from '../../shared/errors.ts'
-import { bindTaskGates } from '../../shared/tasks/bind-task-gates.ts'
+import { Fault } from '../../shared/errors.ts'
 import type { World } from '../../shared/world.ts'
+import { type BoundDocument, bindDocument } from './bind-document.ts'
 
-/**
- * The document of a start request, parsed, checked and bound to the agents and task gates of this place; `dag_hash` is
- * of the document as written. InvalidInput invalid_dag lists every error with its place.
- */
+/** The document a start request gives or names, bound to this place. */
 export async function readDocument(
   world: Pick<World, 'documents' | 'providers' | 'settings'>,
   body: StartRunBody,
-): Promise<{ readonly dag: Dag; readonly dag_hash: string }> {
+): Promise<BoundDocument> {
   const { text, name } = await source(world, body)
-  const { providers, settings: routing } = world
-  const named = name === undefined ? {} : { name }
-  const parsed = parseDag(text, { ...named, providers: providers.names(), routing })
-  if (!parsed.ok)
-    throw invalidDag(
-      name,
-      parsed.errors.map((error) => ({ ...error })),
-    )
-  const bound = bindAgents(parsed.dag, routing)
-  const gated = bound.ok ? bindTaskGates(bound.dag, routing) : bound
-  if (!gated.ok) throw invalidDag(name, gated.issues)
-  return { dag: gated.dag, dag_hash: parsed.dag_hash }
-}
-
-function invalidDag(name: string | undefined, errors: readonly Issue[]): Fault {
-  const many = errors.length === 1 ? 'an error' : `${errors.length} errors`
-  const message = `Cannot start: the DAG${name === undefined ? '' : ` "${name}"`} has ${many}, listed with ${errors.length === 1 ? 'its place' : 'their places'}.`
-  return new Fault('InvalidInput', 'invalid_dag', message, {
-    issues: errors.slice(0, 20),
-  })
+  return bindDocument(world, text, name)
 }
 
 async function source(world: Pick<World, 'documents'>, { example, name, dag }: StartRunBody) {

@@ -41,7 +41,7 @@ const READS: Weights = { start_named: 1, read: 8, replay: 3, stream: 2, decide: 
 const WEIGHTS: Readonly<Record<Profile, Weights>> = {
   calm: READS,
   storm: { ...READS, stop: 0.5, retry: 1, start_again: 2 },
-  zombie: { ...READS, stop: 0.5, stop_block: 1, deliver_again: 8, start_again: 1 },
+  zombie: { ...READS, stop: 0.5, stop_block: 1, stop_all: 0.3, release: 1, deliver_again: 8, start_again: 1 },
   human: {
     ...READS,
     decide: 30,
@@ -51,9 +51,9 @@ const WEIGHTS: Readonly<Record<Profile, Weights>> = {
     retry: 4,
     start_again: 3,
     stop_all: 0.5,
-    release: 1,
+    release: 2,
   },
-  ops: { ...READS, stop: 1, stop_all: 1.5, release: 3, abort_execution: 2, retry: 3, deliver_again: 2 },
+  ops: { ...READS, stop: 1, stop_all: 1.5, release: 6, abort_execution: 2, retry: 3, deliver_again: 2 },
   swizzle: { ...READS, start_again: 2, retry: 1 },
 }
 const MOST_ACTS: Readonly<Record<Profile, number>> = {

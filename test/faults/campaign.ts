@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process'
 import { addCounts, type Counts, kindsIn, uncovered } from './coverage.ts'
 import type { SeedRange } from './run-seeds.ts'
-import type { Told } from './worker.ts'
+import type { Told, Work } from './worker.ts'
 
 export interface Campaign {
   /** What each process does, one range after the other. */
   readonly shares: readonly (readonly SeedRange[])[]
   readonly mutant?: string
+  /** The table lies in an emulator. */
+  readonly over_wire: boolean
   readonly print: (line: string) => void
 }
 
@@ -18,7 +20,7 @@ export interface CampaignEnd {
 const EVERY_MS = 15_000
 
 /** Runs seeds, each share in a process of its own, and says how it goes. */
-export async function runCampaign({ shares, mutant, print }: Campaign): Promise<CampaignEnd> {
+export async function runCampaign({ shares, mutant, over_wire, print }: Campaign): Promise<CampaignEnd> {
   const began = Date.now()
   const counts: Counts = { reached: {}, struck: {} }
   const failed: Told[] = []
@@ -37,7 +39,9 @@ export async function runCampaign({ shares, mutant, print }: Campaign): Promise<
   const progress = () => print(`${sum.seeds} seeds, ${failed.length} failed, ${seconds(began)} s`)
   const timer = setInterval(progress, EVERY_MS)
   try {
-    await Promise.all(shares.map((share) => runWorker(share, mutant, take)))
+    await Promise.all(
+      shares.map((share) => runWorker({ share, over_wire, ...(mutant === undefined ? {} : { mutant }) }, take)),
+    )
   } finally {
     clearInterval(timer)
   }
@@ -51,13 +55,13 @@ export async function runCampaign({ shares, mutant, print }: Campaign): Promise<
   return { failed, uncovered: uncovered(counts) }
 }
 
-function runWorker(share: readonly SeedRange[], mutant: string | undefined, take: (told: Told) => void): Promise<void> {
+function runWorker(work: Work, take: (told: Told) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = fork(new URL('./worker.ts', import.meta.url))
     worker.on('message', (told) => take(told as Told))
     worker.on('error', reject)
     worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with code ${code}`))))
-    worker.send({ share, ...(mutant === undefined ? {} : { mutant }) })
+    worker.send(work)
   })
 }
 

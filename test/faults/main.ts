@@ -9,10 +9,11 @@ import { PROFILES, type Profile } from './scenario.ts'
 import { shrink } from './shrink.ts'
 import { type Order, simulate } from './simulate.ts'
 import type { StoreKind } from './system.ts'
+import { openWire } from './wire/open-wire.ts'
 
 /**
  * `npm run test:faults -- [--seeds N] [--from S] [--seed S] [--store sqlite|dynamodb] [--profile P] [--mutant M]
- * [--mutants] [--whole] [--verbose]`. Without --seed it runs N seeds (default 200) on each store (or on the one named) in two
+ * [--mutants] [--wire] [--whole] [--verbose]`. Without --seed it runs N seeds (default 200) on each store (or on the one named) in two
  * processes; --mutants looks for every planted mistake, up to 500 seeds each; with --seed it repeats that one, shrinks it if it fails (not with --whole) and prints its log. Exit code 1:
  * something was violated, or a point of a long run was not covered.
  */
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
     mutant: { type: 'string' },
     mutants: { type: 'boolean', default: false },
+    wire: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
@@ -45,14 +47,18 @@ process.exitCode = values.mutants
 
 async function hunt(): Promise<number> {
   await loadHandlers()
-  const stores = values.store === undefined ? (['dynamodb', 'sqlite'] as const) : [storeOf(values.store)]
-  return (await huntMutants(stores, print)).length > 0 ? 1 : 0
+  return (await huntMutants(storesWanted(), print)).length > 0 ? 1 : 0
 }
 
 async function runAll(): Promise<number> {
   const count = Number(values.seeds)
   const from = Number(values.from)
-  const { failed, uncovered } = await runCampaign({ shares: sharesOf(from, count), ...mutant, print })
+  const { failed, uncovered } = await runCampaign({
+    shares: sharesOf(from, count),
+    ...mutant,
+    over_wire: values.wire,
+    print,
+  })
   for (const point of uncovered) print(`not covered: ${point}`)
   for (const { seed, store } of failed.slice(0, SHRUNK_AT_ONCE)) await repeat(seed, store)
   for (const { seed, store } of failed)
@@ -62,9 +68,14 @@ async function runAll(): Promise<number> {
 
 /** Two processes, each with every other seed of each store. */
 function sharesOf(from: number, count: number): readonly (readonly SeedRange[])[] {
-  const stores = values.store === undefined ? (['dynamodb', 'sqlite'] as const) : [storeOf(values.store)]
   return [0, 1].map((odd) =>
-    stores.map((store) => ({ from: from + odd, step: 2, count: Math.floor((count + 1 - odd) / 2), store, ...profile })),
+    storesWanted().map((store) => ({
+      from: from + odd,
+      step: 2,
+      count: Math.floor((count + 1 - odd) / 2),
+      store,
+      ...profile,
+    })),
   )
 }
 
@@ -72,6 +83,16 @@ async function repeat(seed: number, store: StoreKind): Promise<number> {
   await loadHandlers()
   const planted = await findMutant(values.mutant)
   const order: Order = { seed, store, ...profile, ...(planted === undefined ? {} : { mutant: planted }) }
+  const wire = values.wire ? await openWire() : undefined
+  try {
+    return await repeatOn({ ...order, ...(wire === undefined ? {} : { wire }) })
+  } finally {
+    await wire?.close()
+  }
+}
+
+async function repeatOn(order: Order): Promise<number> {
+  const { seed, store } = order
   const first = await simulate(order)
   const fails = first.violations.length > 0
   const without = fails && !values.whole ? (await shrink(order, first)).without : undefined
@@ -83,7 +104,13 @@ async function repeat(seed: number, store: StoreKind): Promise<number> {
 }
 
 function wordsOf(): string {
-  return `${values.profile === undefined ? '' : ` --profile ${values.profile}`}${values.mutant === undefined ? '' : ` --mutant ${values.mutant}`}`
+  return `${values.wire ? ' --wire' : ''}${values.profile === undefined ? '' : ` --profile ${values.profile}`}${values.mutant === undefined ? '' : ` --mutant ${values.mutant}`}`
+}
+
+/** Only one of them has a wire. */
+function storesWanted(): readonly StoreKind[] {
+  if (values.wire) return ['dynamodb']
+  return values.store === undefined ? ['dynamodb', 'sqlite'] : [storeOf(values.store)]
 }
 
 function storeOf(name: string): StoreKind {

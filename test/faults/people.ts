@@ -198,11 +198,21 @@ async function startUntilAnswered(
   }
 }
 
+/** Stops everything; who holds the starts too mostly releases them after a while. */
+async function stopAll(scene: Scene, { dice }: Act, run: SimulatedRun): Promise<void> {
+  const holds = dice[0] < 0.6
+  await stopEverything(scene, run, holds)
+  if (!holds || dice[1] < 0.3) return
+  await scene.system.sim.scheduler.delay(dice[2] * LONGEST_HOLD_MS)
+  await callRoute(scene.system, 'release-starts', { ...asPerson(run), body: {} })
+}
+
+const LONGEST_HOLD_MS = 60_000
+
 /** 35: once it says that nothing is left, none of the runs there were is active. */
-async function stopAll({ system }: Scene, { dice }: Act, run: SimulatedRun): Promise<void> {
+async function stopEverything({ system }: Scene, run: SimulatedRun, hold: boolean): Promise<void> {
   const before = await activeRuns(system, run.tenant)
-  const body = dice[0] < 0.5 ? { hold: true } : {}
-  const reply = await callRoute(system, 'stop-all', { ...asPerson(run), body })
+  const reply = await callRoute(system, 'stop-all', { ...asPerson(run), body: hold ? { hold } : {} })
   if (reply?.status !== 200 || reply.json.left !== 0) return
   const after = await activeRuns(system, run.tenant)
   const left = before.filter((id) => after.includes(id))

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 import type { Profile } from './scenario.ts'
 import { type Outcome, simulate } from './simulate.ts'
 import type { StoreKind } from './system.ts'
+import type { Wire } from './wire/open-wire.ts'
 
 /** Which seeds a worker runs: `from`, then every `step`th, `count` of them. */
 export interface SeedRange {
@@ -17,10 +18,12 @@ export async function runSeeds(
   { from, step, count, ...order }: SeedRange,
   mutant: Mutant | undefined,
   told: (seed: number, outcome: Outcome) => boolean,
+  wire?: Wire,
 ): Promise<void> {
   for (let i = 0; i < count; i += 1) {
     const seed = from + i * step
-    const outcome = await simulate({ ...order, seed, ...(mutant === undefined ? {} : { mutant }) })
+    const more = { ...(mutant === undefined ? {} : { mutant }), ...(wire === undefined ? {} : { wire }) }
+    const outcome = await simulate({ ...order, seed, ...more })
     if (!told(seed, outcome)) return
   }
 }

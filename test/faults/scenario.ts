@@ -22,6 +22,8 @@ export interface Scenario {
   readonly calm_at: number
   readonly skew_ms: number
   readonly safety: Readonly<Record<string, unknown>>
+  /** Settings of the simulated providers: how many calls of one may be under way. */
+  readonly providers: Readonly<Record<string, object>>
 }
 
 /** What is taken out of a failing scenario, to see whether it still fails. */
@@ -61,6 +63,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     calm_at,
     skew_ms: isSkewed ? 600_000 : 0,
     safety: planSafety(random),
+    providers: planProviders(randomFrom(seed * 19)),
   }
 }
 
@@ -149,4 +152,11 @@ function planSafety(random: Random): Readonly<Record<string, unknown>> {
     ...(chance(random, 0.1) ? { max_block_tokens: 4_000 + upTo(random, 16_000) } : {}),
     max_requests_per_min: 100_000,
   }
+}
+
+/** Nobody calls the address: the simulation has providers of its own. */
+function planProviders(random: Random): Readonly<Record<string, object>> {
+  if (!chance(random, 0.3)) return {}
+  const limited = (max_concurrency: number) => ({ type: 'http', url: 'https://example.com/', max_concurrency })
+  return { probe: limited(1 + upTo(random, 2)), judge: limited(1) }
 }

@@ -10,7 +10,8 @@ import { NOTHING, type Profile, planScenario, type Scenario, type Without } from
 import { createScheduler } from './scheduler.ts'
 import { createSim, type Sim } from './sim.ts'
 import { openSystem, type StoreKind, type System } from './system.ts'
-import { watchHeads } from './watch-heads.ts'
+import { type Caps, watchHeads } from './watch-heads.ts'
+import type { Wire } from './wire/open-wire.ts'
 
 export interface Order {
   readonly seed: number
@@ -19,6 +20,8 @@ export interface Order {
   readonly mutant?: Mutant
   readonly without?: Without
   readonly verbose?: boolean
+  /** Where the table of the dynamodb store lies, if not in memory. */
+  readonly wire?: Wire
 }
 
 /** What became of one seed. */
@@ -44,14 +47,14 @@ const MOST_VIRTUAL_MS = 12 * 3_600_000
 
 /** Runs one seed from its first start to rest; the same order gives the same outcome, byte for byte. */
 export async function simulate(order: Order): Promise<Outcome> {
-  const { seed, store, profile, mutant, without = NOTHING, verbose = false } = order
+  const { seed, store, profile, mutant, without = NOTHING, verbose = false, wire } = order
   const scenario = planScenario(seed, START, profile, without)
   const scheduler = createScheduler(randomFrom(seed ^ 0x5eed), START)
   const { rates, outages, most_faults: most } = scenario
   const faults = createFaultPlan({ seed, rates, outages, most, skip: without.faults, now: scheduler.now })
   const random = randomFrom(seed ^ 0xbeef)
   const sim = createSim({ seed, scheduler, faults, random, verbose, calm_at: START + scenario.calm_at })
-  const system = openSystem({ sim, scenario, store, mutant })
+  const system = openSystem({ sim, scenario, store, mutant, wire })
   try {
     const logs = await untilRest(system, scenario)
     return outcomeOf(sim, scenario, logs)
@@ -64,7 +67,7 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   const { sim } = system
   const { scheduler } = sim
   const people = createPeople(system, scenario)
-  const watch = watchHeads(system, Number(scenario.safety.max_runs ?? 20))
+  const watch = watchHeads(system, capsOf(scenario))
   people.schedule()
   const clock = startSweeps(system)
   let calm = false
@@ -90,6 +93,12 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   })
   await scheduler.run(() => logs !== undefined, MOST_STEPS)
   return checking
+}
+
+function capsOf({ safety, providers }: Scenario): Caps {
+  const limits = Object.entries(providers) as [string, { readonly max_concurrency: number }][]
+  const places = limits.map(([name, { max_concurrency }]) => [`provider/${name}`, max_concurrency] as const)
+  return { runs: Number(safety.max_runs ?? 20), ...Object.fromEntries(places) }
 }
 
 function underWayIn({ functions }: System): string {

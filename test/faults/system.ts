@@ -1,22 +1,16 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
-import { openDatabase } from '../../infra/local/database.ts'
-import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
-import { createWaker } from '../../infra/local/waker.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
 import type { Outbox } from '../../shared/world.ts'
-import { createStaleReads, faultyClient } from './faulty-client.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
-import { createItemStore } from './item-store/create-item-store.ts'
 import { createMemoryJournal } from './memory-journal.ts'
 import { createMemoryObjects, type MemoryObjects } from './memory-objects.ts'
 import type { Mutant } from './mutant.ts'
+import { openSqlite, openTable } from './open-store.ts'
 import { CHILD } from './plan-runs.ts'
 import { createProbe, type Probe } from './probe.ts'
 import type { SharedPorts } from './sandbox.ts'
@@ -24,6 +18,7 @@ import type { Scenario } from './scenario.ts'
 import type { Sim } from './sim.ts'
 import { simulatedGatePorts } from './simulated-gate-ports.ts'
 import { watchAnswers } from './watch-answers.ts'
+import type { Wire } from './wire/open-wire.ts'
 
 export type StoreKind = 'sqlite' | 'dynamodb'
 
@@ -48,13 +43,15 @@ interface SystemParts {
   readonly scenario: Scenario
   readonly store: StoreKind
   readonly mutant: Mutant | undefined
+  /** The table of the dynamodb store lies there, else in memory. */
+  readonly wire: Wire | undefined
 }
 
-export function openSystem({ sim, scenario, store, mutant }: SystemParts): System {
+export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts): System {
   const written = new Set<string>()
   const runs = new Map<string, RunKey>()
   const note = (run: string) => void written.add(run)
-  const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note)
+  const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note, wire)
   const objects = createMemoryObjects(() => sim.scheduler.now())
   const probe = createProbe(sim, scenario.probe)
   const machine = openMachine(sim, store, (name, payload, signal) => callByMachine(functions, name, payload, signal), {
@@ -73,7 +70,11 @@ export function openSystem({ sim, scenario, store, mutant }: SystemParts): Syste
       names: () => ['probe', 'judge'],
     },
     documents: { names: () => ['child'], read: async (name) => (name === 'child' ? JSON.stringify(CHILD) : undefined) },
-    settings: SettingsSchema.parse({ safety: scenario.safety, shell_gates: { allow: [['true']] } }),
+    settings: SettingsSchema.parse({
+      safety: scenario.safety,
+      providers: scenario.providers,
+      shell_gates: { allow: [['true']] },
+    }),
     mutated: (world, name) => mutant?.world?.(world, name) ?? world,
     watch(invocation, port, method, args) {
       if (port === 'runs' && method === 'create') noteRun(runs, args)
@@ -93,60 +94,6 @@ export function openSystem({ sim, scenario, store, mutant }: SystemParts): Syste
     return all
   }
   return { sim, functions, raw: opened.raw, machine, objects, probe, runs, written: taken, close: opened.close }
-}
-
-const WRITES =
-  /^(create|append|put|settle|move|renew|wait|signal|take|extend|drop|enqueue|dequeue|release|hold|count|link)/
-
-type Opened = Pick<SharedPorts, 'openRuns' | 'storeTakesTurns'> &
-  Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; close(): void }
-
-type Note = (run: string) => void
-
-function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Opened {
-  const db = openDatabase(':memory:')
-  const raw = openRunStore(db)
-  const seen = Object.fromEntries(
-    Object.entries(raw).map(([name, work]) => [name, WRITES.test(name) ? noting(work, note) : work]),
-  )
-  const store = seen as unknown as RunStore
-  const { runs, waker } = createWaker(mutant?.store?.(store) ?? store, sim.scheduler)
-  return { openRuns: () => runs, storeTakesTurns: false, waker, raw, close: () => db.close() }
-}
-
-function noting(work: (...args: never[]) => unknown, note: Note) {
-  return (...args: never[]) => {
-    const [first] = args as readonly unknown[]
-    const { run_id, run, meta } = (typeof first === 'object' ? first : {}) as Partial<Record<string, RunKey>> & {
-      run_id?: string
-    }
-    note(run_id ?? run?.run_id ?? meta?.run_id ?? 'tenant/')
-    return work(...args)
-  }
-}
-
-const TABLE = 'runs'
-
-function openTable(sim: Sim, mutant: Mutant | undefined, written: Note): Opened {
-  const items = createItemStore()
-  const stale = createStaleReads(() => sim.scheduler.now())
-  const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
-  const on = (of: Pick<DynamoDBClient, 'send'>, clock: Parameters<SharedPorts['openRuns']>[0]) =>
-    runStoreOn({ client: of, table: TABLE, clock, ids: { random } })
-  const openRuns = (clock: Parameters<typeof on>[1]) => {
-    const faulty = faultyClient(sim, items.client, stale, written)
-    const runs = on(mutant?.client?.(faulty) ?? faulty, clock)
-    return mutant?.store?.(runs) ?? runs
-  }
-  const plain = { now: () => sim.scheduler.now(), delay: async () => undefined }
-  // What looks at the store must not draw from the seed.
-  const raw = runStoreOn({
-    client: items.client,
-    table: TABLE,
-    clock: plain,
-    ids: { random: (n) => new Uint8Array(n) },
-  })
-  return { openRuns, storeTakesTurns: true, raw, close: () => undefined }
 }
 
 const MISSING_FOR_MS = 2_000

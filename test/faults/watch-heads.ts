@@ -3,7 +3,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { System } from './system.ts'
 
 /** What must hold of every HEAD after every step, and of what it was before. */
-export function watchHeads(system: System, max_runs: number): () => Promise<void> {
+export function watchHeads(system: System, caps: Caps): () => Promise<void> {
   const before = new Map<string, Head>()
   const places = new Map<string, number>()
   return async () => {
@@ -12,7 +12,7 @@ export function watchHeads(system: System, max_runs: number): () => Promise<void
       if (key !== undefined) {
         await watchHead(system, key, before)
         await watchProjections(system, key, places)
-      } else if (id === 'tenant/') await watchLeases(system, max_runs)
+      } else if (id === 'tenant/') await watchLeases(system, caps)
     }
   }
 }
@@ -75,11 +75,16 @@ async function watchProjections({ raw, sim }: System, key: RunKey, places: Map<s
   }
 }
 
-/** 19: never more active runs than there may be. */
-async function watchLeases({ raw, sim, runs }: System, max_runs: number): Promise<void> {
+/** Pools of leases, `runs` and `provider/<name>`, and how many of each there may be. */
+export type Caps = Readonly<Record<string, number>>
+
+/** 19: never more of a kind than there may be. */
+async function watchLeases({ raw, sim, runs }: System, caps: Caps): Promise<void> {
   const tenants = new Set([...runs.values()].map(({ tenant }) => tenant))
   for (const tenant of tenants) {
-    const held = Object.keys(await raw.leases({ tenant, name: 'runs' })).length
-    if (held > max_runs) sim.violate(19, `${held} leases of ${tenant}, at most ${max_runs}`)
+    for (const [name, cap] of Object.entries(caps)) {
+      const held = Object.keys(await raw.leases({ tenant, name })).length
+      if (held > cap) sim.violate(19, `${held} leases of ${tenant} in ${name}, at most ${cap}`)
+    }
   }
 }

@@ -1,6 +1,16 @@
 import { findMutant } from './find-mutant.ts'
 import { loadHandlers } from './functions.ts'
 import { runSeeds, type SeedRange } from './run-seeds.ts'
+import type { Outcome } from './simulate.ts'
+import { openWire, type Wire } from './wire/open-wire.ts'
+
+/** What a worker has to do. */
+export interface Work {
+  readonly share: readonly SeedRange[]
+  readonly mutant?: string
+  /** The table lies in an emulator. */
+  readonly over_wire: boolean
+}
 
 /** What a worker tells its parent: each seed, in short. */
 export interface Told {
@@ -16,17 +26,19 @@ export interface Told {
 }
 
 /** The process campaign.ts forks: takes its share of the seeds, ends with it. */
-process.on('message', (order: { readonly share: readonly SeedRange[]; readonly mutant?: string }) => {
-  void work(order.share, order.mutant).then(() => process.disconnect())
+process.on('message', (work: Work) => {
+  void perform(work).then(() => process.disconnect())
 })
 
-async function work(share: readonly SeedRange[], mutant: string | undefined): Promise<void> {
+async function perform({ share, mutant, over_wire }: Work): Promise<void> {
   await loadHandlers()
-  for (const range of share) await workOn(range, mutant)
+  const wire = over_wire ? await openWire() : undefined
+  for (const range of share) await workOn(range, mutant, wire)
+  await wire?.close()
 }
 
-async function workOn(range: SeedRange, mutant: string | undefined): Promise<void> {
-  await runSeeds(range, await findMutant(mutant), (seed, outcome) => {
+async function workOn(range: SeedRange, mutant: string | undefined, wire: Wire | undefined): Promise<void> {
+  const tell = (seed: number, outcome: Outcome) => {
     const { violations, steps, events, scenario, logs } = outcome
     const told: Told = {
       seed,
@@ -41,5 +53,6 @@ async function workOn(range: SeedRange, mutant: string | undefined): Promise<voi
     }
     process.send?.(told)
     return true
-  })
+  }
+  await runSeeds(range, await findMutant(mutant), tell, wire)
 }

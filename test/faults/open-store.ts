@@ -1,0 +1,71 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
+import { openDatabase } from '../../infra/local/database.ts'
+import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
+import { createWaker } from '../../infra/local/waker.ts'
+import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { createStaleReads, faultyClient } from './faulty-client.ts'
+import { createItemStore } from './item-store/create-item-store.ts'
+import type { Mutant } from './mutant.ts'
+import type { SharedPorts } from './sandbox.ts'
+import type { Sim } from './sim.ts'
+import type { Wire, WireTable } from './wire/open-wire.ts'
+
+const WRITES =
+  /^(create|append|put|settle|move|renew|wait|signal|take|extend|drop|enqueue|dequeue|release|hold|count|link)/
+
+/** A run store as sandboxes open it, and as it is behind no fault. */
+export type Opened = Pick<SharedPorts, 'openRuns' | 'storeTakesTurns'> &
+  Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; close(): void }
+
+/** Told of each write by the run it is of, `tenant/` where it is of none. */
+type Note = (run: string) => void
+
+export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Opened {
+  const db = openDatabase(':memory:')
+  const raw = openRunStore(db)
+  const seen = Object.fromEntries(
+    Object.entries(raw).map(([name, work]) => [name, WRITES.test(name) ? noting(work, note) : work]),
+  )
+  const store = seen as unknown as RunStore
+  const { runs, waker } = createWaker(mutant?.store?.(store) ?? store, sim.scheduler)
+  return { openRuns: () => runs, storeTakesTurns: false, waker, raw, close: () => db.close() }
+}
+
+function noting(work: (...args: never[]) => unknown, note: Note) {
+  return (...args: never[]) => {
+    const [first] = args as readonly unknown[]
+    const { run_id, run, meta } = (typeof first === 'object' ? first : {}) as Partial<Record<string, RunKey>> & {
+      run_id?: string
+    }
+    note(run_id ?? run?.run_id ?? meta?.run_id ?? 'tenant/')
+    return work(...args)
+  }
+}
+
+/** The real adapter: over items in memory, or over the wire. */
+export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, wire: Wire | undefined): Opened {
+  const items = wire?.createTable() ?? tableInMemory()
+  const stale = createStaleReads(() => sim.scheduler.now())
+  const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
+  const on = (of: Pick<DynamoDBClient, 'send'>, clock: Parameters<SharedPorts['openRuns']>[0]) =>
+    runStoreOn({ client: of, table: items.name, clock, ids: { random } })
+  const openRuns = (clock: Parameters<typeof on>[1]) => {
+    const faulty = faultyClient(sim, items.client, stale, written)
+    const runs = on(mutant?.client?.(faulty) ?? faulty, clock)
+    return mutant?.store?.(runs) ?? runs
+  }
+  const plain = { now: () => sim.scheduler.now(), delay: async () => undefined }
+  // What looks at the store must not draw from the seed.
+  const raw = runStoreOn({
+    client: items.client,
+    table: items.name,
+    clock: plain,
+    ids: { random: (n) => new Uint8Array(n) },
+  })
+  return { openRuns, storeTakesTurns: true, raw, close: items.drop }
+}
+
+function tableInMemory(): WireTable {
+  return { ...createItemStore(), name: 'runs', drop: () => undefined }
+}
