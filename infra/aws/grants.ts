@@ -131,6 +131,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'patch-context': ['runs.read', 'runs.write'],
   'list-artifacts': ['runs.read'],
   'get-artifact': ['runs.read', 'objects.get'],
+  'list-approvals': ['runs.read', 'runs.inbox', 'objects.get'],
   'decide-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge'],
   'stop-run': ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
   'stop-all': ['runs.read', 'runs.list', 'runs.write', 'outbox.nudge'],

@@ -1,0 +1,74 @@
+import type * as z from 'zod'
+import { type ApprovalEntry, LIST_APPROVALS } from '../../shared/api/list-approvals.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Principal } from '../../shared/principal.ts'
+import { type Asked, shownStatus } from '../../shared/runs/inbox.ts'
+import type { World } from '../../shared/world.ts'
+import { describeAsked } from '../approvals/describe-asked.ts'
+import { httpHandler } from '../http-handler.ts'
+
+/** The inbox: what people of the tenant are asked, with risk and cost. It decides nothing. */
+export const handler = httpHandler({
+  name: 'list-approvals',
+  schema: LIST_APPROVALS,
+  run: async ({ query, principal }, world) => {
+    const { asked, next } = await wantedPage(world, principal, query)
+    const room = { left: query.values === 'shown' ? SHOWN_BYTES : 0 }
+    const approvals: ApprovalEntry[] = []
+    for (const one of asked) approvals.push(await describeAsked(world, principal, one, room))
+    return { json: { approvals, next_cursor: next ?? null } }
+  },
+})
+
+/** Shown values of one page: a function answers at most 6 MB. */
+const SHOWN_BYTES = 1_048_576
+/** Store reads one request may cost; then its page is short and the cursor goes on. */
+const MAX_READS = 10
+
+type Query = z.output<typeof LIST_APPROVALS.query>
+
+interface Place {
+  readonly closed: boolean
+  readonly after?: string
+}
+
+async function wantedPage(
+  world: World,
+  { tenant }: Principal,
+  { status, limit, cursor }: Query,
+): Promise<{ readonly asked: readonly Asked[]; readonly next?: string }> {
+  const found: Asked[] = []
+  let place: Place | undefined = placeOf(status, cursor)
+  for (let reads = 0; reads < MAX_READS && place !== undefined && found.length < limit; reads += 1) {
+    const { closed } = place
+    const page = await world.runs.inbox(tenant, { ...place, limit: limit - found.length })
+    found.push(...page.asked.filter(({ item, head }) => isWanted(status, shownStatus(head, item.id))))
+    place = nextPlace(status, closed, page.next)
+  }
+  return { asked: found, ...(place === undefined ? {} : { next: cursorOf(place) }) }
+}
+
+/** An entry the index still has among the open ones is what HEAD says: nothing to decide, but it is in `all`. */
+function isWanted(status: Query['status'], shown: ReturnType<typeof shownStatus>): boolean {
+  return status === 'all' || (shown === 'pending') === (status === 'pending')
+}
+
+function nextPlace(status: Query['status'], closed: boolean, next: string | undefined): Place | undefined {
+  if (next !== undefined) return { closed, after: next }
+  return status === 'all' && !closed ? { closed: true } : undefined
+}
+
+/** Which of the two lists, and where in it: the second part is the store's and cannot be forged. */
+function cursorOf({ closed, after = '' }: Place): string {
+  return `${closed ? 'c' : 'o'}.${after}`
+}
+
+function placeOf(status: Query['status'], cursor: string | undefined): Place {
+  if (cursor === undefined) return { closed: status === 'decided' }
+  const list = cursor.slice(0, 2)
+  const after = cursor.slice(2)
+  const fits = list === 'o.' ? status !== 'decided' : list === 'c.' && status !== 'pending'
+  if (fits) return { closed: list === 'c.', ...(after === '' ? {} : { after }) }
+  const message = `Cannot list approvals: the cursor is not one of this list (status ${status}). Take next_cursor of the page before.`
+  throw new Fault('InvalidInput', 'bad_cursor', message)
+}

@@ -1,0 +1,68 @@
+import type { ApprovalEntry } from '../../shared/api/list-approvals.ts'
+import { inboxEntry } from '../../shared/approvals/inbox-entry.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Principal } from '../../shared/principal.ts'
+import { refusalOf } from '../../shared/runs/approval-rules.ts'
+import type { StoredValue } from '../../shared/runs/event.ts'
+import { type Asked, shownStatus } from '../../shared/runs/inbox.ts'
+import { type People, peopleOf } from '../../shared/runs/people.ts'
+import type { World } from '../../shared/world.ts'
+import { readValues } from '../blocks/read-outputs.ts'
+import { readPinned } from '../runs/read-pinned.ts'
+
+/** One larger than this is named, not shown: as in GET run. */
+const MAX_SHOWN_BYTES = 65_536
+
+/** A question with its values, as far as `room` (bytes) has place for them, and whether the caller may decide. */
+export async function describeAsked(
+  world: Pick<World, 'runs' | 'objects' | 'settings' | 'clock'>,
+  principal: Principal,
+  asked: Asked,
+  room: { left: number },
+): Promise<ApprovalEntry> {
+  const { tenant, run_id } = asked.meta
+  const { dag, index, moduleOf } = await readPinned(world, { tenant, run_id })
+  const now = world.clock.now()
+  const entry = inboxEntry(asked, { dag, places: { index, moduleOf }, routing: world.settings, now })
+  return {
+    ...entry,
+    shown: await shownWithin(world, tenant, asked.item.shown, room),
+    may_decide: mayDecide(asked, principal, peopleOf(world.settings)),
+  }
+}
+
+async function shownWithin(
+  world: Pick<World, 'objects'>,
+  tenant: string,
+  shown: Readonly<Record<string, StoredValue>>,
+  room: { left: number },
+): Promise<ApprovalEntry['shown']> {
+  const values = Object.entries(shown).map(async ([port, stored]): Promise<[string, unknown]> => {
+    if (stored.bytes > Math.min(MAX_SHOWN_BYTES, room.left)) return [port, stored]
+    room.left -= stored.bytes
+    return [port, await valueOr(world, tenant, stored)]
+  })
+  return Object.fromEntries(await Promise.all(values))
+}
+
+/** What cannot be shown is named: one lost value must not hide all that people are asked. */
+async function valueOr(world: Pick<World, 'objects'>, tenant: string, stored: StoredValue): Promise<unknown> {
+  try {
+    return (await readValues(world, tenant, { stored })).stored
+  } catch (error) {
+    if (error instanceof Fault && UNREADABLE.has(error.code)) return stored
+    throw error
+  }
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set(['object_missing', 'object_corrupt'])
+
+function mayDecide({ item, head, meta }: Asked, principal: Principal, people: People): ApprovalEntry['may_decide'] {
+  const status = shownStatus(head, item.id)
+  const approval = head.approvals[item.id]
+  if (approval === undefined || status !== 'pending') {
+    return { allowed: false, code: 'already_decided', reason: `It is ${status}.` }
+  }
+  const refusal = refusalOf(item, approval, principal, meta.starter, people)
+  return refusal === undefined ? { allowed: true } : { allowed: false, code: refusal.code, reason: refusal.message }
+}

@@ -1,0 +1,85 @@
+import { runLinks } from '../api/links.ts'
+import type { ApprovalEntry } from '../api/list-approvals.ts'
+import type { Dag } from '../dag/dag.ts'
+import { type BlockPlaces, blockLane } from '../runs/block-lane.ts'
+import { type Asked, shownStatus } from '../runs/inbox.ts'
+import { readOrdinal } from '../runs/ordinal.ts'
+import type { Routing } from '../settings.ts'
+import { approvalCost } from './approval-cost.ts'
+import { approvalRisk } from './approval-risk.ts'
+import { blocksToCome } from './blocks-to-come.ts'
+
+interface EntryFacts {
+  readonly dag: Dag
+  readonly places: BlockPlaces
+  readonly routing: Routing
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** One question as the inbox shows it, but for the values and for who asks (GET /api/dag/approvals). */
+export function inboxEntry(asked: Asked, facts: EntryFacts): Omit<ApprovalEntry, 'shown' | 'may_decide'> {
+  const { item, meta, head, at } = asked
+  const status = shownStatus(head, item.id) ?? 'pending'
+  const isOpen = status === 'pending'
+  const { quorum = 1, edit = [], on_reject = 'fail', about = 'dispatch' } = item
+  const end = isOpen ? facts.now : Date.parse(head.approvals[item.id]?.decided_at ?? at)
+  return {
+    approval_id: item.id,
+    run_id: meta.run_id,
+    dag_name: meta.dag_name,
+    block_id: item.block_id,
+    about,
+    status,
+    prompt: item.prompt,
+    shown_refs: item.shown,
+    digest: item.digest,
+    ...questionOf(asked),
+    starter: meta.starter,
+    requested_at: item.requested_at,
+    expires_at: item.expires_at,
+    age_ms: Math.max(0, end - Date.parse(item.requested_at)),
+    approvers: item.approvers,
+    self_approval: item.self_approval,
+    quorum,
+    edit,
+    on_timeout: item.on_timeout,
+    on_reject,
+    ...progressOf(asked, isOpen),
+    ...weighed(asked, facts),
+    links: { run: runLinks(meta.run_id).self ?? '', decide: runLinks(meta.run_id).approvals ?? '' },
+  }
+}
+
+function questionOf({ item }: Asked): Pick<ApprovalEntry, 'gates' | 'raise'> {
+  const { gates, raise } = item
+  const usd = raise?.usd_micros === undefined ? {} : { usd: raise.usd_micros / 1_000_000 }
+  const tokens = raise?.tokens === undefined ? {} : { tokens: raise.tokens }
+  return {
+    ...(gates === undefined ? {} : { gates }),
+    ...(raise === undefined ? {} : { raise: { ...tokens, ...usd } }),
+  }
+}
+
+/** What HEAD says of it so far. `told` counts reminders and the escalation. */
+function progressOf({ item, head, at }: Asked, isOpen: boolean) {
+  const { votes = [], told = 0, escalated, decided_by, decided_at, via } = head.approvals[item.id] ?? {}
+  const closed = isOpen ? {} : { decided_at: decided_at ?? at }
+  return {
+    votes,
+    reminders: escalated === true ? Math.max(0, told - 1) : told,
+    ...(escalated === true ? { escalated_to: item.escalate?.to ?? [] } : {}),
+    ...(decided_by === undefined ? {} : { decided_by }),
+    ...closed,
+    ...(via === undefined ? {} : { via }),
+  }
+}
+
+function weighed({ item, head }: Asked, { dag, places, routing }: EntryFacts): Pick<ApprovalEntry, 'risk' | 'cost'> {
+  const laneOf = (id: string) => blockLane(places, head, id)
+  const hasEnded = (id: string) => readOrdinal(laneOf(id) ?? 0).outcome !== undefined
+  const coming = blocksToCome(dag, item, hasEnded)
+  const begun = new Set(dag.blocks.flatMap(({ id }) => (laneOf(id) === undefined ? [] : [id])))
+  const cost = approvalCost({ dag, coming, begun, budget: head.budget, routing })
+  return { cost, risk: approvalRisk({ question: item, coming, cost }) }
+}
