@@ -7,8 +7,8 @@ import { statesText, type Template, templateOf } from './state-text.ts'
  * and the names filled in.
  */
 export function blockText(block: CompiledBlock, emission: Emission, onward: Onward): string {
-  const { id, approval, foreach, mode } = block
-  if (approval !== undefined || foreach !== undefined || mode === 'dag') {
+  const { id, approval, asks, foreach, mode } = block
+  if (approval !== undefined || asks !== undefined || foreach !== undefined || mode === 'dag') {
     return statesText(emitBlock(block, emission, onward))
   }
   const joins = emission.signals.get(id)

@@ -1,6 +1,8 @@
 import type { BounceModule } from '../dag/bounce-modules.ts'
+import type { Dag } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import type { MachineText } from '../runs/machine.ts'
+import { type AskingBlock, askingBlocks } from './asking-blocks.ts'
 import type { Machine } from './asl.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { contractModules, type OrderNode } from './contract-modules.ts'
@@ -38,7 +40,8 @@ export interface MachinePart extends MachineText {
 
 /** The part of a Dag the compiler looks at: nothing else a user wrote can enter a machine. */
 export interface CompilableDag {
-  readonly blocks: readonly CompiledBlock[]
+  readonly blocks: readonly AskingBlock[]
+  readonly budget?: Dag['budget']
 }
 
 /** A machine is cut at 70 % of Step Functions' 1 MB and 80 % of its 25,000 events. */
@@ -50,7 +53,8 @@ const CAPS: Caps = { bytes: 700_000, events: 20_000 }
  * `over_ordered` lists it. Source: design compile. Fault InvalidInput dag_too_large when a piece that cannot be cut
  * exceeds `caps`.
  */
-export function compileDag({ blocks }: CompilableDag, caps: Caps = CAPS): CompiledDag {
+export function compileDag(dag: CompilableDag, caps: Caps = CAPS): CompiledDag {
+  const blocks = askingBlocks(dag.blocks, dag.budget)
   const order = contractModules(blocks, upstreamIndexes(blocks))
   const { sequence, signals, joins, parallels } = nameSteps(order, blocks, '_settle')
   const mayFit = blocks.length * LEAST_BYTES <= caps.bytes

@@ -1,7 +1,7 @@
 import type { State } from './asl.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { EPOCH, epochIn } from './epoch.ts'
-import { awaitToken, callFunction } from './function-task.ts'
+import { awaitAnswer, awaitToken, callFunction } from './function-task.ts'
 
 /** Where a state leads: onward to another one or out of its branch. */
 export type Onward = { readonly Next: string } | { readonly End: true }
@@ -23,8 +23,8 @@ const APPROVAL_GRACE_SEC = 300
 /** An inline Map runs no more at once. Source: Step Functions quotas. */
 const MOST_ITEMS_AT_ONCE = 40
 
-/** RetryBlock's message, `{"s": seconds}` with `e` inside a module: Lambda wraps the error in JSON, the message is JSON itself. */
-const RETRY_SIGNAL = '{% $parse($parse($states.errorOutput.Cause).errorMessage) %}'
+/** The message of RetryBlock and AskPerson, `{"s": seconds}` with `e` inside a module: Lambda wraps the error in JSON, the message is JSON itself. */
+const SIGNAL = '{% $parse($parse($states.errorOutput.Cause).errorMessage) %}'
 const RETRY_SECONDS = '{% $parse($parse($states.errorOutput.Cause).errorMessage).s %}'
 /** Where no epoch has to be handed on, the wait is given the error as it is (a catcher's own output) and reads it. */
 const WAIT_SECONDS = '{% $parse($parse($states.input.Cause).errorMessage).s %}'
@@ -41,6 +41,7 @@ export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onwa
   return {
     ...emitApproval(block, emission),
     ...states(block, emission, onward),
+    ...emitAsk(block, emission),
     [`_retry_${block.id}`]: {
       Type: 'Wait',
       Seconds: emission.epoch ? '{% $states.input.s %}' : WAIT_SECONDS,
@@ -70,25 +71,27 @@ function emitApproval(block: CompiledBlock, { epoch }: Emission): States {
   }
 }
 
+/** `_ask_<id>`, where the function raises AskPerson: waits for the answer, then back to where the block begins its work. */
+function emitAsk(block: CompiledBlock, { epoch }: Emission): States {
+  const { id, asks } = block
+  if (asks === undefined) return {}
+  const Output = epoch ? { Output: { e: EPOCH } } : {}
+  return { [`_ask_${id}`]: { ...awaitAnswer({ block: id, ...epochIn(epoch) }), ...Output, Next: workOf(block) } }
+}
+
 /** One state and `_retry_<id>`, a wait the function asks for by raising RetryBlock. */
-function emitSingle({ id }: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+function emitSingle(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  const { id } = block
   const payload = { block: id, ...joinsOf(signals.get(id)), ...epochIn(epoch) }
-  return { [id]: { ...runBlock(id, payload, epoch), Output: PAYLOAD, ...onward } }
+  return { [id]: { ...runBlock(block, payload, epoch), Output: PAYLOAD, ...onward } }
 }
 
 /** The list, a Map of one run-block an item, and the close that publishes what the items made. */
-function emitForeach({ id, foreach }: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
-  const again = `_again_${id}`
-  const item = { i: '{% $states.input.i %}', ...epochIn(epoch) }
-  const Catch = [{ ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } }]
-  const itemStates: States = {
-    // An empty output: what 1,000 items answer never adds up to a payload limit.
-    [id]: { ...runBlock(id, { block: id, item: item.i, ...epochIn(epoch) }, epoch), Catch, Output: {}, End: true },
-    [again]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: id },
-  }
+function emitForeach(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  const { id, foreach } = block
   return {
     [`_items_${id}`]: {
-      ...runBlock(id, { block: id, phase: 'items', ...epochIn(epoch) }, epoch),
+      ...runBlock(block, { block: id, phase: 'items', ...epochIn(epoch) }, epoch),
       Output: epoch ? { items: PAYLOAD, e: EPOCH } : PAYLOAD,
       Next: `_map_${id}`,
     },
@@ -97,33 +100,55 @@ function emitForeach({ id, foreach }: CompiledBlock, { signals, epoch }: Emissio
       Items: epoch ? '{% $states.input.items %}' : '{% $states.input %}',
       ItemSelector: { i: '{% $states.context.Map.Item.Value %}', ...epochIn(epoch) },
       MaxConcurrency: Math.min(foreach?.max_concurrency ?? 1, MOST_ITEMS_AT_ONCE),
-      ItemProcessor: { StartAt: id, States: itemStates },
+      ItemProcessor: { StartAt: id, States: emitItem(block, epoch) },
       Output: epoch ? { e: EPOCH } : {},
       Next: `_close_${id}`,
     },
-    ...emitClose(id, { signals, epoch }, onward),
+    ...emitClose(block, { signals, epoch }, onward),
+  }
+}
+
+/** One item: it is tried again and asks by states of its own, since names are those of the whole machine. */
+function emitItem(block: CompiledBlock, epoch: boolean): States {
+  const { id, asks } = block
+  const [again, ask] = [`_again_${id}`, `_item_ask_${id}`]
+  const item = { i: '{% $states.input.i %}', ...epochIn(epoch) }
+  const payload = { block: id, item: item.i, ...epochIn(epoch) }
+  const Catch = [{ ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } }]
+  const asking = { ErrorEquals: ['AskPerson'], Next: ask, Output: item }
+  const catchers = asks?.items === true ? [...Catch, asking] : Catch
+  return {
+    // An empty output: what 1,000 items answer never adds up to a payload limit.
+    [id]: { ...runBlock(block, payload, epoch), Catch: catchers, Output: {}, End: true },
+    [again]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: id },
+    ...(asks?.items === true ? { [ask]: { ...awaitAnswer(payload), Output: item, Next: id } } : {}),
   }
 }
 
 /** A state that waits for the child run, and one that takes over its outputs; only that one raises RetryBlock. */
-function emitChild({ id }: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+function emitChild(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  const { id } = block
   return {
     [id]: {
       ...awaitToken('open-child', { block: id, ...epochIn(epoch) }),
       ...(epoch ? { Output: { e: EPOCH } } : {}),
       Next: `_close_${id}`,
     },
-    ...emitClose(id, { signals, epoch }, onward),
+    ...emitClose(block, { signals, epoch }, onward),
   }
 }
 
-function emitClose(id: string, { signals, epoch }: Emission, onward: Onward): States {
+function emitClose(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  const { id } = block
   const payload = { block: id, phase: 'close', ...joinsOf(signals.get(id)), ...epochIn(epoch) }
-  return { [`_close_${id}`]: { ...runBlock(id, payload, epoch), Output: PAYLOAD, ...onward } }
+  return { [`_close_${id}`]: { ...runBlock(block, payload, epoch), Output: PAYLOAD, ...onward } }
 }
 
-function runBlock(id: string, payload: Readonly<Record<string, unknown>>, epoch: boolean) {
-  const Catch = [{ ErrorEquals: ['RetryBlock'], Next: `_retry_${id}`, ...(epoch ? { Output: RETRY_SIGNAL } : {}) }]
+function runBlock({ id, asks }: CompiledBlock, payload: Readonly<Record<string, unknown>>, epoch: boolean) {
+  const Output = epoch ? { Output: SIGNAL } : {}
+  const again = { ErrorEquals: ['RetryBlock'], Next: `_retry_${id}`, ...Output }
+  const asking = { ErrorEquals: ['AskPerson'], Next: `_ask_${id}`, ...Output }
+  const Catch = asks === undefined ? [again] : [again, asking]
   return { ...callFunction('run-block', payload), Catch, TimeoutSeconds: BLOCK_TIMEOUT_SEC }
 }
 

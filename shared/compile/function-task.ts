@@ -50,6 +50,11 @@ export function awaitJoin(payload: Readonly<Record<string, unknown>>): FunctionT
   return { ...awaitToken('wait-join', payload), Retry: [THROTTLED, retryOf(['States.ALL'])] }
 }
 
+/** A question in the middle of an attempt: as a join it has no time-out of its own, the store expires it. */
+export function awaitAnswer(payload: Readonly<Record<string, unknown>>): FunctionTask {
+  return { ...awaitToken('request-approval', { ...payload, ask: true }), Retry: [THROTTLED, retryOf(['States.ALL'])] }
+}
+
 /**
  * A Task that invokes one of our functions and then waits until somebody answers its task token. A time-out here means
  * that nobody did: it is not retried.

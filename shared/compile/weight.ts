@@ -16,8 +16,8 @@ export interface Weight {
 const NEXT_BYTES = 40
 /** A list whose length is not known. Source: decisions, "foreach". */
 const MOST_ITEMS = 1_000
-/** Event budgets. Source: design decisions, "Limits and figures, fairly". */
-const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6 }
+/** Event budgets. Source: design decisions, "Limits and figures, fairly". A question is a wait, and one more call of its block. */
+const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6, ask: 11 }
 
 /** What pieces weigh, so that none is weighed twice however deep it lies. */
 export interface Scale extends Emission {
@@ -86,14 +86,16 @@ function bytesOf(scale: Scale, step: NamedStep): number {
   return scale.only === 'events' ? 0 : boundBytes(`{${stepText(step, scale, NEXT)}}`)
 }
 
-function eventsOfBlock({ mode, approval, foreach, retry }: CompiledBlock): Pick<Weight, 'events' | 'surely'> {
+function eventsOfBlock({ mode, approval, asks, foreach, retry }: CompiledBlock): Pick<Weight, 'events' | 'surely'> {
   const tries = Math.max(1, retry?.max_attempts ?? 1)
   const asked = approval === undefined ? 0 : EVENTS.token
   const child = mode === 'dag' ? EVENTS.token : 0
-  const surely = (EVENTS.block + child + asked) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
+  const surely =
+    (EVENTS.block + child + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
   if (foreach === undefined) return { events: surely, surely }
   const frame = surely + EVENTS.block + EVENTS.parallel
-  const items = (count: number) => frame + count * (EVENTS.item + EVENTS.try * (tries - 1))
+  const ofItem = EVENTS.item + EVENTS.try * (tries - 1) + (asks?.items === true ? EVENTS.ask : 0)
+  const items = (count: number) => frame + count * ofItem
   if (typeof foreach.items !== 'string')
     return { events: items(foreach.items.length), surely: items(foreach.items.length) }
   return { events: items(MOST_ITEMS), surely: frame }

@@ -39,7 +39,7 @@ export interface GateUse {
   readonly name: string
   readonly check: { readonly type: string } & Readonly<Record<string, Json>>
   readonly error?: string
-  readonly on_fail: 'retry' | 'fail' | 'warn' | 'route'
+  readonly on_fail: 'retry' | 'fail' | 'warn' | 'route' | 'ask'
 }
 
 /** One rule of `on_gate_fail`: which failed gate sends the run back, where to, and how often (spec dag, "Bounce"). */
@@ -195,8 +195,8 @@ export interface Dag {
   readonly name: string
   readonly version?: string
   readonly inputs: Readonly<Record<string, RunInput>>
-  /** Of the whole run; over it a call is not made and its block fails. */
-  readonly budget?: BudgetCaps & { readonly on_exceed: 'fail' }
+  /** Of the whole run; over it a call is not made, and its block fails or a person is asked to raise the cap. */
+  readonly budget?: BudgetCaps & { readonly on_exceed: 'fail' | 'ask' }
   /** In document order; `blocks[i].index === i`. */
   readonly blocks: readonly Block[]
   /** Of a run's document only: the gates its task's moves stand before (shared/tasks/bind-task-gates.ts). */

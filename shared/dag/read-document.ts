@@ -35,11 +35,17 @@ export function readDocument(reading: Reading, given: Json): DocumentDraft | und
   const { name, version, edges, entrypoints = [], terminals = [] } = section
   const budget = readBudget(reading, 'budget', section.budget, ['budget'])
   const told = {
-    ...(budget === undefined ? {} : { budget: { ...budget, on_exceed: 'fail' as const } }),
+    ...(budget === undefined ? {} : { budget: { ...budget, on_exceed: onExceed(section.budget) } }),
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version: String(version) }),
   }
   return { ...told, inputs, blocks, byId: indexBlocks(reading, blocks), edges, entrypoints, terminals }
+}
+
+/** It was looked at with its section. */
+function onExceed(budget: Json | undefined): 'fail' | 'ask' {
+  const isAsking = typeof budget === 'object' && budget !== null && 'on_exceed' in budget && budget.on_exceed === 'ask'
+  return isAsking ? 'ask' : 'fail'
 }
 
 function readBlocks(reading: Reading, given: Json | undefined): readonly BlockDraft[] | undefined {

@@ -47,21 +47,25 @@ export function readGate(place: GatePlace, given: Json, path: Path): readonly Ga
     names.push(name)
     taken.add(name)
   }
-  if (name !== undefined && section.on_fail === 'route') noteRoute(place, name, [...path, 'on_fail'])
+  if (name !== undefined && section.on_fail === 'route') place.routing.push({ name, path: [...path, 'on_fail'] })
+  if (phase === 'item') refuseForItems(reading, section.on_fail, [...path, 'on_fail'])
   const check = readCheck(place, section.check, [...path, 'check'])
   if (name === undefined || check === undefined) return []
   const on_fail = section.on_fail ?? (phase === 'pre' ? 'fail' : 'retry')
   return [{ name, check, ...(error === undefined ? {} : { error }), on_fail }]
 }
 
-function noteRoute({ reading, phase, routing }: GatePlace, name: string, path: Path): void {
-  routing.push({ name, path })
-  if (phase !== 'item') return
-  const say: Problem['say'] = ({ place }) => ({
-    text: `${place} is "route", but an item goes nowhere by itself; allowed are "retry", "fail" and "warn"`,
-    hint: 'Route from a post-gate, which sees the items of all.',
-  })
-  reading.problems.push({ code: 'invalid_value', path, say })
+const NOT_OF_ITEMS: Readonly<Partial<Record<GateUse['on_fail'], readonly [why: string, hint: string]>>> = {
+  route: ['an item goes nowhere by itself', 'Route from a post-gate, which sees the items of all.'],
+  ask: ['nobody is asked item by item', 'Ask from a post-gate, which sees the items of all.'],
+}
+
+function refuseForItems({ problems }: Reading, onFail: GateUse['on_fail'] | undefined, path: Path): void {
+  const refused = onFail === undefined ? undefined : NOT_OF_ITEMS[onFail]
+  if (refused === undefined) return
+  const [why, hint] = refused
+  const text = `is "${onFail}", but ${why}; allowed are "retry", "fail" and "warn"`
+  problems.push({ code: 'invalid_value', path, say: ({ place }) => ({ text: `${place} ${text}`, hint }) })
 }
 
 function readCheck(place: GatePlace, check: Json | undefined, path: Path): GateUse['check'] | undefined {

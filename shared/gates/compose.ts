@@ -9,8 +9,11 @@ export interface Composed {
   readonly passed: boolean
   /** Gates that did not pass, in document order, warnings left out; also told when the composition holds without them. */
   readonly failed: readonly string[]
-  /** `pass`, or what is to follow: `fail` if any failed gate asks for it, else `route`, else `retry`. */
-  readonly action: 'pass' | 'retry' | 'route' | 'fail'
+  /**
+   * `pass`, or what is to follow: `fail` if any failed gate wants it, else `route`, else `retry`, since a try is cheaper
+   * than a person; `ask` where only gates failed that a person may waive, and without them the composition would hold.
+   */
+  readonly action: 'pass' | 'retry' | 'route' | 'ask' | 'fail'
 }
 
 /**
@@ -24,21 +27,32 @@ export function composeVerdicts(
   composition: GateComposition,
 ): Composed {
   const counted = uses.filter((use) => use.on_fail !== 'warn')
-  const met = new Set(verdicts.map((verdict) => verdict.name))
-  for (const verdict of verdicts) if (!isMet(verdict)) met.delete(verdict.name)
+  const met = namesOfMet(verdicts)
   const failed = counted.filter((use) => !met.has(use.name))
   const passed = holds(composition, counted, met)
-  return { passed, failed: failed.map((use) => use.name), action: passed ? 'pass' : actionOf(failed) }
+  if (passed) return { passed, failed: failed.map((use) => use.name), action: 'pass' }
+  // Waived they would all be met.
+  const helps = holds(composition, counted, new Set(counted.map((use) => use.name)))
+  return { passed, failed: failed.map((use) => use.name), action: actionOf(failed, helps) }
 }
 
-/** Only a failure of nothing but retryable gates is tried again: to be sent back, or to fail, is for good. */
-function actionOf(failed: readonly GateUse[]): Composed['action'] {
-  if (failed.some(({ on_fail }) => on_fail === 'fail')) return 'fail'
-  return failed.some(({ on_fail }) => on_fail === 'route') ? 'route' : 'retry'
+/** To be sent back, or to fail, is for good; a waiver that would not help is not asked for. */
+function actionOf(failed: readonly GateUse[], helps: boolean): Composed['action'] {
+  const wants = new Set(failed.map(({ on_fail }) => on_fail))
+  if (wants.has('fail')) return 'fail'
+  if (wants.has('route')) return 'route'
+  if (wants.has('retry')) return 'retry'
+  return helps ? 'ask' : 'fail'
 }
 
-function isMet(verdict: Verdict): boolean {
-  return verdict.status === 'waived' || (verdict.status === 'passed' && verdict.passed)
+/** Of two verdicts under one name the worse one counts, unless what failed was waived then. */
+function namesOfMet(verdicts: readonly Verdict[]): ReadonlySet<string> {
+  const isMet = new Map<string, boolean>()
+  for (const { name, status, passed } of verdicts) {
+    const holds = status === 'passed' && passed && isMet.get(name) !== false
+    isMet.set(name, status === 'waived' || holds)
+  }
+  return new Set([...isMet].flatMap(([name, holds]) => (holds ? [name] : [])))
 }
 
 function holds(composition: GateComposition, counted: readonly GateUse[], met: ReadonlySet<string>): boolean {

@@ -4,12 +4,14 @@ import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from './he
 import type { Inbox } from './inbox.ts'
 import type { Leases } from './leases.ts'
 import type { Lineages } from './lineage.ts'
+import type { NotedRequests } from './noted-requests.ts'
 import type { RequestRate } from './request-rate.ts'
 import type { Amount } from './run-budget.ts'
 import type { Caps } from './run-caps.ts'
 import type { ApprovalItem, ArtifactItem, BlockProjection, CachedResult, ContextItem, JoinItem } from './run-items.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { StartHolds } from './start-hold.ts'
+import type { Turns } from './turns.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {
@@ -110,6 +112,10 @@ export interface Append {
    * is what is left to all of them together. `drop_items` forgets it.
    */
   readonly share?: Caps & { readonly block: number }
+  /** Raises caps of the run's ledger to this, where they are lower; a unit without a cap gets none. Never together with `reserve`. */
+  readonly raise?: { readonly tokens?: number; readonly usd_micros?: number }
+  /** Also requires that another lane, of a block or an item, stands exactly there, else it is refused as `already`. */
+  readonly while?: { readonly lane: string; readonly is: number }
   readonly state?: RunState
   readonly deadline_at?: string
   /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */
@@ -142,7 +148,15 @@ export interface RunFilter {
  * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol and
  * faults: spec reliability; suite: test/conformance/run-store-suite.ts.
  */
-export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, Lineages, Inbox {
+export interface RunStore
+  extends Leases,
+    RunQueue,
+    StartHolds,
+    RequestRate,
+    NotedRequests,
+    Turns,
+    Lineages,
+    Inbox {
   /** HEAD, META and CTX, if no HEAD is there. run:started gets seq 1, on lane `run` at PHASE.claimed. */
   create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
   meta(run: RunKey): Promise<Meta | undefined>
@@ -187,6 +201,8 @@ export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, Lin
   putApproval(run: RunKey, item: ApprovalItem, token: string): Promise<void>
   approvalTokens(run: RunKey, id: string): Promise<readonly string[]>
   approval(run: RunKey, id: string): Promise<ApprovalItem | undefined>
+  /** Notes which message of Slack asks; a later one takes its place. An approval that is not there stays so. */
+  noteMessage(run: RunKey, id: string, message: NonNullable<ApprovalItem['slack']>): Promise<void>
   /** Every approval of the run, by id. */
   approvals(run: RunKey): Promise<readonly ApprovalItem[]>
 

@@ -67,6 +67,39 @@ function budgetTests(store: Store): void {
     expect(await ledger(store, run)).toMatchObject({ committed_tokens: 98, committed_usd_micros: 42, spent_tokens: 0 })
   })
 
+  test('a cap is raised, never lowered and never made; what is committed stays', async () => {
+    const run = await begun(store, { cap_tokens: 100 })
+    await store().append(reserving(run, '0', amount(60)))
+    const raising = (lane: string, raise: Partial<Amount>) => store().append(step(run, lane, at(1, 20), { raise }))
+    expect(await raising('q1', { tokens: 200, usd_micros: 9 })).toMatchObject({ ok: true })
+    expect(await raising('q2', { tokens: 150 })).toMatchObject({ ok: true })
+    const raised = await ledger(store, run)
+    expect(raised).toMatchObject({ cap_tokens: 200, committed_tokens: 60, committed_usd_micros: 0 })
+    expect(raised).not.toHaveProperty('cap_usd_micros')
+    expect(await store().append(reserving(run, '1', amount(141)))).toEqual(NO_ROOM)
+    expect(await store().append(reserving(run, '1', amount(140)))).toMatchObject({ ok: true })
+  })
+
+  test('ten raises at once: the highest stands', async () => {
+    const run = await begun(store, { cap_tokens: 10 })
+    const raises = Array.from({ length: 10 }, (_, i) => step(run, `q${i}`, at(1, 20), { raise: { tokens: 20 + i } }))
+    const done = await Promise.all(raises.map((raise) => store().append(raise)))
+    expect(done.every(({ ok }) => ok)).toBe(true)
+    expect(await ledger(store, run)).toMatchObject({ cap_tokens: 29, committed_tokens: 0 })
+    expect(await store().append(reserving(run, '0', amount(29)))).toMatchObject({ ok: true })
+  })
+
+  test('an append that goes by where another lane stands is refused once that one has moved', async () => {
+    const run = await begun(store, undefined)
+    await store().append(step(run, '0', at(1, 60)))
+    const asking = (lane: string, is: number) => step(run, lane, at(1, 10), { while: { lane: '0', is } })
+    expect(await store().append(asking('q0', at(1, 50)))).toEqual({ ok: false, because: 'already' })
+    expect(await store().append(asking('q0', at(1, 60)))).toMatchObject({ ok: true })
+    await store().append(step(run, '0', at(1, 93)))
+    expect(await store().append(asking('q1', at(1, 60)))).toEqual({ ok: false, because: 'already' })
+    expect(await store().append(asking('q2', at(2, 60)))).toEqual({ ok: false, because: 'already' })
+  })
+
   test('settling below the estimate gives the rest back, above it goes over the cap and closes it', async () => {
     const run = await begun(store, { cap_tokens: 100 })
     await store().append(reserving(run, '0', amount(60, 6)))

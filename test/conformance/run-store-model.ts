@@ -6,6 +6,7 @@ import { chainOf } from '../../shared/runs/hash-chain.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../shared/runs/head.ts'
 import { byLane, type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane-key.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
+import type { Caps } from '../../shared/runs/run-caps.ts'
 import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
 import type { Append, Appended, LaneGuard, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
@@ -48,6 +49,7 @@ interface ModelRun {
   readonly joins: Map<string, { readonly done: Set<string>; tokens: Set<string>; need?: number }>
   check_at: string | undefined
   version: number
+  caps: Caps
   committed: Amount
   spent: Amount
   readonly stops: Set<number | undefined>
@@ -91,6 +93,7 @@ function create(model: Model, run: NewRun): unknown {
     joins: new Map(),
     check_at,
     version: 0,
+    caps: run.caps ?? {},
     committed: NOTHING,
     spent: NOTHING,
     stops: new Set(),
@@ -112,6 +115,7 @@ function refused(run: ModelRun, append: Append): string | undefined {
   const { lane, guard, item_of, approval, start } = append
   if (run.state !== 'running') return 'terminal'
   if (!admits(guard, run.lanes.get(lane) ?? null) || !isOpen(run, item_of)) return 'already'
+  if (append.while !== undefined && run.lanes.get(append.while.lane) !== append.while.is) return 'already'
   if (approval !== undefined && !isSame(run.approvals.get(approval.id), approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
   if (!fitsLedger(run, append)) return 'budget'
@@ -125,7 +129,7 @@ function isSame(now: HeadApproval | undefined, was: NonNullable<Append['approval
 
 function fitsLedger(run: ModelRun, { reserve, share }: Append): boolean {
   if (reserve === undefined) return true
-  if (isOver(run.run.caps, run.committed, reserve)) return false
+  if (isOver(run.caps, run.committed, reserve)) return false
   return share === undefined || !isOver(share, sharedOf(run, share), reserve)
 }
 
@@ -176,11 +180,19 @@ function stopRunning({ running }: ModelRun, { block, item, items = 0 }: NonNulla
   }
 }
 
-function moveLedger(run: ModelRun, { reserve = NOTHING, settle, share, drop_items }: Append): void {
+function raised({ cap_tokens, cap_usd_micros }: Caps, { tokens = 0, usd_micros = 0 }: Append['raise'] = {}): Caps {
+  return {
+    ...(cap_tokens === undefined ? {} : { cap_tokens: Math.max(cap_tokens, tokens) }),
+    ...(cap_usd_micros === undefined ? {} : { cap_usd_micros: Math.max(cap_usd_micros, usd_micros) }),
+  }
+}
+
+function moveLedger(run: ModelRun, { reserve = NOTHING, settle, share, drop_items, raise }: Append): void {
   const { reserved, spent } = settle ?? { reserved: NOTHING, spent: NOTHING }
   const move = plus(plus(reserve, spent), reserved, -1)
   run.committed = plus(run.committed, move)
   run.spent = plus(run.spent, spent)
+  run.caps = raised(run.caps, raise)
   if (share !== undefined) run.shares.set(share.block, plus(sharedOf(run, share), move))
   if (drop_items !== undefined) run.shares.delete(drop_items.block)
 }
@@ -214,7 +226,7 @@ function head(run: ModelRun | undefined, lanes: readonly string[] | undefined): 
     ...(run.check_at === undefined ? {} : { check_at: run.check_at }),
     outbox: [...run.outbox.values()].sort((a, b) => (`${a.at}${a.id}` < `${b.at}${b.id}` ? -1 : 1)),
     budget: {
-      ...run.run.caps,
+      ...run.caps,
       committed_tokens: run.committed.tokens,
       committed_usd_micros: run.committed.usd_micros,
       spent_tokens: run.spent.tokens,
@@ -282,6 +294,15 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
     .record({ reserve: someAmount, block: someBlock, cap_tokens: fc.nat(9) })
     .map(({ reserve, ...share }) => ({ reserve, share })),
   fc.record({ reserved: someAmount, spent: someAmount }).map((settle) => ({ settle })),
+  fc
+    .record({ tokens: fc.nat(30), usd_micros: fc.nat(20), settle: fc.option(someAmount, { nil: undefined }) })
+    .map(({ settle, ...raise }) => ({
+      raise,
+      ...(settle === undefined ? {} : { settle: { reserved: NOTHING, spent: settle } }),
+    })),
+  fc
+    .record({ lane: fc.constantFrom('0', '1', '1.3'), is: fc.constantFrom(10, 20, 1_010) })
+    .map((stands) => ({ while: stands })),
 )
 
 /** What an append on this lane says of items: an item's must, a block's may open or drop them. */

@@ -1,5 +1,6 @@
 import { endedLanes } from '../../../shared/runs/ended-lanes.ts'
 import { laneKey } from '../../../shared/runs/lane-key.ts'
+import type { Caps } from '../../../shared/runs/run-caps.ts'
 import type { Append } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
 import { ledgerChange } from './budget.ts'
@@ -27,14 +28,14 @@ const LARGE_BYTES = 2_048
 export function appendChange(
   given: Append,
   texts: readonly string[],
-  how: { readonly check: 'mine' | 'theirs'; readonly retention_days: number },
+  how: { readonly check: 'mine' | 'theirs'; readonly caps: Caps | undefined; readonly retention_days: number },
 ): (terms: Terms) => Change {
-  const { check } = how
+  const { check, caps } = how
   const { check_at, ...rest } = given
   const append = check === 'mine' ? given : rest
   return (terms) => {
-    const ledger = ledgerChange(terms, append)
-    const set = [...assignments(terms, append, texts), ...ended(terms, append, how)].join(', ')
+    const ledger = ledgerChange(terms, append, caps)
+    const set = [...assignments(terms, append, texts), ...ledger.sets, ...ended(terms, append, how)].join(', ')
     const all = [...guards(terms, append, tailLimit(texts)), ...ledger.guards, ...checkGuard(terms, check_at, check)]
     return {
       update: `SET ${set}${removal(terms, append)}${sums(terms, append, ledger.adds)}`,
@@ -108,6 +109,7 @@ function guards(terms: Terms, append: Append, limit: number): readonly string[] 
     `size(${path('tail')}) < ${value(as.number(limit))}`,
     laneGuard(terms, append),
     ...itemGuard(terms, append),
+    ...(append.while === undefined ? [] : [laneGuard(terms, { lane: append.while.lane, guard: append.while })]),
   ]
   if (approval !== undefined) all.push(approvalGuard(terms, approval))
   if (start !== undefined && start.limit > 0) {
@@ -139,7 +141,7 @@ function itemGuard({ path, value }: Terms, { item_of }: Append): readonly string
   ]
 }
 
-function laneGuard({ path, value }: Terms, { lane, guard }: Append): string {
+function laneGuard({ path, value }: Terms, { lane, guard }: Pick<Append, 'lane' | 'guard'>): string {
   const now = path(...lanePath(lane))
   if ('below' in guard) {
     return `(attribute_not_exists(${now}) OR ${now} < ${value(as.number(guard.below))})`

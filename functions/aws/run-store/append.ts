@@ -1,5 +1,6 @@
 import { Fault } from '../../../shared/errors.ts'
 import { requireForward } from '../../../shared/runs/require-forward.ts'
+import type { Caps } from '../../../shared/runs/run-caps.ts'
 import type { Append, Appended, RunStore } from '../../../shared/runs/run-store.ts'
 import { appendChange, tailLimit } from './append-change.ts'
 import { eventTexts } from './event-texts.ts'
@@ -22,7 +23,7 @@ export function appendTo(table: RunTable): Pick<RunStore, 'append'> {
       requireForward(append)
       const nonce = table.nonce()
       const texts = eventTexts(append, nonce)
-      const writing: Writing = { append, nonce, texts, check: 'mine', resent: false, full_at: undefined }
+      const writing: Writing = { append, nonce, texts, check: 'mine', caps: undefined, resent: false, full_at: undefined }
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const done = await tryOnce(table, writing)
         if (done !== undefined) return done
@@ -41,6 +42,8 @@ interface Writing {
   readonly texts: readonly string[]
   /** Whose check_at is the earlier, as far as HEAD was seen. */
   check: 'mine' | 'theirs'
+  /** The run's caps, as HEAD was seen: an append that raises them says from where. */
+  caps: Caps | undefined
   /** The SDK sent one of the tries more than once. */
   resent: boolean
   /** Base of HEAD when the tail was full last. */
@@ -52,7 +55,9 @@ async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | un
   const { append, texts, check } = writing
   const { run, events } = append
   const { retention_days } = table
-  const written = await table.update(headKey(run), appendChange(append, texts, { check, retention_days }))
+  if (append.raise !== undefined) writing.caps ??= await capsNow(table, append)
+  const how = { check, caps: writing.caps, retention_days }
+  const written = await table.update(headKey(run), appendChange(append, texts, how))
   if (written.ok) return finishAppend(table, append, readHead(written.item))
   writing.resent ||= written.sent > 1
   const item = written.item ?? (await table.get(headKey(run)))
@@ -62,9 +67,15 @@ async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | un
   if (before !== undefined) return finishAppend(table, append, seen, before + events.length)
   const because = refusalOf(seen, append)
   if (because !== undefined) return { ok: false, because }
+  writing.caps = seen.head.budget
   writing.check = (seen.head.check_at ?? '~') > (append.check_at ?? '') ? 'mine' : 'theirs'
   if (seen.tail.length >= tailLimit(texts)) await makeRoom(table, writing, seen)
   return undefined
+}
+
+async function capsNow(table: RunTable, { run }: Append): Promise<Caps> {
+  const item = await table.get(headKey(run))
+  return item === undefined ? {} : readHead(item).head.budget
 }
 
 /** Whoever filled the tail is spilling it; a herd that helps at once would write the same page many times. */

@@ -1,4 +1,5 @@
 import type { Amount, RunBudget } from '../../../shared/runs/run-budget.ts'
+import type { Caps } from '../../../shared/runs/run-caps.ts'
 import type { Append, NewRun } from '../../../shared/runs/run-store.ts'
 import { as, type Item } from './attribute-values.ts'
 import { shareGuards, shareName } from './share.ts'
@@ -33,23 +34,48 @@ export function readLedger(item: Item): RunBudget {
   }
 }
 
-/** What an append reserves and settles: members of its ADD clause, and the guards of a reservation. */
-export function ledgerChange(
-  { path, value }: Terms,
-  { reserve, settle, share, drop_items }: Pick<Append, 'reserve' | 'settle' | 'share' | 'drop_items'>,
-): { readonly adds: readonly string[]; readonly guards: readonly string[] } {
+type LedgerAppend = Pick<Append, 'reserve' | 'settle' | 'share' | 'drop_items' | 'raise'>
+
+interface LedgerChange {
+  readonly sets: readonly string[]
+  readonly adds: readonly string[]
+  readonly guards: readonly string[]
+}
+
+/**
+ * What an append reserves, settles and raises: members of its SET and ADD clauses, and the guards of a reservation. A cap
+ * is raised from what it was seen to be (`caps`), and the condition says that it still is.
+ */
+export function ledgerChange(terms: Terms, append: LedgerAppend, caps: Caps = {}): LedgerChange {
+  const { path, value } = terms
+  const { reserve, settle, share, drop_items } = append
+  const raises = raisesOf(append, caps)
   const adds = UNITS.flatMap((unit) => {
     const spent = settle?.spent[unit] ?? 0
     const committed = (reserve?.[unit] ?? 0) + spent - (settle?.reserved[unit] ?? 0)
+    const room = (raises.find((raise) => raise.unit === unit)?.by ?? 0) - committed
     const forgotten = share === undefined || share.block === drop_items?.block
     const shared = forgotten ? [] : [[shareName(share.block, unit), committed] as const]
-    const moves = [[`room_${unit}`, -committed] as const, [`spent_${unit}`, spent] as const, ...shared]
+    const moves = [[`room_${unit}`, room] as const, [`spent_${unit}`, spent] as const, ...shared]
     return moves.filter(([, by]) => by !== 0).map(([name, by]) => `${path(name)} ${value(as.number(by))}`)
   })
-  if (reserve === undefined) return { adds, guards: [] }
+  const sets = raises.map(({ unit, to }) => `${path(`cap_${unit}`)} = ${value(as.number(to))}`)
+  const raised = raises.map(({ unit, was }) => `${path(`cap_${unit}`)} = ${value(as.number(was))}`)
+  return { sets, adds, guards: [...raised, ...(reserve === undefined ? [] : roomGuards(terms, reserve, share))] }
+}
+
+/** Of a cap that is there and lower: caps never fall, so another one needs no guard. */
+function raisesOf({ raise }: LedgerAppend, caps: Caps) {
+  return UNITS.flatMap((unit) => {
+    const [to, was] = [raise?.[unit], caps[`cap_${unit}`]]
+    return to === undefined || was === undefined || was >= to ? [] : [{ unit, to, was, by: to - was }]
+  })
+}
+
+function roomGuards({ path, value }: Terms, reserve: Amount, share: Append['share']): readonly string[] {
   const guards = UNITS.map(
     (unit) =>
       `(attribute_not_exists(${path(`cap_${unit}`)}) OR ${path(`room_${unit}`)} >= ${value(as.number(reserve[unit]))})`,
   )
-  return { adds, guards: [...guards, ...shareGuards({ path, value }, reserve, share)] }
+  return [...guards, ...shareGuards({ path, value }, reserve, share)]
 }

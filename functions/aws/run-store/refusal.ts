@@ -10,7 +10,7 @@ export function refusalOf(seen: StoredHead, append: Append): Because | undefined
   const { head } = seen
   const { lane, guard, approval, start } = append
   if (head.state !== 'running') return 'terminal'
-  if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append)) return 'already'
+  if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append) || !stands(seen, append)) return 'already'
   if (approval !== undefined && !isAsItWas(head.approvals[approval.id], approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
   if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
@@ -23,6 +23,10 @@ function fitsShare(seen: StoredHead, { reserve, share }: Append): boolean {
   const { tokens, usd_micros } = seen.share(share.block)
   const { cap_tokens = Number.POSITIVE_INFINITY, cap_usd_micros = Number.POSITIVE_INFINITY } = share
   return tokens + reserve.tokens <= cap_tokens && usd_micros + reserve.usd_micros <= cap_usd_micros
+}
+
+function stands({ head }: StoredHead, append: Append): boolean {
+  return append.while === undefined || head.lanes[append.while.lane] === append.while.is
 }
 
 function isOpen({ head, open }: StoredHead, { item_of }: Append): boolean {

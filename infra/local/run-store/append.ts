@@ -39,7 +39,8 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
   const head = reader.head(append)
   if (head === undefined) return { ok: false, because: 'unknown_run' }
   if (head.state !== 'running') return { ok: false, because: 'terminal' }
-  if (!admits(append.guard, head.ordinal) || !isOpen(reader, head.run, append)) return { ok: false, because: 'already' }
+  const may = admits(append.guard, head.ordinal) && isOpen(reader, head.run, append) && stands(reader, head.run, append)
+  if (!may) return { ok: false, because: 'already' }
   const { approval, start } = append
   if (approval !== undefined && !isAsItWas(reader.approval(head.run, approval.id), approval.was)) {
     return { ok: false, because: 'approval' }
@@ -53,6 +54,10 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
   const seq = head.seq + bodies.length
   seal(head.run, append.run, { before: head.seq, seq, ended: (append.state ?? 'running') !== 'running' })
   return { ok: true, seq }
+}
+
+function stands(reader: HeadReader, run: number, append: Append): boolean {
+  return append.while === undefined || reader.lane(run, append.while.lane) === append.while.is
 }
 
 function isOpen(reader: HeadReader, run: number, { item_of }: Append): boolean {
@@ -81,6 +86,8 @@ interface HeadRow {
 
 interface HeadReader {
   head(append: Append): HeadRow | undefined
+  /** Where a lane is; undefined before its first step. */
+  lane(run: number, lane: string): number | undefined
   /** Where the lane of a foreach block is whose items are open; undefined when they are not. */
   openBlock(run: number, block: number): number | undefined
   budget(run: number): RunBudget
@@ -106,7 +113,9 @@ function headReader(db: DatabaseSync): HeadReader {
     `SELECT l.ordinal FROM head_maps m JOIN lanes l ON l.run = m.run AND l.lane = m.key
      WHERE m.run = ? AND m.map = 'items' AND m.key = ? AND l.ordinal IS NOT NULL`,
   )
+  const lane = query<{ readonly ordinal: number | null }>(db, 'SELECT ordinal FROM lanes WHERE run = ? AND lane = ?')
   return {
+    lane: (run, key) => lane.one(run, key)?.ordinal ?? undefined,
     openBlock: (run, block) => openBlock.one(run, String(block))?.ordinal,
     head: ({ lane, run }) => {
       const number = numberOf(run)

@@ -15,13 +15,18 @@ export function ledgerReader(db: DatabaseSync): (run: number) => RunBudget {
 
 const NO_LEDGER = { committed_tokens: 0, committed_usd_micros: 0, spent_tokens: 0, spent_usd_micros: 0 }
 
-/** Reserves and settles; the caller holds the transaction and has checked the caps. */
-export function ledgerWriter(db: DatabaseSync): (run: number, append: Pick<Append, 'reserve' | 'settle'>) => void {
+/** Reserves, settles and raises; the caller holds the transaction and has checked the caps. */
+export function ledgerWriter(db: DatabaseSync): (run: number, append: Pick<Append, 'reserve' | 'settle' | 'raise'>) => void {
   const move = db.prepare(
     `UPDATE runs SET committed_tokens = committed_tokens + ?, committed_usd_micros = committed_usd_micros + ?,
       spent_tokens = spent_tokens + ?, spent_usd_micros = spent_usd_micros + ? WHERE run = ?`,
   )
-  return (run, { reserve, settle }) => {
+  // Of a cap that is not there max() makes none.
+  const lift = db.prepare(
+    'UPDATE runs SET cap_tokens = max(cap_tokens, ?), cap_usd_micros = max(cap_usd_micros, ?) WHERE run = ?',
+  )
+  return (run, { reserve, settle, raise }) => {
+    if (raise !== undefined) lift.run(raise.tokens ?? 0, raise.usd_micros ?? 0, run)
     if (reserve === undefined && settle === undefined) return
     const { reserved = NOTHING, spent = NOTHING } = settle ?? {}
     const { tokens, usd_micros } = reserve ?? NOTHING

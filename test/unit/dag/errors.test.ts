@@ -566,11 +566,9 @@ const GATES: readonly Row[] = [
 ]
 
 const LATER: readonly Row[] = [
-  later('budget.on_exceed', `budget: { usd: 1, ▶on_exceed: ask }\nblocks:\n${SPEC}`),
   ...['goal_contract: {}', 'completion: {}'].map(
     (line): Row => later(`${line.split(':')[0]}`, `▶${line}\nblocks:\n${SPEC}`),
   ),
-  later('blocks[1].post_gates[0].on_fail', gate('{ type: not_empty, port: plan }', '\n    ▶on_fail: ask')),
   later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: research, research: { topic: b } }]'),
   later(
     'blocks[0].outputs.x',
