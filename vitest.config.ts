@@ -8,6 +8,8 @@ const project = (name: string, testTimeout: number) => ({
 export default defineConfig({
   test: {
     reporters: ['default', countReporter()],
+    // Files wait for processes, disks and clocks more than they compute: no core is kept free.
+    maxWorkers: '100%',
     projects: [
       // Pure code in one process: a file more costs no start of its own.
       { test: { ...project('unit', 20_000).test, pool: 'threads', isolate: false } },

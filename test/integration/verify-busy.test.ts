@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import type { Execution } from '../../shared/runs/machine.ts'
+import { openTestPlace, provider } from './test-place.ts'
+
+test('a machine that still takes its last steps is no disagreement yet: 33 is left out, and asked five minutes later', async () => {
+  const place = await openTestPlace({ providers: { probe: provider(() => 'x') } })
+  try {
+    const agent = { provider: 'probe', model: 'm', prompt: 'p' }
+    const id = await place.start({ blocks: [{ id: 'a', outputs: { text: 'string' }, agent }] })
+    await place.ended(id)
+    const { machine, clock } = place.place.world
+    const busy = async (): Promise<Execution> => ({ status: 'RUNNING' })
+    Object.assign(machine, { describe: busy })
+    const soon = (await place.call('verify-run', id)).json as Verified
+    expect(soon.ok).toBe(true)
+    expect(soon.checks.find(({ n }) => n === 33)).toMatchObject({ left_out: expect.any(String) })
+    const now = clock.now.bind(clock)
+    Object.assign(clock, { now: () => now() + 301_000 })
+    const later = (await place.call('verify-run', id)).json as Verified
+    expect(later.ok).toBe(false)
+    expect(later.checks.filter(({ ok }) => ok === false).map(({ n }) => n)).toEqual([33])
+  } finally {
+    await place.close()
+  }
+})
+
+interface Verified {
+  readonly ok: boolean
+  readonly checks: readonly { readonly n: number; readonly ok?: boolean; readonly left_out?: string }[]
+}
