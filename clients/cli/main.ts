@@ -5,6 +5,7 @@ import { endWithParent } from './end-with-parent.ts'
 import { addGates } from './gates.ts'
 import { reasonLines } from './reason-lines.ts'
 import { Refused, usage } from './refused.ts'
+import { addResearch } from './research.ts'
 import { addRun } from './run.ts'
 import { openSession, type Session } from './session.ts'
 import { addStart } from './start.ts'
@@ -36,6 +37,7 @@ function program(session: Session): Command {
   addRun(sluice, session)
   addDocumentCommands(sluice, session)
   addGates(sluice, session)
+  addResearch(sluice, session)
   addHelp(sluice)
   return sluice
 }

@@ -1,0 +1,17 @@
+import type { Command } from 'commander'
+import { usage } from './refused.ts'
+import { researchLines } from './research-lines.ts'
+import type { Session } from './session.ts'
+
+/** `sluice research validate`; it needs no server. */
+export function addResearch(parent: Command, session: Session): void {
+  const research = parent.command('research').description('payloads of the research chain')
+  research
+    .command('validate')
+    .description('check lines {"id","type","input"} from stdin; exit code 0 when all were answered (docs/research.md)')
+    .option('--ndjson', 'the form of stdin and stdout (the only one there is)')
+    .action(async (options: { readonly ndjson?: true }) => {
+      if (options.ndjson !== true) throw usage('Say --ndjson: payloads come as lines on stdin, one JSON object a line.')
+      await researchLines(session)
+    })
+}

@@ -1,0 +1,8 @@
+/** How a seed reference is read; closed (seed 001). */
+export const SEED_REF_TYPES = ['name', 'partial_id', 'candidate_index'] as const
+
+export type SeedRefType = (typeof SEED_REF_TYPES)[number]
+
+export function isValidSeedRefType(word: string): word is SeedRefType {
+  return (SEED_REF_TYPES as readonly string[]).includes(word)
+}

@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { openEnvelope, sealEnvelope } from '../../../shared/research/envelope.ts'
+import { openPayloadRegistry } from '../../../shared/research/payload-registry.ts'
+import { registerPayloads, researchType } from '../../../shared/research/register-payloads.ts'
+import { ANY_PAYLOAD } from './any-payload.ts'
+
+const registry = openPayloadRegistry()
+registerPayloads(registry)
+const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+describe('registerPayloads()', () => {
+  test('adds exactly the six categories of research v1', () => {
+    expect(registry.types()).toEqual(
+      ['intent', 'classifier_output', 'route_decision', 'result', 'execution_output', 'assessment_output'].map(
+        (category) => ({ domain: 'research', category, version: 'v1' }),
+      ),
+    )
+  })
+
+  test('a type is added once', () => {
+    expect(() => registerPayloads(registry)).toThrow(/research\.intent\.v1/)
+  })
+
+  test('an empty registry knows nothing', () => {
+    expect(openPayloadRegistry().find(researchType('intent'))).toBeUndefined()
+  })
+})
+
+describe('openEnvelope()', () => {
+  const intent = {
+    id: 'm1',
+    type: researchType('intent'),
+    payload: { topic: 'Norway', extra: 1 },
+    meta: { parent_loop: 'r.b' },
+  }
+
+  test('reads the payload by its type; what travels beside it stays', () => {
+    expect(openEnvelope(registry, intent)).toEqual({ ok: true, value: { ...intent, payload: { topic: 'Norway' } } })
+  })
+
+  test.each(['domain', 'category', 'version'])('refuses a %s nobody registered', (key) => {
+    const read = openEnvelope(registry, { ...intent, type: { ...intent.type, [key]: 'other' } })
+    expect(read).toMatchObject({ ok: false, errors: [{ code: 'unknown_payload_type', path: 'type' }] })
+  })
+
+  test('names the place of an error from the envelope', () => {
+    const read = openEnvelope(registry, { ...intent, payload: { topic: ' ' } })
+    expect(read).toMatchObject({ ok: false, errors: [{ code: 'field_blank', path: 'payload.topic' }] })
+    expect(openEnvelope(registry, { ...intent, payload: undefined })).toMatchObject({ errors: [{ path: 'payload' }] })
+  })
+})
+
+describe('sealEnvelope()', () => {
+  test('drops optional members that are zero or empty, at every level, and keeps required ones', () => {
+    const payload = {
+      topic: 'x',
+      sufficient: false,
+      refined_queries: [],
+      rationale: '',
+      confidence: 0,
+      degraded: false,
+      degraded_reason: undefined,
+    }
+    const sealed = sealEnvelope(registry, { id: '1', type: researchType('assessment_output'), payload })
+    expect(sealed).toMatchObject({ ok: true, value: { payload: { topic: 'x', sufficient: false } } })
+    expect(Object.keys((sealed as { value: { payload: object } }).value.payload)).toEqual(['topic', 'sufficient'])
+    const result = {
+      synthesis: 's',
+      evidence: [{ entity_id: 'e', tier: '0', source: 's', score: 0 }],
+      decomp_trace: { seed_entities: [] },
+    }
+    expect(sealEnvelope(registry, { id: '1', type: researchType('result'), payload: result })).toEqual({
+      ok: true,
+      value: {
+        id: '1',
+        type: researchType('result'),
+        payload: { synthesis: 's', evidence: [{ entity_id: 'e', tier: '0', source: 's' }] },
+      },
+    })
+  })
+
+  test('refuses a type nobody registered', () => {
+    const type = { domain: 'research', category: 'other', version: 'v1' }
+    expect(sealEnvelope(registry, { id: '1', type, payload: {} })).toMatchObject({
+      ok: false,
+      errors: [{ code: 'unknown_payload_type' }],
+    })
+  })
+
+  test.each(Object.keys(ANY_PAYLOAD) as (keyof typeof ANY_PAYLOAD)[])(
+    'what was sealed opens, and sealed again is the same bytes: %s',
+    (category) => {
+      const law = fc.property(ANY_PAYLOAD[category] as fc.Arbitrary<unknown>, (payload) => {
+        const sealed = sealEnvelope(registry, { id: 'm', type: researchType(category), payload })
+        if (!sealed.ok) throw new Error(JSON.stringify(sealed.errors))
+        const opened = openEnvelope(registry, wire(sealed.value))
+        if (!opened.ok) throw new Error(JSON.stringify(opened.errors))
+        const again = sealEnvelope(registry, opened.value)
+        expect(again.ok && wire(again.value)).toEqual(wire(sealed.value))
+      })
+      fc.assert(law, { numRuns: 60 })
+    },
+  )
+})
