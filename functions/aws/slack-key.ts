@@ -1,9 +1,9 @@
 import { Fault } from '../../shared/errors.ts'
-import type { ProviderKey } from '../../shared/provider-settings.ts'
+import type { KeyRef } from '../../shared/key-settings.ts'
 import type { Core } from './world.ts'
 
 /** Reads the token or a signing secret where AWS keeps it. Fault InvalidInput slack_key_missing. */
-export function slackKeys({ secrets }: Pick<Core, 'secrets'>): (ref: ProviderKey) => Promise<string> {
+export function slackKeys({ secrets }: Pick<Core, 'secrets'>): (ref: KeyRef) => Promise<string> {
   return async ({ secret }) => {
     if (secret !== undefined && secrets !== undefined) return secrets.read({ secret })
     const message =

@@ -1,8 +1,9 @@
 import { Fault } from '../../shared/errors.ts'
-import type { ProviderKey, RemoteSettings } from '../../shared/provider-settings.ts'
+import type { KeyRef } from '../../shared/key-settings.ts'
+import type { RemoteSettings } from '../../shared/provider-settings.ts'
 
 /** Reads the key of a provider where this place keeps it; Fault InvalidInput provider_key_missing. */
-export type ReadKey = (provider: string, key: ProviderKey) => Promise<string>
+export type ReadKey = (provider: string, key: KeyRef) => Promise<string>
 
 /** A provider that is reached over HTTP, as the settings have it. */
 export interface Remote {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { httpUrl, KeySchema } from '../provider-settings.ts'
+import { httpUrl, KeySchema } from '../key-settings.ts'
 
 const id = (letters: string, what: string) => z.string().regex(new RegExp(`^[${letters}][A-Z0-9]{2,20}$`), what)
 

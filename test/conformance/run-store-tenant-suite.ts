@@ -2,16 +2,18 @@ import { describe, expect, test } from 'vitest'
 import type { QueuedRun } from '../../shared/runs/run-queue.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { ending, keyOf, newRun, time } from './run-store-fixture.ts'
+import { slackItemTests } from './run-store-slack-suite.ts'
 
 type Store = () => RunStore
 
-/** What is a tenant's and not one run's: leases, the queue, the hold of starts, the request rate, lineages. */
+/** What is a tenant's and not one run's: leases, the queue, the hold of starts, rates, noted requests, turns, lineages. */
 export function tenantItemTests(store: Store): void {
   describe('leases', () => leaseTests(store))
   describe('the queue', () => queueTests(store))
   describe('the hold of starts', () => holdTests(store))
   describe('the request rate', () => rateTests(store))
   describe('lineages', () => lineageTests(store))
+  slackItemTests(store)
 }
 
 const many = (n: number) => Array.from({ length: n }, (_, i) => `h${i}`)

@@ -1,3 +1,4 @@
+import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { as, from, type Item } from './attribute-values.ts'
 import { inboxEntry } from './inbox-entry.ts'
@@ -5,10 +6,10 @@ import { itemKey } from './item-keys.ts'
 import type { RunTable } from './run-table.ts'
 import { keepItem } from './time-to-live.ts'
 
+type Methods = 'putApproval' | 'approval' | 'approvals' | 'approvalTokens' | 'noteMessage'
+
 /** A#: what a person was shown, with its task tokens, which only `approvalTokens` reads. */
-export function approvalsOf(
-  table: RunTable,
-): Pick<RunStore, 'putApproval' | 'approval' | 'approvals' | 'approvalTokens'> {
+export function approvalsOf(table: RunTable): Pick<RunStore, Methods> {
   return {
     async putApproval(run, item, token) {
       const asked = inboxEntry(run, item.id, { closed: false, at: item.requested_at })
@@ -21,18 +22,30 @@ export function approvalsOf(
       if (!open) await write(table, run, item.id, always, false)
     },
     async approval(run, id) {
-      const item = await table.get(approvalKey(run, id), { only: [['item']] })
-      return item?.item === undefined ? undefined : JSON.parse(from.text(item, 'item'))
+      const item = await table.get(approvalKey(run, id), { only: [['item'], ['slack']] })
+      return item?.item === undefined ? undefined : itemOf(item)
     },
     async approvals(run) {
       const items = await table.all(itemKey(run, 'A#'))
-      return items.map((item) => JSON.parse(from.text(item, 'item')))
+      return items.map(itemOf)
+    },
+    async noteMessage(run, id, message) {
+      await table.update(approvalKey(run, id), ({ path, value }) => ({
+        update: `SET ${path('slack')} = ${value(as.json(message))}`,
+        condition: `attribute_exists(${path('item')})`,
+      }))
     },
     async approvalTokens(run, id) {
       const item = await table.get(approvalKey(run, id), { only: [['tokens']] })
       return item === undefined ? [] : from.members(item, 'tokens')
     },
   }
+}
+
+/** The message lies beside the item: a question that is written again does not lose it. */
+function itemOf(stored: Item): ApprovalItem {
+  const item: ApprovalItem = JSON.parse(from.text(stored, 'item'))
+  return stored.slack === undefined ? item : { ...item, slack: JSON.parse(from.text(stored, 'slack')) }
 }
 
 /** Moves a question to what is closed of the inbox (index 3), for good; the time of its first closing stays. */

@@ -1,10 +1,12 @@
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { leasesOf } from './leases.ts'
 import { lineageOf } from './lineage.ts'
+import { notedRequestsOf } from './noted-requests.ts'
 import { rateOf } from './request-rate.ts'
 import { queueOf } from './run-queue.ts'
 import type { RunTable } from './run-table.ts'
 import { holdsOf } from './start-hold.ts'
+import { turnsOf } from './turns.ts'
 
 type Items =
   | keyof ReturnType<typeof leasesOf>
@@ -12,8 +14,18 @@ type Items =
   | keyof ReturnType<typeof holdsOf>
   | keyof ReturnType<typeof rateOf>
   | keyof ReturnType<typeof lineageOf>
+  | keyof ReturnType<typeof notedRequestsOf>
+  | keyof ReturnType<typeof turnsOf>
 
 /** What is the tenant's, not one run's. */
 export function tenantItemsOf(table: RunTable): Pick<RunStore, Items> {
-  return { ...leasesOf(table), ...queueOf(table), ...holdsOf(table), ...rateOf(table), ...lineageOf(table) }
+  return {
+    ...leasesOf(table),
+    ...queueOf(table),
+    ...holdsOf(table),
+    ...rateOf(table),
+    ...lineageOf(table),
+    ...notedRequestsOf(table),
+    ...turnsOf(table),
+  }
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/canonical.ts'
-import type { ProviderKey } from '../../../shared/provider-settings.ts'
+import type { KeyRef } from '../../../shared/key-settings.ts'
 import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
 import type { SlackSettings } from '../../../shared/slack/slack-settings.ts'
 import { verifySignature } from '../../../shared/slack/verify-signature.ts'
@@ -17,7 +17,7 @@ export const SLACK_TIMEOUT_MS = 1_500
 /** The Slack port of a place: where its secrets are and how a call is made are the place's. */
 export function openSlack(
   { token, signing_secret, api_url }: SlackSettings,
-  readKey: (ref: ProviderKey) => Promise<string>,
+  readKey: (ref: KeyRef) => Promise<string>,
   callSlack: CallSlack,
 ): Slack {
   const signing = Array.isArray(signing_secret) ? signing_secret : [signing_secret]

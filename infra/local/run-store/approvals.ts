@@ -7,19 +7,24 @@ import { requireRun } from './require-run.ts'
 
 interface Row {
   readonly item: string
+  readonly slack: string | null
 }
 
+type Methods = 'putApproval' | 'approval' | 'approvals' | 'approvalTokens' | 'noteMessage'
+
 /** A#: what a person was shown, with its task tokens. A row may be there for HEAD's part alone. */
-export function approvalsOf(
-  db: DatabaseSync,
-): Pick<RunStore, 'putApproval' | 'approval' | 'approvals' | 'approvalTokens'> {
+export function approvalsOf(db: DatabaseSync): Pick<RunStore, Methods> {
   const numberOf = runNumbers(db)
   const put = db.prepare(
     'INSERT INTO approvals (run, id, item) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET item = excluded.item',
   )
   const add = db.prepare('INSERT OR IGNORE INTO approval_tokens (run, id, token) VALUES (?, ?, ?)')
-  const one = query<Row>(db, 'SELECT item FROM approvals WHERE run = ? AND id = ? AND item IS NOT NULL')
-  const all = query<Row>(db, 'SELECT item FROM approvals WHERE run = ? AND item IS NOT NULL ORDER BY id')
+  const one = query<Row>(db, `${READ} AND a.id = ?`)
+  const all = query<Row>(db, `${READ} ORDER BY a.id`)
+  const note = db.prepare(
+    `INSERT INTO approval_messages (run, id, body) SELECT run, id, ? FROM approvals WHERE run = ? AND id = ? AND item IS NOT NULL
+     ON CONFLICT DO UPDATE SET body = excluded.body`,
+  )
   const tokens = query<{ readonly token: string }>(
     db,
     'SELECT token FROM approval_tokens WHERE run = ? AND id = ? ORDER BY token',
@@ -36,6 +41,10 @@ export function approvalsOf(
       const row = run === undefined ? undefined : one.one(run, id)
       return row === undefined ? undefined : itemOf(row)
     },
+    noteMessage: (key, id, message) =>
+      commitTogether(db, () => {
+        note.run(JSON.stringify(message), requireRun(numberOf(key), key), id)
+      }),
     approvals: async (key) => {
       const run = numberOf(key)
       return run === undefined ? [] : all.all(run).map(itemOf)
@@ -47,7 +56,10 @@ export function approvalsOf(
   }
 }
 
-function itemOf({ item }: Row): ApprovalItem {
-  // Our own text, written above.
-  return JSON.parse(item)
+const READ = `SELECT a.item, m.body AS slack FROM approvals a LEFT JOIN approval_messages m ON m.run = a.run AND m.id = a.id
+  WHERE a.run = ? AND a.item IS NOT NULL`
+
+function itemOf({ item, slack }: Row): ApprovalItem {
+  // Our own texts, written above.
+  return { ...JSON.parse(item), ...(slack === null ? {} : { slack: JSON.parse(slack) }) }
 }

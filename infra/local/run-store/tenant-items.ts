@@ -2,9 +2,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { leasesOf } from './leases.ts'
 import { lineageOf } from './lineage.ts'
+import { notedRequestsOf } from './noted-requests.ts'
 import { rateOf } from './request-rate.ts'
 import { queueOf } from './run-queue.ts'
 import { holdsOf } from './start-hold.ts'
+import { turnsOf } from './turns.ts'
 
 type Items =
   | keyof ReturnType<typeof leasesOf>
@@ -12,8 +14,18 @@ type Items =
   | keyof ReturnType<typeof holdsOf>
   | keyof ReturnType<typeof rateOf>
   | keyof ReturnType<typeof lineageOf>
+  | keyof ReturnType<typeof notedRequestsOf>
+  | keyof ReturnType<typeof turnsOf>
 
 /** What is the tenant's, not one run's. */
 export function tenantItemsOf(db: DatabaseSync): Pick<RunStore, Items> {
-  return { ...leasesOf(db), ...queueOf(db), ...holdsOf(db), ...rateOf(db), ...lineageOf(db) }
+  return {
+    ...leasesOf(db),
+    ...queueOf(db),
+    ...holdsOf(db),
+    ...rateOf(db),
+    ...lineageOf(db),
+    ...notedRequestsOf(db),
+    ...turnsOf(db),
+  }
 }
