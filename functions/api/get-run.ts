@@ -1,5 +1,7 @@
 import { GET_RUN } from '../../shared/api/get-run.ts'
-import type { StoredValue } from '../../shared/runs/event.ts'
+import type { Json } from '../../shared/canonical.ts'
+import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
+import type { Vote } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { viewRun } from '../../shared/runs/run-view.ts'
 import { runsPool } from '../../shared/runs/runs-pool.ts'
@@ -27,7 +29,10 @@ export const handler = httpHandler({
     const approvals = view.approvals.map(async (approval) => {
       const shown = await valuesOf(world, run.tenant, approval.shown)
       const feedback = await feedbackOf(world, run.tenant, approval.feedback_ref)
-      return { ...approval, shown, shown_refs: approval.shown, ...(feedback === undefined ? {} : { feedback }) }
+      const edits = await editsOf(world, run.tenant, approval.edits_ref)
+      const votes = approval.votes && (await votesOf(world, run.tenant, approval.votes, events))
+      const said = { ...optional('feedback', feedback), ...optional('edits', edits), ...optional('votes', votes) }
+      return { ...approval, shown, shown_refs: approval.shown, ...said }
     })
     return { json: { ...view, dag: { ...view.dag }, approvals: await Promise.all(approvals) } }
   },
@@ -55,4 +60,27 @@ async function feedbackOf(world: World, tenant: string, ref: string | undefined)
   if (ref === undefined) return undefined
   const text = Buffer.from(await world.objects.get(tenant, ref)).toString('utf8')
   return text.slice(0, MAX_FEEDBACK).toWellFormed()
+}
+
+/** The inputs an approver changed: they are bounded as the inputs of a run are. */
+async function editsOf(world: World, tenant: string, ref: string | undefined): Promise<Json | undefined> {
+  if (ref === undefined) return undefined
+  return JSON.parse(Buffer.from(await world.objects.get(tenant, ref)).toString('utf8'))
+}
+
+/** With what each said: HEAD and the fold have room for who and when only. */
+function votesOf(world: World, tenant: string, votes: readonly Vote[], events: readonly RunEvent[]) {
+  return Promise.all(
+    votes.map(async (vote) => {
+      const event = events.find(({ type, at, data }) => {
+        return type === 'approval:decided' && at === vote.at && `${data.by.kind}:${data.by.id}` === vote.by
+      })
+      const ref = event?.type === 'approval:decided' ? event.data.feedback_ref : undefined
+      return { ...vote, ...optional('feedback', await feedbackOf(world, tenant, ref)) }
+    }),
+  )
+}
+
+function optional<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: T })
 }

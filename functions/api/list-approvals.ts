@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { type ApprovalEntry, LIST_APPROVALS } from '../../shared/api/list-approvals.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
+import { runIdOfApproval } from '../../shared/runs/ids.ts'
 import { type Asked, shownStatus } from '../../shared/runs/inbox.ts'
 import type { World } from '../../shared/world.ts'
 import { describeAsked } from '../approvals/describe-asked.ts'
@@ -12,7 +13,11 @@ export const handler = httpHandler({
   name: 'list-approvals',
   schema: LIST_APPROVALS,
   run: async ({ query, principal }, world) => {
-    const { asked, next } = await wantedPage(world, principal, query)
+    const { approval_id } = query
+    const { asked, next } =
+      approval_id === undefined
+        ? await wantedPage(world, principal, query)
+        : { asked: await oneAsked(world, principal, approval_id), next: undefined }
     const room = { left: query.values === 'shown' ? SHOWN_BYTES : 0 }
     const approvals: ApprovalEntry[] = []
     for (const one of asked) approvals.push(await describeAsked(world, principal, one, room))
@@ -46,6 +51,19 @@ async function wantedPage(
     place = nextPlace(status, closed, page.next)
   }
   return { asked: found, ...(place === undefined ? {} : { next: cursorOf(place) }) }
+}
+
+/** Its run is in its id. */
+async function oneAsked(world: World, { tenant }: Principal, id: string): Promise<readonly Asked[]> {
+  const run = { tenant, run_id: runIdOfApproval(id) ?? '' }
+  const [head, meta, item] = await Promise.all([
+    world.runs.head(run),
+    world.runs.meta(run),
+    world.runs.approval(run, id),
+  ])
+  if (head === undefined || meta === undefined || item === undefined) return []
+  const at = head.approvals[id]?.decided_at ?? item.requested_at
+  return shownStatus(head, id) === undefined ? [] : [{ item, meta, head, at }]
 }
 
 /** An entry the index still has among the open ones is what HEAD says: nothing to decide, but it is in `all`. */

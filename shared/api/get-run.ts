@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { ParentSchema, StoredValueSchema } from '../runs/event.ts'
-import { RUN_STATES } from '../runs/head.ts'
+import { ASKED_ABOUT, RUN_STATES } from '../runs/head.ts'
 import { SHOWN_STATES } from '../runs/shown-state.ts'
+import { AskedGatesSchema, RaiseSchema, VoteSchema } from './asked-parts.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -99,6 +100,18 @@ const ApprovalSchema = z.strictObject({
   expires_at: text,
   approvers: z.array(text).readonly(),
   quorum: count,
+  about: z.enum(ASKED_ABOUT).optional().describe('Absent: dispatch, before the work of the block'),
+  gates: AskedGatesSchema.optional(),
+  raise: RaiseSchema.optional(),
+  edit: z.array(text).readonly().optional().describe('Inputs who approves may change'),
+  on_timeout: text.optional(),
+  on_reject: text.optional(),
+  votes: z.array(VoteSchema).readonly().optional().describe('Who approved, where one is not enough'),
+  reminded: count.optional().describe('How many reminders came'),
+  escalated_to: z.array(text).readonly().optional().describe('Who may decide besides, since nobody did for long'),
+  edits: z.unknown().optional().describe('Inputs as the approver changed them'),
+  edits_ref: text.optional(),
+  iterate: text.optional().describe('What the run that takes its place is given: refine or from_scratch'),
   decided_by: text.optional(),
   decided_at: text.optional(),
   via: text.optional(),

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { RISK_LEVELS } from '../approvals/approval-risk.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT } from '../runs/head.ts'
+import { AskedGatesSchema, RaiseSchema, VoteSchema } from './asked-parts.ts'
 import { queryInt, type RouteSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -9,8 +10,6 @@ const count = z.int().min(0)
 const names = z.array(text).readonly()
 const range = z.strictObject({ low: z.number(), expected: z.number(), high: z.number() })
 const refs = z.record(text, StoredValueSchema).readonly()
-
-export const VoteSchema = z.strictObject({ by: text, via: text, at: text })
 
 const CostSchema = z.strictObject({
   spent: z.strictObject({
@@ -34,15 +33,8 @@ const EntrySchema = z.strictObject({
   shown: z.record(text, z.unknown()).describe('The values; a large one, or one past 1 MiB of a page, is its {ref, ..}'),
   shown_refs: refs,
   digest: text.describe('Send it back to approve: it binds the decision to what was shown'),
-  gates: z
-    .array(z.strictObject({ name: text, reason: text }))
-    .readonly()
-    .optional()
-    .describe('Failed gates asked about'),
-  raise: z
-    .strictObject({ tokens: count.optional(), usd: z.number().optional() })
-    .optional()
-    .describe('Caps the run has after a yes'),
+  gates: AskedGatesSchema.optional(),
+  raise: RaiseSchema.optional(),
   starter: text,
   requested_at: text,
   expires_at: text,
@@ -78,6 +70,7 @@ export const LIST_APPROVALS = {
       .default('pending')
       .describe('`decided`: also expired and cancelled ones; `all`: open ones, then the others'),
     values: z.enum(['shown', 'refs']).default('shown').describe('`refs`: without the values themselves'),
+    approval_id: text.min(1).max(100).optional().describe('Only this one, whatever its status; an empty list: unknown'),
     limit: queryInt(1, 100, 20),
     cursor: text.min(1).max(500).optional(),
   }),

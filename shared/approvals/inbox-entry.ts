@@ -7,6 +7,7 @@ import { readOrdinal } from '../runs/ordinal.ts'
 import type { Routing } from '../settings.ts'
 import { approvalCost } from './approval-cost.ts'
 import { approvalRisk } from './approval-risk.ts'
+import { askedParts } from './asked-parts.ts'
 import { blocksToCome } from './blocks-to-come.ts'
 
 interface EntryFacts {
@@ -22,7 +23,7 @@ export function inboxEntry(asked: Asked, facts: EntryFacts): Omit<ApprovalEntry,
   const { item, meta, head, at } = asked
   const status = shownStatus(head, item.id) ?? 'pending'
   const isOpen = status === 'pending'
-  const { quorum = 1, edit = [], on_reject = 'fail', about = 'dispatch' } = item
+  const { quorum = 1, about = 'dispatch' } = item
   const end = isOpen ? facts.now : Date.parse(head.approvals[item.id]?.decided_at ?? at)
   return {
     approval_id: item.id,
@@ -34,7 +35,10 @@ export function inboxEntry(asked: Asked, facts: EntryFacts): Omit<ApprovalEntry,
     prompt: item.prompt,
     shown_refs: item.shown,
     digest: item.digest,
-    ...questionOf(asked),
+    edit: [],
+    on_reject: 'fail',
+    ...askedParts(item),
+    on_timeout: item.on_timeout,
     starter: meta.starter,
     requested_at: item.requested_at,
     expires_at: item.expires_at,
@@ -42,22 +46,9 @@ export function inboxEntry(asked: Asked, facts: EntryFacts): Omit<ApprovalEntry,
     approvers: item.approvers,
     self_approval: item.self_approval,
     quorum,
-    edit,
-    on_timeout: item.on_timeout,
-    on_reject,
     ...progressOf(asked, isOpen),
     ...weighed(asked, facts),
     links: { run: runLinks(meta.run_id).self ?? '', decide: runLinks(meta.run_id).approvals ?? '' },
-  }
-}
-
-function questionOf({ item }: Asked): Pick<ApprovalEntry, 'gates' | 'raise'> {
-  const { gates, raise } = item
-  const usd = raise?.usd_micros === undefined ? {} : { usd: raise.usd_micros / 1_000_000 }
-  const tokens = raise?.tokens === undefined ? {} : { tokens: raise.tokens }
-  return {
-    ...(gates === undefined ? {} : { gates }),
-    ...(raise === undefined ? {} : { raise: { ...tokens, ...usd } }),
   }
 }
 

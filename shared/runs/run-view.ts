@@ -1,4 +1,5 @@
 import { runLinks } from '../api/links.ts'
+import { type AskedParts, askedParts } from '../approvals/asked-parts.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import type { EventData, RunEvent, StoredValue } from './event.ts'
 import { foldRun } from './fold.ts'
@@ -57,10 +58,11 @@ interface BlockAnswer {
   readonly usd: number | null
 }
 
-type ApprovalAnswer = ApprovalFold & {
-  readonly prompt: string
-  readonly shown: Readonly<Record<string, StoredValue>>
-}
+type ApprovalAnswer = ApprovalFold &
+  AskedParts & {
+    readonly prompt: string
+    readonly shown: Readonly<Record<string, StoredValue>>
+  }
 
 /** The body of GET /api/dag/runs/:id (spec runs-and-api, "HTTP API"). */
 export interface RunAnswer {
@@ -173,7 +175,8 @@ function unseenState({ state }: RunFold): BlockFold['state'] {
 function approvalAnswer(approval: ApprovalFold, dag: Dag, shown: ReadonlyMap<string, ApprovalItem>): ApprovalAnswer {
   const item = shown.get(approval.approval_id)
   const policy = dag.blocks.find(({ id }) => id === approval.block_id)?.approval
-  return { ...approval, prompt: item?.prompt ?? policy?.prompt ?? '', shown: item?.shown ?? {} }
+  const prompt = item?.prompt ?? policy?.prompt ?? ''
+  return { ...approval, ...(item === undefined ? {} : askedParts(item)), prompt, shown: item?.shown ?? {} }
 }
 
 function usdOf(micros: number | undefined): number | null {

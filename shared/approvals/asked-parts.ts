@@ -1,0 +1,26 @@
+import type { ApprovalItem } from '../runs/run-items.ts'
+
+/** What a question says besides its words and values. */
+export interface AskedParts extends Pick<ApprovalItem, 'gates' | 'edit' | 'on_reject'> {
+  readonly on_timeout?: ApprovalItem['on_timeout']
+  /** Caps the run has after a yes. */
+  readonly raise?: { readonly tokens?: number; readonly usd?: number }
+}
+
+/** Of what is stored of it; absent members were not asked for, or not known when it was stored. */
+export function askedParts({ gates, raise, edit, on_timeout, on_reject }: ApprovalItem): AskedParts {
+  return {
+    on_timeout,
+    ...(gates === undefined ? {} : { gates }),
+    ...(raise === undefined ? {} : { raise: inDollars(raise) }),
+    ...(edit === undefined ? {} : { edit }),
+    ...(on_reject === undefined ? {} : { on_reject }),
+  }
+}
+
+function inDollars({ tokens, usd_micros }: NonNullable<ApprovalItem['raise']>): NonNullable<AskedParts['raise']> {
+  return {
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(usd_micros === undefined ? {} : { usd: usd_micros / 1_000_000 }),
+  }
+}
