@@ -1,0 +1,43 @@
+import type { RouteAction } from './route-action.ts'
+
+/** The five stages; a state of the machine and a function have these names. */
+export type Stage = 'nl_classify' | 'route_search' | 'execute_subqueries' | 'assess_sufficiency' | 'synthesize_answer'
+
+/** What the chain counts; DecompTrace and SearchResult show them. */
+export interface ChainCounters {
+  /** Retightens that were done. */
+  readonly retighten_rounds: number
+  /** Refine rounds that were done. */
+  readonly iterations: number
+}
+
+/** Where to go on, the counters as they are then, and why it ends early where it does. */
+export interface NextStage {
+  readonly stage: Stage
+  readonly counters: ChainCounters
+  readonly degraded_reason?: string
+}
+
+/** Retightens of one chain (seed 001, R2). */
+export const MAX_RETIGHTENS = 2
+
+/** A third retighten is not done: the answer is made of what there is. Only `action` decides. */
+export function afterRoute(action: RouteAction, counters: ChainCounters): NextStage {
+  if (action === 'synthesize_directly') return { stage: 'synthesize_answer', counters }
+  if (action !== 'retighten') return { stage: 'execute_subqueries', counters }
+  if (counters.retighten_rounds >= MAX_RETIGHTENS) {
+    const degraded_reason = `the question was retightened ${MAX_RETIGHTENS} times and still not routed`
+    return { stage: 'synthesize_answer', counters, degraded_reason }
+  }
+  return { stage: 'nl_classify', counters: { ...counters, retighten_rounds: counters.retighten_rounds + 1 } }
+}
+
+/** Refines until sufficient or `max_iterations` rounds were done. Only `sufficient` decides. */
+export function afterAssessment(sufficient: boolean, counters: ChainCounters, max_iterations: number): NextStage {
+  if (sufficient) return { stage: 'synthesize_answer', counters }
+  if (counters.iterations >= max_iterations) {
+    const degraded_reason = `the evidence was still not sufficient after ${max_iterations} refine rounds`
+    return { stage: 'synthesize_answer', counters, degraded_reason }
+  }
+  return { stage: 'execute_subqueries', counters: { ...counters, iterations: counters.iterations + 1 } }
+}

@@ -1,0 +1,29 @@
+/** One retrieval of execute_subqueries. Its `kind` is what ran in the trace; limits are hits. */
+export type SubQuery =
+  | { readonly kind: 'lexical'; readonly text: string; readonly limit: number }
+  | { readonly kind: 'entity_state'; readonly entity_id: string }
+  | {
+      readonly kind: 'temporal_range'
+      readonly from: string
+      readonly to: string
+      readonly text: string
+      readonly limit: number
+    }
+  | { readonly kind: 'predicate_walk'; readonly entity_id: string; readonly depth: number; readonly limit: number }
+  | {
+      readonly kind: 'spatial'
+      readonly north: number
+      readonly south: number
+      readonly east: number
+      readonly west: number
+      readonly limit: number
+    }
+  | { readonly kind: 'graph_diffusion'; readonly seeds: readonly string[]; readonly limit: number }
+
+/** Sub-queries that run at once (spec research, "The graph it searches"). */
+export const PARALLEL_SUB_QUERIES = 8
+
+/** Each kind once with the same content, in the order they came: two axes may ask the same. */
+export function distinctQueries(queries: readonly SubQuery[]): readonly SubQuery[] {
+  return [...new Map(queries.map((query) => [JSON.stringify(query), query])).values()]
+}

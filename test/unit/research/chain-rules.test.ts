@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { assessByDefault } from '../../../shared/research/assess-by-default.ts'
+import { assessmentOutputKind } from '../../../shared/research/assessment-output.ts'
+import { readPayload } from '../../../shared/research/decode-payload.ts'
+import { degradedResult } from '../../../shared/research/degraded-result.ts'
+import { afterAssessment, afterRoute, MAX_RETIGHTENS } from '../../../shared/research/next-stage.ts'
+import {
+  type ResearchLedger,
+  reserveTokens,
+  settleTokens,
+  unspentTokens,
+} from '../../../shared/research/research-ledger.ts'
+import { ROUTE_ACTIONS } from '../../../shared/research/route-action.ts'
+import { routeByDefault, routeErrors } from '../../../shared/research/route-rules.ts'
+import { searchResultKind } from '../../../shared/research/search-result.ts'
+
+const none = { retighten_rounds: 0, iterations: 0 }
+
+describe('afterRoute()', () => {
+  test('synthesize_directly synthesizes, walk_seeds and decompose execute', () => {
+    expect(afterRoute('synthesize_directly', none)).toEqual({ stage: 'synthesize_answer', counters: none })
+    expect(afterRoute('walk_seeds', none).stage).toBe('execute_subqueries')
+    expect(afterRoute('decompose', none).stage).toBe('execute_subqueries')
+  })
+
+  test('retighten classifies again twice; the third verdict still ends in an answer', () => {
+    const once = afterRoute('retighten', none)
+    const twice = afterRoute('retighten', once.counters)
+    const third = afterRoute('retighten', twice.counters)
+    expect([once.stage, twice.stage, third.stage]).toEqual(['nl_classify', 'nl_classify', 'synthesize_answer'])
+    expect(third.counters.retighten_rounds).toBe(MAX_RETIGHTENS)
+    expect(third.degraded_reason).toMatch(/retightened 2 times/)
+  })
+})
+
+describe('afterAssessment()', () => {
+  test('sufficient synthesizes', () => {
+    expect(afterAssessment(true, none, 5)).toEqual({ stage: 'synthesize_answer', counters: none })
+  })
+
+  test('refines max_iterations times, counts the rounds, and then ends in an answer all the same', () => {
+    const law = fc.property(fc.integer({ min: 1, max: 8 }), (max) => {
+      let next = afterAssessment(false, none, max)
+      let rounds = 0
+      for (; next.stage === 'execute_subqueries'; rounds += 1) next = afterAssessment(false, next.counters, max)
+      expect(rounds).toBe(max)
+      expect(next).toMatchObject({ stage: 'synthesize_answer', counters: { iterations: max, retighten_rounds: 0 } })
+      expect(next.degraded_reason).toContain(`${max} refine rounds`)
+    })
+    fc.assert(law, { numRuns: 20 })
+  })
+})
+
+describe('routeErrors()', () => {
+  test('without candidates only retighten and decompose hold', () => {
+    const wrong = ROUTE_ACTIONS.filter(
+      (action) =>
+        routeErrors(
+          { action, args: { topic: 't', seeds: [{ ref: 'a', ref_type: 'name' }], axes: ['time'], focus: 'f' } },
+          0,
+        ).length > 0,
+    )
+    expect(wrong).toEqual(['synthesize_directly', 'walk_seeds'])
+  })
+
+  test('args are part of the decision', () => {
+    expect(routeErrors({ action: 'decompose', args: { axes: [] } }, 3).map(({ path }) => path)).toEqual(['args.focus'])
+    expect(routeErrors({ action: 'synthesize_directly' }, 3)).toEqual([])
+  })
+
+  test('the default is to decompose with the topic as focus, and it holds even without candidates', () => {
+    const decision = routeByDefault('pump faults')
+    expect(decision).toMatchObject({ action: 'decompose', args: { focus: 'pump faults' } })
+    expect(routeErrors(decision, 0)).toEqual([])
+  })
+
+  test('rationale decides nothing', () => {
+    const law = fc.property(fc.string(), fc.constantFrom(...ROUTE_ACTIONS), (rationale, action) => {
+      expect(routeErrors({ action, rationale }, 0)).toEqual(routeErrors({ action }, 0))
+    })
+    fc.assert(law, { numRuns: 40 })
+  })
+})
+
+test('the default assessment is not sufficient, searches the topic again and says it is degraded', () => {
+  const assessment = assessByDefault('pump faults', 3, 'the assessor answered no JSON twice')
+  expect(assessment).toMatchObject({ sufficient: false, refined_queries: ['pump faults'], degraded: true })
+  expect(readPayload(assessmentOutputKind, assessment).ok).toBe(true)
+})
+
+describe('the ledger', () => {
+  test('a call is reserved before it is made; one that does not fit is skipped', () => {
+    const ledger = { cap: 100, spent: 0, reserved: 0 }
+    const first = reserveTokens(ledger, 60)
+    expect(first).toEqual({ cap: 100, spent: 0, reserved: 60 })
+    expect(first && reserveTokens(first, 41)).toBeUndefined()
+    expect(first && settleTokens(first, 60, 25)).toEqual({ cap: 100, spent: 25, reserved: 0 })
+  })
+
+  test('nothing is reserved beyond the cap, and what is spent, reserved and given back is the cap', () => {
+    const call = fc.record({ estimate: fc.nat({ max: 50 }), used: fc.nat({ max: 50 }) })
+    const law = fc.property(fc.nat({ max: 200 }), fc.array(call), (cap, calls) => {
+      let ledger: ResearchLedger = { cap, spent: 0, reserved: 0 }
+      let used = 0
+      for (const { estimate, used: actual } of calls) {
+        const reserved = reserveTokens(ledger, estimate)
+        if (reserved === undefined) continue
+        expect(reserved.spent + reserved.reserved).toBeLessThanOrEqual(cap)
+        used += Math.min(actual, estimate)
+        ledger = settleTokens(reserved, estimate, Math.min(actual, estimate))
+      }
+      expect(ledger.spent).toBe(used)
+      expect(ledger.spent + unspentTokens(ledger)).toBe(cap)
+    })
+    fc.assert(law, { numRuns: 100 })
+  })
+
+  test('a call that used more than its estimate leaves nothing, never less than nothing', () => {
+    expect(unspentTokens({ cap: 10, spent: 12, reserved: 0 })).toBe(0)
+  })
+})
+
+describe('degradedResult()', () => {
+  const ending = {
+    topic: 'pump faults',
+    reason: 'the budget is spent',
+    trace: { retighten_rounds: 1 },
+    tokens_used: 7,
+    iterations: 2,
+  }
+  const items = Array.from({ length: 10 }, (_, at) => ({
+    entity_id: `e${at}`,
+    tier: '1',
+    source: 's',
+    snippet_text: `text ${at}`,
+  }))
+
+  test('says what happened, keeps all evidence and the counters, and is a valid result', () => {
+    const result = degradedResult({ ...ending, evidence: items })
+    expect(readPayload(searchResultKind, result).ok).toBe(true)
+    expect(result).toMatchObject({
+      evidence: items,
+      tokens_used: 7,
+      iterations: 2,
+      decomp_trace: { retighten_rounds: 1 },
+    })
+    expect(result.synthesis).toContain('Degraded: the budget is spent.')
+    expect(result.synthesis.match(/\[\d+\]/g)).toHaveLength(8)
+  })
+
+  test('without evidence it is an honest no answer', () => {
+    const result = degradedResult({ ...ending, evidence: [] })
+    expect(result.synthesis).toBe('No answer found in the graph for: pump faults\nDegraded: the budget is spent.')
+  })
+})
