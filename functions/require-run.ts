@@ -7,7 +7,7 @@ import type { World } from '../shared/world.ts'
 /** The run a request names, in the caller's tenant: another tenant's id answers exactly like an unknown one. */
 export async function requireRun(
   world: Pick<World, 'runs'>,
-  call: { readonly principal: Principal; readonly params: { readonly run_id: string } },
+  call: { readonly principal: Pick<Principal, 'tenant'>; readonly params: { readonly run_id: string } },
 ): Promise<{ readonly run: RunKey; readonly head: Head }> {
   const run = { tenant: call.principal.tenant, run_id: call.params.run_id }
   const head = await world.runs.head(run)

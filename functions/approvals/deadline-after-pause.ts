@@ -1,10 +1,10 @@
+import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
 
-/** So many events before the newest are looked through for the beginning of a pause. */
-const LOOK_BACK = 50
+const PAGE = 50
 
 /**
  * The run's deadline stands still while everything waits for people: the decision or expiry that ends the pause gives
@@ -17,9 +17,25 @@ export async function deadlineAfterPause(
   now: number,
 ): Promise<{ readonly deadline_at?: string }> {
   if (shownState(head) !== 'paused_approval') return {}
-  const events = await world.runs.events(run, Math.max(0, head.seq - LOOK_BACK), LOOK_BACK)
-  // A context that is changed in the meantime does not end a pause.
-  const last = events.findLast(({ type }) => type !== 'context:patched') ?? events[0]
-  const paused = last === undefined ? 0 : Math.max(0, now - Date.parse(last.at))
+  const since = await pausedSince(world, run, head.seq)
+  const paused = since === undefined ? 0 : Math.max(0, now - Date.parse(since))
   return { deadline_at: new Date(Date.parse(head.deadline_at) + paused).toISOString() }
 }
+
+/** The newest event before which something still went on by itself. */
+async function pausedSince({ runs }: Pick<World, 'runs'>, run: RunKey, seq: number): Promise<string | undefined> {
+  for (let end = seq; end > 0; end -= PAGE) {
+    const start = Math.max(0, end - PAGE)
+    const last = (await runs.events(run, start, end - start)).findLast((event) => !isOfPause(event))
+    if (last !== undefined) return last.at
+  }
+  return undefined
+}
+
+/** A context that is changed, a reminder or a vote that is not the last does not end a pause. */
+function isOfPause({ type, data }: RunEvent): boolean {
+  if (type === 'approval:decided') return data.decision !== 'reject' && data.have < data.need
+  return OF_PAUSE.has(type)
+}
+
+const OF_PAUSE: ReadonlySet<string> = new Set(['context:patched', 'approval:reminded', 'approval:escalated'])

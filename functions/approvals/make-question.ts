@@ -6,9 +6,9 @@ import { costOf } from '../../shared/runs/event-cost.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { World } from '../../shared/world.ts'
-import { type BlockCall, resolveBlockInputs } from '../blocks/block-call.ts'
+import type { BlockCall } from '../blocks/block-call.ts'
 import { putBack } from '../blocks/call-meter.ts'
-import { judgeBlock } from '../blocks/judge-block.ts'
+import { attemptInputs, judgePre } from '../blocks/judge-pre.ts'
 import { takenOver } from '../blocks/taken-over.ts'
 import { describeQuestion } from './describe-question.ts'
 
@@ -17,23 +17,18 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   const { block, world } = call
   const policy = block.approval
   if (policy === undefined) return undefined
-  const inputs = await resolveBlockInputs(call).catch(whenRefused)
+  const inputs = await attemptInputs(call).catch(whenRefused)
   if (inputs === undefined || inputs.problems.length > 0 || !holdsWhen(block, inputs.values)) return undefined
   const { values } = inputs
-  const facts = { inputs: values, outputs: {}, measured: { cost_usd: null, latency_ms: null } }
-  const attempt = readOrdinal(call.lane ?? 0).attempt + 1
-  const pre = await judgeBlock(call, 'pre', attempt, facts).catch((error) => notAsked(call, error))
-  if (pre?.composed.passed !== true) return undefined
+  const attempt = call.resumed?.ask.attempt ?? readOrdinal(call.lane ?? 0).attempt + 1
+  const pre = await judgePre(call, attempt, inputs)
+  // A judge that may not be asked refuses the block, which records it.
+  if (pre.refusal !== undefined || !pre.composed.passed) return undefined
   for (const event of pre.events) putBack(call.meter, costOf(event))
   const open = { attempt, values, inputs_hash: sha256(canonicalJson(values)) }
   if ((await takenOver(call, open)) !== undefined) return undefined
   const question = await describeQuestion(call, policy, values)
   return { id, block: block.index, block_id: block.id, ...question, ...terms(world, policy) }
-}
-
-/** A judge that may not be asked refuses the block, which records it: nobody is asked about it. */
-function notAsked({ meter }: BlockCall, error: unknown): undefined {
-  if (error !== meter.refusal) throw error
 }
 
 /** The block state tells why. A store that is away for a moment refuses nothing: the machine calls again. */
@@ -42,16 +37,21 @@ function whenRefused(error: unknown): undefined {
   return undefined
 }
 
-/** Who may decide, and until when. */
+/** Who may decide, until when, and what follows. A document that was pinned by an earlier version lacks what came since. */
 function terms(world: World, policy: ApprovalPolicy) {
   const now = world.clock.now()
-  const { approvers, self_approval, on_timeout } = policy
-  const expires_at = new Date(now + policy.timeout_sec * 1_000).toISOString()
+  const { approvers, self_approval, on_timeout, remind_sec, escalate } = policy
+  const { quorum = 1, edit = [], on_reject = 'fail' } = policy
   return {
     requested_at: new Date(now).toISOString(),
-    expires_at,
+    expires_at: new Date(now + policy.timeout_sec * 1_000).toISOString(),
     on_timeout,
     approvers,
     self_approval,
+    quorum,
+    ...(remind_sec === undefined ? {} : { remind_sec }),
+    ...(escalate === undefined ? {} : { escalate }),
+    edit,
+    on_reject,
   }
 }

@@ -8,7 +8,7 @@ export function notifyEntry(
   about: NotifyAbout,
   approval_id?: string,
 ): readonly OutboxEntry[] {
-  if (!('slack' in settings) || settings.slack === undefined) return []
+  if (settings.slack === undefined) return []
   const of = approval_id === undefined ? {} : { approval_id }
   const id = ['notify', about, approval_id ?? '', Date.parse(at)].join('-')
   return [{ id, at, kind: 'notify', about, ...of }]

@@ -2,15 +2,22 @@ import { Fault } from '../../shared/errors.ts'
 import type { World } from '../../shared/world.ts'
 import type { BlockCall } from './block-call.ts'
 
-/** The verdicts that sent this block back into its present epoch: every attempt there is told of them. */
+/**
+ * The verdicts that sent this block back into its present epoch: every attempt there is told of them. In the first one
+ * of a run that takes the place of another, a model is told why somebody rejected that.
+ */
 export async function bounceFeedback({
   world,
   run,
+  meta,
   module,
   head,
   block,
   epoch,
 }: BlockCall): Promise<readonly string[]> {
+  if (epoch === 0 && block.mode === 'ai' && meta.iterates !== undefined) {
+    return [Buffer.from(await readOwn(world, run.tenant, meta.iterates.feedback_ref)).toString('utf8')]
+  }
   if (module === undefined || epoch === 0) return []
   const lines = new Set<string>()
   for (const { key, hull } of module.rules) {

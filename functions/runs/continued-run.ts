@@ -20,7 +20,7 @@ export interface ContinuedRun {
  */
 export async function continuedRun(
   world: Pick<World, 'runs' | 'objects'>,
-  principal: Principal,
+  principal: Pick<Principal, 'tenant'>,
   { dag, continues }: { readonly dag: Dag; readonly continues: string | undefined },
 ): Promise<ContinuedRun | undefined> {
   if (continues === undefined) return undefined

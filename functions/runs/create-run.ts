@@ -24,6 +24,8 @@ export interface RunOrder {
   /** The run whose results it takes over, and the first run of their lineage. */
   readonly retry_of?: NonNullable<Meta['retry_of']>
   readonly root?: string
+  /** The run whose place it takes. */
+  readonly iterates?: NonNullable<Meta['iterates']>
   /** It waits for a place among the active runs: it owes no start yet. */
   readonly queued?: boolean
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
@@ -65,11 +67,13 @@ export async function createRun(
   return world.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
 }
 
-function linksOf({ continues, retry_of, root }: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root'> {
+function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' | 'iterates'> {
+  const { continues, retry_of, root, iterates } = order
   return {
     ...(continues === undefined ? {} : { continues }),
     ...(retry_of === undefined ? {} : { retry_of }),
     ...(root === undefined ? {} : { root }),
+    ...(iterates === undefined ? {} : { iterates }),
   }
 }
 
@@ -83,7 +87,7 @@ interface Bounds {
 }
 
 function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_at, now }: Bounds): NewRun {
-  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, continues, retry_of } = meta
+  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, continues, retry_of, iterates } = meta
   const { max_parallel, deadline_sec } = options
   const started = {
     dag_name,
@@ -106,6 +110,7 @@ function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_a
         ...(parent && { parent }),
         ...(continues !== undefined && { continues }),
         ...(retry_of && { retry_of: retry_of.run_id }),
+        ...(iterates && { iterates: iterates.run_id }),
       },
     },
     outbox: [{ id: 'start', at: created_at, kind: 'start_run' }],

@@ -1,7 +1,9 @@
 import type { BounceModule, ModuleRule } from '../../shared/dag/bounce-modules.ts'
-import { blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
+import { REJECTION_GATE } from '../../shared/dag/rejection-gate.ts'
+import { blockEpoch, blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
 import { dueRule } from '../../shared/runs/due-bounce.ts'
 import type { Head } from '../../shared/runs/head.ts'
+import { approvalId } from '../../shared/runs/ids.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -37,5 +39,20 @@ export async function dueBounces(
     const rule = dueRule({ module, fired, block, gates: failure.gates ?? [] })
     return rule === undefined ? [] : [{ rule, failure }]
   })
-  return due.slice(0, AT_ONCE)
+  return Promise.all(due.slice(0, AT_ONCE).map((bounce) => inPersonsWords(world, run, { pinned, head }, bounce)))
+}
+
+/** Who is sent back by a person is told all they said; a reason has room for its beginning. */
+async function inPersonsWords(
+  { objects }: Pick<World, 'objects'>,
+  { tenant, run_id }: RunKey,
+  { pinned, head }: { readonly pinned: Pinned; readonly head: Head },
+  { rule, failure }: DueBounce,
+): Promise<DueBounce> {
+  if (rule.bounce.when_gate !== REJECTION_GATE || failure.code !== 'approval_rejected') return { rule, failure }
+  const id = approvalId(run_id, pinned.index.get(rule.block) ?? -1, blockEpoch(pinned, head, rule.block))
+  const ref = head.approvals[id]?.feedback_ref
+  if (ref === undefined) return { rule, failure }
+  const words = Buffer.from(await objects.get(tenant, ref)).toString('utf8')
+  return { rule, failure: { ...failure, feedback: [words] } }
 }

@@ -25,7 +25,7 @@ export interface RetriedValues {
  */
 export async function retriedValues(
   world: Pick<World, 'runs' | 'objects'>,
-  principal: Principal,
+  principal: Pick<Principal, 'tenant'>,
   { run, old, dag }: { readonly run: RunKey; readonly old: Pinned; readonly dag: Dag },
 ): Promise<RetriedValues> {
   const context = (await world.runs.context(run))?.values ?? {}

@@ -5,9 +5,9 @@ export const OUTBOX_GRACE_MS = 60_000
 const RECONCILE_MS = 300_000
 
 /**
- * When the sweeper must look at a run next: min(deadline, next approval expiry, oldest unsent outbox entry + 60 s,
- * a look at the execution each 5 minutes, the next stall check); undefined when it is terminal and owes nothing
- * (decisions, "HEAD, exactly"). The deadline of a queued run has not begun.
+ * When the sweeper must look at a run next: min(deadline, next reminder, escalation or expiry of an approval, oldest
+ * unsent outbox entry + 60 s, a look at the execution each 5 minutes, the next stall check); undefined when it is terminal
+ * and owes nothing (decisions, "HEAD, exactly"). The deadline of a queued run has not begun.
  */
 export function nextCheck(
   head: Pick<Head, 'state' | 'deadline_at' | 'approvals' | 'outbox' | 'queued'>,
@@ -20,10 +20,15 @@ export function nextCheck(
     if (head.queued !== true) times.push(Math.max(Date.parse(head.deadline_at), now + 1_000))
     if (stallAt !== undefined) times.push(stallAt)
     for (const approval of Object.values(head.approvals)) {
-      if (approval.status === 'pending') times.push(Date.parse(approval.expires_at))
+      if (approval.status === 'pending') times.push(Date.parse(nextOf(approval)))
     }
   }
   return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString()
+}
+
+/** A reminder, an escalation or the expiry, whichever comes first. */
+function nextOf({ next_at, expires_at }: Head['approvals'][string]): string {
+  return earlier(next_at, expires_at)
 }
 
 /** The earlier of two ISO times; writers may only move check_at earlier. */

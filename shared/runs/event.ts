@@ -71,6 +71,8 @@ const DATA = {
     continues: text.optional(),
     /** The run whose completed results are taken over where definition and inputs are the same. */
     retry_of: text.optional(),
+    /** The run this one takes the place of, since somebody rejected what it asked. */
+    iterates: text.optional(),
     /** It waits for a place among the active runs first. */
     queued: z.literal(true).optional(),
   }),

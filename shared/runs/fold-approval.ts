@@ -20,6 +20,32 @@ export function openApproval(draft: Draft, event: Extract<RunEvent, { readonly t
   if (about === undefined || about === 'dispatch') changeBlock(draft, event, { state: 'paused_approval' })
 }
 
+/** A vote that is not the last leaves it open. */
+export function decideApproval(draft: Draft, event: Extract<RunEvent, { readonly type: 'approval:decided' }>): void {
+  const { data, at } = event
+  const { via, waited_ms, feedback_ref, edits_ref, iterate, have, need } = data
+  const by = `${data.by.kind}:${data.by.id}`
+  const asked = draft.approvals.get(data.approval_id)
+  if (asked?.status !== 'pending') return
+  const isYes = data.decision !== 'reject'
+  const votes = isYes && need > 1 ? { votes: [...(asked.votes ?? []), { by, via, at }] } : {}
+  if (isYes && have < need) {
+    draft.approvals.set(data.approval_id, { ...asked, ...votes })
+    return
+  }
+  answerApproval(draft, event, data.approval_id, {
+    ...votes,
+    status: isYes ? 'approved' : 'rejected',
+    decided_by: by,
+    decided_at: at,
+    via,
+    waited_ms,
+    ...(feedback_ref === undefined ? {} : { feedback_ref }),
+    ...(edits_ref === undefined ? {} : { edits_ref }),
+    ...(iterate === undefined ? {} : { iterate }),
+  })
+}
+
 /** It was decided or expired: the block goes on from here, or fails by an event of its own. */
 export function answerApproval(draft: Draft, event: RunEvent, id: string, answer: Partial<ApprovalFold>): void {
   const asked = draft.approvals.get(id)

@@ -1,5 +1,5 @@
 import type { EventType, RunEvent } from './event.ts'
-import { answerApproval, openApproval } from './fold-approval.ts'
+import { answerApproval, decideApproval, openApproval } from './fold-approval.ts'
 import { changeBlock, enterAttempt, resetBlock } from './fold-block.ts'
 import type { Draft } from './fold-draft.ts'
 import { endStep, outputStep, startStep } from './fold-step.ts'
@@ -60,21 +60,19 @@ export const REDUCERS: Reducers = {
     for (const id of data.reset) resetBlock(draft, id, data.epoch)
   },
   'approval:requested': openApproval,
-  'approval:decided': (draft, event) => {
-    const { data, at } = event
-    if (data.decision === 'approve' && data.have < data.need) return
-    const { via, waited_ms, by, feedback_ref } = data
-    const feedback = feedback_ref === undefined ? {} : { feedback_ref }
-    const decided = { decided_by: `${by.kind}:${by.id}`, decided_at: at, via, waited_ms, ...feedback }
-    const status = data.decision === 'approve' ? 'approved' : 'rejected'
-    answerApproval(draft, event, data.approval_id, { status, ...decided })
-  },
+  'approval:decided': decideApproval,
   'approval:expired': (draft, event) =>
     answerApproval(draft, event, event.data.approval_id, { status: 'expired', decided_at: event.at }),
+  'approval:reminded': ({ approvals }, { data: { approval_id, n } }) => {
+    const asked = approvals.get(approval_id)
+    if (asked !== undefined) approvals.set(approval_id, { ...asked, reminded: n })
+  },
+  'approval:escalated': ({ approvals }, { data: { approval_id, to } }) => {
+    const asked = approvals.get(approval_id)
+    if (asked !== undefined) approvals.set(approval_id, { ...asked, escalated_to: to })
+  },
   'block:cancelled': cancelBlock,
   ...silent([
-    'approval:reminded',
-    'approval:escalated',
     'budget:reserved',
     'budget:exceeded',
     'goal:evaluated',

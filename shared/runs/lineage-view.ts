@@ -13,12 +13,14 @@ export interface LineageView {
   /** Runs that retry it, and that go on from it, oldest first. */
   readonly retried_by?: readonly string[]
   readonly continued_by?: readonly string[]
+  /** The run whose place it took, since somebody rejected what that one asked. */
+  readonly iterates?: string
   /** The linked run that takes its place: it was iterated. */
   readonly next_run?: string
 }
 
 export function viewLineage(
-  { run_id, continues, retry_of, root }: Meta,
+  { run_id, continues, retry_of, root, iterates }: Meta,
   { next_run }: Pick<RunFold, 'next_run'>,
   lineage: readonly RunLink[],
 ): LineageView {
@@ -31,6 +33,7 @@ export function viewLineage(
     ...(root === undefined ? {} : { root }),
     ...(retries.length === 0 ? {} : { retried_by: retries }),
     ...(cycles.length === 0 ? {} : { continued_by: cycles }),
+    ...(iterates === undefined ? {} : { iterates: iterates.run_id }),
     ...(next_run === undefined ? {} : { next_run }),
   }
 }

@@ -8,6 +8,8 @@ export interface InputSources {
   readonly overrides: Readonly<Record<string, Json>>
   readonly upstream: Readonly<Record<string, Readonly<Record<string, Json>>>>
   readonly context: Readonly<Record<string, Json>>
+  /** What the person who approved the block changed. */
+  readonly edits?: Readonly<Record<string, Json>>
 }
 
 export interface ResolvedInputs {
@@ -17,8 +19,8 @@ export interface ResolvedInputs {
 }
 
 /**
- * Values of a block's inputs: run override > upstream output > context key of the same name > default > absent
- * (spec dag, "Semantics"). Run inputs it reads without declaring a port are resolved from the context too.
+ * Values of a block's inputs: approver's edit > run override > upstream output > context key of the same name > default
+ * > absent (spec dag, "Semantics"). Run inputs it reads without declaring a port are resolved from the context too.
  */
 export function resolveInputs(dag: Dag, block: Block, sources: InputSources): ResolvedInputs {
   const values: Record<string, Json> = {}
@@ -44,6 +46,8 @@ export function fitsPort(type: PortType, value: Json): boolean {
 }
 
 function inputValue(block: Block, port: string, declared: InputPort, sources: InputSources): Json | undefined {
+  const edit = own(sources.edits ?? {}, port)
+  if (edit !== undefined) return edit
   const override = own(sources.overrides, `${block.id}.${port}`)
   if (override !== undefined) return override
   if (declared.from !== undefined) {

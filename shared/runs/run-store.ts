@@ -1,6 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { NewEvent, RunEvent } from './event.ts'
-import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from './head.ts'
+import type { Head, HeadApproval, HeadModule, OutboxEntry, RestartMode, RunState } from './head.ts'
 import type { Inbox } from './inbox.ts'
 import type { Leases } from './leases.ts'
 import type { Lineages } from './lineage.ts'
@@ -48,6 +48,13 @@ export interface Meta extends RunKey {
   readonly continues?: string
   /** The run whose completed results stand in for dispatches of this one, but for the blocks that begin `again`. */
   readonly retry_of?: { readonly run_id: string; readonly again: readonly string[] }
+  /** The run this one takes the place of: somebody rejected what it asked, with words to go on from. */
+  readonly iterates?: {
+    readonly run_id: string
+    readonly approval_id: string
+    readonly mode: RestartMode
+    readonly feedback_ref: string
+  }
   /** The first run of its lineage; absent = it is no linked run. */
   readonly root?: string
 }
@@ -148,15 +155,7 @@ export interface RunFilter {
  * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol and
  * faults: spec reliability; suite: test/conformance/run-store-suite.ts.
  */
-export interface RunStore
-  extends Leases,
-    RunQueue,
-    StartHolds,
-    RequestRate,
-    NotedRequests,
-    Turns,
-    Lineages,
-    Inbox {
+export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, NotedRequests, Turns, Lineages, Inbox {
   /** HEAD, META and CTX, if no HEAD is there. run:started gets seq 1, on lane `run` at PHASE.claimed. */
   create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
   meta(run: RunKey): Promise<Meta | undefined>

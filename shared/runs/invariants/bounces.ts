@@ -1,7 +1,8 @@
 import type { Block, Bounce, Dag } from '../../dag/dag.ts'
+import { REJECTION_GATE } from '../../dag/rejection-gate.ts'
 import type { RunEvent } from '../event.ts'
 import { invariant } from './invariant.ts'
-import { endOf, passesOf } from './passes.ts'
+import { endOf, type Pass, passesOf } from './passes.ts'
 import { type Rerouted, resetProblems } from './resets.ts'
 
 export const bounces = invariant({
@@ -74,19 +75,30 @@ function dueProblems(
   if (!isSettled(events)) return []
   const last = passesOf(events).findLast(({ block_id, item }) => block_id === id && item === undefined)
   const failed = last === undefined ? undefined : endOf(last)
-  if (last === undefined || failed?.type !== 'block:failed' || !/_gate_(failed|refused)$/.test(failed.data.code))
-    return []
-  const warns = warningsOf(dag, id)
-  const phase = failed.data.code === 'post_gate_failed' ? 'post' : 'pre'
-  const gates = last.events.flatMap((event) => {
-    if (event.type !== 'block:gate' || event.attempt !== failed.attempt || event.data.phase !== phase) return []
-    return ['passed', 'waived'].includes(event.data.status) || warns.has(event.data.gate) ? [] : [event.data.gate]
-  })
+  if (last === undefined || failed?.type !== 'block:failed') return []
+  const gates = refusedGates(dag, last, failed)
   const due = on_gate_fail.filter(({ when_gate }) => gates.includes(when_gate))
   const left = due.find((rule) => countOf(rule, id, on_gate_fail, sent) < rule.max_bounces)
   return left === undefined
     ? []
     : [`block "${id}" was left failed, though "${left.when_gate}" may send it back once more`]
+}
+
+/** What rules are asked about: the gates that failed, or the rejection by a person. */
+function refusedGates(
+  dag: Dag,
+  { block_id, events }: Pass,
+  { attempt, data: { code } }: Extract<RunEvent, { readonly type: 'block:failed' }>,
+): readonly string[] {
+  const block = dag.blocks.find(({ id }) => id === block_id)
+  if (code === 'approval_rejected') return block?.approval?.on_reject === 'route' ? [REJECTION_GATE] : []
+  if (!/_gate_(failed|refused)$/.test(code)) return []
+  const warns = warningsOf(dag, block_id)
+  const phase = code === 'post_gate_failed' ? 'post' : 'pre'
+  return events.flatMap((event) => {
+    if (event.type !== 'block:gate' || event.attempt !== attempt || event.data.phase !== phase) return []
+    return ['passed', 'waived'].includes(event.data.status) || warns.has(event.data.gate) ? [] : [event.data.gate]
+  })
 }
 
 /** The most that rule can have fired: of rules alike nobody can tell. */

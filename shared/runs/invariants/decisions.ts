@@ -1,4 +1,5 @@
-import { refusalOf } from '../approval-rules.ts'
+import { listedNames } from '../approver-rule.ts'
+import { askNumber } from '../ask-id.ts'
 import type { EventData, RunEvent } from '../event.ts'
 import type { ApprovalItem } from '../run-items.ts'
 import { invariant } from './invariant.ts'
@@ -8,30 +9,35 @@ type Decided = Extract<RunEvent, { readonly type: 'approval:decided' }>
 
 export const decisions = invariant({
   n: 13,
-  title: 'an approval has at most one answer: of somebody allowed, to what was shown, before it expires',
+  title:
+    'an approval has at most one answer, of as many different people as were asked for, to what was shown, in time',
   of: 'log',
   needs: ['events'],
   check({ events, approvals = [], meta }) {
-    const log: Log = { asked: new Map(), answers: new Map() }
+    const log: Log = { asked: new Map(), answers: new Map(), votes: new Map(), escalated: new Set() }
     const items = new Map(approvals.map((item) => [item.id, item]))
     return events.flatMap((event) => {
       if (event.type === 'approval:requested') return noteQuestion(log, event)
       if (event.type === 'approval:expired') return noteAnswer(log, event)
+      if (event.type === 'approval:escalated') log.escalated.add(event.data.approval_id)
       if (event.type !== 'approval:decided') return []
       const item = items.get(event.data.approval_id)
       return [
         ...noteAnswer(log, event),
         ...askedProblems(event, log.asked.get(event.data.approval_id)),
-        ...(item === undefined ? [] : allowedProblems(event, item, meta?.starter ?? '')),
+        ...voteProblems(log, event),
+        ...(item === undefined ? [] : allowedProblems(event, item, meta?.starter ?? '', log)),
       ]
     })
   },
 })
 
-/** By approval: what was asked, and the event that answered. */
+/** By approval: what was asked, the event that answered, and who said yes so far. */
 interface Log {
   readonly asked: Map<string, EventData<'approval:requested'>>
   readonly answers: Map<string, number>
+  readonly votes: Map<string, readonly string[]>
+  readonly escalated: Set<string>
 }
 
 function noteQuestion(
@@ -63,15 +69,49 @@ function askedProblems({ seq, at, data }: Decided, asked: EventData<'approval:re
   const wrong: string[] = []
   if (at > asked.expires_at) wrong.push(`event ${seq} decides at ${at} what expired at ${asked.expires_at}`)
   if (data.digest !== asked.digest) wrong.push(`event ${seq} decides something else than was shown (digest)`)
+  if (data.need !== asked.quorum) wrong.push(`event ${seq} counts up to ${data.need}, asked were ${asked.quorum}`)
+  const isGates = asked.about === 'pre_gates' || asked.about === 'post_gates'
+  if (data.decision !== 'reject' && (data.decision === 'waive') !== isGates)
+    wrong.push(`event ${seq} is "${data.decision}" to a question about ${asked.about ?? 'dispatch'}`)
   return wrong
 }
 
-function allowedProblems({ seq, data }: Decided, item: ApprovalItem, starter: string): readonly string[] {
-  const { kind, id } = data.by
-  // A principal's kind is open in an event: who may decide is a matter of names.
-  const principal = { kind: kind as 'user', id, tenant: '', scopes: [] }
-  const refusal = refusalOf(item, principal, starter)
-  return refusal === undefined ? [] : [`event ${seq}: ${refusal.message}`]
+/** Yeses are counted one by one, each of another person; what goes with them changes nothing for the others. */
+function voteProblems({ votes }: Log, { seq, data }: Decided): readonly string[] {
+  const { approval_id, decision, by, have, need, edits_ref, iterate } = data
+  const wrong: string[] = []
+  if (edits_ref !== undefined && (decision !== 'approve' || need > 1))
+    wrong.push(`event ${seq} edits without being the one yes`)
+  if (iterate !== undefined && decision !== 'reject') wrong.push(`event ${seq} iterates, but rejects nothing`)
+  if (decision === 'reject') return wrong
+  const name = `${by.kind}:${by.id}`
+  const before = votes.get(approval_id) ?? []
+  votes.set(approval_id, [...before, name])
+  if (before.includes(name)) wrong.push(`event ${seq} counts "${name}" again`)
+  if (have !== before.length + 1) wrong.push(`event ${seq} is vote ${have}, ${before.length} came before`)
+  return wrong
+}
+
+/** By the rule the event names; who was in a group then, only the settings of that moment knew. */
+function allowedProblems(
+  { seq, data }: Decided,
+  item: ApprovalItem,
+  starter: string,
+  { escalated }: Log,
+): readonly string[] {
+  const { by, policy, approval_id } = data
+  const name = `${by.kind}:${by.id}`
+  const wrong: string[] = []
+  const state = escalated.has(approval_id) ? { escalated: true as const } : {}
+  const listed = listedNames(item, state)
+  const rule = policy.replace(/^alias:/, '')
+  const holds =
+    policy === 'anyone_allowed' || policy.startsWith('default_group:')
+      ? item.approvers.length === 0
+      : listed.includes(policy === 'approvers' ? name : rule)
+  if (!holds) wrong.push(`event ${seq}: "${name}" is not among the approvers (by "${policy}")`)
+  if (!item.self_approval && name === starter) wrong.push(`event ${seq}: "${name}" started the run and may not decide`)
+  return wrong
 }
 
 export const decisionEffects = invariant({
@@ -97,7 +137,7 @@ function isTakenOver([first]: readonly RunEvent[], { events }: Pass): boolean {
 
 /** Before its dispatch a pre-gate may fail without anybody being asked; what a dispatch made shows as its output. */
 function effectProblems(pass: Pass): readonly string[] {
-  const answer = pass.events.find((event) => event.type.startsWith('approval:') && isConsent(event) !== undefined)
+  const answer = pass.events.find((event) => isConsent(event) !== undefined)
   const consent = answer === undefined ? undefined : isConsent(answer)
   const dispatched = pass.events.find(({ type }) => type === 'block:output' || type === 'block:completed')
   if (dispatched !== undefined && consent !== true) {
@@ -113,9 +153,9 @@ function effectProblems(pass: Pass): readonly string[] {
 
 const REFUSED: ReadonlySet<string> = new Set(['approval_rejected', 'approval_expired'])
 
-/** What an answer means; undefined = it is none yet. */
+/** What an answer to the question before the work means; undefined = it is none, or none yet. */
 function isConsent(event: RunEvent): boolean | undefined {
-  if (event.type === 'approval:expired') return event.data.on_timeout === 'approve'
-  if (event.type !== 'approval:decided' || !isAnswer(event)) return undefined
-  return event.data.decision === 'approve'
+  if (event.type !== 'approval:expired' && event.type !== 'approval:decided') return undefined
+  if (askNumber(event.data.approval_id) !== undefined || !isAnswer(event)) return undefined
+  return event.type === 'approval:expired' ? event.data.on_timeout === 'approve' : event.data.decision !== 'reject'
 }

@@ -42,7 +42,7 @@ export async function recordedFacts(
 async function inputsOf(run: Parts, pass: Pass, block: Block, started: RunEvent): Promise<Values | undefined> {
   const { foreach } = block
   const ref = foreach === undefined ? undefined : itemsRef(run.events, pass, started)
-  if (foreach === undefined || ref === undefined) return resolvedInputs(run, block, started)
+  if (foreach === undefined || ref === undefined) return resolvedInputs(run, pass, block, started)
   const stored = await readJson(run, ref)
   const values = (stored as { readonly values?: Values } | undefined)?.values
   if (values === undefined || pass.item === undefined) return values
@@ -59,7 +59,7 @@ function itemsRef(events: readonly RunEvent[], { block_id, epoch }: Pass, { seq 
   return begun?.type === 'block:started' ? begun.data.items?.inputs_ref : undefined
 }
 
-async function resolvedInputs(run: Parts, block: Block, started: RunEvent): Promise<Values | undefined> {
+async function resolvedInputs(run: Parts, pass: Pass, block: Block, started: RunEvent): Promise<Values | undefined> {
   const wired = new Set(Object.values(block.inputs).flatMap(({ from }) => (from === undefined ? [] : [from.block])))
   const upstream: Record<string, Values> = {}
   for (const id of wired) {
@@ -69,7 +69,16 @@ async function resolvedInputs(run: Parts, block: Block, started: RunEvent): Prom
     if (values !== undefined) upstream[id] = values
   }
   const { overrides } = run.meta
-  return resolveInputs(run.dag, block, { overrides, upstream, context: run.context.values }).values
+  const edits = await editsOf(run, pass)
+  if (edits === undefined) return undefined
+  return resolveInputs(run.dag, block, { overrides, upstream, context: run.context.values, edits }).values
+}
+
+/** What the person who approved the work changed; undefined = it is gone. */
+async function editsOf(run: Parts, { events }: Pass): Promise<Values | undefined> {
+  const edited = events.find((one) => one.type === 'approval:decided' && one.data.edits_ref !== undefined)
+  const ref = edited?.type === 'approval:decided' ? edited.data.edits_ref : undefined
+  return ref === undefined ? {} : ((await readJson(run, ref)) as Values | undefined)
 }
 
 /** What a block had published when event `seq` came; undefined = nothing. */

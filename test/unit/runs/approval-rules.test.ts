@@ -1,20 +1,167 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Principal } from '../../../shared/principal.ts'
 import { approvalDigest, decidedWords, refusalOf } from '../../../shared/runs/approval-rules.ts'
+import { approverRule, policyHash } from '../../../shared/runs/approver-rule.ts'
+import type { Vote } from '../../../shared/runs/head.ts'
+import { type People, peopleOf, personOf } from '../../../shared/runs/people.ts'
+import { SettingsSchema } from '../../../shared/settings.ts'
 
-const ana: Principal = { kind: 'user', id: 'ana', tenant: 'main', scopes: [] }
+const principal = (name: string): Principal => {
+  const [kind = 'user', id = ''] = name.split(':')
+  return { kind: kind as Principal['kind'], id, tenant: 'main', scopes: [] }
+}
+const NOBODY: People = { groups: {}, aliases: {}, self_approval: true }
+const SOME: People = {
+  ...NOBODY,
+  groups: { release: ['user:bo', 'slack:U2'], leads: ['user:cy'], empty: [] },
+  aliases: { U1: 'user:ana', U2: 'user:dee' },
+}
+const open = { approvers: [] as readonly string[], self_approval: true }
+const code = (item: typeof open & { escalate?: { after_sec: number; to: string[] } }, name: string, more: Asked = {}) =>
+  refusalOf(item, more.approval ?? {}, principal(name), more.starter ?? 'user:eve', more.people ?? SOME)?.code
+interface Asked {
+  readonly approval?: { readonly escalated?: true; readonly votes?: readonly Vote[] }
+  readonly starter?: string
+  readonly people?: People
+}
 
-describe('refusalOf()', () => {
-  test('an empty list lets everybody decide who may approve here', () => {
-    expect(refusalOf({ approvers: [], self_approval: true }, ana, 'user:ana')).toBeUndefined()
+describe('who may decide', () => {
+  test('is anybody where nobody is named, and the default group where there is one', () => {
+    expect(code(open, 'user:x')).toBeUndefined()
+    const people = { ...SOME, default_group: 'release' }
+    expect(code(open, 'user:x', { people })).toBe('not_an_approver')
+    expect(code(open, 'user:bo', { people })).toBeUndefined()
+    expect(code(open, 'user:bo', { people: { ...people, default_group: 'gone' } })).toBe('not_an_approver')
   })
-  test('a list refuses everybody else', () => {
-    expect(refusalOf({ approvers: ['user:bob'], self_approval: true }, ana, 'user:bob')?.code).toBe('not_an_approver')
-    expect(refusalOf({ approvers: ['user:ana'], self_approval: true }, ana, 'user:bob')).toBeUndefined()
+
+  test('is who is listed, by name, by group or by another name of the same person, and nobody else', () => {
+    const item = { ...open, approvers: ['user:ana', 'group:release', 'group:gone'] }
+    const rules = ['user:ana', 'slack:U1', 'user:bo', 'user:dee', 'slack:U2', 'user:cy', 'slack:U9'].map((name) =>
+      approverRule(item, {}, name, SOME),
+    )
+    const group = 'group:release'
+    expect(rules).toEqual(['approvers', 'alias:user:ana', group, group, group, undefined, undefined])
+    expect(approverRule({ ...open, approvers: ['slack:U1'] }, {}, 'user:ana', SOME)).toBe('alias:slack:U1')
+    expect(code(item, 'user:cy')).toBe('not_an_approver')
   })
-  test('self_approval: false refuses the starter', () => {
-    expect(refusalOf({ approvers: [], self_approval: false }, ana, 'user:ana')?.code).toBe('self_approval')
-    expect(refusalOf({ approvers: [], self_approval: false }, ana, 'user:bob')).toBeUndefined()
+
+  test('changes with the group: who left decides no more', () => {
+    const item = { ...open, approvers: ['group:release'] }
+    const left = { ...SOME, groups: { release: ['slack:U2'] } }
+    expect([code(item, 'user:bo'), code(item, 'user:bo', { people: left })]).toEqual([undefined, 'not_an_approver'])
+    const hash = (people: People) => policyHash(item, {}, people)
+    expect(hash(left)).not.toBe(hash(SOME))
+    expect(hash({ ...SOME, groups: { ...SOME.groups, leads: [] } })).toBe(hash(SOME))
+  })
+
+  test('grows with an escalation', () => {
+    const item = { ...open, approvers: ['user:ana'], escalate: { after_sec: 5, to: ['group:leads'] } }
+    expect([code(item, 'user:cy'), code(item, 'user:cy', { approval: { escalated: true } })]).toEqual([
+      'not_an_approver',
+      undefined,
+    ])
+    expect(policyHash(item, { escalated: true }, SOME)).not.toBe(policyHash(item, {}, SOME))
+  })
+
+  test.each([
+    ['the block', { ...open, self_approval: false }, SOME],
+    ['the safety policy', open, { ...SOME, self_approval: false }],
+  ])('leaves out the starter where %s says so, by whichever name', (_, item, people) => {
+    expect(code(item, 'user:eve', { people })).toBe('self_approval')
+    expect(code(item, 'slack:U1', { people, starter: 'user:ana' })).toBe('self_approval')
+    expect(code(item, 'user:ana', { people, starter: 'slack:U1' })).toBe('self_approval')
+    expect(code(item, 'user:bo', { people })).toBeUndefined()
+  })
+
+  test('leaves out who has voted, by whichever name', () => {
+    const approval = { votes: [{ by: 'slack:U1', via: 'slack', at: 't' }] }
+    expect(['user:ana', 'slack:U1', 'user:bo'].map((name) => code(open, name, { approval }))).toEqual([
+      'already_voted',
+      'already_voted',
+      undefined,
+    ])
+  })
+
+  test('peopleOf() reads sluice.yaml', () => {
+    const approvals = { default_group: 'release', groups: { release: ['user:bo'] } }
+    const people = peopleOf(SettingsSchema.parse({ approvals, safety: { self_approval: false } }))
+    expect(people).toEqual({ ...approvals, aliases: {}, self_approval: false })
+    expect(() => SettingsSchema.parse({ approvals: { default_group: 'x' } })).toThrow('a group that is there')
+    expect(() => SettingsSchema.parse({ approvals: { groups: { a: ['group:b'] } } })).toThrow('a person')
+  })
+})
+
+const NAMES = ['user:ana', 'user:bo', 'user:cy', 'slack:U1', 'slack:U2', 'iam:ops', 'user:toString']
+const someName = fc.constantFrom(...NAMES)
+const somePeople: fc.Arbitrary<People> = fc.record({
+  groups: fc.dictionary(fc.constantFrom('release', 'leads', 'constructor'), fc.uniqueArray(someName)),
+  default_group: fc.option(fc.constantFrom('release', 'constructor', 'gone'), { nil: undefined }),
+  aliases: fc.dictionary(fc.constantFrom('U1', 'U2'), fc.constantFrom('user:ana', 'user:bo')),
+  self_approval: fc.boolean(),
+})
+const someItem = fc.record({
+  approvers: fc.uniqueArray(fc.oneof(someName, fc.constantFrom('group:release', 'group:constructor', 'group:gone'))),
+  self_approval: fc.boolean(),
+  quorum: fc.integer({ min: 1, max: 3 }),
+})
+
+interface Given {
+  readonly name: string
+  readonly yes: boolean
+}
+
+/** As decide.ts counts: who may not is not counted, and after a decision nobody is asked. */
+function voting(
+  item: { readonly approvers: readonly string[]; readonly self_approval: boolean; readonly quorum: number },
+  people: People,
+  starter: string,
+  given: readonly Given[],
+) {
+  let approval: { readonly votes: readonly Vote[] } = { votes: [] }
+  let decisions = 0
+  for (const { name, yes } of given) {
+    const refused = refusalOf(item, approval, principal(name), starter, people) !== undefined
+    if (refused || decisions > 0) continue
+    if (yes) approval = { votes: [...approval.votes, { by: name, via: 'cli', at: 't' }] }
+    decisions += Number(!yes || approval.votes.length >= item.quorum)
+  }
+  return { approval, decisions }
+}
+
+/** Whom an entry of a list means, without the names they have elsewhere. */
+function meantBy(entry: string, { groups }: People): readonly string[] {
+  if (!entry.startsWith('group:')) return [entry]
+  const group = entry.slice('group:'.length)
+  return Object.hasOwn(groups, group) ? (groups[group] ?? []) : []
+}
+
+describe('any votes of any people', () => {
+  test('make at most one decision, and those counted are different, allowed people', () => {
+    const votes = fc.array(fc.record({ name: someName, yes: fc.boolean() }), { maxLength: 12 })
+    void fc.assert(
+      fc.property(someItem, somePeople, someName, votes, (item, people, starter, given) => {
+        const { approval, decisions } = voting(item, people, starter, given)
+        expect(decisions).toBeLessThanOrEqual(1)
+        const counted = approval.votes.map(({ by }) => personOf(by, people))
+        expect(new Set(counted).size).toBe(counted.length)
+        expect(counted.length).toBeLessThanOrEqual(item.quorum)
+        for (const { by } of approval.votes) expect(approverRule(item, {}, by, people)).toBeDefined()
+        const mayStarter = item.self_approval && people.self_approval
+        if (!mayStarter) expect(counted).not.toContain(personOf(starter, people))
+      }),
+    )
+  })
+
+  test('with a list, whom no entry of it means is refused', () => {
+    void fc.assert(
+      fc.property(someItem, somePeople, someName, (item, people, name) => {
+        fc.pre(item.approvers.length > 0)
+        const persons = item.approvers.flatMap((entry) => meantBy(entry, people))
+        const isMeant = persons.some((one) => one === name || personOf(one, people) === personOf(name, people))
+        expect(approverRule(item, {}, name, people) !== undefined).toBe(isMeant)
+      }),
+    )
   })
 })
 

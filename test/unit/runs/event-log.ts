@@ -134,6 +134,16 @@ export function expired(block_id: string): Step {
   return { lane: `a_${block_id}`, place: PHASE.completed, event: { type: 'approval:expired', block_id, data } }
 }
 
+function reminded(block_id: string, n: number): Step {
+  const data = { approval_id: `apr_${block_id}`, n }
+  return { lane: `n_${block_id}`, place: n, event: { type: 'approval:reminded', block_id, data } }
+}
+
+function escalated(block_id: string): Step {
+  const data = { approval_id: `apr_${block_id}`, to: ['group:leads'] }
+  return { lane: `n_${block_id}`, place: 9, event: { type: 'approval:escalated', block_id, data } }
+}
+
 /** The steps of one block: perhaps sent back once or twice, and each time as run-block would write them. */
 const someBlock = (id: string): fc.Arbitrary<readonly Step[]> =>
   fc.tuple(fc.array(somePass(id), { minLength: 1, maxLength: 3 }), fc.nat(40)).map(([passes, kept]) => {
@@ -155,15 +165,14 @@ function askedIn(epoch: number, event: NewEvent): NewEvent {
 const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
   fc
     .record({
-      asked: fc.constantFrom('no', 'approve', 'reject', 'expired'),
+      asked: fc.constantFrom('no', 'approve', 'reject', 'expired', 'voted', 'half'),
       tries: fc.integer({ min: 1, max: 3 }),
       priced: fc.boolean(),
       end: fc.constantFrom('completed' as const, 'failed' as const, 'skipped' as const, 'cancelled' as const),
     })
     .map(({ asked, tries, priced, end }) => {
       if (end === 'skipped') return [skipped(id, 'other')]
-      const answer = asked === 'expired' ? expired(id) : decided(id, asked === 'reject' ? 'reject' : 'approve')
-      const asking = asked === 'no' ? [ready(id)] : [ready(id), requested(id), answer]
+      const asking = asked === 'no' ? [ready(id)] : [ready(id), requested(id), ...answers(id, asked)]
       const attempts = Array.from({ length: tries }, (_, i) => {
         const [n, last] = [i + 1, i + 1 === tries]
         const judged = verdict(id, n, last ? 'passed' : 'failed')
@@ -171,6 +180,17 @@ const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
       })
       return [...asking, ...attempts.flat()]
     })
+
+/** One answer, or a vote before it, with reminders and an escalation in between. */
+function answers(id: string, asked: string): readonly Step[] {
+  const told = [reminded(id, 1), escalated(id), reminded(id, 2)]
+  if (asked === 'expired') return [expired(id)]
+  if (asked === 'reject') return [...told, decided(id, 'reject', { iterate: 'refine' })]
+  if (asked === 'approve') return [decided(id, 'approve', { edits_ref: 'objstore://e' })]
+  const vote = decided(id, 'approve', { have: 1, need: 2 })
+  const last = decided(id, asked === 'half' ? 'reject' : 'approve', { have: 2, need: 2 })
+  return [...told, { ...vote, place: 61 }, last]
+}
 
 function endOf(id: string, attempt: number, end: 'completed' | 'failed' | 'cancelled'): Step {
   return end === 'cancelled' ? cancelled(id, attempt) : ended(id, attempt, end)

@@ -260,7 +260,8 @@ describe('approvals', () => {
   test('a vote short of the quorum leaves it pending; a rejection does not wait for one', () => {
     const votes = { have: 1, need: 2 }
     const half = foldRun(logOf([runStarted, requested('a'), decided('a', 'approve', votes)]))
-    expect(half.approvals.apr_a?.status).toBe('pending')
+    const first = { by: 'user:bo', via: 'cli', at: second(3) }
+    expect(half.approvals.apr_a).toMatchObject({ status: 'pending', votes: [first] })
     expect(half.blocks.a?.state).toBe('paused_approval')
     const no = foldRun(logOf([runStarted, requested('a'), decided('a', 'reject', votes)]))
     expect(no.approvals.apr_a?.status).toBe('rejected')

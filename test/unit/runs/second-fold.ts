@@ -43,7 +43,7 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
   const attempt = Math.max(0, ...mine.filter(({ type }) => ENTERS.test(type)).map((event) => event.attempt ?? 0))
   const entered = mine.find((event) => ENTERS.test(event.type) && event.attempt === attempt)?.seq ?? since
   const newest = mine.filter(({ seq }) => seq >= entered)
-  const last = mine.findLast(({ type }) => STATES[type] !== undefined)
+  const last = mine.findLast((event) => STATES[event.type] !== undefined && !isVote(event))
   const ended = last !== undefined && ENDS.test(last.type) ? last : end
   const why = newest.findLast(({ type }) => /^block:(retrying|failed|cancelled)$/.test(type))
   const started = newest.findLast(({ type }) => type === 'block:started')
@@ -74,6 +74,10 @@ function stateOf(last: RunEvent | undefined, ended: RunEvent | undefined): strin
   if (ended === undefined || ended === last) return STATES[last?.type ?? ''] ?? 'pending'
   return 'cancelled'
 }
+
+/** A yes after which more are needed. */
+const isVote = ({ type, data }: RunEvent) =>
+  type === 'approval:decided' && data.decision !== 'reject' && data.have < data.need
 
 /** What begins an attempt in a log, whichever comes first. */
 const ENTERS = /^block:(started|output|gate|retrying)$/
@@ -153,12 +157,29 @@ function approvalsOf(events: readonly RunEvent[], end: RunEvent | undefined): ob
         if (event.type !== 'approval:decided') return event.type === 'approval:expired' && isOf(event.data, data)
         return isOf(event.data, data) && (event.data.decision === 'reject' || event.data.have >= event.data.need)
       })
-      const { digest, expires_at, approvers, quorum, approval_id } = data
-      const question = { approval_id, block_id, digest, requested_at: at, expires_at, approvers, quorum }
+      const { digest, expires_at, approvers, quorum, approval_id, about } = data
+      const question = { approval_id, block_id, digest, requested_at: at, expires_at, approvers, quorum, about }
       const stopped = events.find((one) => one.type === 'block:cancelled' && one.block_id === block_id && one.at >= at)
-      return [approval_id, { ...question, ...answered(answer, stopped ?? end) }]
+      const told = { ...answered(answer, stopped ?? end), ...votesOf(events, approval_id), ...tellings(events, data) }
+      return [approval_id, clean({ ...question, ...told })]
     }),
   )
+}
+
+/** Of the yeses where one is not enough. */
+function votesOf(events: readonly RunEvent[], id: string): object {
+  const votes = events.flatMap((event) => {
+    if (event.type !== 'approval:decided' || event.data.approval_id !== id || event.data.need === 1) return []
+    const { by, via, decision } = event.data
+    return decision === 'reject' ? [] : [{ by: `${by.kind}:${by.id}`, via, at: event.at }]
+  })
+  return votes.length === 0 ? {} : { votes }
+}
+
+function tellings(events: readonly RunEvent[], asked: { readonly approval_id: string }): object {
+  const reminded = events.findLast((event) => event.type === 'approval:reminded' && isOf(event.data, asked))
+  const escalated = events.find((event) => event.type === 'approval:escalated' && isOf(event.data, asked))
+  return { reminded: dataOf(reminded).n, escalated_to: dataOf(escalated).to }
 }
 
 const isOf = (one: { readonly approval_id: string }, other: { readonly approval_id: string }) =>
@@ -168,8 +189,8 @@ function answered(answer: RunEvent | undefined, end: RunEvent | undefined): obje
   if (answer === undefined) return { status: end === undefined ? 'pending' : 'cancelled' }
   if (answer.type !== 'approval:decided') return { status: 'expired', decided_at: answer.at }
   const { by, decision } = answer.data
-  const status = decision === 'approve' ? 'approved' : 'rejected'
-  const told = pick(answer.data, ['via', 'waited_ms', 'feedback_ref'])
+  const status = decision === 'reject' ? 'rejected' : 'approved'
+  const told = pick(answer.data, ['via', 'waited_ms', 'feedback_ref', 'edits_ref', 'iterate'])
   return { status, decided_by: `${by.kind}:${by.id}`, decided_at: answer.at, ...told }
 }
 

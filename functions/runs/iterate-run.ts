@@ -1,0 +1,58 @@
+import { canonicalJson, sha256 } from '../../shared/canonical.ts'
+import { runIdOfKey } from '../../shared/runs/ids.ts'
+import { iterationsBefore } from '../../shared/runs/lineage.ts'
+import type { Meta } from '../../shared/runs/run-store.ts'
+import type { Iteration } from '../approvals/read-decision.ts'
+import type { BlockCall } from '../blocks/block-call.ts'
+import { createRun } from './create-run.ts'
+import { endRun } from './end-run.ts'
+import { iteratedContext } from './iterated-context.ts'
+import { settleIteration } from './settle-iteration.ts'
+
+/**
+ * Ends the run as iterated and puts another one of the same pinned document in its place: made first, asleep (it is
+ * queued and in no queue), then named by the end of this one, then queued. Whoever repeats this makes the same run; what
+ * a crash leaves undone the sweep does (settle-iteration.ts). Answers why not, in words; undefined = this run has ended.
+ */
+export async function iterateRun(call: BlockCall, iteration: Iteration): Promise<string | undefined> {
+  const { world, run, meta, block } = call
+  if (meta.parent !== undefined)
+    return `no run takes the place of a child: run ${meta.parent.run_id} waits for this one`
+  const most = block.approval?.max_iterations ?? 5
+  const root = meta.root ?? run.run_id
+  const before = iterationsBefore(await world.runs.lineage(run.tenant, root), run.run_id)
+  if (before >= most) {
+    return `${before === 1 ? 'one run was' : `${before} runs were`} made in place of one another before, and max_iterations is ${most}`
+  }
+  const next = await makeNext(call, iteration, root)
+  const { code, reason } = iteration.refusal
+  const words = `Block "${block.id}" was ${reason}; run ${next.run_id} takes the place of this one`
+  const end = { state: 'iterated', code, reason: words, block_id: block.id, next_run: next.run_id, stop: true } as const
+  await endRun(world, run, end)
+  await settleIteration(world, next)
+  return undefined
+}
+
+/** The same run for whoever asks: its id is that of this run and the approval. */
+async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: Iteration, root: string): Promise<Meta> {
+  const { world, run, meta, dag } = call
+  const { dag_hash, machine, overrides, options, starter, continues } = meta
+  const run_id = runIdOfKey(run.tenant, 'iterate', `${run.run_id}|${approval_id}`)
+  const iterates = { run_id: run.run_id, approval_id, mode, feedback_ref }
+  const made = await createRun(world, {
+    run: { tenant: run.tenant, run_id },
+    dag,
+    dag_hash,
+    machine,
+    context: await iteratedContext(call, iterates),
+    overrides,
+    options,
+    starter,
+    body_hash: sha256(canonicalJson(iterates)),
+    iterates,
+    root,
+    ...(continues === undefined ? {} : { continues }),
+    queued: true,
+  })
+  return made.meta
+}

@@ -1,0 +1,24 @@
+import type { Settings } from '../settings.ts'
+
+/** What a place says of the people who decide, at this moment. */
+export interface People {
+  /** Name of a group -> whom it has now. */
+  readonly groups: Readonly<Record<string, readonly string[]>>
+  /** Who decides where a document names nobody. */
+  readonly default_group?: string | undefined
+  /** Slack's member id -> the principal that is the same person. */
+  readonly aliases: Readonly<Record<string, string>>
+  /** false: whoever started a run may not decide in it, whatever its document says. */
+  readonly self_approval: boolean
+}
+
+export function peopleOf({ approvals, slack, safety }: Pick<Settings, 'approvals' | 'slack' | 'safety'>): People {
+  const { groups, default_group } = approvals
+  return { groups, default_group, aliases: slack?.users ?? {}, self_approval: safety.self_approval }
+}
+
+/** One name a person: a member of Slack's workspace whom the settings know is called what they are elsewhere. */
+export function personOf(name: string, { aliases }: Pick<People, 'aliases'>): string {
+  const member = name.startsWith('slack:') ? name.slice('slack:'.length) : ''
+  return (Object.hasOwn(aliases, member) ? aliases[member] : undefined) ?? name
+}
