@@ -7,13 +7,14 @@ import type { NewEvent } from '../../shared/runs/event.ts'
 import type { HeadApproval } from '../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import type { Append } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { tellAtOnce } from '../blocks/told-use.ts'
 import { fewNames } from './few-names.ts'
 import { notifyEntry } from './notify-entry.ts'
 
-/** Records that a person is asked from now on; what judges of the pre-gates used goes with it. */
-export async function appendRequested(call: BlockCall, item: ApprovalItem): Promise<void> {
+/** Records that a person is asked from now on, while the lane of the attempt it is about still `stands` there; what judges of the pre-gates used goes with it. */
+export async function appendRequested(call: BlockCall, item: ApprovalItem, stands?: Append['while']): Promise<void> {
   const { world, run, block, lane } = call
   const { id, requested_at: at } = item
   const set = openApproval(item)
@@ -27,6 +28,7 @@ export async function appendRequested(call: BlockCall, item: ApprovalItem): Prom
     lane: approvalLane(id, block.index),
     ordinal: step,
     guard: { below: step },
+    ...(stands === undefined ? {} : { while: stands }),
     at,
     ...requested,
     events: [...ready, ...requested.events],

@@ -52,6 +52,7 @@ export async function decisionAppend(
     at,
     events: [decidedEvent(world, deciding, set, now)],
     approval: { id, was: approval, set },
+    ...(set.status === 'approved' && item.raise !== undefined ? { raise: item.raise } : {}),
     outbox,
     ...(outbox.length === 0 ? {} : { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() }),
     ...(isOpen ? {} : await deadlineAfterPause(world, run, head, now)),

@@ -1,22 +1,24 @@
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { readDecision } from '../approvals/read-decision.ts'
 import { endIfOverdue } from '../runs/end-if-overdue.ts'
+import { afterAnswer } from './after-answer.ts'
 import { awaitsBounce } from './awaits-bounce.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportPassed, reportRecorded } from './block-report.ts'
 import { failFastRecorded } from './fail-fast.ts'
 import { isStale } from './is-stale.ts'
+import { iterateBlock } from './iterate-block.ts'
 import { wasStopped } from './was-stopped.ts'
 import { whySkipped } from './why-skipped.ts'
 import { refuseBlock, skipBlock, stopAgain } from './without-attempt.ts'
 
 /**
- * What is left to do for a block: nothing, a skip, a person's refusal, or its work: `next`, told whether a person still
- * has to be asked.
+ * What is left to do for a block: nothing, a skip, a person's refusal, what follows from an answer, or its work: `next`,
+ * told whether a person still has to be asked.
  */
 export async function advanceBlock(
   call: BlockCall,
-  next: (undecided: boolean) => Promise<BlockReport>,
+  next: (call: BlockCall, undecided: boolean) => Promise<BlockReport>,
 ): Promise<BlockReport> {
   if (call.head.state !== 'running' || isStale(call)) return reportRecorded(call)
   if (readOrdinal(call.lane ?? 0).outcome !== undefined) {
@@ -29,6 +31,7 @@ export async function advanceBlock(
   const skip = whySkipped(call)
   if (skip !== undefined) return skipBlock(call, skip)
   const decision = await readDecision(call)
+  if (decision.kind === 'iterate') return iterateBlock(call, decision)
   if (decision.kind === 'refused') return refuseBlock(call, decision)
-  return next(decision.kind === 'undecided')
+  return afterAnswer(call, (now) => next(now, decision.kind === 'undecided'))
 }

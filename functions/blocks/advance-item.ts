@@ -1,5 +1,6 @@
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { endIfOverdue } from '../runs/end-if-overdue.ts'
+import { afterAnswer } from './after-answer.ts'
 import { mayHaveItems } from './begun-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportRecorded } from './block-report.ts'
@@ -15,5 +16,5 @@ export async function advanceItem(call: BlockCall, signal: AbortSignal | undefin
     return reportRecorded(call)
   }
   if (await endIfOverdue(call)) return reportRecorded(call)
-  return tryBlock(call, false, signal)
+  return afterAnswer(call, (now) => tryBlock(now, false, signal))
 }

@@ -8,16 +8,25 @@ import type { AttemptEnd, Failure } from './end-attempt.ts'
 import { eventHead } from './own-lane.ts'
 
 interface Decided {
-  readonly state: 'completed' | 'failed' | 'retrying'
+  readonly state: 'completed' | 'failed' | 'retrying' | 'asked'
   readonly event: NewEvent
-  readonly projection: Pick<BlockProjection, 'state' | 'failure' | 'due_at'>
+  readonly projection: Pick<BlockProjection, 'state' | 'failure' | 'due_at' | 'asked'>
   readonly due_at?: string
 }
 
-/** Completed, or tried again while a failure that may pass has tries left, else failed. */
-export function attemptOutcome(call: BlockCall, { attempt, failure, cached_from }: AttemptEnd): Decided {
-  const { block, world } = call
+/** Completed, or asked about, or tried again while a failure that may pass has tries left, else failed. */
+export function attemptOutcome(call: BlockCall, end: AttemptEnd): Decided {
+  const { attempt, failure, cached_from, ask } = end
   const head = { ...eventHead(call), attempt }
+  if (ask !== undefined) {
+    const { approval_id, about, inputs_ref } = ask
+    const asked = { approval_id, about, ...(inputs_ref === undefined ? {} : { inputs_ref }) }
+    return {
+      state: 'asked',
+      event: { ...head, type: 'block:asked', data: ask },
+      projection: { state: 'paused_approval', asked },
+    }
+  }
   if (failure === undefined) {
     return {
       state: 'completed',
@@ -25,6 +34,12 @@ export function attemptOutcome(call: BlockCall, { attempt, failure, cached_from 
       projection: { state: 'completed' },
     }
   }
+  return failedOutcome(call, attempt, failure)
+}
+
+function failedOutcome(call: BlockCall, attempt: number, failure: Failure): Decided {
+  const { block, world } = call
+  const head = { ...eventHead(call), attempt }
   const { cap, capped } = attemptCap(block.retry, world.settings.safety.max_attempts)
   const { code, feedback, gates } = failure
   const why = { code, feedback, ...(gates === undefined ? {} : { gates }) }

@@ -18,10 +18,14 @@ export async function begunItems(call: BlockCall): Promise<BegunItems | undefine
   return projection?.items === undefined ? undefined : { ...projection.items, attempt: projection.attempt }
 }
 
-/** What HEAD alone tells: the verdicts of pre-gates are written before items begin, so its lane stands past them. */
+/**
+ * What HEAD alone tells: the verdicts of pre-gates are written before items begin, so its lane stands past them; an
+ * attempt that goes on after a question writes them with that.
+ */
 export function mayHaveItems(call: BlockCall): boolean {
   const { dag, block, head } = call
   const gates = dag.blocks[block.index]?.pre_gates.length ?? 0
-  const { phase } = readOrdinal(blockLane(call, head, block.id) ?? 0)
+  const { leg, phase } = readOrdinal(blockLane(call, head, block.id) ?? 0)
+  if (leg > 0) return phase === PHASE.claimed
   return phase === (gates > 0 ? PHASE.claimed + 9 : PHASE.claimed)
 }

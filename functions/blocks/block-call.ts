@@ -10,8 +10,11 @@ import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { approvedEdits } from '../approvals/approved-edits.ts'
 import { type Pinned, readPinned } from '../runs/read-pinned.ts'
 import { type CallMeter, openMeter } from './call-meter.ts'
+import type { OpenAsk } from './open-ask.ts'
+import type { Answer } from './read-answer.ts'
 import { readProjections, readValues } from './read-outputs.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
@@ -33,6 +36,13 @@ export interface BlockCall extends Pinned {
   readonly lane: number | undefined
   /** What its calls of providers reserve and use. */
   readonly meter: CallMeter
+  /** The attempt goes on: a person said yes to what stood in its way. */
+  readonly resumed?: Resumed
+}
+
+export interface Resumed {
+  readonly ask: OpenAsk
+  readonly yes: Extract<Answer, { kind: 'yes' }>
 }
 
 /** What a machine says of the block it calls. */
@@ -73,7 +83,9 @@ function callee(block: Block, item: number | undefined): Block {
 }
 
 /** The same call as HEAD says now. */
-export async function readHead(call: Omit<BlockCall, 'head' | 'epoch' | 'raw_lane' | 'lane'>): Promise<BlockCall> {
+export async function readHead(
+  call: Omit<BlockCall, 'head' | 'epoch' | 'raw_lane' | 'lane' | 'resumed'>,
+): Promise<BlockCall> {
   const { world, run, block, lane_key } = call
   const blocks = [block.id, ...block.upstream, ...(call.module?.rules ?? []).map((rule) => rule.block)]
   const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id)))])
@@ -91,7 +103,8 @@ export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> 
   const upstream = await readUpstream(call)
   const context = await world.runs.context(run)
   const sourcesOf = { overrides: meta.overrides, upstream, context: context?.values ?? {} }
-  return { ...resolveInputs(dag, block, sourcesOf), context_version: context?.version ?? 0 }
+  const edits = await approvedEdits(call)
+  return { ...resolveInputs(dag, block, { ...sourcesOf, edits }), context_version: context?.version ?? 0 }
 }
 
 async function readUpstream(call: BlockCall) {

@@ -28,7 +28,9 @@ export function reportBlock(
 ): BlockReport {
   const gates = { passed: 0, failed: 0, waived: 0, error: 0 }
   for (const { status } of ended.verdicts) gates[status] += 1
-  const failed = ended.verdicts.filter(({ passed }) => !passed).map(({ name }) => name)
+  const failed = ended.verdicts
+    .filter(({ status }) => status === 'failed' || status === 'error')
+    .map(({ name }) => name)
   const { state, attempt, seq } = ended
   const report = { block: block.id, state, attempt, epoch, gates, failed_gates: failed, last_seq: seq }
   return e === undefined ? report : { ...report, e }

@@ -10,6 +10,7 @@ import { blockUse, pastUse } from './past-use.ts'
 interface Refusal {
   readonly fault: Fault
   readonly exceeded?: EventData<'budget:exceeded'>
+  readonly wanted?: Amount
 }
 
 /** A cap in dollars cannot be kept where nobody knows what a call costs: it is not made. */
@@ -46,7 +47,7 @@ export async function budgetExceeded(call: BlockCall, wish: Wish): Promise<Refus
   const message = `Cannot ${what} for block "${block.id}": it may use ${words(wanted[KEYS[unit]])}, and the ${whose} has ${words(cap)}: ${words(spent)} are spent, ${words(reserved)} reserved. Raise ${fix}, or lower max_tokens in model_params.`
   const of = whose === 'run' ? RUN_CAPS[unit] : BLOCK_CAPS[unit]
   const exceeded = { of, cap: Math.max(0, cap), wanted: wanted[KEYS[unit]] }
-  return { fault: new Fault('LimitExceeded', 'budget_exceeded', message, { facts: exceeded }), exceeded }
+  return { fault: new Fault('LimitExceeded', 'budget_exceeded', message, { facts: exceeded }), exceeded, wanted }
 }
 
 type Unit = 'tokens' | 'usd'

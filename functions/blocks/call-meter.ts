@@ -25,6 +25,8 @@ export interface CallMeter {
   /** Why a call was not made: the attempt fails for good, whatever a gate made of it. */
   refusal: Fault | undefined
   exceeded: EventData<'budget:exceeded'> | undefined
+  /** What the call that was not made may use. */
+  wanted: Amount | undefined
   /** What the block used before this invocation, once somebody had to know. */
   past: Promise<Amount> | undefined
   /** One reservation at a time. */
@@ -44,6 +46,7 @@ export function openMeter(): CallMeter {
     steps: 0,
     refusal: undefined,
     exceeded: undefined,
+    wanted: undefined,
     past: undefined,
     turn: Promise.resolve(),
     closed: false,

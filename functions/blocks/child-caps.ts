@@ -1,6 +1,6 @@
 import type { Dag } from '../../shared/dag/dag.ts'
 import { NOTHING } from '../../shared/runs/amounts.ts'
-import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import { isAsked, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import { type Caps, runCaps, smallest } from '../../shared/runs/run-caps.ts'
 import type { BlockCall } from './block-call.ts'
@@ -33,7 +33,7 @@ export function reserveOf({ cap_tokens = 0, cap_usd_micros = 0 }: Caps): Amount 
 
 async function claimedReserve(call: BlockCall): Promise<Caps | undefined> {
   const { lane } = call
-  if (lane === undefined || readOrdinal(lane).phase === PHASE.retrying) return undefined
+  if (lane === undefined || isAsked(lane) || readOrdinal(lane).phase === PHASE.retrying) return undefined
   const { tokens, usd_micros } = (await readOwnProjection(call, lane))?.reserved ?? NOTHING
   return { cap_tokens: tokens, cap_usd_micros: usd_micros }
 }
@@ -55,7 +55,7 @@ function lessened({ cap_tokens, cap_usd_micros }: Caps, { tokens, usd_micros }: 
 
 async function refuseChild(call: BlockCall): Promise<never> {
   const least = { tokens: 1, usd_micros: 1 }
-  const { fault, exceeded } = await budgetExceeded(call, {
+  const { fault, exceeded, wanted } = await budgetExceeded(call, {
     what: 'open a child run',
     wanted: least,
     of: 'any',
@@ -63,5 +63,6 @@ async function refuseChild(call: BlockCall): Promise<never> {
     flying: NOTHING,
   })
   call.meter.exceeded = exceeded
+  call.meter.wanted = wanted
   throw fault
 }

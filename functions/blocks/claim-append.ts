@@ -1,7 +1,7 @@
 import { NOTHING } from '../../shared/runs/amounts.ts'
-import type { NewEvent } from '../../shared/runs/event.ts'
+import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
-import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import { ordinal, PHASE, workingLeg } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append } from '../../shared/runs/run-store.ts'
@@ -11,36 +11,67 @@ import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
 import { LEASE_MS } from './watch-attempt.ts'
 
-/** The append that claims an attempt: block:started with holder and lease, if the lane is as it was read. */
+/**
+ * The append that claims an attempt: block:started with holder and lease, if the lane is as it was read. One that a
+ * person let go on is claimed anew, in its next leg: block:resumed.
+ */
 export function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string): Append {
-  const { world, epoch } = call
-  const { attempt, failure } = open
-  const { items, hash, context_version } = prepared
-  const now = world.clock.now()
-  const at = new Date(now).toISOString()
-  const place = ordinal({ epoch, attempt, phase: PHASE.claimed })
+  const { world, resumed } = call
+  const { attempt } = open
+  const at = new Date(world.clock.now()).toISOString()
+  const place = placeOf(call, attempt)
   const reserve = [prepared.reserve ?? NOTHING].filter(({ tokens, usd_micros }) => tokens + usd_micros > 0)
   const held = { holder, lease_until: leaseOf(call, prepared), ...childOf(prepared) }
-  const data = { inputs_hash: hash, context_version, ...held, ...(items === undefined ? {} : { items }) }
-  const started: NewEvent = { type: 'block:started', ...eventHead(call), attempt, data }
-  const before: Partial<BlockProjection> = {
-    inputs_hash: hash,
-    ...(reserve[0] === undefined ? {} : { reserved: reserve[0] }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(items === undefined ? {} : { items: { ...items, since: at } }),
-  }
   return {
     ...laneHead(call),
     ordinal: place,
-    guard: { is: open.lane },
+    // Verdicts that were waived may go before it, in steps of their own.
+    guard: resumed === undefined ? { is: open.lane } : { below: place },
     at,
-    events: [...readyOf(call), started, ...reserve.map((data) => reservedBy(call, attempt, data))],
+    events: [...beginning(call, attempt, prepared, held), ...reserve.map((data) => reservedBy(call, attempt, data))],
     ...(reserve[0] === undefined ? {} : { reserve: reserve[0] }),
     ...slotOf(call),
     ...(prepared.child === undefined ? {} : { child: { lane: call.lane_key, run_id: prepared.child } }),
-    ...(prepared.pre.events.length > 0 ? {} : openingOf(call, prepared)),
-    projection: { ...ownerOf(call), ordinal: place, attempt, state: 'running', ...held, ...before },
+    ...(isRecordedLater(call, prepared) ? {} : openingOf(call, prepared)),
+    projection: {
+      ...ownerOf(call),
+      ordinal: place,
+      attempt,
+      state: 'running',
+      ...held,
+      inputs_hash: prepared.hash,
+      ...(reserve[0] === undefined ? {} : { reserved: reserve[0] }),
+      ...(open.failure === undefined ? {} : { failure: open.failure }),
+      ...(prepared.items === undefined ? {} : { items: { ...prepared.items, since: at } }),
+    },
   }
+}
+
+/** Whether the verdicts of the pre-gates come in an append of their own, after the claim. */
+export function isRecordedLater({ resumed }: BlockCall, { pre }: PreparedAttempt): boolean {
+  return resumed === undefined && pre.events.length > 0
+}
+
+function placeOf({ epoch, lane, resumed }: BlockCall, attempt: number): number {
+  const leg = resumed === undefined ? 0 : workingLeg(lane ?? 0)
+  return ordinal({ epoch, attempt, leg, phase: PHASE.claimed })
+}
+
+type Held = Pick<EventData<'block:started'>, 'holder' | 'lease_until' | 'child'>
+
+function beginning(
+  call: BlockCall,
+  attempt: number,
+  { items, hash, context_version }: PreparedAttempt,
+  held: Held,
+): readonly NewEvent[] {
+  const { resumed } = call
+  const data = { ...held, ...(items === undefined ? {} : { items }) }
+  const head = { ...eventHead(call), attempt }
+  if (resumed !== undefined) {
+    return [{ type: 'block:resumed', ...head, data: { approval_id: resumed.ask.approval_id, ...data } }]
+  }
+  return [...readyOf(call), { type: 'block:started', ...head, data: { inputs_hash: hash, context_version, ...data } }]
 }
 
 /** Items begin with the last append of the claim: the one of the pre-gates' verdicts, if there are any. */

@@ -1,8 +1,8 @@
 import type { LeasePool } from '../../shared/runs/leases.ts'
-import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Appended, RunKey } from '../../shared/runs/run-store.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { Append, Appended, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
-import { claimAppend, openingOf } from './claim-append.ts'
+import { claimAppend, isRecordedLater, openingOf } from './claim-append.ts'
 import type { OpenAttempt } from './open-attempt.ts'
 import { laneHead } from './own-lane.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
@@ -10,6 +10,7 @@ import { attemptLease, type ProviderLease } from './provider-lease.ts'
 import { recordEvents } from './record-events.ts'
 import { retryBlock } from './retry-block.ts'
 import { settleMeter } from './settle-meter.ts'
+import { nextAnswered } from './steps-left.ts'
 
 const SLOT_WAIT_MS = 15_000
 /** Places at a provider are given back in other processes too, which wake nobody here. */
@@ -76,7 +77,7 @@ async function claimOnce(
   const claimed = { attempt: open.attempt, holder, lease }
   try {
     const append = claimAppend(call, open, prepared, holder)
-    const done = await call.world.runs.append(append)
+    const done = await recordClaim(call, append, prepared)
     if (done.ok) {
       call.meter.claim = append.projection
       const seq = await recordPre(call, open.attempt, prepared)
@@ -89,6 +90,16 @@ async function claimOnce(
     await lease.end()
     throw error
   }
+}
+
+/** An attempt that goes on tells what was waived, and what was judged since, with that. */
+async function recordClaim(call: BlockCall, append: Append, { pre }: PreparedAttempt): Promise<Appended> {
+  const { world, resumed, lane = 0, meter } = call
+  if (resumed === undefined) return world.runs.append(append)
+  const step = { ...readOrdinal(append.ordinal), phase: nextAnswered(lane) }
+  const done = await recordEvents(world, step, [...pre.events, ...append.events], append, meter.reserved)
+  if (done.ok) settleMeter(meter)
+  return done
 }
 
 const NO_LEASE: ProviderLease = { end: async () => undefined }
@@ -122,7 +133,7 @@ export async function recordPre(
   prepared: PreparedAttempt,
 ): Promise<number | 'ended' | undefined> {
   const { pre } = prepared
-  if (pre.events.length === 0) return undefined
+  if (!isRecordedLater(call, prepared)) return undefined
   const { world, epoch } = call
   const at = ordinal({ epoch, attempt, phase: PHASE.claimed + 9 })
   const time = new Date(world.clock.now()).toISOString()

@@ -3,12 +3,15 @@ import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import { attemptOutcome } from './attempt-outcome.ts'
-import type { BlockCall } from './block-call.ts'
+import type { BlockCall, BlockInputs } from './block-call.ts'
 import { freedByEnd } from './freed-by-end.ts'
 import { originOf } from './origin-of.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
+import { questionFor } from './question-for.ts'
+import { readOwnProjection } from './read-outputs.ts'
 import { recordEvents } from './record-events.ts'
 import { retryBlock } from './retry-block.ts'
+import { stepsLeft } from './steps-left.ts'
 import { tellUse } from './told-use.ts'
 
 /** Why an attempt did not complete; `retry` = another try may help. */
@@ -20,6 +23,8 @@ export interface Failure {
   readonly feedback: readonly string[]
   /** Names of the gates that did not hold. */
   readonly gates?: readonly string[]
+  /** A person may waive them. */
+  readonly ask?: 'pre_gates' | 'post_gates'
   /** Milliseconds the provider asked us to wait. */
   readonly retry_after_ms?: number
 }
@@ -31,6 +36,10 @@ export interface AttemptEnd {
   readonly verdicts: readonly Verdict[]
   readonly gate_events: readonly NewEvent[]
   readonly failure?: Failure
+  /** What a person is asked about it instead. */
+  readonly ask?: EventData<'block:asked'>
+  /** What it had made before a person was asked about it. */
+  readonly stored?: Pick<BlockProjection, 'outputs' | 'made'>
   /** The run whose result stands in for a dispatch. */
   readonly cached_from?: string
   /** The run's new deadline. */
@@ -38,22 +47,32 @@ export interface AttemptEnd {
 }
 
 export interface Recorded {
-  readonly state: 'completed' | 'failed' | 'retrying' | 'cancelled'
+  readonly state: 'completed' | 'failed' | 'retrying' | 'asked' | 'cancelled'
   readonly seq: number
   readonly due_at?: string
 }
 
+/** What the values an attempt works with are told as. */
+interface WorkedWith {
+  readonly hash: string | undefined
+  /** Kept where a person is asked before they are used. */
+  readonly inputs?: BlockInputs
+}
+
 /**
- * Records the end of an attempt in one update: output, verdicts and completed, retrying or failed. Published outputs
- * appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped; of an
+ * Records the end of an attempt in one update: output, verdicts and completed, retrying, asked or failed. Published
+ * outputs appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped; of an
  * attempt that was superseded RetryBlock.
  */
-export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: string | undefined): Promise<Recorded> {
+export async function endAttempt(call: BlockCall, given: AttemptEnd, { hash, inputs }: WorkedWith): Promise<Recorded> {
   const { world, epoch } = call
-  const { attempt } = end
+  const { attempt } = given
+  const { leg, first } = stepsLeft(call, attempt)
+  const ask = await questionFor(call, { failure: given.failure, leg, inputs })
+  const end = ask === undefined ? given : { ...given, ask }
   const outcome = attemptOutcome(call, end)
   const told = tellUse(call, attempt, outcome.event)
-  const lane = ordinal({ epoch, attempt, phase: PHASE[outcome.state] })
+  const lane = ordinal({ epoch, attempt, leg, phase: PHASE[outcome.state] })
   const output: NewEvent[] =
     end.output === undefined ? [] : [{ type: 'block:output', ...eventHead(call), attempt, data: end.output }]
   const projection: BlockProjection = {
@@ -61,19 +80,21 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: 
     ordinal: lane,
     attempt,
     ...outcome.projection,
-    ...(inputs_hash === undefined ? {} : { inputs_hash }),
+    ...(hash === undefined ? {} : { inputs_hash: hash }),
     ...publishedBy(end),
+    ...(ask === undefined ? {} : await heldBy(call)),
   }
   const done = await recordEvents(
     world,
-    { epoch, attempt, phase: PHASE.gates },
+    { epoch, attempt, leg, phase: first },
     [...output, ...end.gate_events, ...told.events],
     {
       ...laneHead(call),
       ordinal: lane,
-      guard: { below: ordinal({ epoch, attempt, phase: PHASE.retrying }) },
+      guard: { below: ordinal({ epoch, attempt, leg, phase: PHASE.retrying }) },
       at: new Date(world.clock.now()).toISOString(),
-      ...freedByEnd(call),
+      // Items stay until the block has ended.
+      ...(ask === undefined ? freedByEnd(call) : { end: ownerOf(call) }),
       ...(end.deadline_at === undefined ? {} : { deadline_at: end.deadline_at }),
       ...told.share,
       projection,
@@ -87,8 +108,20 @@ export async function endAttempt(call: BlockCall, end: AttemptEnd, inputs_hash: 
 }
 
 /** Where it failed nobody takes its outputs over: what they came of is left to the events. */
-function publishedBy({ output, failure }: AttemptEnd): Pick<BlockProjection, 'outputs' | 'made'> {
-  if (output === undefined) return {}
-  const { outputs } = output
-  return failure === undefined ? { outputs, made: originOf(output) } : { outputs }
+function publishedBy({ output, stored, ask, failure }: AttemptEnd): Pick<BlockProjection, 'outputs' | 'made'> {
+  const all = output === undefined ? (stored ?? {}) : { outputs: output.outputs, made: originOf(output) }
+  if (failure === undefined || ask !== undefined) return all
+  return all.outputs === undefined ? {} : { outputs: all.outputs }
+}
+
+/** What an attempt that goes on after an answer is still of: its items or child, and what the try before it was told. */
+async function heldBy({ meter, ...call }: BlockCall): Promise<Pick<BlockProjection, 'items' | 'child' | 'failure'>> {
+  const { lane } = call
+  const before = meter.claim ?? (lane === undefined ? undefined : await readOwnProjection({ meter, ...call }, lane))
+  const { items, child, failure } = before ?? {}
+  return {
+    ...(items === undefined ? {} : { items }),
+    ...(child === undefined ? {} : { child }),
+    ...(failure === undefined ? {} : { failure }),
+  }
 }

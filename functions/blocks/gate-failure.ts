@@ -6,7 +6,13 @@ import { shortText } from './short-text.ts'
 /** The failure of a block side whose gates did not hold, with each failed gate as feedback. */
 export function gateFailure(phase: 'pre' | 'post', { verdicts, composed }: Judged): Failure {
   const failed = verdicts.filter(({ name }) => composed.failed.includes(name))
-  return { code: `${phase}_gate_failed`, retry: composed.action === 'retry', ...wordsOf(`${phase}-gate`, failed) }
+  const ask = composed.action === 'ask' ? { ask: `${phase}_gates` as const } : {}
+  return {
+    code: `${phase}_gate_failed`,
+    retry: composed.action === 'retry',
+    ...ask,
+    ...wordsOf(`${phase}-gate`, failed),
+  }
 }
 
 /** The failure of a move that a gate of the task does not let pass; undefined = all hold. Another try changes nothing. */

@@ -8,8 +8,8 @@ import { openItems } from './open-items.ts'
 export async function itemNumbers(call: BlockCall, host: HostContext): Promise<readonly number[]> {
   let count = 0
   await guardBlock(call, host, () =>
-    advanceBlock(call, async (undecided) => {
-      const opened = await openItems(call, undecided, host.signal)
+    advanceBlock(call, async (now, undecided) => {
+      const opened = await openItems(now, undecided, host.signal)
       count = opened.count
       return opened.report
     }),

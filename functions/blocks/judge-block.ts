@@ -1,4 +1,5 @@
 import type { GateUse } from '../../shared/dag/dag.ts'
+import type { Fault } from '../../shared/errors.ts'
 import { type Composed, composeVerdicts } from '../../shared/gates/compose.ts'
 import type { GateFacts, Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
@@ -15,30 +16,41 @@ export interface Judged {
   readonly verdicts: readonly Verdict[]
   readonly composed: Composed
   readonly events: readonly NewEvent[]
+  /** A judge may not be asked: the gates from there on were not judged. */
+  readonly refusal?: Fault
 }
 
-/** Judges every gate of one side (never only the first): pre-gates see inputs, post-gates inputs and outputs. */
+/**
+ * Judges every gate of one side (never only the first): pre-gates see inputs, post-gates inputs and outputs. Those
+ * `known`, of an attempt that goes on after a question, are not judged again.
+ */
 export async function judgeBlock(
   call: BlockCall,
   phase: 'pre' | 'post',
   attempt: number,
   facts: Omit<GateFacts, 'at'>,
+  known: readonly Verdict[] = [],
 ): Promise<Judged> {
   const { world, block } = call
   const uses: readonly GateUse[] = phase === 'pre' ? block.pre_gates : block.post_gates
   const at = new Date(world.clock.now()).toISOString()
-  const verdicts: Verdict[] = []
+  const verdicts: Verdict[] = [...known]
   const events: NewEvent[] = []
+  const before = new Set(known.map(({ name }) => name))
+  const composed = () => composeVerdicts(uses, verdicts, block.gate_composition[phase])
   for (const use of uses) {
+    if (before.has(use.name)) continue
     const calls: RecordedCall[] = []
     const verdict = await judgeGate(use, { ...facts, at }, gatePorts(call, calls), () => world.clock.now())
     // Whatever a gate makes of a judge it may not ask: a budget is no opinion about the block's work.
-    if (call.meter.refusal !== undefined) throw call.meter.refusal
+    if (call.meter.refusal !== undefined) {
+      return { verdicts, composed: composed(), events, refusal: call.meter.refusal }
+    }
     verdicts.push(verdict)
     const told = { spent: takeUntold(call.meter), ...(await keepAnswers(call, calls)) }
     events.push(gateEvent(verdict, eventHead(call), attempt, phase, told))
   }
-  return { verdicts, composed: composeVerdicts(uses, verdicts, block.gate_composition[phase]), events }
+  return { verdicts, composed: composed(), events }
 }
 
 /** A verdict as an event. */

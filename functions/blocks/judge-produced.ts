@@ -1,10 +1,11 @@
 import { canonicalJson, type Json } from '../../shared/canonical.ts'
 import type { GateFacts } from '../../shared/gates/gate.ts'
-import type { StoredValue } from '../../shared/runs/event.ts'
+import type { EventData, StoredValue } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
 import type { AttemptEnd } from './end-attempt.ts'
+import { failureOf } from './failure-of.ts'
 import { gateFailure, taskRefusal } from './gate-failure.ts'
-import { gateEvent, judgeBlock } from './judge-block.ts'
+import { gateEvent, type Judged, judgeBlock } from './judge-block.ts'
 import { eventHead } from './own-lane.ts'
 import type { Produced } from './produced.ts'
 import { shortText } from './short-text.ts'
@@ -34,13 +35,23 @@ export async function judgeProduced(
     ...answerFacts(call, produced.facts, latency_ms),
   })
   const end = { attempt, output, verdicts: judged.verdicts, gate_events: [...own, ...judged.events] }
-  return judged.composed.passed ? end : { ...end, failure: gateFailure('post', judged) }
+  return { ...end, ...postFailure(call, judged) }
+}
+
+/** Why an attempt whose post-gates were judged is not completed by them. */
+export function postFailure(call: BlockCall, judged: Judged): Pick<AttemptEnd, 'failure'> {
+  if (judged.refusal !== undefined) return { failure: failureOf(call, judged.refusal) }
+  return judged.composed.passed ? {} : { failure: gateFailure('post', judged) }
+}
+
+type Answered = Pick<EventData<'block:output'>, 'provider' | 'model' | 'finish_reason' | 'tokens_in' | 'tokens_out'> & {
+  readonly usd_micros?: number | undefined
 }
 
 /** What the attempt used, and, where a model answered, which one and how it ended. */
-function answerFacts(
+export function answerFacts(
   { block }: BlockCall,
-  { usd_micros: usd, tokens_in, tokens_out, provider, model, finish_reason }: Produced['facts'],
+  { usd_micros: usd, tokens_in, tokens_out, provider, model, finish_reason }: Answered,
   latency_ms: number,
 ): Pick<GateFacts, 'measured' | 'answer'> {
   const cost_usd = usd === undefined ? null : usd / 1_000_000

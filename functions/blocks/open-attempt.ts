@@ -4,7 +4,7 @@ import type { UsedByCalls } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
-import type { BlockCall } from './block-call.ts'
+import type { BlockCall, Resumed } from './block-call.ts'
 import { freedByEnd } from './freed-by-end.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { readOwnProjection } from './read-outputs.ts'
@@ -23,12 +23,14 @@ export interface OpenAttempt {
 }
 
 /**
- * Decides from the lane alone which attempt comes next (the attempt number lives in the store only): none -> 1;
+ * Decides from the lane alone which attempt comes next (the attempt number lives in the store only): none -> 1; the same
+ * one where a person let it go on;
  * retrying and due -> n + 1; claimed with a live lease -> RetryBlock with the rest; claimed with a dead lease -> the
  * attempt is lost and recorded as such, then n + 1 (decisions, "Block state"; docs/adr/0009 on lost attempts).
  */
 export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_for_good'> {
   if (call.lane === undefined) return { attempt: 1, lane: call.raw_lane }
+  if (call.resumed !== undefined) return resumedAttempt(call, call.resumed)
   const { attempt, phase } = readOrdinal(call.lane)
   const projection = await readOwnProjection(call, call.lane)
   if (phase === PHASE.retrying) {
@@ -39,6 +41,11 @@ export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_
     throw retryIn(call, Date.parse(projection?.lease_until ?? '') - call.world.clock.now())
   }
   return recordLost(call, attempt, projection)
+}
+
+/** The same attempt, which a person let go on. */
+function resumedAttempt({ raw_lane }: BlockCall, { ask }: Resumed): OpenAttempt {
+  return { attempt: ask.attempt, lane: raw_lane, ...failureOf(ask.projection) }
 }
 
 /** The machine's Wait does delays of a second and more; shorter ones are slept here (decisions, "Block state"). */
@@ -64,11 +71,11 @@ async function recordLost(
   attempt: number,
   projection: BlockProjection | undefined,
 ): Promise<OpenAttempt | 'lost_for_good'> {
-  const { world, epoch } = call
+  const { world } = call
   const at = new Date(world.clock.now()).toISOString()
   const again = attempt < world.settings.safety.max_attempts
   const state = again ? ('retrying' as const) : ('failed' as const)
-  const lane = ordinal({ epoch, attempt, phase: PHASE[state] })
+  const lane = ordinal({ ...readOrdinal(call.lane ?? 0), phase: PHASE[state] })
   const code = 'ATTEMPT_LOST'
   const reason = `attempt ${attempt} was lost: its function ended without a result`
   const head = { ...eventHead(call), attempt }

@@ -55,7 +55,7 @@ async function claimAndEnd(
 ): Promise<BlockReport> {
   const { items: _, ...whole } = ready
   if ((await claimAttempt(call, open, whole, signal)) === 'ended') return reportRecorded(call)
-  return finishAttempt(call, end, { inputs_hash: ready.hash, before: ready.pre.verdicts })
+  return finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts })
 }
 
 function running(call: BlockCall, attempt: number): BlockReport {

@@ -21,6 +21,7 @@ export function laneHead(call: BlockCall): Pick<Append, 'run' | 'lane' | 'item_o
   const { run, block, item, epoch, head } = call
   const lane = laneKey(ownerOf(call))
   if (item === undefined) return { run, lane }
-  const { attempt } = readOrdinal(head.lanes[String(block.index)] ?? 0)
-  return { run, lane, item_of: { block: block.index, below: ordinal({ epoch, attempt, phase: PHASE.completed }) } }
+  const { attempt, leg } = readOrdinal(head.lanes[String(block.index)] ?? 0)
+  const below = ordinal({ epoch, attempt, leg, phase: PHASE.completed })
+  return { run, lane, item_of: { block: block.index, below } }
 }

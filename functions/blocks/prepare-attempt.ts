@@ -1,13 +1,13 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
-import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
+import type { BlockCall, BlockInputs } from './block-call.ts'
 import type { AttemptEnd, Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { gateFailure } from './gate-failure.ts'
 import { isUnwanted } from './is-unwanted.ts'
-import { itemInputs } from './item-inputs.ts'
-import { type Judged, judgeBlock } from './judge-block.ts'
+import type { Judged } from './judge-block.ts'
+import { attemptInputs, judgePre } from './judge-pre.ts'
 import { shortText } from './short-text.ts'
 import { takenOver } from './taken-over.ts'
 
@@ -33,7 +33,7 @@ const NOT_JUDGED: Judged = { verdicts: [], events: [], composed: { passed: true,
 /** Inputs and pre-gates of the attempt; what is wrong with them is recorded as its failure, after the claim. */
 export async function prepareAttempt(call: BlockCall, attempt: number): Promise<PreparedAttempt> {
   try {
-    const inputs = await (call.item === undefined ? resolveBlockInputs(call) : itemInputs(call))
+    const inputs = await attemptInputs(call)
     const hash = sha256(canonicalJson(inputs.values))
     if (isUnwanted(call, inputs.values)) return { ...inputs, hash, pre: NOT_JUDGED, unwanted: true }
     if (inputs.problems.length > 0) {
@@ -41,8 +41,8 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
       const failure = { code: 'missing_input', reason, retry: false, feedback: [] }
       return { ...inputs, hash, pre: NOT_JUDGED, failure }
     }
-    const measured = { cost_usd: null, latency_ms: null }
-    const pre = await judgeBlock(call, 'pre', attempt, { inputs: inputs.values, outputs: {}, measured })
+    const pre = await judgePre(call, attempt, inputs)
+    if (pre.refusal !== undefined) return { ...inputs, hash, pre, failure: failureOf(call, pre.refusal) }
     if (!pre.composed.passed) return { ...inputs, hash, pre, failure: gateFailure('pre', pre) }
     const taken = await takenOver(call, { attempt, inputs_hash: hash, values: inputs.values })
     return { ...inputs, hash, pre, ...(taken === undefined ? {} : { taken }) }

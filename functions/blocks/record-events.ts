@@ -13,6 +13,7 @@ const MAX_BYTES = 6_500
 interface Step {
   readonly epoch: number
   readonly attempt: number
+  readonly leg?: number
   /** Phase of the first append; the following ones count up from it. */
   readonly phase: number
 }
@@ -32,7 +33,7 @@ export async function recordEvents(
   const parts = partsOf(events)
   let left = reserved
   for (const [i, part] of parts.slice(0, -1).entries()) {
-    const at = ordinal({ epoch: step.epoch, attempt: step.attempt, phase: step.phase + i })
+    const at = ordinal({ ...step, phase: step.phase + i })
     const { run, lane, at: time, item_of, share } = final
     const of = { ...(item_of === undefined ? {} : { item_of }), ...(share === undefined ? {} : { share }) }
     const head = { run, lane, ...of, ordinal: at, guard: { below: at }, at: time }

@@ -1,4 +1,5 @@
 import type { Block } from '../../shared/dag/dag.ts'
+import { REJECTION_GATE } from '../../shared/dag/rejection-gate.ts'
 import { less, NOTHING, plus } from '../../shared/runs/amounts.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { amountOf } from '../../shared/runs/event-cost.ts'
@@ -49,6 +50,7 @@ interface Found {
     | 'made'
     | 'due_at'
     | 'failure'
+    | 'asked'
   >
   /** Gates of this attempt that did not hold. */
   readonly refused: readonly { readonly name: string; readonly line: string; readonly phase: 'pre' | 'post' }[]
@@ -70,6 +72,19 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
       const run = child === undefined ? {} : { child }
       return { facts: { state: 'running', holder, lease_until, inputs_hash, ...run, ...before }, refused: [] }
     }
+    case 'block:asked':
+      return { facts: askedAbout(facts, event), refused }
+    case 'block:resumed': {
+      const { holder, lease_until, child, items } = event.data
+      const before = {
+        ...pick(facts, ['inputs_hash', 'failure']),
+        ...(items === undefined ? {} : { items: { ...items, since: event.at } }),
+      }
+      return {
+        facts: { state: 'running', holder, lease_until, ...(child === undefined ? {} : { child }), ...before },
+        refused,
+      }
+    }
     case 'budget:reserved':
       return { facts: { ...facts, ...heldBy(facts, event) }, refused }
     case 'block:output': {
@@ -79,7 +94,8 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
     case 'block:gate': {
       const { gate, status, reason, phase } = event.data
       const holds = status === 'passed' || status === 'waived' || warns(block, gate)
-      return { facts, refused: holds ? refused : [...refused, { name: gate, line: `${gate}: ${reason}`, phase }] }
+      const others = refused.filter((one) => one.name !== gate || one.phase !== phase)
+      return { facts, refused: holds ? others : [...others, { name: gate, line: `${gate}: ${reason}`, phase }] }
     }
     case 'block:retrying':
       return {
@@ -87,7 +103,10 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
         refused,
       }
     case 'block:failed':
-      return { facts: { ...ended(facts, 'failed'), failure: failureOf(event, facts, refused) }, refused }
+      return {
+        facts: { ...ended(facts, 'failed'), failure: { ...failureOf(event, facts, refused), ...routed(event, block) } },
+        refused,
+      }
     case 'block:completed':
       return { facts: ended(facts, 'completed'), refused }
     case 'block:cancelled':
@@ -97,6 +116,18 @@ function next({ facts, refused }: Found, event: RunEvent, block: Block | undefin
     default:
       return { facts, refused }
   }
+}
+
+/** What the attempt has made and is of stays until it is answered. */
+function askedAbout(facts: Found['facts'], { data }: Extract<RunEvent, { type: 'block:asked' }>): Found['facts'] {
+  const { approval_id, about, inputs_ref } = data
+  const asked = { approval_id, about, ...(inputs_ref === undefined ? {} : { inputs_ref }) }
+  const kept = pick(facts, ['inputs_hash', 'outputs', 'made', 'items', 'child', 'failure'])
+  return { ...kept, state: 'paused_approval', asked }
+}
+
+function pick<K extends keyof Found['facts']>(facts: Found['facts'], keys: readonly K[]): Partial<Found['facts']> {
+  return Object.fromEntries(keys.flatMap((key) => (facts[key] === undefined ? [] : [[key, facts[key]]])))
 }
 
 /** A reservation renews the lease of who makes it; a child run holds its attempt for as long as it lives. */
@@ -123,10 +154,32 @@ function failureOf(
   refused: Found['refused'],
 ): NonNullable<BlockProjection['failure']> {
   if (code === 'ATTEMPT_LOST') return { code, reason, feedback: before.failure?.feedback ?? [] }
+  const isRefused = code === 'ask_rejected' || code === 'ask_expired'
+  if (isRefused) return refusedAsk({ code, reason }, before, refused)
   if (!/_gate_(failed|refused)$/.test(code)) return { code, reason, feedback: [reason] }
   // A pre-gate that failed while its composition held is no part of what the post-gates refused.
   const mine = code === 'post_gate_failed' ? refused.filter(({ phase }) => phase === 'post') : refused
   return { code, reason, feedback: mine.map(({ line }) => line), gates: mine.map(({ name }) => name) }
+}
+
+/** A rejection that sends the run back goes by the name its rules have for it. */
+function routed(
+  { data: { code } }: Extract<RunEvent, { type: 'block:failed' }>,
+  block: Block | undefined,
+): Partial<NonNullable<BlockProjection['failure']>> {
+  return code === 'approval_rejected' && block?.approval?.on_reject === 'route' ? { gates: [REJECTION_GATE] } : {}
+}
+
+/** A person did not let it pass: the gates that were asked about failed it, and those words are the last line. */
+function refusedAsk(
+  told: { readonly code: string; readonly reason: string },
+  { asked }: Found['facts'],
+  refused: Found['refused'],
+): NonNullable<BlockProjection['failure']> {
+  const phase = asked?.about === 'pre_gates' ? 'pre' : 'post'
+  const mine = asked?.about === 'budget' ? [] : refused.filter((one) => one.phase === phase)
+  const gates = mine.length === 0 ? {} : { gates: mine.map(({ name }) => name) }
+  return { ...told, feedback: [...mine.map(({ line }) => line), told.reason], ...gates }
 }
 
 function warns(block: Block | undefined, gate: string): boolean {

@@ -32,7 +32,8 @@ export async function reservationAppend(call: BlockCall, caps: CallCaps, short: 
     return { append: { ...common, ...(await besideLane(call)), events: [event] } }
   }
   const { attempt } = claim
-  const step = ordinal({ epoch, attempt, phase: PHASE.reserved + Math.min(meter.steps, MOST_STEPS) })
+  const { leg } = readOrdinal(claim.ordinal)
+  const step = ordinal({ epoch, attempt, leg, phase: PHASE.reserved + Math.min(meter.steps, MOST_STEPS) })
   const reserved = plus(meter.reserved, short)
   const lease_until = new Date(now + LEASE_MS).toISOString()
   const projection = { ...claim, ordinal: step, lease_until, reserved }

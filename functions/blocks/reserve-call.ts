@@ -95,9 +95,13 @@ function taken({ meter }: BlockCall, { claim }: Reservation, short: Amount): voi
   meter.steps += 1
 }
 
-function refuse({ meter }: BlockCall, { fault, exceeded }: ReturnType<typeof priceUnknown>): Fault | MachineSignal {
+function refuse(
+  { meter }: BlockCall,
+  { fault, exceeded, wanted }: ReturnType<typeof priceUnknown>,
+): Fault | MachineSignal {
   meter.refusal = fault
   meter.exceeded = exceeded
+  meter.wanted = wanted
   return fault
 }
 

@@ -33,7 +33,7 @@ export async function tryBlock(
     ready.failure === undefined
       ? (ready.taken ?? (await runAttempt(call, claimed, work)))
       : { attempt: open.attempt, verdicts: [], gate_events: [], failure: ready.failure }
-  return finishAttempt(call, end, { inputs_hash: ready.hash, before: ready.pre.verdicts })
+  return finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts })
 }
 
 /** What is left to do when a lost attempt was the last. */

@@ -35,7 +35,7 @@ export async function tryChild(
   if (ready.order !== undefined) return startChild(call, open.attempt, token, ready.order)
   const bare = { attempt: open.attempt, verdicts: [], gate_events: [] }
   const end = ready.taken ?? (ready.failure === undefined ? bare : { ...bare, failure: ready.failure })
-  const recorded = await endAttempt(call, end, ready.hash)
+  const recorded = await endAttempt(call, end, { hash: ready.hash, inputs: ready })
   await whenNotDone(call, recorded, ready.failure)
   return reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: ready.pre.verdicts })
 }
@@ -43,7 +43,8 @@ export async function tryChild(
 /** An attempt that was claimed with its child is never lost: whoever comes next goes on with it. */
 async function openChildAttempt(call: BlockCall): Promise<OpenAttempt & { readonly claimed: boolean }> {
   const { attempt, phase } = readOrdinal(call.lane ?? 0)
-  if (call.lane !== undefined && phase !== PHASE.retrying && opensChild(call, attempt)) {
+  const goesOn = call.resumed !== undefined
+  if (!goesOn && call.lane !== undefined && phase !== PHASE.retrying && opensChild(call, attempt)) {
     return { attempt, lane: call.lane, claimed: true }
   }
   const open = await openAttempt(call)
@@ -53,8 +54,8 @@ async function openChildAttempt(call: BlockCall): Promise<OpenAttempt & { readon
 
 /** Who claimed may have died before the verdicts of the pre-gates were recorded: nothing completes without them. */
 async function goOnWith(call: BlockCall, { attempt, lane }: OpenAttempt, ready: PreparedAttempt) {
-  const { phase } = readOrdinal(lane ?? 0)
-  return phase < PHASE.claimed + 9 ? recordPre(call, attempt, ready) : undefined
+  const { leg, phase } = readOrdinal(lane ?? 0)
+  return leg === 0 && phase < PHASE.claimed + 9 ? recordPre(call, attempt, ready) : undefined
 }
 
 async function startChild(call: BlockCall, attempt: number, token: string, order: ChildOrder): Promise<BlockReport> {

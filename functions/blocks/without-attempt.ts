@@ -1,6 +1,6 @@
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
-import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { BlockState } from '../../shared/runs/run-items.ts'
+import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/ordinal.ts'
+import type { BlockProjection, BlockState } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock } from './block-report.ts'
 import { failFast } from './fail-fast.ts'
@@ -17,11 +17,12 @@ export function skipBlock(call: BlockCall, data: EventData<'block:skipped'>): Pr
 /** Records that a person (or the expiry of the question) refused this block: it fails without being dispatched. */
 export async function refuseBlock(
   call: BlockCall,
-  { code, reason }: { readonly code: string; readonly reason: string },
+  { code, reason, gates }: { readonly code: string; readonly reason: string; readonly gates?: readonly string[] },
 ): Promise<BlockReport> {
   const event: NewEvent = { type: 'block:failed', ...eventHead(call), data: { code, reason } }
-  const report = await endWithout(call, 'failed', event)
-  if (report.state === 'failed') await failFast(call, { code, reason })
+  const named = gates === undefined ? {} : { gates }
+  const report = await endWithout(call, 'failed', event, { code, reason, feedback: [reason], ...named })
+  if (report.state === 'failed') await failFast(call, { code, reason, ...named })
   return report
 }
 
@@ -29,18 +30,20 @@ export async function refuseBlock(
 export async function stopAgain(call: BlockCall): Promise<BlockReport> {
   const [before] = await call.world.runs.projections(call.run, [call.block.index])
   const { code, reason } = before?.failure ?? { code: 'stopped', reason: 'stopped in an earlier pass' }
-  return endWithout(call, 'cancelled', { type: 'block:cancelled', ...eventHead(call), data: { code, reason } })
+  const failure = { code, reason }
+  return endWithout(call, 'cancelled', { type: 'block:cancelled', ...eventHead(call), data: failure }, failure)
 }
 
 async function endWithout(
   call: BlockCall,
   state: BlockState & ('skipped' | 'failed' | 'cancelled'),
   event: NewEvent,
+  failure?: BlockProjection['failure'],
 ): Promise<BlockReport> {
   const { world, epoch, lane } = call
   const attempt = lane === undefined ? 0 : readOrdinal(lane).attempt
-  const at = ordinal({ epoch, attempt, phase: PHASE[state] })
-  const failure = event.type === 'block:failed' || event.type === 'block:cancelled' ? { failure: event.data } : {}
+  const leg = lane === undefined ? 0 : workingLeg(lane)
+  const at = ordinal({ epoch, attempt, leg, phase: PHASE[state] })
   const done = await world.runs.append({
     ...laneHead(call),
     ordinal: at,
@@ -48,7 +51,7 @@ async function endWithout(
     at: new Date(world.clock.now()).toISOString(),
     ...tellAtOnce(call, attempt, event),
     ...freedByEnd(call),
-    projection: { ...ownerOf(call), ordinal: at, state, attempt, ...failure },
+    projection: { ...ownerOf(call), ordinal: at, state, attempt, ...(failure === undefined ? {} : { failure }) },
   })
   if (done.ok) return reportBlock(call, { state, attempt, seq: done.seq, verdicts: [] })
   // Somebody moved the lane: what it says now decides.

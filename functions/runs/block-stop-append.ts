@@ -1,12 +1,12 @@
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { NOTHING, plus } from '../../shared/runs/amounts.ts'
+import { approvalEpoch } from '../../shared/runs/approval-epoch.ts'
 import { blockEpoch } from '../../shared/runs/block-lane.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData } from '../../shared/runs/event.ts'
-import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
-import { approvalId } from '../../shared/runs/ids.ts'
-import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import type { Head, HeadApproval, OutboxEntry } from '../../shared/runs/head.ts'
+import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
@@ -45,7 +45,7 @@ export async function blockStopAppend(world: StopWorld, stop: BlockStop, head: H
   const use = await useOf(world, stop, head, claimed)
   const told = { code: 'stopped', reason: shortText(stop.reason) }
   const data: EventData<'block:cancelled'> = { ...told, ...spentBy(use.spent) }
-  const place = ordinal({ epoch, attempt, phase: PHASE.cancelled })
+  const place = ordinal({ epoch, attempt, leg: workingLeg(lane), phase: PHASE.cancelled })
   const outbox = owedBy(stop, head, epoch, at)
   return {
     run,
@@ -98,15 +98,22 @@ function spentBy({ tokens, usd_micros }: Amount): Pick<EventData<'block:cancelle
 }
 
 /** The question is answered for good; nobody can decide it any more. */
-function questionOf({ run, block }: BlockStop, head: Head, epoch: number, at: string): Pick<Append, 'approval'> {
-  const id = approvalId(run.run_id, block.index, epoch)
-  const asked = head.approvals[id]
-  if (asked?.status !== 'pending') return {}
+function questionOf({ block }: BlockStop, head: Head, epoch: number, at: string): Pick<Append, 'approval'> {
+  const [id, asked] = openQuestion(block, head, epoch)
+  if (asked === undefined) return {}
   return { approval: { id, was: 'pending', set: { ...asked, status: 'cancelled', decided_at: at } } }
 }
 
-function owedBy({ run, block }: BlockStop, head: Head, epoch: number, at: string): readonly OutboxEntry[] {
-  const id = approvalId(run.run_id, block.index, epoch)
+/** A block asks one thing at a time: for its dispatch, or in the middle of an attempt. */
+function openQuestion(block: Block, { approvals }: Head, epoch: number): readonly [string, HeadApproval | undefined] {
+  const open = Object.entries(approvals).find(([id, { block: of, status }]) => {
+    return of === block.index && status === 'pending' && approvalEpoch(id) === epoch
+  })
+  return open ?? ['', undefined]
+}
+
+function owedBy({ block }: BlockStop, head: Head, epoch: number, at: string): readonly OutboxEntry[] {
+  const [id, asked] = openQuestion(block, head, epoch)
   const child = head.children[String(block.index)]
   const answer = { id: `token-${id}`, at, kind: 'send_token', approval_id: id } as const
   const stop = {
@@ -116,7 +123,7 @@ function owedBy({ run, block }: BlockStop, head: Head, epoch: number, at: string
     child: child ?? '',
     cause: `block "${block.id}" was stopped`,
   } as const
-  return [...(head.approvals[id]?.status === 'pending' ? [answer] : []), ...(child === undefined ? [] : [stop])]
+  return [...(asked === undefined ? [] : [answer]), ...(child === undefined ? [] : [stop])]
 }
 
 function ended({ run, block }: BlockStop, outcome: string): Fault {

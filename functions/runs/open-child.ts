@@ -30,12 +30,12 @@ export const handler = functionHandler({
 })
 
 async function isAwaiting(call: BlockCall, token: string, host: HostContext): Promise<boolean> {
-  const open = (undecided: boolean) => tryChild(call, token, undecided, host.signal)
+  const open = (now: BlockCall, undecided: boolean) => tryChild(now, token, undecided, host.signal)
   try {
     const report = await guardBlock(call, host, () => advanceBlock(call, open))
     return report.state === 'running'
   } catch (error) {
-    // The state that waits knows no RetryBlock: `_close_<id>` finds the same and raises it.
+    // The state that waits knows neither RetryBlock nor AskPerson: `_close_<id>` finds the same and raises it.
     if (error instanceof MachineSignal) return false
     throw error
   }

@@ -123,7 +123,7 @@ const DATA = {
     /** The inputs it goes on with, as JSON, where they are needed again. */
     inputs_ref: text.optional(),
     /** Caps of the run with which the refused call would fit. */
-    raise: z.strictObject({ tokens: count.optional(), usd_micros: count.optional() }).optional(),
+    raise: z.strictObject({ tokens: z.exactOptional(count), usd_micros: z.exactOptional(count) }).optional(),
     spent: used.optional(),
   }),
   /** It goes on with its work after a yes. */

@@ -15,6 +15,11 @@ export function blockCaps({ max_block_tokens, max_block_usd }: Safety, budget: B
   return smallest(caps(max_block_tokens, max_block_usd), caps(budget.tokens, budget.usd))
 }
 
+/** What a document says alone. */
+export function documentCaps({ tokens, usd }: BudgetCaps = {}): Caps {
+  return caps(tokens, usd)
+}
+
 export function smallest(...all: readonly Caps[]): Caps {
   const least = (of: (one: Caps) => number | undefined) => {
     const known = all.map(of).filter((cap) => cap !== undefined)

@@ -42,9 +42,14 @@ export interface BlockProjection {
   readonly inputs_hash?: string
   /** What a completed attempt's outputs came of, for the run that takes them over. */
   readonly made?: OutputOrigin
+  /** While a person is asked about this attempt, and until what follows from the answer is told. */
+  readonly asked?: AskedNote
   /** What this attempt has reserved and not settled: who finds it lost settles it as spent. */
   readonly reserved?: Amount
 }
+
+/** What a block:asked says that its answer is acted on with. */
+export type AskedNote = Pick<EventData<'block:asked'>, 'approval_id' | 'about' | 'inputs_ref'>
 
 /** What a block:output says of the call behind its values, but for what that cost. */
 export type OutputOrigin = Pick<

@@ -1,0 +1,71 @@
+import { approvalEpoch } from '../../shared/runs/approval-epoch.ts'
+import { askId, askNumber } from '../../shared/runs/ask-id.ts'
+import type { EventData } from '../../shared/runs/event.ts'
+import type { Head } from '../../shared/runs/head.ts'
+import { LAST_LEG } from '../../shared/runs/ordinal.ts'
+import type { BlockCall, BlockInputs } from './block-call.ts'
+import type { Failure } from './end-attempt.ts'
+import { storeInputs } from './item-inputs.ts'
+import { raiseFor } from './raise-for.ts'
+
+type Asked = EventData<'block:asked'>
+
+/** Questions of one block in one epoch: further ones are not asked, the attempt fails as without. */
+const MOST_ASKS = 20
+const GATES_BYTES = 300
+
+interface Ending {
+  readonly failure: Failure | undefined
+  readonly leg: number
+  /** What the attempt works with, if it is needed again. */
+  readonly inputs: BlockInputs | undefined
+}
+
+/**
+ * What a person is asked instead of an end of the attempt in failure; undefined = nothing. Gates with `on_fail: ask` ask
+ * for a waiver, a call that does not fit under the run's caps asks for more where the document says so.
+ */
+export async function questionFor(call: BlockCall, { failure, leg, inputs }: Ending): Promise<Asked | undefined> {
+  if (failure === undefined || leg >= LAST_LEG) return undefined
+  const about = failure.ask ?? (isOverBudget(call, failure) ? 'budget' : undefined)
+  if (about === undefined) return undefined
+  const head = await call.world.runs.head(call.run, [])
+  const approval_id = head === undefined ? undefined : nextAsk(call, head)
+  if (head === undefined || approval_id === undefined) return undefined
+  const raise = about === 'budget' ? await raiseFor(call, head.budget) : undefined
+  if (about === 'budget' && raise === undefined) return undefined
+  const keeps = about !== 'post_gates' && call.item === undefined && inputs !== undefined
+  return {
+    approval_id,
+    about,
+    gates: fewOf(about === 'budget' ? [] : (failure.gates ?? [])),
+    reason: failure.reason,
+    ...(keeps ? { inputs_ref: await storeInputs(call, inputs) } : {}),
+    ...(raise === undefined ? {} : { raise }),
+  }
+}
+
+function isOverBudget({ dag, meter }: BlockCall, { code }: Failure): boolean {
+  return dag.budget?.on_exceed === 'ask' && code === 'budget_exceeded' && meter.exceeded?.of.startsWith('run_') === true
+}
+
+/** Items of a block wait for one answer: one that comes while another waits joins its question. */
+function nextAsk({ run, block, item, epoch }: BlockCall, { approvals }: Head): string | undefined {
+  const asked = Object.entries(approvals).flatMap(([id, { block: of, status }]) => {
+    const n = askNumber(id)
+    return of === block.index && n !== undefined && approvalEpoch(id) === epoch ? [{ id, n, status }] : []
+  })
+  const last = asked.toSorted((a, b) => a.n - b.n).at(-1)
+  if (item !== undefined && last?.status === 'pending') return last.id
+  const n = (last?.n ?? 0) + 1
+  return n > MOST_ASKS ? undefined : askId(run.run_id, block.index, epoch, n)
+}
+
+/** The first names, as many as the event has room for; the verdicts tell of all. */
+function fewOf(names: readonly string[]): string[] {
+  let bytes = 0
+  return names.filter((name) => {
+    bytes += Buffer.byteLength(name)
+    return bytes <= GATES_BYTES
+  })
+}
