@@ -24,6 +24,8 @@ export interface RouteLine {
   readonly name: string
   /** The answer is a stream (Server-Sent Events). */
   readonly stream?: true
+  /** The caller signs its requests itself, and only the function can tell: it stands only where Slack is configured. */
+  readonly signed_by?: 'slack'
 }
 
 export const FUNCTIONS: readonly FunctionLine[] = [
@@ -90,6 +92,16 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'send-outbox', file: 'runs/send-outbox.ts', ports: ['runs', 'machine', 'outbox'] },
   { name: 'sweep', file: 'runs/sweep.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
   { name: 'reconcile', file: 'runs/reconcile.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
+  {
+    name: 'slack-interactions',
+    file: 'slack/slack-interactions.ts',
+    ports: ['runs', 'outbox', 'secrets', 'slack'],
+  },
+  {
+    name: 'slack-work',
+    file: 'slack/slack-work.ts',
+    ports: ['runs', 'objects', 'outbox', 'secrets', 'slack'],
+  },
   { name: 'net-gate', file: 'gates/net-gate.ts', ports: [], serves: 'http' },
   { name: 'shell-gate', file: 'gates/shell-gate.ts', ports: [], serves: 'shell' },
   { name: 'get-health', file: 'api/get-health.ts', ports: [] },
@@ -153,4 +165,5 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'POST', path: `${RUN}/approvals`, name: 'decide-approval' },
   { method: 'POST', path: `${RUN}/stop`, name: 'stop-run' },
   { method: 'POST', path: `${RUN}/retry`, name: 'retry-run' },
+  { method: 'POST', path: '/api/slack/interactions', name: 'slack-interactions', signed_by: 'slack' },
 ]

@@ -9,12 +9,15 @@ import type { Names } from './names.ts'
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
  * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. Without
  * secrets in the settings `secrets.read` is no right at all, nor is `models.ask` without models of Bedrock, nor
- * `shell.run` where no shell-gate stands.
+ * `shell.run` where no shell-gate stands, nor anything of Slack without a workspace.
  */
 export function statementsOf(right: Right, stack: Stack, names: Names, chosen: Chosen): PolicyStatement[] {
   if (right === 'secrets.read') return chosen.secrets.map(secretStatement)
   if (right === 'models.ask') return chosen.models.flatMap((model) => modelStatements(model, stack))
   if (right === 'shell.run' && !chosen.shell) return []
+  if (right === 'slack.verify') return (chosen.slack?.signing ?? []).map(secretStatement)
+  if (right === 'slack.call') return (chosen.slack === undefined ? [] : [chosen.slack.token]).map(secretStatement)
+  if (right === 'outbox.slack' && chosen.slack === undefined) return []
   return STATEMENTS[right].map(({ on, actions, conditions }) => {
     const resources = [arnOf(stack, names, on)]
     return new PolicyStatement({
@@ -32,6 +35,8 @@ export interface Chosen {
   readonly models: readonly AskedModel[]
   /** Shell gates are on. */
   readonly shell: boolean
+  /** ARNs of Slack's token and signing secrets; absent = no workspace is configured. */
+  readonly slack?: { readonly token: string; readonly signing: readonly string[] } | undefined
 }
 
 /** Exactly this one: the settings take whole ARNs only. */
@@ -55,7 +60,9 @@ const CURSOR_KEY: readonly Allowed[] = [
   },
 ]
 
-const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read' | 'models.ask'>, readonly Allowed[]>> = {
+const STATEMENTS: Readonly<
+  Record<Exclude<Right, 'secrets.read' | 'models.ask' | 'slack.verify' | 'slack.call'>, readonly Allowed[]>
+> = {
   'runs.read': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'] }],
   'runs.list': [
     { on: 'runsByTime', actions: ['dynamodb:Query'] },
@@ -98,6 +105,7 @@ const STATEMENTS: Readonly<Record<Exclude<Right, 'secrets.read' | 'models.ask'>,
   'machine.stop': [{ on: 'executions', actions: ['states:StopExecution'] }],
   'outbox.nudge': [{ on: 'sendOutbox', actions: ['lambda:InvokeFunction'] }],
   'outbox.start': [{ on: 'startRun', actions: ['lambda:InvokeFunction'] }],
+  'outbox.slack': [{ on: 'slackWork', actions: ['lambda:InvokeFunction'] }],
   'http.request': [{ on: 'netGate', actions: ['lambda:InvokeFunction'] }],
   'shell.run': [{ on: 'shellGate', actions: ['lambda:InvokeFunction'] }],
 }
@@ -140,6 +148,7 @@ const RESOURCES = {
   }),
   sendOutbox: (names: Names) => colons('lambda', 'function', names.function('send-outbox')),
   startRun: (names: Names) => colons('lambda', 'function', names.function('start-run')),
+  slackWork: (names: Names) => colons('lambda', 'function', names.function('slack-work')),
   netGate: (names: Names) => colons('lambda', 'function', names.function('net-gate')),
   shellGate: (names: Names) => colons('lambda', 'function', names.function('shell-gate')),
 } as const satisfies Readonly<Record<string, (names: Names, stack: Stack) => ArnComponents>>

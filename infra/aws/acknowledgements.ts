@@ -1,5 +1,6 @@
 import { type Stack, Validations } from 'aws-cdk-lib'
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
+import type { Chosen } from './access.ts'
 import { type AskedModel, modelsBehind } from './model-access.ts'
 import type { Names } from './names.ts'
 
@@ -12,7 +13,11 @@ export interface Acknowledgement {
 }
 
 /** At most eight. What wildcards they let through is held by the access matrix (docs/access-matrix.md). */
-export function acknowledgementsFor(names: Names, models: readonly AskedModel[] = []): readonly Acknowledgement[] {
+export function acknowledgementsFor(
+  names: Names,
+  models: readonly AskedModel[] = [],
+  slack = false,
+): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
   const objects = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}/main/objects/*`
   const wildcards = [
@@ -35,8 +40,9 @@ export function acknowledgementsFor(names: Names, models: readonly AskedModel[] 
         'Objects are named by their hash, executions by their run id, machines of inline documents by theirs, versions by number: made at run time, below a prefix that only this deployment uses.',
     },
     {
-      rules: ['AwsSolutions-COG4'],
-      reason: 'Callers are signed by IAM (SigV4): every method has AWS_IAM authorization, there is no user pool.',
+      rules: slack ? ['AwsSolutions-APIG4', 'AwsSolutions-COG4'] : ['AwsSolutions-COG4'],
+      reason:
+        'Callers are signed by IAM (SigV4): every method has AWS_IAM authorization, there is no user pool. The one that Slack calls has none: its function checks the signature of the raw body first, and it is throttled.',
     },
     {
       rules: ['AwsSolutions-APIG3'],
@@ -71,8 +77,8 @@ function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[]
   ]
 }
 
-export function acknowledge(stacks: readonly Stack[], names: Names, models: readonly AskedModel[]): void {
-  for (const { rules, reason, on } of acknowledgementsFor(names, models)) {
+export function acknowledge(stacks: readonly Stack[], names: Names, chosen: Pick<Chosen, 'models' | 'slack'>): void {
+  for (const { rules, reason, on } of acknowledgementsFor(names, chosen.models, chosen.slack !== undefined)) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
     for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
   }

@@ -12,12 +12,14 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { Construct } from 'constructs'
+import type { Chosen } from './access.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import type { Names } from './names.ts'
-import { functionsAt } from './placement.ts'
+import { functionsAt, stands } from './placement.ts'
 
 export interface AlarmsProps {
   readonly names: Names
+  readonly chosen: Pick<Chosen, 'shell' | 'slack'>
   readonly api: RestApi
   readonly dags: readonly DeployedDag[]
   readonly email: string | undefined
@@ -37,10 +39,10 @@ export class Alarms extends Construct {
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
     this.topic = props.email === undefined ? undefined : this.addTopic(props.email)
-    const { names, api, dags } = props
+    const { names, chosen, api, dags } = props
     const machineArns = dags.map(({ slug }) => machineArn(Stack.of(this), names.machine(slug)))
-    const unanswered = [...functionsAt('machine'), ...functionsAt('unseen'), ...CALLED].filter(
-      ({ name }) => name !== 'run-block',
+    const unanswered = [...functionsAt('machine'), ...functionsAt('unseen'), ...functionsAt('called')].filter(
+      (line) => line.name !== 'run-block' && stands(line, chosen),
     )
     this.sum(
       'FunctionErrors',
@@ -110,9 +112,6 @@ export class Alarms extends Construct {
     return topic
   }
 }
-
-/** It answers whatever happens. shell-gate does too, and stands only where it is allowed something. */
-const CALLED = functionsAt('called').filter(({ serves }) => serves !== 'shell')
 
 const FIVE_MINUTES = Duration.minutes(5)
 

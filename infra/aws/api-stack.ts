@@ -10,16 +10,18 @@ import {
 import { type IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { functionArn } from './access.ts'
+import { ROUTES } from '../../shared/catalog.ts'
+import { type Chosen, functionArn } from './access.ts'
 import { addRoutes } from './api-routes.ts'
 import { CatalogFunction } from './catalog-function.ts'
 import { environmentOf } from './function-environment.ts'
 import { GatewayLogs } from './gateway-logs.ts'
 import type { Names } from './names.ts'
-import { functionsAt } from './placement.ts'
+import { functionsAt, stands } from './placement.ts'
 
 export interface ApiStackProps extends StackProps {
   readonly names: Names
+  readonly chosen: Chosen
   /** Holds `functions/<name>/`. */
   readonly built: string
 }
@@ -27,25 +29,31 @@ export interface ApiStackProps extends StackProps {
 /** Requests a second of the whole stage, and how many may come at once (best effort: caps are kept in the store). */
 const THROTTLE = { throttlingRateLimit: 50, throttlingBurstLimit: 100 }
 
-/** The door: one REST API (only REST APIs stream), a Lambda a route, callers signed by IAM. */
+/** The one method anybody reaches: people click seldom, and what is not theirs must not cost the others their share. */
+const SLACK_THROTTLE = {
+  '/api/slack/interactions/POST': { throttlingRateLimit: 10, throttlingBurstLimit: 20 },
+}
+
+/** The door: one REST API (only REST APIs stream), a Lambda a route, callers signed by IAM, or by Slack. */
 export class ApiStack extends Stack {
   readonly api: RestApi
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     super(scope, id, props)
-    const { names, built } = props
-    this.api = this.addApi(names)
+    const { names, built, chosen } = props
+    this.api = this.addApi(names, chosen)
     const functions = new Map<string, IFunction>()
-    for (const line of functionsAt('route')) {
+    for (const line of functionsAt('route').filter((route) => stands(route, chosen))) {
       const bundle = join(built, 'functions', line.name)
       const environment = environmentOf(line, this, names)
-      functions.set(line.name, new CatalogFunction(this, { line, names, bundle, environment }).function)
+      functions.set(line.name, new CatalogFunction(this, { line, names, bundle, environment, chosen }).function)
     }
-    addRoutes(this.api, (name) => functions.get(name) ?? this.functionElsewhere(names, name))
+    const routes = ROUTES.filter(({ signed_by }) => signed_by === undefined || chosen.slack !== undefined)
+    addRoutes(this.api, routes, (name) => functions.get(name) ?? this.functionElsewhere(names, name))
     new CfnOutput(this, 'Url', { value: this.api.url, description: 'SLUICE_URL of this deployment' })
   }
 
-  private addApi(names: Names): RestApi {
+  private addApi(names: Names, chosen: Chosen): RestApi {
     const accessLogs = new LogGroup(this, 'AccessLogs', {
       logGroupName: `/aws/apigateway/${names.table}-access`,
       retention: RetentionDays.ONE_MONTH,
@@ -60,6 +68,7 @@ export class ApiStack extends Stack {
       cloudWatchRole: false,
       deployOptions: {
         ...THROTTLE,
+        ...(chosen.slack === undefined ? {} : { methodOptions: SLACK_THROTTLE }),
         stageName: names.stage,
         tracingEnabled: true,
         // Metrics a method are billed one by one; those of the whole API are free.

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import type { Settings } from '../../shared/settings.ts'
+import type { Chosen } from './access.ts'
 import { acknowledge } from './acknowledgements.ts'
 import { Alarms } from './alarms.ts'
 import { ApiStack } from './api-stack.ts'
@@ -37,6 +38,7 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
     secrets: secretsOf(settings),
     models: modelsOf(settings),
     shell: settings.shell_gates.allow.length > 0,
+    slack: slackOf(settings),
   }
   // Bodies must not end before the records that name them.
   const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
@@ -48,11 +50,11 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
     built,
     chosen,
   })
-  const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, built })
+  const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   api.addStackDependency(machines, 'a route names start-run')
-  new Alarms(api, 'Alarms', { names, api: api.api, dags, email: deploy.alarm_email })
-  acknowledge([data, machines, api], names, chosen.models)
+  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags, email: deploy.alarm_email })
+  acknowledge([data, machines, api], names, chosen)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 
@@ -60,6 +62,15 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
 function secretsOf({ providers }: Settings): readonly string[] {
   const arns = Object.values(providers).flatMap((provider) => ('key' in provider ? (provider.key?.secret ?? []) : []))
   return [...new Set(arns)]
+}
+
+/** ARNs alone: the stage's settings were refused without them (stage-settings.ts). */
+function slackOf({ slack }: Settings): Chosen['slack'] {
+  if (slack === undefined) return undefined
+  return {
+    token: slack.token.secret ?? '',
+    signing: [slack.signing_secret].flat().flatMap(({ secret }) => secret ?? []),
+  }
 }
 
 /** Each model of Bedrock once a region; undefined = the stage's own. */

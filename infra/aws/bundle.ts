@@ -89,9 +89,11 @@ function generated(parts: BundleParts): Plugin {
   }
 }
 
-function namedClients({ providers }: Settings): NamedClients {
+function namedClients({ providers, slack }: Settings): NamedClients {
   const all = Object.values(providers)
-  const services = new Set(all.map((provider) => ('key' in provider ? provider.key?.secret?.split(':')[2] : undefined)))
+  const ofProviders = all.map((provider) => ('key' in provider ? provider.key?.secret : undefined))
+  const ofSlack = slack === undefined ? [] : [slack.token, slack.signing_secret].flat().map(({ secret }) => secret)
+  const services = new Set([...ofProviders, ...ofSlack].map((arn) => arn?.split(':')[2]))
   return {
     bedrock: all.some(({ type }) => type === 'bedrock'),
     ssm: services.has('ssm'),

@@ -15,7 +15,8 @@ export function entrySource(
 ): string {
   const streams = routes.some((route) => route.name === name && route.stream === true)
   const entry = streams ? (['stream-entry', 'streamEntry'] as const) : (['entry', 'lambdaEntry'] as const)
-  const openers = ports.map((port) => [port, openerOf(ports, port, named) ?? unknownPort(name, port)] as const)
+  const isRoute = routes.some((route) => route.name === name)
+  const openers = ports.map((port) => [port, openerOf(ports, port, named, isRoute) ?? unknownPort(name, port)] as const)
   // Only who lists or reads documents carries them.
   const carried = ports.includes('documents') ? [imported('deployed')] : []
   return [
@@ -37,9 +38,13 @@ export interface NamedClients {
   readonly secretsmanager?: boolean
 }
 
-/** Who asks providers has a way to their keys; the others only name them, and carry no adapter. */
-function openerOf(ports: readonly string[], port: string, named: NamedClients): Opener | undefined {
+/**
+ * Who asks providers has a way to their keys; the others only name them, and carry no adapter. A route has no time for
+ * Slack's whole client.
+ */
+function openerOf(ports: readonly string[], port: string, named: NamedClients, isRoute: boolean): Opener | undefined {
   if (port === 'secrets') return secretsOpener(named)
+  if (port === 'slack' && isRoute) return SLACK_DOOR
   if (port !== 'providers') return OPENERS[port]
   if (!ports.includes('secrets')) return PROVIDER_NAMES
   return named.bedrock === true ? WITH_BEDROCK : OPENERS[port]
@@ -54,6 +59,7 @@ function secretsOpener({ ssm = false, secretsmanager = false }: NamedClients): O
 type Opener = readonly [file: string, opener: string]
 
 const PROVIDER_NAMES: Opener = ['provider-names', 'openProviderNames']
+const SLACK_DOOR: Opener = ['slack-door', 'openSlackDoor']
 const WITH_BEDROCK: Opener = ['providers-with-bedrock', 'openProvidersWithBedrock']
 
 /** Port -> file below functions/aws and the opener it exports. */
@@ -69,6 +75,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   shell: ['shell', 'openShell'],
   waker: ['waker', 'openWaker'],
   documents: ['documents', 'openDocuments'],
+  slack: ['slack', 'openSlackClient'],
 }
 
 function imported(module: keyof typeof GENERATED): string {

@@ -33,6 +33,8 @@ export function environmentOf(
     ...(has('objects.') ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
     ...(has('outbox.nudge') ? arns('send-outbox') : {}),
     ...(has('outbox.start') ? arns('start-run') : {}),
+    // The name alone: without a workspace nobody calls it.
+    ...(has('outbox.slack') ? arns('slack-work') : {}),
     ...(has('http.request') ? arns('net-gate') : {}),
     // The name alone: without shell gates nobody calls it.
     ...(has('shell.run') ? arns('shell-gate') : {}),

@@ -31,6 +31,10 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'get-run-graph': { timeoutSec: 29, memoryMb: 1_024 },
   // Reads every object of a run and judges its gates again.
   'verify-run': { timeoutSec: 29, memoryMb: 1_024 },
+  // Somebody waits for its cold start, at most three seconds; half a core signs and answers in time.
+  'slack-interactions': { timeoutSec: 10, memoryMb: 1_024 },
+  // Some calls of 1.5 s each, one after another.
+  'slack-work': { timeoutSec: 120, memoryMb: 512 },
   'send-outbox': { timeoutSec: 60, memoryMb: 256 },
   sweep: { timeoutSec: 300, memoryMb: 256 },
   // Open for 14 minutes, waiting for most of them.

@@ -22,6 +22,9 @@ export type Right =
   | 'machine.stop'
   | 'outbox.nudge'
   | 'outbox.start'
+  | 'outbox.slack'
+  | 'slack.verify'
+  | 'slack.call'
   | 'secrets.read'
   | 'models.ask'
   | 'http.request'
@@ -45,7 +48,7 @@ export function rightsOf({
 }
 
 /** The other ports are computed inside the function, or read what its bundle holds. */
-const PORTS_WITH_RIGHTS = new Set(['runs', 'objects', 'machine', 'outbox', 'secrets', 'http', 'shell'])
+const PORTS_WITH_RIGHTS = new Set(['runs', 'objects', 'machine', 'outbox', 'secrets', 'http', 'shell', 'slack'])
 
 const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'run-block': [
@@ -133,6 +136,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'get-artifact': ['runs.read', 'objects.get'],
   'list-approvals': ['runs.read', 'runs.inbox', 'objects.get'],
   'decide-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge'],
+  'slack-interactions': ['runs.write', 'outbox.slack', 'slack.verify', 'slack.call'],
+  'slack-work': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge', 'slack.call'],
   'stop-run': ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
   'stop-all': ['runs.read', 'runs.list', 'runs.write', 'outbox.nudge'],
   'release-starts': ['runs.read', 'runs.write', 'runs.dequeue', 'outbox.nudge'],

@@ -14,7 +14,7 @@ import { environmentOf, type MachineFacts } from './function-environment.ts'
 import { rightsOf } from './grants.ts'
 import { MachineRole } from './machine-role.ts'
 import type { Names } from './names.ts'
-import { functionsAt } from './placement.ts'
+import { functionsAt, stands } from './placement.ts'
 import { StatusChange } from './status-change.ts'
 import { SweepSchedule } from './sweep-schedule.ts'
 
@@ -60,10 +60,11 @@ export class MachinesStack extends Stack {
     const opening = functionsAt('machine')
       .filter(isTold)
       .map((line) => this.addFunction(line, props, facts))
-    const unseen = functionsAt('unseen').map((line) => [line.name, this.addFunction(line, props, facts)] as const)
+    const unseen = functionsAt('unseen')
+      .filter((line) => stands(line, props.chosen))
+      .map((line) => [line.name, this.addFunction(line, props, facts)] as const)
     for (const line of functionsAt('told')) this.addFunction(line, props, facts)
-    const called = functionsAt('called').filter(({ serves }) => serves !== 'shell' || props.chosen.shell)
-    for (const line of called) this.addFunction(line, props)
+    for (const line of functionsAt('called')) if (stands(line, props.chosen)) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
     new Map(unseen).get('start-run')?.node.addDependency(...opening)
     this.addCalls(new Map(unseen), names)

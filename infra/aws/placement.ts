@@ -1,4 +1,5 @@
 import { FUNCTIONS, type FunctionLine, ROUTES } from '../../shared/catalog.ts'
+import type { Chosen } from './access.ts'
 import { rightsOf } from './grants.ts'
 
 /** Which stack a function is in, and why. */
@@ -6,6 +7,12 @@ export type Placement = 'machine' | 'unseen' | 'called' | 'told' | 'route'
 
 export function functionsAt(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
+}
+
+/** Whether a deployment has it: what runs commands, or talks to Slack, stands only where the settings ask for it. */
+export function stands({ serves, ports }: FunctionLine, { shell, slack }: Pick<Chosen, 'shell' | 'slack'>): boolean {
+  if (serves === 'shell') return shell
+  return slack !== undefined || !ports.includes('slack')
 }
 
 /**

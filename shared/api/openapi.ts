@@ -21,7 +21,7 @@ export function openApi(version: string) {
   }
 }
 
-function operation({ name, method }: RouteLine) {
+function operation({ name, method, signed_by }: RouteLine) {
   const schema = ROUTE_SCHEMAS[name]
   if (schema === undefined) throw new TypeError(`openApi() found no schema of route "${name}"`)
   return {
@@ -30,7 +30,7 @@ function operation({ name, method }: RouteLine) {
     parameters: [
       ...parameters(schema.params, 'path'),
       ...parameters(schema.query, 'query'),
-      ...(method === 'GET' ? [] : [IDEMPOTENCY_KEY]),
+      ...(method === 'GET' || signed_by !== undefined ? [] : [IDEMPOTENCY_KEY]),
       ...(schema.media_type === 'text/event-stream' ? [LAST_EVENT_ID] : []),
     ],
     ...requestBody(schema),
@@ -76,9 +76,9 @@ function accepts(field: z.core.$ZodType, value: unknown): boolean {
   return z.safeParse(field, value).success
 }
 
-function requestBody({ body }: RouteSchema) {
+function requestBody({ body, body_type = 'application/json' }: RouteSchema) {
   if (body === undefined) return {}
-  const content = { 'application/json': { schema: jsonSchema(body, 'input') } }
+  const content = { [body_type]: { schema: jsonSchema(body, 'input') } }
   return { requestBody: { required: !accepts(body, {}), content } }
 }
 

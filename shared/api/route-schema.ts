@@ -9,6 +9,8 @@ export interface RouteSchema {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
+  /** Default application/json. */
+  readonly body_type?: string
   /** The JSON answer; of routes that stream or answer bytes, what one message or the body is. */
   readonly answer: z.ZodType
   /** The success status besides which only problems are answered; default 200. */

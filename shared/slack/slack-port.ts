@@ -10,7 +10,6 @@ export type SlackMethod =
   | 'chat.update'
   | 'chat.postEphemeral'
   | 'views.open'
-  | 'conversations.info'
 
 /** Slack as handlers see it: nobody else knows the token or the signing secrets. Absent = Slack is not configured. */
 export interface Slack {

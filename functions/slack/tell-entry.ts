@@ -1,0 +1,90 @@
+import { Fault } from '../../shared/errors.ts'
+import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
+import { isRunEnd } from '../../shared/runs/is-run-end.ts'
+import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { approvalMessage } from '../../shared/slack/approval-message.ts'
+import { approvalNote, runEndNote, type ThreadNote } from '../../shared/slack/thread-note.ts'
+import type { World } from '../../shared/world.ts'
+import { readAsked } from './read-asked.ts'
+
+export type Note = Extract<OutboxEntry, { readonly kind: 'notify' }>
+type Message = NonNullable<ApprovalItem['slack']>
+
+/** Tells Slack of one thing that happened. Safe to repeat but for a reply that Slack took and did not confirm. */
+export async function tellEntry(world: World, run: RunKey, note: Note): Promise<void> {
+  const head = await world.runs.head(run, [])
+  if (head === undefined) return
+  const items = await world.runs.approvals(run)
+  if (note.about === 'run_ended') return tellEnd(world, run, head, items)
+  const item = items.find(({ id }) => id === note.approval_id)
+  if (item === undefined || head.approvals[item.id] === undefined) return
+  if (note.about === 'asked') return ask(world, run, head, { item, root: rootOf(world, items) })
+  if (item.slack === undefined) return
+  const asked = await readAsked(world, run, head, item)
+  await call(world, 'chat.update', { ...at(item.slack), ...approvalMessage(asked) })
+  const reply = approvalNote(note.about, asked)
+  if (reply !== undefined) await say(world, rootOf(world, items) ?? item.slack, reply)
+}
+
+/** The first message of a run begins its thread; further questions are in it, and in the channel too. */
+async function ask(
+  world: World,
+  run: RunKey,
+  head: Head,
+  { item, root }: { readonly item: ApprovalItem; readonly root: Message | undefined },
+): Promise<void> {
+  if (item.slack !== undefined) return
+  const channel = world.settings.slack?.channel ?? ''
+  const message = approvalMessage(await readAsked(world, run, head, item))
+  const thread = root === undefined ? {} : { thread_ts: root.ts, reply_broadcast: true }
+  const posted = await call(world, 'chat.postMessage', { channel, ...QUIET, ...message, ...thread })
+  if (typeof posted?.ts === 'string') await world.runs.noteMessage(run, item.id, { channel, ts: posted.ts })
+}
+
+/** What was still asked is asked no more. */
+async function tellEnd(world: World, run: RunKey, head: Head, items: readonly ApprovalItem[]): Promise<void> {
+  const root = rootOf(world, items)
+  if (root === undefined) return
+  for (const item of items) {
+    if (item.slack === undefined || head.approvals[item.id]?.status !== 'pending') continue
+    await call(world, 'chat.update', { ...at(item.slack), ...approvalMessage(await readAsked(world, run, head, item)) })
+  }
+  const last = (await world.runs.events(run, Math.max(0, head.seq - 10), 10)).findLast(({ type }) => isRunEnd(type))
+  const reason = last !== undefined && 'reason' in last.data ? last.data.reason : ''
+  await say(world, root, runEndNote(run.run_id, head.state, reason))
+}
+
+/** The oldest message of the run in the channel of now. */
+function rootOf({ settings }: World, items: readonly ApprovalItem[]): Message | undefined {
+  const own = items.flatMap(({ slack }) =>
+    slack !== undefined && slack.channel === settings.slack?.channel ? [slack] : [],
+  )
+  return own.toSorted((a, b) => Number(a.ts) - Number(b.ts))[0]
+}
+
+function at({ channel, ts }: Message) {
+  return { channel, ts, ...QUIET }
+}
+
+/** Nothing in a message is looked for links, and no page is fetched for it. */
+const QUIET = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false } as const
+
+async function say(world: World, { channel, ts }: Message, { text, blocks, aloud }: ThreadNote): Promise<void> {
+  const where = { channel, thread_ts: ts, ...(aloud ? { reply_broadcast: true } : {}) }
+  await call(world, 'chat.postMessage', { ...where, ...QUIET, text, blocks })
+}
+
+/** undefined: the message is gone, and what was to be said of it with it. */
+async function call({ slack, log }: World, ...[method, args]: Parameters<NonNullable<World['slack']>['call']>) {
+  if (slack === undefined) return undefined
+  try {
+    return await slack.call(method, args)
+  } catch (error) {
+    if (!(error instanceof Fault) || !GONE.has(error.code)) throw error
+    log.info('message is gone', { method, code: error.code })
+    return undefined
+  }
+}
+
+const GONE = new Set(['slack_message_not_found', 'slack_cant_update_message', 'slack_thread_not_found'])

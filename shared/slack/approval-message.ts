@@ -1,0 +1,132 @@
+import type { Json } from '../canonical.ts'
+import { decidedWords } from '../runs/approval-rules.ts'
+import type { HeadApproval } from '../runs/head.ts'
+import type { ApprovalItem } from '../runs/run-items.ts'
+import { approvalButtons } from './approval-buttons.ts'
+import { asJson, type Block, block, dateMarkup, mentions } from './blocks.ts'
+import { escaped } from './plain.ts'
+
+/** Everything a message about one approval says. */
+export interface AskedInSlack {
+  readonly item: ApprovalItem
+  readonly approval: HeadApproval
+  readonly run_id: string
+  readonly dag_name: string
+  readonly cost: { readonly tokens: number; readonly usd: number }
+  /** Values as text; `undefined` = too large to be read for this. */
+  readonly shown: readonly { readonly name: string; readonly text: string | undefined; readonly bytes: number }[]
+  /** What whoever decided wrote. */
+  readonly feedback?: string | undefined
+  /** settings.slack.users */
+  readonly users: Readonly<Record<string, string>>
+  readonly open_url?: string | undefined
+}
+
+export interface SlackMessage {
+  /** For notifications, where blocks are not shown. */
+  readonly text: string
+  readonly blocks: Json
+}
+
+/** The message as the approval now is: with buttons while it waits, and without them once it is decided. */
+export function approvalMessage(asked: AskedInSlack): SlackMessage {
+  const title = titleOf(asked)
+  const blocks: readonly (Block | undefined)[] = [
+    block.header(title),
+    factsOf(asked),
+    block.text(asked.item.prompt),
+    ...reasonsOf(asked.item),
+    ...valuesOf(asked),
+    ...outcomeOf(asked),
+    smallPrint(asked),
+    asked.approval.status === 'pending' ? approvalButtons(asked) : undefined,
+  ]
+  return {
+    text: escaped(`${title} (${asked.dag_name}, ${asked.run_id})`, 300),
+    blocks: asJson(blocks.filter((one) => one !== undefined)),
+  }
+}
+
+const TITLES: Readonly<Record<HeadApproval['status'], string>> = {
+  pending: 'Approval needed',
+  approved: 'Approved',
+  rejected: 'Rejected',
+  expired: 'Expired',
+  cancelled: 'No longer needed',
+}
+
+function titleOf({ item, approval }: AskedInSlack): string {
+  const waived = approval.status === 'approved' && isAboutGates(item)
+  return `${waived ? 'Waived' : TITLES[approval.status]}: ${item.block_id}`
+}
+
+function isAboutGates({ about }: ApprovalItem): boolean {
+  return about === 'pre_gates' || about === 'post_gates'
+}
+
+function factsOf({ run_id, dag_name, item, cost, approval }: AskedInSlack): Block {
+  const quorum = item.quorum ?? 1
+  const votes: readonly (readonly [string, string])[] =
+    quorum === 1 ? [] : [['Votes', `${approval.votes?.length ?? 0} of ${quorum}`]]
+  return block.facts([
+    ['DAG', dag_name],
+    ['Run', run_id],
+    ['Block', item.block_id],
+    ['Spent so far', `$${cost.usd.toFixed(4)}, ${cost.tokens} tokens`],
+    ...votes,
+  ])
+}
+
+/** So many gates have room; a block has at most twenty. */
+const GATES_SHOWN = 20
+
+/** What a question in the middle of an attempt is about. */
+function reasonsOf({ gates = [], raise }: ApprovalItem): readonly Block[] {
+  const failed = gates.slice(0, GATES_SHOWN).map(({ name, reason }) => `${name}: ${escaped(reason, 300)}`)
+  const caps = [
+    raise?.tokens === undefined ? [] : `${raise.tokens} tokens`,
+    raise?.usd_micros === undefined ? [] : `$${(raise.usd_micros / 1_000_000).toFixed(4)}`,
+  ].flat()
+  return [
+    ...(failed.length === 0 ? [] : [block.text(`Gates that do not hold\n${failed.join('\n')}`)]),
+    ...(caps.length === 0 ? [] : [block.text(`Approved, the run may use up to ${caps.join(' and ')}`)]),
+  ]
+}
+
+/** Slack takes 50 blocks; nobody reads that many. */
+const VALUES_SHOWN = 8
+/** Of all values together, as they are sent. */
+const VALUES_LENGTH = 9_000
+
+function valuesOf({ shown }: AskedInSlack): readonly Block[] {
+  let left = VALUES_LENGTH
+  const blocks = shown.slice(0, VALUES_SHOWN).map(({ name, text, bytes }) => {
+    const value = text ?? `(${bytes} bytes: open the run to see it)`
+    const made = block.text(`${name}\n${value}`, Math.max(200, Math.min(2_900, left)))
+    left -= JSON.stringify(made.text).length
+    return made
+  })
+  const more = shown.length - blocks.length
+  return more > 0 ? [...blocks, block.text(`and ${more} more values: open the run to see them`)] : blocks
+}
+
+/** Who, when and why. */
+function outcomeOf({ approval, feedback }: AskedInSlack): readonly Block[] {
+  if (approval.status === 'pending') return []
+  const why = feedback === undefined ? '' : `\n${feedback}`
+  return [block.text(`${decidedWords(approval)}${why}`)]
+}
+
+function smallPrint({ approval, item, users }: AskedInSlack): Block {
+  if (approval.status !== 'pending') {
+    const who = mentions([approval.decided_by ?? ''], users)
+    const when = dateMarkup(approval.decided_at ?? approval.expires_at)
+    return block.small([who, when].filter((part) => part !== '').join(' · '))
+  }
+  const listed = [...item.approvers, ...(approval.escalated === true ? (item.escalate?.to ?? []) : [])]
+  const told = mentions(listed, users)
+  const named = listed.filter((name) => mentions([name], users) === '')
+  const others = named.slice(0, 20).map((name) => `\`${escaped(name.replace(/[`*_~]/g, ''), 60)}\``)
+  const who = [told, ...others].filter((part) => part !== '').join(' ')
+  return block.small(`Until ${dateMarkup(approval.expires_at)}${who === '' ? '' : ` · may decide: ${who}`}`)
+}
