@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { approvalWords } from './approval-words.ts'
 import { oneLine } from './plain-text.ts'
 import { skipWords } from './skip-words.ts'
 import { count, durationWords, sizeWords } from './words.ts'
@@ -31,23 +32,9 @@ function eventWords(event: RunEvent, feedback: string | undefined): string | und
       return `run ${event.type.slice('run:'.length)}: ${event.data.reason}`
     case 'context:patched':
       return `context changed: ${event.data.keys.join(', ')}`
-    case 'approval:requested':
-      return `waits for approval until ${event.data.expires_at}`
-    case 'approval:decided':
-      return `${decisionWords(event.data)}${feedback === undefined ? '' : `: ${feedback}`}`
-    case 'approval:expired':
-      return `approval expired: ${event.data.on_timeout}`
     default:
-      return blockWords(event)
+      return approvalWords(event, feedback) ?? blockWords(event)
   }
-}
-
-type DecisionData = Extract<RunEvent, { type: 'approval:decided' }>['data']
-
-function decisionWords({ decision, by, via, waited_ms, have, need }: DecisionData): string {
-  const votes = need > 1 ? ` (${have} of ${need})` : ''
-  const what = decision === 'approve' ? 'approved' : 'rejected'
-  return `${what}${votes} by ${by.kind}:${by.id} via ${via} after ${durationWords(waited_ms)}`
 }
 
 function blockWords(event: RunEvent): string | undefined {

@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
+import type { AuditLine } from '../../shared/approvals/audit-lines.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { callApi, openApi, type Target } from './api.ts'
+import { AuditedRunSchema, auditOf } from './fetch-audit.ts'
 import { fetchEvents, runPath } from './fetch-run.ts'
 
 /** A value or artifact body by its ref: text where it is UTF-8, so that a person may read it. */
@@ -22,6 +24,8 @@ export interface ExportedRun {
   readonly events: readonly RunEvent[]
   /** How far the hash chain of the events was closed, and the hash there; null = not at all yet. */
   readonly seal: { readonly seq: number; readonly hash: string } | null
+  /** The record of decisions, as `approvals export` prints it. */
+  readonly audit: readonly AuditLine[]
   readonly artifacts: readonly z.infer<typeof ARTIFACT>[]
   readonly objects: Readonly<Record<string, ExportedObject>>
   readonly left_out: readonly LeftOut[]
@@ -36,12 +40,11 @@ interface LeftOut {
 
 const ARTIFACT = RUN_DATA_ROUTES['list-artifacts'].answer.shape.artifacts.element.loose()
 const STORED = z.looseObject({ ref: z.string(), sha256: z.string(), bytes: z.int() })
-const RUN = z.looseObject({
-  run: z.looseObject({ run_id: z.string() }),
+const RUN = AuditedRunSchema.extend({
   blocks: z.record(z.string(), z.looseObject({ state: z.string(), outputs: z.record(z.string(), STORED).optional() })),
   dag: z.custom<Json>(() => true),
   approvals: z.array(
-    z.looseObject({
+    AuditedRunSchema.shape.approvals.unwrap().element.extend({
       shown: z.record(
         z.string(),
         z.custom<Json>(() => true),
@@ -83,6 +86,7 @@ export async function exportRun(target: Target, runId: string, room: number): Pr
     ),
     events,
     seal: seal === null ? null : { seq: seal.seq, hash: seal.hash },
+    audit: auditOf(run, events),
     artifacts,
     objects: kept.objects,
     left_out: kept.leftOut,

@@ -20,7 +20,9 @@ const BlockSchema = z.looseObject({
   items: z.record(text, z.object({ state: text })).optional(),
 })
 
-const ApprovalSchema = z.looseObject({
+const VoteSchema = z.looseObject({ by: text, via: text, at: text, feedback: text.optional() })
+
+export const ApprovalSchema = z.looseObject({
   approval_id: text,
   block_id: text,
   status: text,
@@ -28,6 +30,20 @@ const ApprovalSchema = z.looseObject({
   shown: z.record(text, z.unknown()),
   digest: text,
   expires_at: text,
+  about: text.optional(),
+  gates: z
+    .array(z.looseObject({ name: text, reason: text }))
+    .readonly()
+    .optional(),
+  raise: z.looseObject({ tokens: z.number().optional(), usd: z.number().optional() }).optional(),
+  edit: z.array(text).readonly().optional(),
+  edits: z.unknown().optional(),
+  on_timeout: text.optional(),
+  quorum: z.int().optional(),
+  votes: z.array(VoteSchema).readonly().optional(),
+  reminded: z.int().optional(),
+  escalated_to: z.array(text).readonly().optional(),
+  iterate: text.optional(),
   decided_by: text.optional(),
   decided_at: text.optional(),
   feedback: text.optional(),
@@ -62,6 +78,7 @@ const RunAnswerSchema = z.looseObject({
         z.looseObject({
           id: text,
           mode: text,
+          inputs: z.record(text, z.looseObject({ type: text })).optional(),
           upstream: z.array(text).readonly(),
           outputs: z.record(text, z.looseObject({ type: text })),
         }),

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import about from '../../package.json' with { type: 'json' }
+import { addApprovals } from './approvals.ts'
 import { addDocumentCommands } from './document-commands.ts'
 import { endWithParent } from './end-with-parent.ts'
 import { addGates } from './gates.ts'
@@ -35,6 +36,7 @@ function program(session: Session): Command {
     .exitOverride()
   addStart(sluice, session)
   addRun(sluice, session)
+  addApprovals(sluice, session)
   addDocumentCommands(sluice, session)
   addGates(sluice, session)
   addResearch(sluice, session)

@@ -1,3 +1,4 @@
+import { askedLines } from './asked-lines.ts'
 import type { Approval, RunAnswer } from './fetch-run.ts'
 import { oneLine, plainText } from './plain-text.ts'
 import { Refused } from './refused.ts'
@@ -60,7 +61,7 @@ export function shownLines(approval: Approval, most = 4_000, command = 'sluice')
     ...valueLines(value, most, command),
   ])
   const head = [`Block ${approval.block_id} asks: ${oneLine(approval.prompt)}`, `Expires ${approval.expires_at}.`]
-  return [...head, ...values, '---'].map(plainText)
+  return [...head, ...askedLines(approval), ...values, '---'].map(plainText)
 }
 
 function valueLines(value: unknown, most: number, command: string): readonly string[] {

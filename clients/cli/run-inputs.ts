@@ -1,7 +1,8 @@
 import type { Json } from '../../shared/canonical.ts'
-import type { Dag, PortType } from '../../shared/dag/dag.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
 import { suggest } from '../../shared/dag/suggest.ts'
 import { usage } from './refused.ts'
+import { typedValue } from './typed-value.ts'
 
 interface Given {
   /** `k=v`, as typed. */
@@ -21,7 +22,7 @@ export function runInputs({ pairs, context, declared = {} }: Given) {
   const free: Record<string, Json> = { ...context }
   for (const [key, value] of readPairs(pairs)) {
     const input = Object.hasOwn(declared, key) ? declared[key] : undefined
-    if (input?.declared === true) inputs[key] = typed(key, value, input.type ?? 'string')
+    if (input?.declared === true) inputs[key] = typedValue('--input', key, value, input.type ?? 'string')
     else free[key] = value
   }
   return {
@@ -55,29 +56,4 @@ function readPairs(pairs: readonly string[]): ReadonlyMap<string, string> {
     read.set(key, pair.slice(equals + 1))
   }
   return read
-}
-
-function typed(key: string, value: string, type: PortType): Json {
-  if (type === 'number') return numberOf(key, value)
-  if (type === 'boolean') return booleanOf(key, value)
-  return type === 'json' ? jsonOf(key, value) : value
-}
-
-function numberOf(key: string, value: string): number {
-  const read = /^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(value) ? Number(value) : Number.NaN
-  if (Number.isFinite(read)) return read
-  throw usage(`Cannot use --input ${key}=${value}: the document declares "${key}" as a number.`)
-}
-
-function booleanOf(key: string, value: string): boolean {
-  if (value === 'true' || value === 'false') return value === 'true'
-  throw usage(`Cannot use --input ${key}=${value}: the document declares "${key}" as a boolean, true or false.`)
-}
-
-function jsonOf(key: string, value: string): Json {
-  try {
-    return JSON.parse(value)
-  } catch (error) {
-    throw usage(`Cannot use --input ${key}: the document declares it as json, and this is none (${String(error)}).`)
-  }
 }

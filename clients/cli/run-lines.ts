@@ -1,3 +1,4 @@
+import { isWaiver } from './asked-lines.ts'
 import type { RunAnswer } from './fetch-run.ts'
 import { oneLine } from './plain-text.ts'
 import { renderRun } from './render-run.ts'
@@ -33,9 +34,16 @@ function linked({ run }: RunAnswer): readonly string[] {
   return links.flatMap(([words, runs]) => (runs === undefined ? [] : [oneLine(`${words} ${runs}`)]))
 }
 
-/** What people said with their decisions. */
+/** What people said with their decisions, what they changed, and what they waived. */
 function said({ approvals }: RunAnswer): readonly string[] {
-  return approvals.flatMap(({ block_id, status, decided_by = 'nobody', feedback }) =>
-    feedback === undefined ? [] : [`Block ${block_id} was ${status} by ${oneLine(decided_by)}: ${oneLine(feedback)}`],
-  )
+  return approvals.flatMap((approval) => {
+    const { block_id, status, decided_by = 'nobody', feedback, edits, iterate } = approval
+    if (feedback === undefined && edits === undefined && iterate === undefined) return []
+    const what = status === 'approved' && isWaiver(approval) ? 'waived' : status
+    const changed = edits === undefined ? '' : ` with changed inputs ${JSON.stringify(edits)}`
+    const again = iterate === undefined ? '' : ', another run goes on'
+    return [
+      oneLine(`Block ${block_id} was ${what} by ${decided_by}${changed}${again}: ${feedback ?? 'nothing was said'}`),
+    ]
+  })
 }

@@ -1,8 +1,11 @@
-import type { Command, CommandOptions } from 'commander'
+import { type Command, type CommandOptions, Option } from 'commander'
+import { RESTART_MODES, type RestartMode } from '../../shared/runs/head.ts'
 import { chooseTarget } from './api.ts'
+import { decidedLine } from './decided-line.ts'
 import { fetchRun } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import { chooseApproval } from './pending-approvals.ts'
+import { rejection } from './rejection.ts'
 import { sendDecision } from './send-decision.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
@@ -11,25 +14,28 @@ interface RejectOptions extends TargetOptions {
   readonly block?: string
   readonly approval?: string
   readonly feedback?: string
+  /** Absent: as the document says. */
+  readonly iterate?: boolean
+  readonly restartMode?: RestartMode
 }
 
 export function addReject(parent: Command, session: Session, hidden?: CommandOptions): void {
+  const modes = new Option('--restart-mode <mode>', 'what that run is given: results and feedback, or feedback alone')
   withTarget(parent.command('reject', hidden).description('reject what a run asks'))
     .argument('<run-id>')
     .option('--feedback <text>', 'why: recorded with the decision')
     .option('--block <id>', 'which block, when several wait')
     .option('--approval <id>', 'which approval, when several wait')
+    .option('--iterate', 'another run takes the place of this one, where on_reject is iterate')
+    .option('--no-iterate', 'the block fails all the same')
+    .addOption(modes.choices(RESTART_MODES))
     .action((runId: string, options: RejectOptions) => reject(session, runId, options))
 }
 
 async function reject(session: Session, runId: string, options: RejectOptions): Promise<void> {
   const target = chooseTarget(session, options.url)
   const approval = chooseApproval(await fetchRun(target, runId), options)
-  const decided = await sendDecision(target, runId, {
-    approval,
-    decision: 'reject',
-    via: 'cli',
-    ...(options.feedback !== undefined && { feedback: options.feedback }),
-  })
-  session.say(options.json === true ? jsonText(decided, 2) : `Rejected block ${approval.block_id} of ${runId}.`)
+  const decided = await sendDecision(target, runId, { approval, decision: 'reject', via: 'cli', ...rejection(options) })
+  const what = `block ${approval.block_id} of ${runId}`
+  session.say(options.json === true ? jsonText(decided, 2) : decidedLine('reject', decided, what))
 }

@@ -1,30 +1,40 @@
 import * as z from 'zod'
+import type { Json } from '../../shared/canonical.ts'
+import type { RestartMode } from '../../shared/runs/head.ts'
 import { callApi, type Target } from './api.ts'
 import { type Approval, runPath } from './fetch-run.ts'
 
-interface DecisionToSend {
-  readonly approval: Approval
-  readonly decision: 'approve' | 'reject'
+export interface DecisionToSend {
+  readonly approval: Pick<Approval, 'approval_id' | 'digest'>
+  /** `waive`: the yes to a question about failed gates. */
+  readonly decision: 'approve' | 'reject' | 'waive'
   readonly feedback?: string
+  /** New values of inputs, with an approval. */
+  readonly edits?: Readonly<Record<string, Json>>
+  /** With a rejection: whether another run takes this one's place, and what it is given. */
+  readonly iterate?: boolean
+  readonly restart_mode?: RestartMode
   /** Recorded with the decision: whether a person or an option said yes. */
   readonly via: 'cli' | 'cli --yes'
 }
 
-const DecidedSchema = z.looseObject({ approval: z.looseObject({ status: z.string() }), run: z.looseObject({}) })
+const DecidedSchema = z.looseObject({
+  approval: z.looseObject({ status: z.string(), votes: z.array(z.looseObject({})).optional() }),
+  run: z.looseObject({ next_run: z.string().optional() }),
+})
 export type Decided = z.infer<typeof DecidedSchema>
 
 /** Decides one approval, bound to what was shown by its digest; somebody else's earlier decision is a 409. */
 export function sendDecision(target: Target, runId: string, sent: DecisionToSend): Promise<Decided> {
-  const { approval, decision, feedback, via } = sent
+  const { approval, via, ...decision } = sent
   return callApi(target, DecidedSchema, {
     method: 'POST',
     path: runPath(runId, '/approvals'),
     headers: { 'x-sluice-via': via },
     body: {
       approval_id: approval.approval_id,
-      decision,
       digest: approval.digest,
-      ...(feedback !== undefined && { feedback }),
+      ...decision,
     },
   })
 }

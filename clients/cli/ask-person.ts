@@ -1,0 +1,21 @@
+import { createInterface } from 'node:readline/promises'
+import { Refused } from './refused.ts'
+import type { Session } from './session.ts'
+
+/** Asks y or n on a terminal; Refused not_confirmed unless it is yes. Nobody is asked elsewhere, nor with `yes`. */
+export async function askPerson(
+  session: Session,
+  { question, yes, instead }: { readonly question: string; readonly yes: boolean; readonly instead: string },
+): Promise<void> {
+  if (yes || !session.asks || (await saysYes(question))) return
+  throw new Refused({ code: 'not_confirmed', detail: `Nothing was decided. ${instead}` })
+}
+
+async function saysYes(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/n] `)).trim())
+  } finally {
+    terminal.close()
+  }
+}

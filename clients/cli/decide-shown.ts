@@ -1,0 +1,37 @@
+import type { Target } from './api.ts'
+import { askPerson } from './ask-person.ts'
+import { isWaiver } from './asked-lines.ts'
+import { commandLine } from './command-line.ts'
+import type { Approval } from './fetch-run.ts'
+import { Refused } from './refused.ts'
+import { type Decided, type DecisionToSend, sendDecision } from './send-decision.ts'
+import type { Session } from './session.ts'
+
+interface Yes {
+  readonly runId: string
+  readonly approval: Approval
+  readonly decision: 'approve' | 'waive'
+  /** What a person sees before they say yes. */
+  readonly lines: readonly string[]
+  /** Nobody is asked on a terminal. */
+  readonly yes: boolean
+  /** stdout carries the answer only. */
+  readonly json: boolean
+  readonly more: Pick<DecisionToSend, 'feedback' | 'edits'>
+}
+
+/** Shows what is asked, asks for a yes on a terminal, and sends it with the digest of what was shown. */
+export async function decideShown(session: Session, target: Target, given: Yes): Promise<Decided> {
+  const { runId, approval, decision, lines, yes, json, more } = given
+  const show = json ? session.warn : session.say
+  for (const line of lines) show(line)
+  const other = (words: string) =>
+    commandLine(session, target, `run ${words} ${runId} --block ${approval.block_id} --feedback ".."`)
+  if (decision === 'approve' && isWaiver(approval)) {
+    const detail = `Cannot approve what block ${approval.block_id} asks: its gates failed, a yes waives them and needs a reason: ${other('waive')}`
+    throw new Refused({ code: 'waive_expected', detail })
+  }
+  const question = decision === 'waive' ? 'Waive what failed?' : 'Approve?'
+  await askPerson(session, { question, yes, instead: `To reject: ${other('reject')}` })
+  return sendDecision(target, runId, { approval, decision, via: yes ? 'cli --yes' : 'cli', ...more })
+}
