@@ -33,12 +33,20 @@ function endProblems(pass: Pass): readonly string[] {
   return [`${nameOf(pass)} ended ${ends.length} times in epoch ${pass.epoch}: events ${seqsOf(ends)}`]
 }
 
+const OF_ATTEMPT: ReadonlySet<string> = new Set([
+  'block:completed',
+  'block:output',
+  'block:retrying',
+  'block:asked',
+  'block:resumed',
+])
+
 /** A failure without an attempt is a refusal; any other end of an attempt needs its start. */
 function startProblems(pass: Pass): readonly string[] {
   const begun = new Set<number | undefined>()
   return pass.events.flatMap(({ type, seq, attempt }) => {
     if (type === 'block:started') begun.add(attempt)
-    const isOfAttempt = type === 'block:completed' || type === 'block:output' || type === 'block:retrying'
+    const isOfAttempt = OF_ATTEMPT.has(type)
     const isWrong = (isOfAttempt || (type === 'block:failed' && attempt !== undefined)) && !begun.has(attempt)
     return isWrong ? [`${nameOf(pass)}: event ${seq} ${type} of attempt ${attempt}, which had not started`] : []
   })

@@ -92,9 +92,11 @@ function refusedGates(
 ): readonly string[] {
   const block = dag.blocks.find(({ id }) => id === block_id)
   if (code === 'approval_rejected') return block?.approval?.on_reject === 'route' ? [REJECTION_GATE] : []
-  if (!/_gate_(failed|refused)$/.test(code)) return []
+  const asked = /^ask_/.test(code) ? events.findLast(({ type }) => type === 'block:asked') : undefined
+  const about = asked?.type === 'block:asked' ? asked.data.about : undefined
+  if (!/_gate_(failed|refused)$/.test(code) && (about === undefined || about === 'budget')) return []
   const warns = warningsOf(dag, block_id)
-  const phase = code === 'post_gate_failed' ? 'post' : 'pre'
+  const phase = code === 'post_gate_failed' || about === 'post_gates' ? 'post' : 'pre'
   return events.flatMap((event) => {
     if (event.type !== 'block:gate' || event.attempt !== attempt || event.data.phase !== phase) return []
     return ['passed', 'waived'].includes(event.data.status) || warns.has(event.data.gate) ? [] : [event.data.gate]

@@ -9,7 +9,8 @@ type Unit = (typeof UNITS)[number]
 
 export const budget = invariant({
   n: 17,
-  title: 'what is committed stays under the caps, but for what calls used beyond their estimates',
+  title:
+    'what is committed stays under the caps, as people raised them, but for what calls used beyond their estimates',
   of: 'store',
   needs: ['events', 'head'],
   check: ({ events, head }) =>
@@ -24,6 +25,9 @@ export const budget = invariant({
       if (cap !== undefined && committed > cap + over) {
         wrong.push(`${committed} ${unit} are committed, the cap is ${cap}, calls used ${over} beyond their estimates`)
       }
+      const allowed = allowedCap(events, unit)
+      if (cap !== allowed)
+        wrong.push(`the cap of ${unit} is ${cap ?? 'none'}, people and document make it ${allowed ?? 'none'}`)
       return wrong
     }),
 })
@@ -50,6 +54,22 @@ function amountsOf({ budget: ledger }: Head, unit: Unit) {
     return { cap: ledger.cap_tokens, committed: ledger.committed_tokens, spent: ledger.spent_tokens }
   }
   return { cap: ledger.cap_usd_micros, committed: ledger.committed_usd_micros, spent: ledger.spent_usd_micros }
+}
+
+/** The cap the run began with, as it was raised by everybody who said yes to that. */
+function allowedCap([first, ...events]: readonly RunEvent[], unit: Unit): number | undefined {
+  const begun = first?.type === 'run:started' ? first.data.caps[`cap_${unit}`] : undefined
+  if (begun === undefined) return undefined
+  const raises = new Map<string, number>()
+  return events.reduce((cap, { type, data }) => {
+    if (type === 'block:asked') {
+      const { approval_id, raise } = data
+      // Items share a question: it is that of the first of them.
+      if (!raises.has(approval_id)) raises.set(approval_id, raise?.[unit] ?? 0)
+    }
+    const isYes = type === 'approval:decided' && data.decision !== 'reject' && data.have >= data.need
+    return isYes ? Math.max(cap, raises.get(data.approval_id) ?? 0) : cap
+  }, begun)
 }
 
 /** Sum over the attempts of what their calls used beyond what was reserved for them. */

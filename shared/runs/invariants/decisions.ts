@@ -2,6 +2,7 @@ import { listedNames } from '../approver-rule.ts'
 import { askNumber } from '../ask-id.ts'
 import type { EventData, RunEvent } from '../event.ts'
 import type { ApprovalItem } from '../run-items.ts'
+import { askAnswers, askProblems } from './ask-effects.ts'
 import { invariant } from './invariant.ts'
 import { nameOf, type Pass, passesOf } from './passes.ts'
 
@@ -121,9 +122,11 @@ export const decisionEffects = invariant({
   needs: ['events', 'dag'],
   check({ events, dag }) {
     const asking = new Set(dag.blocks.flatMap(({ id, approval }) => (approval === undefined ? [] : [id])))
+    const answers = askAnswers(events)
     return passesOf(events).flatMap((pass) => {
-      if (!asking.has(pass.block_id) || pass.item !== undefined) return []
-      return isTakenOver(events, pass) ? [] : effectProblems(pass)
+      const wrong = askProblems(pass, answers)
+      if (!asking.has(pass.block_id) || pass.item !== undefined || isTakenOver(events, pass)) return wrong
+      return [...wrong, ...effectProblems(pass)]
     })
   },
 })
@@ -131,7 +134,9 @@ export const decisionEffects = invariant({
 /** What a retry took over from an earlier run was approved there, by its digest: nobody is asked again. */
 function isTakenOver([first]: readonly RunEvent[], { events }: Pass): boolean {
   if (first?.type !== 'run:started' || first.data.retry_of === undefined) return false
-  const isAsked = events.some(({ type }) => type.startsWith('approval:'))
+  const isAsked = events.some(({ type, data }) => {
+    return type === 'approval:requested' && askNumber(data.approval_id) === undefined
+  })
   return !isAsked && events.some(({ type, data }) => type === 'block:completed' && data.cached_from !== undefined)
 }
 

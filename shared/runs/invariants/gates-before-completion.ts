@@ -7,7 +7,7 @@ import { nameOf, type Pass, passesOf } from './passes.ts'
 
 export const gatesBeforeCompletion = invariant({
   n: 11,
-  title: 'no attempt completes unless each of its gates was judged once and their composition holds',
+  title: 'no attempt completes unless each of its gates was judged once, or waived then, and their composition holds',
   of: 'log',
   needs: ['events', 'dag'],
   check({ events, dag }) {
@@ -21,12 +21,17 @@ export const gatesBeforeCompletion = invariant({
   },
 })
 
-/** Also in an attempt that fails a gate is judged once. */
+/** Also in an attempt that fails a gate is judged once, and what failed is waived once. */
 function twiceProblems(pass: Pass): readonly string[] {
   const seen = new Set<string>()
   return pass.events.flatMap((event) => {
     if (event.type !== 'block:gate') return []
-    const key = `${event.attempt}/${event.data.phase}/${event.data.gate}`
+    const { phase, gate, status } = event.data
+    const [judged, waived] = ['judged', 'waived'].map((word) => `${word}/${event.attempt}/${phase}/${gate}`)
+    const key = (status === 'waived' ? waived : judged) ?? ''
+    if (status === 'waived' && !seen.has(judged ?? '')) {
+      return [`${nameOf(pass)}: event ${event.seq} waives gate "${gate}", which nobody judged`]
+    }
     const twice = seen.has(key)
     seen.add(key)
     return twice ? [`${nameOf(pass)}: event ${event.seq} judges gate "${event.data.gate}" again`] : []

@@ -4,7 +4,7 @@ import { endOf, nameOf, type Pass } from './passes.ts'
 
 /** A foreach block completes when all its items have ended, and fails by them only past what it tolerates. */
 export function itemEndProblems(pass: Pass, passes: readonly Pass[], tolerate: number): readonly string[] {
-  const begun = pass.events.findLast((event) => event.type === 'block:started' && event.data.items !== undefined)
+  const begun = pass.events.findLast((event) => beginsItems(event) && event.data.items !== undefined)
   const end = endOf(pass)
   const items = passes.filter(({ block_id, item, epoch }) => {
     return block_id === pass.block_id && item !== undefined && epoch === pass.epoch
@@ -14,10 +14,15 @@ export function itemEndProblems(pass: Pass, passes: readonly Pass[], tolerate: n
     return [`${nameOf(pass)}: failed though ${failed} of ${tolerate} tolerated items did (event ${end.seq})`]
   }
   if (end?.type !== 'block:completed' || isTaken(end)) return []
-  const count = begun?.type === 'block:started' ? (begun.data.items?.count ?? 0) : 0
+  const count = begun !== undefined && beginsItems(begun) ? (begun.data.items?.count ?? 0) : 0
   const ended = items.filter((item) => endOf(item) !== undefined).length
   if (ended === count && failed <= tolerate) return []
   return [`${nameOf(pass)}: completed with ${ended} of ${count} items ended, ${failed} failed (event ${end.seq})`]
+}
+
+/** After a question about its pre-gates a block begins its items when it goes on. */
+export function beginsItems(event: RunEvent): event is Extract<RunEvent, { type: 'block:started' | 'block:resumed' }> {
+  return event.type === 'block:started' || event.type === 'block:resumed'
 }
 
 /** A kept result stands in for the items. */

@@ -21,6 +21,8 @@ export const projections = invariant({
 
 const STATES: Readonly<Record<string, BlockState>> = {
   'block:started': 'running',
+  'block:asked': 'paused_approval',
+  'block:resumed': 'running',
   'block:retrying': 'retrying',
   'block:completed': 'completed',
   'block:failed': 'failed',

@@ -4,6 +4,7 @@ import type { GateFacts } from '../../gates/gate.ts'
 import type { EventData, RunEvent, StoredValue } from '../event.ts'
 import { foreachList } from '../foreach-items.ts'
 import { resolveInputs } from '../resolve-inputs.ts'
+import { beginsItems } from './item-ends.ts'
 import { endOf, type Pass, passesOf } from './passes.ts'
 import type { RunParts } from './stored-run.ts'
 
@@ -51,12 +52,14 @@ async function inputsOf(run: Parts, pass: Pass, block: Block, started: RunEvent)
   return value === undefined ? undefined : { ...values, [foreach.as]: value }
 }
 
-function itemsRef(events: readonly RunEvent[], { block_id, epoch }: Pass, { seq }: RunEvent): string | undefined {
+function itemsRef(events: readonly RunEvent[], { block_id, epoch }: Pass, started: RunEvent): string | undefined {
   const whole = passesOf(events).find(
     (one) => one.block_id === block_id && one.item === undefined && one.epoch === epoch,
   )
-  const begun = whole?.events.findLast((one) => one.type === 'block:started' && one.seq <= seq)
-  return begun?.type === 'block:started' ? begun.data.items?.inputs_ref : undefined
+  const isMeant = ({ seq, attempt }: RunEvent) =>
+    started.item === undefined ? attempt === started.attempt : seq <= started.seq
+  const begun = whole?.events.findLast((one) => beginsItems(one) && one.data.items !== undefined && isMeant(one))
+  return begun !== undefined && beginsItems(begun) ? begun.data.items?.inputs_ref : undefined
 }
 
 async function resolvedInputs(run: Parts, pass: Pass, block: Block, started: RunEvent): Promise<Values | undefined> {
