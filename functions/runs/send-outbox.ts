@@ -9,7 +9,8 @@ import { stopChild, stopChildren } from './stop-children.ts'
 
 /**
  * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is
- * idempotent, an entry is removed only after its effect (a start removes its own). What fails stays for the sweeper.
+ * idempotent, an entry is removed only after its effect (a start and a note remove their own). What fails stays for the
+ * sweeper.
  */
 export const handler = functionHandler({
   name: 'send-outbox',
@@ -28,7 +29,7 @@ export const handler = functionHandler({
 async function performed(world: World, run: RunKey, entry: OutboxEntry): Promise<boolean> {
   try {
     await perform(world, run, entry)
-    return entry.kind !== 'start_run'
+    return entry.kind !== 'start_run' && (entry.kind !== 'notify' || isTooLate(world, entry))
   } catch (error) {
     world.log.error('outbox entry not performed', { run_id: run.run_id, entry: entry.id, error: String(error) })
     return false
@@ -54,8 +55,20 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
     case 'release_lease':
       return leavePlace(world, run)
     case 'notify':
-      throw new Fault('Bug', 'nobody_to_tell', `Run "${run.run_id}" owes a message, and there is no way to send one.`)
+      return tell(world, run, entry)
   }
+}
+
+/** slack-work tells everything that the run owes; what nobody could be told for an hour is dropped. */
+async function tell(world: World, run: RunKey, { id, at }: OutboxEntry): Promise<void> {
+  if (!isTooLate(world, { at })) return world.outbox.slackWork({ run, entry: id })
+  world.log.error('Slack was not told for an hour', { run_id: run.run_id, entry: id })
+}
+
+const LATEST_MS = 3_600_000
+
+function isTooLate({ clock, settings }: World, { at }: Pick<OutboxEntry, 'at'>): boolean {
+  return settings.slack === undefined || clock.now() - Date.parse(at) > LATEST_MS
 }
 
 async function answerAll({ machine }: World, tokens: readonly string[]): Promise<void> {
