@@ -81,7 +81,11 @@ function merge(hits: readonly Hit[], ranks: Ranks): Hit {
   const objectstore_ref = firstText(sorted, 'objectstore_ref')
   return {
     list: best.list,
-    recorded_at: hits.map((hit) => hit.recorded_at ?? '').reduce((a, b) => Math.max(a, b)),
+    recorded_at:
+      hits
+        .map((hit) => hit.recorded_at ?? '')
+        .sort()
+        .at(-1) ?? '',
     evidence: {
       entity_id,
       tier,
@@ -100,7 +104,7 @@ function fusedScore(sorted: readonly Hit[], ranks: Ranks): number {
     const rank = ranks.get(hit)
     if (rank !== undefined && !best.has(listOf(hit))) best.set(listOf(hit), rank)
   }
-  return [...best.values()].sort((a, b) => a - b).reduce((sum, rank) => sum + 1 / (RANK_CONSTANT + rank), 0)
+  return [...best.values()].sort((a, b) => a - b).reduce((total, rank) => total + 1 / (RANK_CONSTANT + rank), 0)
 }
 
 function firstText(hits: readonly Hit[], key: 'snippet_text' | 'objectstore_ref'): string | undefined {

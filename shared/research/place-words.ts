@@ -30,7 +30,8 @@ export function zoneName(text: string): string | undefined {
 }
 
 const NUMBER = '(-?\\d{1,3}(?:\\.\\d{1,15})?)'
-const WITHIN = new RegExp(
+/** The pattern of geoBounds(). */
+export const WITHIN = new RegExp(
   `\\bwithin {0,3}(\\d{1,6}(?:\\.\\d{1,6})?) {0,3}(km|kilometres?|kilometers?|metres?|meters?|m|miles?|mi)\\.? {1,3}of {1,3}\\(?${NUMBER} {0,3},? {0,3}${NUMBER}(?![\\d.]*\\d)`,
   'i',
 )

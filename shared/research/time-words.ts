@@ -22,6 +22,8 @@ type Unit = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'
 const ROLLING =
   /\b(?:last|past|previous) {0,3}(\d{1,4}) {0,3}(minutes?|mins?|hours?|hrs?|h|days?|d|weeks?|w|months?|years?)\b/
 const CALENDAR = /\b(this|last|previous) {1,3}(week|month|year)\b/
+/** What timeRange() looks for, for texts without `_`. */
+export const TIME_WORDS = new RegExp(`\\b(?:today|yesterday)\\b|${ROLLING.source}|${CALENDAR.source}`, 'gi')
 
 function rolling(plain: string, now: Date): TimeRange | undefined {
   const [, count, word = ''] = ROLLING.exec(plain) ?? []

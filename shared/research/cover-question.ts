@@ -1,0 +1,93 @@
+import { askedRelation } from './asked-relation.ts'
+import { chainUnits } from './chain-units.ts'
+import { COMPARATIVE } from './comparison.ts'
+import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
+import { namedIn } from './names-in-question.ts'
+import { plainQuestion } from './plain-question.ts'
+import { termsOf } from './question-terms.ts'
+import type { ShownEvidence } from './shown-evidence.ts'
+
+/** What the evidence says to a question. */
+export interface Coverage {
+  /** In the order they were chosen: each linked to one before it. */
+  readonly units: readonly EvidenceUnit[]
+  /** Terms of the question no chosen unit has. */
+  readonly missing: readonly string[]
+  /** Terms of the question that name nothing in the evidence: what is asked. */
+  readonly relation: readonly string[]
+  /** Part of the question that is covered, rare terms counting more: 0..1. */
+  readonly share: number
+  /** The relation asked for is covered whole, and of a longer question enough. */
+  readonly covered: boolean
+}
+
+/** Units of one answer. */
+const MAX_UNITS = 8
+/** Part of a long question that must be covered; what it asks for must be covered whole. */
+const ENOUGH = 0.75
+/** Terms of a question that is not long: all of them count. */
+const SHORT = 3
+
+/**
+ * Chooses units that together cover the question's terms, rare ones first, each linked to what was chosen before: by an
+ * entity both are about, or by a name of the question both mention. A question about several named things is covered
+ * for each of them. Same question, same evidence, same units.
+ */
+export function coverQuestion(topic: string, evidence: readonly ShownEvidence[]): Coverage {
+  const question = plainQuestion(topic).replaceAll(COMPARATIVE, ' ')
+  const terms = [...new Set(termsOf(question))]
+  const units = evidenceUnits(evidence)
+  const weights = weigh(terms, units)
+  const named = evidence.filter(({ label }) => namedIn(question, label))
+  const names = new Set(named.flatMap(({ label = '' }) => termsOf(label)))
+  const relation = terms.filter((term) => !names.has(term))
+  // A name alone asks nothing of it: then any unit with the name will do.
+  const starts = relation.length > 0 && named.length > 0 ? named : [undefined]
+  const chains = starts.map((start) =>
+    chainUnits(
+      units,
+      start === undefined ? { open: terms, weights } : { open: relation, weights, start: startOf(start) },
+    ),
+  )
+  const kept = [...new Set(chains.flat())].slice(0, MAX_UNITS)
+  const said = new Set([...kept.flatMap((unit) => [...unit.terms]), ...names])
+  const missing = terms.filter((term) => !said.has(term))
+  const total = sum(terms, weights)
+  const share = total === 0 ? 0 : (total - sum(missing, weights)) / total
+  const isEach = named.every((item, at) => chains[at % chains.length]?.length !== 0 || isMentioned(item, kept))
+  const covered = kept.length > 0 && isEach && isCovered(question, { missing, relation, share })
+  return { units: kept, missing, relation, share, covered }
+}
+
+function startOf({ entity_id, label = '' }: ShownEvidence) {
+  return { entity_id, name: termsOf(label) }
+}
+
+/** Something is said of each thing the question names, if only beside another. */
+function isMentioned({ entity_id, label = '' }: ShownEvidence, units: readonly EvidenceUnit[]): boolean {
+  const name = termsOf(label)
+  return units.some((unit) => unit.entities.has(entity_id) || name.every((term) => unit.terms.has(term)))
+}
+
+function isCovered(
+  question: string,
+  { missing, relation, share }: Pick<Coverage, 'missing' | 'relation' | 'share'>,
+): boolean {
+  const lacking = new Set(relation.filter((term) => missing.includes(term)))
+  if (lacking.size === 0) return true
+  return relation.length > SHORT && share >= ENOUGH && !askedRelation(question).some((term) => lacking.has(term))
+}
+
+/** A term weighs log(1 + all units / units that have it); one nobody has weighs most. */
+function weigh(terms: readonly string[], units: readonly EvidenceUnit[]): ReadonlyMap<string, number> {
+  return new Map(
+    terms.map((term) => {
+      const having = units.filter((unit) => unit.terms.has(term)).length
+      return [term, Math.log(1 + (units.length + 1) / Math.max(1, having))]
+    }),
+  )
+}
+
+function sum(terms: readonly string[], weights: ReadonlyMap<string, number>): number {
+  return terms.reduce((total, term) => total + (weights.get(term) ?? 0), 0)
+}

@@ -1,0 +1,51 @@
+import { compareFacts } from './comparison.ts'
+import { type Coverage, coverQuestion } from './cover-question.ts'
+import { noAnswer } from './degraded-result.ts'
+import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
+import { wordsOfTerms } from './question-terms.ts'
+import type { ShownEvidence } from './shown-evidence.ts'
+
+/** What it says of itself below every answer. */
+export const EXTRACTIVE_NOTE =
+  'Note: put together from quotations and facts by the extractive model; no language model wrote it.'
+
+/**
+ * An answer of quoted sentences and facts, each with the number of its evidence. Where they do not say what is asked,
+ * it is no answer and names the words nothing says.
+ */
+export function extractiveAnswer(topic: string, evidence: readonly ShownEvidence[]): string {
+  const coverage = coverQuestion(topic, evidence)
+  if (coverage.covered) {
+    const compared = compareFacts(topic, evidence)
+    const lines = compared === undefined ? unitsToSay(coverage, evidence).map(line) : [compared]
+    return [...lines, ...listed(evidence), EXTRACTIVE_NOTE].join('\n')
+  }
+  const lacking = wordsOfTerms(topic, coverage.missing)
+  const told = lacking.length === 0 ? [] : [`Note: no evidence linked to the question says: ${lacking.join(', ')}.`]
+  return [noAnswer(topic), ...told, EXTRACTIVE_NOTE].join('\n')
+}
+
+/** A question that is a name alone asks what is known: more of the item it chose. */
+function unitsToSay({ units, relation }: Coverage, evidence: readonly ShownEvidence[]): readonly EvidenceUnit[] {
+  if (relation.length > 0) return units
+  const of = new Set(units.map(({ n }) => n))
+  const known = evidenceUnits(evidence).filter(({ n }) => of.has(n))
+  return known.toSorted((a, b) => Number(a.kind === 'fact') - Number(b.kind === 'fact')).slice(0, KNOWN)
+}
+
+const KNOWN = 4
+
+/** What a box or a time range found is itself an answer: its items by name. */
+function listed(evidence: readonly ShownEvidence[]): readonly string[] {
+  const found = evidence.flatMap(({ source, label, entity_id }, place) =>
+    source === 'spatial' || source === 'temporal_range' ? [`${label ?? entity_id} [${place + 1}]`] : [],
+  )
+  return found.length === 0 ? [] : [`Found there: ${found.slice(0, LISTED).join(', ')}.`]
+}
+
+const LISTED = 20
+
+/** A sentence stands in quotation marks, since it is one; marks of its own do not end it. */
+function line({ kind, text, n }: EvidenceUnit): string {
+  return kind === 'fact' ? `${text} [${n}].` : `“${text.replace(/[“”]/g, '"')}” [${n}]`
+}

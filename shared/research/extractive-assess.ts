@@ -1,0 +1,32 @@
+import type { AssessmentOutput } from './assessment-output.ts'
+import { type Coverage, coverQuestion } from './cover-question.ts'
+import { namedIn } from './names-in-question.ts'
+import { wordsOfTerms } from './question-terms.ts'
+import type { ShownEvidence } from './shown-evidence.ts'
+
+/** Whether the evidence covers the question's terms and the relation asked for. Deterministic; it obeys no text. */
+export function extractiveAssess(topic: string, evidence: readonly ShownEvidence[]): AssessmentOutput {
+  const coverage = coverQuestion(topic, evidence)
+  const { covered, units, missing, share } = coverage
+  const rationale = covered
+    ? `The question is covered by ${units.length} of the sentences and facts.`
+    : `Nothing linked to the question says: ${wordsOfTerms(topic, missing).join(', ') || 'anything'}.`
+  return {
+    topic,
+    sufficient: covered,
+    ...(covered ? {} : { refined_queries: refine(topic, evidence, coverage) }),
+    rationale,
+    confidence: Math.round(share * 1_000) / 1_000,
+    evidence_count: evidence.length,
+  }
+}
+
+/** What is missing, with the names of the question it may be said of. */
+function refine(topic: string, evidence: readonly ShownEvidence[], { missing }: Coverage): string[] {
+  const lacking = wordsOfTerms(topic, missing).join(' ')
+  const labels = evidence.flatMap(({ label = '' }) => (namedIn(topic, label) ? [label] : []))
+  const queries = [...new Set(labels)].slice(0, MAX_NAMES).map((label) => `${label} ${lacking}`.trim())
+  return [...new Set(queries.length > 0 ? queries : [lacking || topic])]
+}
+
+const MAX_NAMES = 3

@@ -1,0 +1,46 @@
+/**
+ * The words of a text that carry meaning, as they are compared: small letters, accents and possessives taken off, and
+ * so are the ends of plurals and verbs. Both sides are cut the same way; it need not be a word.
+ */
+export function termsOf(text: string): readonly string[] {
+  return plainWords(text)
+    .filter((word) => !STOP.has(word))
+    .map(stem)
+}
+
+/** The words of a text whose terms these are, as they stand in it: for people, who do not read stems. */
+export function wordsOfTerms(text: string, terms: readonly string[]): readonly string[] {
+  const wanted = new Set(terms)
+  return [...new Set(plainWords(text).filter((word) => !STOP.has(word) && wanted.has(stem(word))))]
+}
+
+/** The words in their order, without accents and possessives, in small letters. */
+export function plainWords(text: string): readonly string[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return (plain.match(WORD) ?? []).map((word) => word.replace(/['’]s?$/, ''))
+}
+
+const WORD = /[\p{L}\p{N}]+(?:['’.,](?=[\p{L}\p{N}])[\p{L}\p{N}]+)*/gu
+
+/** Words of questions and grammar: they are in every text and about nothing. */
+const STOP: ReadonlySet<string> = new Set(
+  'a about all also an and any are as at be been being between but by can could count currently did do does each ever every exactly find for from get give had has have how i if in into is it its kind kinds list many me more most much my name no not number of on or other our people please say should show so some tell than that the their them then there these they this those to use used using was we were what when where which who whom whose why will with would you your'.split(
+    ' ',
+  ),
+)
+
+/** Ends that come and go, the longest first, each with the letters that must be left before it. */
+const ENDS: readonly (readonly [string, number, string])[] = [
+  ['ies', 3, 'y'],
+  ['sses', 2, 'ss'],
+  ['ing', 4, ''],
+  ['ed', 4, ''],
+  ['s', 3, ''],
+]
+
+function stem(word: string): string {
+  if (!/^[a-z]+$/.test(word)) return word
+  const end = ENDS.find(([ending, left]) => word.endsWith(ending) && word.length - ending.length >= left)
+  const cut = end === undefined || word.endsWith('ss') ? word : `${word.slice(0, -end[0].length)}${end[2]}`
+  return cut.length > 4 ? cut.replace(/e$/, '') : cut
+}

@@ -1,0 +1,16 @@
+/** One quotation of a text: what stands between the marks, and where it stands with them (UTF-16 units). */
+export interface Quotation {
+  readonly quote: string
+  readonly at: number
+  readonly end: number
+}
+
+/** What stands between a pair of double quotation marks, on one line, without marks inside. Single marks are apostrophes. */
+export function quotationsIn(text: string): readonly Quotation[] {
+  return [...text.matchAll(QUOTED)].map((match) => {
+    const [whole, ...inner] = match
+    return { quote: inner.find((part) => part !== undefined) ?? '', at: match.index, end: match.index + whole.length }
+  })
+}
+
+const QUOTED = /“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|"([^"\n]*)"/g

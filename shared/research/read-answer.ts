@@ -1,0 +1,44 @@
+import * as z from 'zod'
+import { firstJson } from '../gates/first-json.ts'
+import type { AssessmentOutput } from './assessment-output.ts'
+import { assessmentOutputKind } from './assessment-output.ts'
+import { type Decoded, type PayloadKind, readPayload } from './decode-payload.ts'
+import { payloadError } from './payload-error.ts'
+import { refuseBlank } from './payload-rules.ts'
+import { type RouteDecision, routeDecisionKind } from './route-decision.ts'
+import { routeErrors } from './route-rules.ts'
+
+/** A router's answer as a decision that holds for so many candidates. Errors are what it is asked once more with. */
+export function readRoute(text: string, candidates: number): Decoded<RouteDecision> {
+  const read = readPayload(routeDecisionKind, firstJson(text))
+  if (!read.ok) return read
+  const errors = routeErrors(read.value, candidates)
+  return errors.length === 0 ? read : { ok: false, errors }
+}
+
+/** An assessor's answer; topic and count are known and not for it to say. */
+export function readAssessment(text: string, topic: string, evidence_count: number): Decoded<AssessmentOutput> {
+  const answer = firstJson(text)
+  const isObject = typeof answer === 'object' && answer !== null && !Array.isArray(answer)
+  return readPayload(assessmentOutputKind, isObject ? { ...answer, topic, evidence_count } : answer)
+}
+
+/** A synthesizer's answer: nothing but its `synthesis` is looked at. */
+export function readSynthesis(text: string): Decoded<string> {
+  const answer = firstJson(text)
+  const read = readPayload(SYNTHESIS, answer)
+  return read.ok ? { ok: true, value: read.value.synthesis } : read
+}
+
+/** Of one answer, in characters: its sentences and numbers are all checked. */
+const MAX_CHARACTERS = 100_000
+
+const SYNTHESIS: PayloadKind<{ readonly synthesis: string }> = {
+  schema: z.object({ synthesis: z.string() }),
+  validate: ({ synthesis }) => [
+    ...refuseBlank('synthesis', synthesis),
+    ...(synthesis.length <= MAX_CHARACTERS ? [] : [payloadError('field_range', 'synthesis', TOO_LONG)]),
+  ],
+}
+
+const TOO_LONG = `has more than ${MAX_CHARACTERS} characters`

@@ -1,0 +1,46 @@
+/** One item of evidence with what the graph and the object store say of it. */
+export interface ShownEvidence {
+  readonly entity_id: string
+  readonly label?: string
+  /** The retrieval source it came from. */
+  readonly source?: string
+  /** Its stored body, or the snippet where there is none. */
+  readonly text?: string
+  /** Its triples, those opaque to rules left out. */
+  readonly facts?: readonly ShownFact[]
+}
+
+export interface ShownFact {
+  readonly predicate: string
+  /** A literal as text, or the label of the entity it leads to. */
+  readonly object: string
+  /** Of an edge. */
+  readonly object_id?: string
+}
+
+/** Everything an answer may quote from an item or take a number from: its body, then its facts as sentences. */
+export function citableText({ label, entity_id, text, facts }: ShownEvidence): string {
+  const lines = groupFacts(facts ?? []).map(({ predicate, objects }) =>
+    factText(label ?? entity_id, predicate, objects),
+  )
+  return [text ?? '', ...lines].filter((line) => line !== '').join('\n')
+}
+
+/** Facts of one predicate stand together, in their order. */
+export function groupFacts(facts: readonly ShownFact[]): readonly {
+  readonly predicate: string
+  readonly objects: readonly string[]
+  readonly object_ids: readonly string[]
+}[] {
+  return [...Map.groupBy(facts, ({ predicate }) => predicate)].map(([predicate, of]) => ({
+    predicate,
+    objects: [...new Set(of.map(({ object }) => object))],
+    object_ids: of.flatMap(({ object_id }) => object_id ?? []),
+  }))
+}
+
+/** `Norway, borders: Sweden, Finland`; the predicate's last segment is its word. */
+export function factText(label: string, predicate: string, objects: readonly string[]): string {
+  const word = (predicate.split('.').at(-1) ?? predicate).replace(/[_-]+/g, ' ')
+  return `${label}, ${word}: ${objects.join(', ')}`
+}

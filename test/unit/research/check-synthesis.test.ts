@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { checkSynthesis } from '../../../shared/research/check-synthesis.ts'
+import { repairSynthesis } from '../../../shared/research/repair-synthesis.ts'
+import { synthesisErrors } from '../../../shared/research/synthesis-errors.ts'
+import { expectLinear } from '../gates/linear.ts'
+import { ATLAS, NORWAY, PERU } from './atlas.ts'
+
+const only = (synthesis: string, evidence = ATLAS as Parameters<typeof checkSynthesis>[1]) => {
+  const [finding] = checkSynthesis(synthesis, evidence)
+  if (finding === undefined) throw new Error('no claim')
+  return finding
+}
+
+describe('references', () => {
+  test.each([
+    ['a number', 'Oslo is its capital [2].', [2]],
+    ['several', 'Both have one [2, 3].', [2, 3]],
+    ['an entity id', `Oslo is its capital [${NORWAY.entity_id}].`, [2]],
+    ['an id in the prose', `The capital of ${PERU.entity_id} is Lima.`, [3]],
+    ['after the full stop', 'Oslo is its capital. [2]', [2]],
+  ])('%s names its evidence', (_, synthesis, places) => {
+    expect(only(synthesis)).toMatchObject({ places, unknown_refs: [] })
+  })
+
+  test('an object ref names the evidence it is the body of', () => {
+    const ref = `objstore://main/${'a'.repeat(64)}`
+    expect(only(`It is in ${ref}.`, [{ ...NORWAY, objectstore_ref: ref }]).places).toEqual([1])
+    expect(only(`It is in ${ref}.`).unknown_refs).toEqual([ref])
+  })
+
+  test.each([
+    ['[0]', '0'],
+    ['[4]', '4'],
+    ['[acme.ops.geo.atlas.country.xx]', 'acme.ops.geo.atlas.country.xx'],
+  ])('%s names none', (citation, ref) => expect(only(`It is so ${citation}.`).unknown_refs).toEqual([ref]))
+
+  test('an id in the prose that is no evidence is unknown; a link or a version of five parts is none', () => {
+    expect(only('It is acme.ops.geo.atlas.country.xx [1].').unknown_refs).toEqual(['acme.ops.geo.atlas.country.xx'])
+    expect(only('See www.example.org and v1.2.3.4.x [1].').unknown_refs).toEqual([])
+  })
+
+  test('a sentence without one is told', () => {
+    expect(only('Oslo is its capital.').places).toEqual([])
+    expect(synthesisErrors(checkSynthesis('Oslo is its capital. So [9].', ATLAS))).toEqual([
+      'Sentence 1: it cites no evidence.',
+      'Sentence 2: [9] names no evidence.',
+    ])
+  })
+
+  test('notes and no answers claim nothing', () => {
+    expect(
+      checkSynthesis(
+        'Note: 5 things.\nNo answer found in the graph for: "a long question" of 7\nDegraded: 3 times.',
+        ATLAS,
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('quotations', () => {
+  test.each([
+    ['in the evidence cited', '“Its parliament is the Storting.” [2]', []],
+    ['in one of those cited', 'It says "Peru lies on the Pacific" [2, 3].', []],
+    ['of two sentences', '“Its parliament is the Storting. Oil was found in 1969.” [2]', []],
+    ['in a fact', '«Norway, capital: Oslo» [2].', []],
+    ['too short to count', 'The "Storting" decides [2].', []],
+    ['in other evidence', '“Peru lies on the Pacific.” [2]', ['misattributed']],
+    ['put together', '“Norway is a country in Northern Europe. Oil was found in 1969.” [2]', ['frankenquote']],
+    ['changed by a word', '“Its parliament is not the Storting.” [2]', ['not_found']],
+    ['with another number', '“Oil was found in 1968.” [2]', ['not_found']],
+  ])('%s', (_, synthesis, verdicts) => {
+    expect(only(synthesis).bad_quotes.map(({ verdict }) => verdict)).toEqual(verdicts)
+  })
+})
+
+describe('numbers', () => {
+  test.each([
+    ['of the evidence cited', 'Its area is 323,802 km² [2].', []],
+    ['of the name', 'Zone 7 is there [1].', []],
+    ['of other evidence', 'Its area is 1285216 [2].', ['1285216']],
+    ['of none', 'It has 5 million people [2].', ['5 million']],
+    ['without a citation', 'Its area is 323802.', ['323802']],
+    ['that are citations', 'Both are countries [2, 3].', []],
+    ['with another sign', 'It was -1969 [2].', ['-1969']],
+  ])('%s', (_, synthesis, numbers) => {
+    const zone = { entity_id: 'acme.ops.geo.atlas.zone.7', label: 'Zone 7', text: 'A zone.' }
+    const evidence = synthesis.startsWith('Zone') ? [zone] : ATLAS
+    expect(only(synthesis, evidence).bad_numbers).toEqual(numbers)
+  })
+})
+
+describe('repairSynthesis()', () => {
+  const repair = (synthesis: string) => repairSynthesis('topic', synthesis, ATLAS)
+
+  test('leaves an answer that holds as it was written', () => {
+    const answer = '- Oslo is its capital [2].\n- Lima is the capital of Peru [3].'
+    expect(repair(answer)).toEqual({ synthesis: answer })
+  })
+
+  test('takes unknown references out, with a note', () => {
+    expect(repair('Oslo is its capital [2, 9]. It is acme.ops.geo.atlas.country.xx [8].').synthesis).toBe(
+      [
+        'Oslo is its capital [2]. It is (unknown reference).',
+        'Note: 3 references were taken out: they name no evidence.',
+      ].join('\n'),
+    )
+  })
+
+  test('takes sentences out whose quotations or numbers are not there, with a note', () => {
+    const repaired = repair('Oslo is its capital [2]. It has 5 million people [2].\n- “Oil was found in 1968.” [2]')
+    expect(repaired.synthesis).toBe(
+      [
+        'Oslo is its capital [2].',
+        'Note: 2 sentences were taken out: their quotations or numbers are not in the evidence they cite.',
+      ].join('\n'),
+    )
+    expect(repaired.degraded_reason).toMatch(/did not hold/)
+  })
+
+  test('shows the first eight items where no reference is left', () => {
+    const many = Array.from({ length: 10 }, (_, at) => ({
+      ...NORWAY,
+      entity_id: `a.b.c.d.e.${at}`,
+      snippet_text: `text ${at}`,
+    }))
+    const { synthesis } = repairSynthesis('topic', 'Oslo is its capital [99].', many)
+    expect(synthesis).toContain('Note: the synthesizer quoted none of the evidence; these are its first items.')
+    expect(synthesis).toContain('- text 7 [8]')
+    expect(synthesis).not.toContain('[9]')
+  })
+
+  test('without evidence it is no answer, whatever was written', () => {
+    expect(repairSynthesis('the moon', 'It is made of cheese [1].', [])).toEqual({
+      synthesis: 'No answer found in the graph for: the moon',
+      degraded_reason: 'there is no evidence',
+    })
+  })
+
+  test('what was repaired needs no second repair', () => {
+    const once = repair('Oslo is its capital [2, 9]. It has 5 million people [2]. A claim.').synthesis
+    expect(repair(once)).toEqual({ synthesis: once })
+  })
+})
+
+test.each(['“a. ', '[1] ', 'a.b.c.d.e.', '"x" ', '1.5 ', 'x\n'])('checking takes linear time in %j', (part) =>
+  expectLinear(async (size) => checkSynthesis(part.repeat(size), ATLAS), 4_000),
+)
