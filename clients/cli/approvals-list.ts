@@ -29,7 +29,8 @@ async function list(session: Session, { url, json, status, limit, cursor }: List
   const page = await fetchApprovals(target, { status, limit, cursor, ...values })
   if (json === true) return session.say(jsonText(page, 2))
   if (page.approvals.length === 0 && page.next_cursor === null) session.say(NONE[status] ?? 'No approvals.')
-  for (const approval of page.approvals) session.say(approvalLine(approval, session.size().columns))
+  const columns = session.terminal ? session.size().columns : Number.POSITIVE_INFINITY
+  for (const approval of page.approvals) session.say(approvalLine(approval, columns))
   if (page.next_cursor === null) return
   const same = limit === undefined ? '' : ` --limit ${limit}`
   const words = `approvals list --status ${status}${same} --cursor ${page.next_cursor}`

@@ -8,7 +8,7 @@ export function askedLines(approval: Approval): readonly string[] {
   const failed = gates.map(({ name, reason }) => `Failed gate ${name}: ${reason}`)
   const waives = isWaiver(approval) ? ['A yes waives what failed: it needs `run waive` and a reason.'] : []
   const raises = raise === undefined ? [] : [`A yes raises the budget of the run to ${capWords(raise)}.`]
-  const edits = edit.length === 0 ? [] : [`May be changed with --edit: ${edit.join(', ')}.`]
+  const edits = edit.length === 0 ? [] : [`May be changed with \`run approve --edit\`: ${edit.join(', ')}.`]
   const timeout = on_timeout === 'approve' ? ['It is approved by itself if nobody decides in time.'] : []
   return [...failed, ...waives, ...raises, ...edits, ...timeout, ...progressLines(approval)].map(oneLine)
 }

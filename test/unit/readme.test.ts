@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { addApprovals } from '../../clients/cli/approvals.ts'
 import { addDocumentCommands } from '../../clients/cli/document-commands.ts'
 import { addGates } from '../../clients/cli/gates.ts'
 import { addRun } from '../../clients/cli/run.ts'
@@ -84,7 +85,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
 /** Leaves of the command tree, as a person types them, with their long options. */
 function cliCommands(): ReadonlyMap<string, readonly string[]> {
   const session = openSession()
-  const adders = { addDocumentCommands, addGates, addRun, addStart }
+  const adders = { addApprovals, addDocumentCommands, addGates, addRun, addStart }
   const used = [...readText('clients/cli/main.ts').matchAll(/import \{ (add\w+) \}/g)].map(([, name]) => name)
   expect(used).toEqual(Object.keys(adders))
   const sluice = new Command('sluice')

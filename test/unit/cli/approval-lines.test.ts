@@ -58,7 +58,7 @@ describe('approvalLines()', () => {
       'Expires 2026-01-02T00:00:00.000Z.',
       'Failed gate tone: is rude',
       'A yes waives what failed: it needs `run waive` and a reason.',
-      'May be changed with --edit: goal.',
+      'May be changed with `run approve --edit`: goal.',
       '1 of 2 approved: user:ana via slack at 2026-01-01T00:00:00.000Z.',
       'Reminded 2 times.',
       'Escalated: group:leads may decide too.',
