@@ -9,7 +9,7 @@ import { holdWords } from './refuse-held.ts'
  * are after that, so a run that exists before is found by them, and one that exists later is found here.
  */
 export async function endIfHeld(
-  world: Pick<World, 'runs' | 'outbox' | 'clock'>,
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
   run: RunKey,
 ): Promise<StartHold | undefined> {
   const hold = await world.runs.startHold(run.tenant)

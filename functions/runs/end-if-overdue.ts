@@ -15,7 +15,7 @@ export async function endIfOverdue({
   run,
   head,
 }: {
-  readonly world: Pick<World, 'runs' | 'outbox' | 'clock'>
+  readonly world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
   readonly run: RunKey
   readonly head: Head
 }): Promise<boolean> {

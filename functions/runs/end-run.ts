@@ -5,6 +5,7 @@ import type { Head, OutboxEntry, RunState } from '../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { notifyEntry } from '../approvals/notify-entry.ts'
 
 interface Ending {
   readonly state: Exclude<RunState, 'running'>
@@ -29,24 +30,28 @@ const TERMINAL = {
 
 /**
  * The one path to a terminal run: ONE update writes the state, its event and what it owes: the stop of its execution
- * and of its child runs, the answer to the block that waits for it, else its place among the active runs. Dispatches in
+ * and of its child runs, the answer to the block that waits for it, else its place among the active runs, and the word to
+ * the people it asked something. Dispatches in
  * flight see the STOP item. A run that has ended already refuses.
  */
 export async function endRun(
-  world: Pick<World, 'runs' | 'outbox' | 'clock'>,
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
   run: RunKey,
   ending: Ending,
 ): Promise<Appended> {
   const { state, code, reason, block_id, next_run, stop } = ending
   const now = world.clock.now()
   const at = new Date(now).toISOString()
+  const head = await world.runs.head(run, [])
   const named = { ...(block_id === undefined ? {} : { block_id }), ...(next_run === undefined ? {} : { next_run }) }
   const event: NewEvent = {
     type: `run:${state}`,
     // People who stop a run and executions that fail have words of their own.
-    data: { code, reason: redactSecrets(reason), ...named, ...spentBy(await world.runs.head(run, [])) },
+    data: { code, reason: redactSecrets(reason), ...named, ...spentBy(head) },
   }
-  const outbox = owedBy(await world.runs.meta(run), ending, at)
+  const asked = Object.keys(head?.approvals ?? {}).length > 0
+  const told = asked ? notifyEntry(world, at, 'run_ended') : []
+  const outbox = [...owedBy(await world.runs.meta(run), ending, at), ...told]
   const done = await world.runs.append({
     run,
     lane: 'run',

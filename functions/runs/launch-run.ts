@@ -8,7 +8,7 @@ import { endUnawaited, isAwaited } from './is-awaited.ts'
 import { linkLineage } from './link-lineage.ts'
 import { startExecution } from './start-execution.ts'
 
-type LaunchWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'outbox' | 'clock'>
+type LaunchWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'outbox' | 'clock' | 'settings'>
 
 /**
  * Starts the execution of a run whose HEAD and META exist, on the machine META names; started before counts as done.

@@ -1,10 +1,9 @@
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { endRun } from './end-run.ts'
-import { fillPlaces } from './fill-places.ts'
 import { linkLineage } from './link-lineage.ts'
 
-type SettleWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings' | 'log'>
+type SettleWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
 
 /**
  * What becomes of a run that was made in place of another one, once that has ended: it is queued if the other one names
@@ -19,7 +18,6 @@ export async function settleIteration(world: SettleWorld, meta: Meta): Promise<v
   if (verdict === 'next') {
     await linkLineage(world, meta)
     await world.runs.enqueue({ tenant, run_id, at })
-    await fillPlaces(world, tenant)
     return
   }
   const reason = `run ${iterates.run_id} ended otherwise before this one took its place`

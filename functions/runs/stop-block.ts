@@ -6,7 +6,7 @@ import type { World } from '../../shared/world.ts'
 import { type BlockStop, blockStopAppend } from './block-stop-append.ts'
 import { type Pinned, readPinned } from './read-pinned.ts'
 
-type StopWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock'>
+type StopWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'settings'>
 
 /** Attempts to stop a block whose lane moves: each is a claim, a reservation or a record by whoever runs it. */
 const MAX_TRIES = 50

@@ -12,7 +12,7 @@ const TOGETHER = 10
  * that has ended, or that is not there, is as good as stopped (is-awaited.ts keeps a late one from starting).
  */
 export async function stopChildren(
-  world: Pick<World, 'runs' | 'outbox' | 'clock'>,
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
   { tenant, run_id }: RunKey,
   cause: string,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function stopChildren(
 
 /** The child run of a block that was stopped alone. */
 export async function stopChild(
-  world: Pick<World, 'runs' | 'outbox' | 'clock'>,
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
   { tenant, run_id }: RunKey,
   { child, cause }: { readonly child: string; readonly cause: string },
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { endRun } from './end-run.ts'
 
 /** Cancels a run at once: the terminal state first, then the execution. Conflict run_ended when it is over. */
 export async function stopRun(
-  world: Pick<World, 'runs' | 'outbox' | 'clock'>,
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
   run: RunKey,
   principal: Principal,
   reason?: string,

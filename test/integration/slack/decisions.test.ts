@@ -34,7 +34,7 @@ describe('an approval in Slack', () => {
       const inThread = slack.messages.filter(({ thread_ts }) => thread_ts === message.ts)
       return inThread.some(({ text }) => text.includes('ended: completed')) && inThread
     })
-    expect(replies.map(({ text }) => text.split(' at ')[0])).toEqual([
+    expect(replies.map(({ text }) => text.split(/ at |\n/)[0])).toEqual([
       '"deploy" was approved by slack:U0ANA',
       `Run ${id} ended: completed`,
     ])
