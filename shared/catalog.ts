@@ -52,7 +52,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     name: 'request-approval',
     file: 'approvals/request-approval.ts',
     placeholder: 'RequestApproval',
-    ports: ['runs', 'objects', 'machine', 'providers', 'secrets', 'isolate', 'http', 'shell', 'waker'],
+    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'secrets', 'isolate', 'http', 'shell', 'waker'],
   },
   {
     name: 'open-child',

@@ -7,12 +7,11 @@ import type { BlockCall } from '../blocks/block-call.ts'
 import { createRun } from './create-run.ts'
 import { endRun } from './end-run.ts'
 import { iteratedContext } from './iterated-context.ts'
-import { settleIteration } from './settle-iteration.ts'
 
 /**
- * Ends the run as iterated and puts another one of the same pinned document in its place: made first, asleep (it is
- * queued and in no queue), then named by the end of this one, then queued. Whoever repeats this makes the same run; what
- * a crash leaves undone the sweep does (settle-iteration.ts). Answers why not, in words; undefined = this run has ended.
+ * Ends the run as iterated and names the run of the same pinned document that takes its place: that one is made first,
+ * asleep (queued, and in no queue), and woken when this one gives back its own place (settle-iteration.ts). Whoever
+ * repeats this makes the same run. Answers why not, in words; undefined = this run has ended.
  */
 export async function iterateRun(call: BlockCall, iteration: Iteration): Promise<string | undefined> {
   const { world, run, meta, block } = call
@@ -29,7 +28,6 @@ export async function iterateRun(call: BlockCall, iteration: Iteration): Promise
   const words = `Block "${block.id}" was ${reason}; run ${next.run_id} takes the place of this one`
   const end = { state: 'iterated', code, reason: words, block_id: block.id, next_run: next.run_id, stop: true } as const
   await endRun(world, run, end)
-  await settleIteration(world, next)
   return undefined
 }
 

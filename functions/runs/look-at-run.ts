@@ -5,6 +5,7 @@ import { expireApproval } from '../approvals/expire-approval.ts'
 import { tellDue } from '../approvals/tell-due.ts'
 import { endIfOverdue } from './end-if-overdue.ts'
 import { endIfStalled } from './end-if-stalled.ts'
+import { fillPlaces } from './fill-places.ts'
 import { givePlace } from './keep-places.ts'
 import { reconcileRun } from './reconcile-run.ts'
 import { settleIteration } from './settle-iteration.ts'
@@ -35,6 +36,7 @@ async function keepQueued(world: World, run: RunKey): Promise<undefined> {
   const meta = await runs.meta(run)
   if (meta?.iterates !== undefined) {
     await settleIteration(world, meta)
+    await fillPlaces(world, run.tenant)
     return undefined
   }
   if (meta !== undefined) await runs.enqueue({ ...run, at: meta.created_at })
