@@ -1,12 +1,9 @@
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { readDecision } from '../approvals/read-decision.ts'
-import { endIfOverdue } from '../runs/end-if-overdue.ts'
 import { afterAnswer } from './after-answer.ts'
 import { awaitsBounce } from './awaits-bounce.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportPassed, reportRecorded } from './block-report.ts'
-import { failFastRecorded } from './fail-fast.ts'
-import { isStale } from './is-stale.ts'
+import { isOver } from './is-over.ts'
 import { iterateBlock } from './iterate-block.ts'
 import { wasStopped } from './was-stopped.ts'
 import { whySkipped } from './why-skipped.ts'
@@ -20,12 +17,7 @@ export async function advanceBlock(
   call: BlockCall,
   next: (call: BlockCall, undecided: boolean) => Promise<BlockReport>,
 ): Promise<BlockReport> {
-  if (call.head.state !== 'running' || isStale(call)) return reportRecorded(call)
-  if (readOrdinal(call.lane ?? 0).outcome !== undefined) {
-    await failFastRecorded(call)
-    return reportRecorded(call)
-  }
-  if (await endIfOverdue(call)) return reportRecorded(call)
+  if (await isOver(call)) return reportRecorded(call)
   if (wasStopped(call)) return stopAgain(call)
   if (await awaitsBounce(call)) return reportPassed(call)
   const skip = whySkipped(call)

@@ -5,10 +5,9 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import { attemptOutcome } from './attempt-outcome.ts'
 import type { BlockCall, BlockInputs } from './block-call.ts'
 import { freedByEnd } from './freed-by-end.ts'
-import { originOf } from './origin-of.ts'
+import { heldBy, publishedBy } from './left-by-end.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { questionFor } from './question-for.ts'
-import { readOwnProjection } from './read-outputs.ts'
 import { recordEvents } from './record-events.ts'
 import { retryBlock } from './retry-block.ts'
 import { stepsLeft } from './steps-left.ts'
@@ -105,23 +104,4 @@ export async function endAttempt(call: BlockCall, given: AttemptEnd, { hash, inp
   if (!done.ok && done.because !== 'terminal') throw retryBlock(call)
   if (!done.ok) return { state: 'cancelled', seq: call.head.seq }
   return { state: outcome.state, seq: done.seq, ...(outcome.due_at === undefined ? {} : { due_at: outcome.due_at }) }
-}
-
-/** Where it failed nobody takes its outputs over: what they came of is left to the events. */
-function publishedBy({ output, stored, ask, failure }: AttemptEnd): Pick<BlockProjection, 'outputs' | 'made'> {
-  const all = output === undefined ? (stored ?? {}) : { outputs: output.outputs, made: originOf(output) }
-  if (failure === undefined || ask !== undefined) return all
-  return all.outputs === undefined ? {} : { outputs: all.outputs }
-}
-
-/** What an attempt that goes on after an answer is still of: its items or child, and what the try before it was told. */
-async function heldBy({ meter, ...call }: BlockCall): Promise<Pick<BlockProjection, 'items' | 'child' | 'failure'>> {
-  const { lane } = call
-  const before = meter.claim ?? (lane === undefined ? undefined : await readOwnProjection({ meter, ...call }, lane))
-  const { items, child, failure } = before ?? {}
-  return {
-    ...(items === undefined ? {} : { items }),
-    ...(child === undefined ? {} : { child }),
-    ...(failure === undefined ? {} : { failure }),
-  }
 }

@@ -25,28 +25,39 @@ interface Ending {
  * What a person is asked instead of an end of the attempt in failure; undefined = nothing. Gates with `on_fail: ask` ask
  * for a waiver, a call that does not fit under the run's caps asks for more where the document says so.
  */
-export async function questionFor(call: BlockCall, { failure, leg, inputs }: Ending): Promise<Asked | undefined> {
+export async function questionFor(call: BlockCall, ending: Ending): Promise<Asked | undefined> {
+  const { failure, leg } = ending
   if (failure === undefined || leg >= LAST_LEG) return undefined
-  const about = failure.ask ?? (isOverBudget(call, failure) ? 'budget' : undefined)
-  if (about === undefined) return undefined
+  const about = aboutOf(call, failure)
+  const place = about === undefined ? undefined : await placeOf(call, about)
+  if (about === undefined || place === undefined) return undefined
+  const gates = fewOf(about === 'budget' ? [] : (failure.gates ?? []))
+  const inputs = about === 'post_gates' ? {} : await keptInputs(call, ending)
+  return { ...place, about, gates, reason: failure.reason, ...inputs }
+}
+
+/** Its id, and what a yes raises; undefined where nobody may be asked any more, or nothing may be raised. */
+async function placeOf(
+  call: BlockCall,
+  about: Asked['about'],
+): Promise<Pick<Asked, 'approval_id' | 'raise'> | undefined> {
   const head = await call.world.runs.head(call.run, [])
   const approval_id = head === undefined ? undefined : nextAsk(call, head)
   if (head === undefined || approval_id === undefined) return undefined
-  const raise = about === 'budget' ? await raiseFor(call, head.budget) : undefined
-  if (about === 'budget' && raise === undefined) return undefined
-  const keeps = about !== 'post_gates' && call.item === undefined && inputs !== undefined
-  return {
-    approval_id,
-    about,
-    gates: fewOf(about === 'budget' ? [] : (failure.gates ?? [])),
-    reason: failure.reason,
-    ...(keeps ? { inputs_ref: await storeInputs(call, inputs) } : {}),
-    ...(raise === undefined ? {} : { raise }),
-  }
+  if (about !== 'budget') return { approval_id }
+  const raise = await raiseFor(call, head.budget)
+  return raise === undefined ? undefined : { approval_id, raise }
 }
 
-function isOverBudget({ dag, meter }: BlockCall, { code }: Failure): boolean {
-  return dag.budget?.on_exceed === 'ask' && code === 'budget_exceeded' && meter.exceeded?.of.startsWith('run_') === true
+function aboutOf({ dag, meter }: BlockCall, { ask, code }: Failure): Asked['about'] | undefined {
+  if (ask !== undefined) return ask
+  const isOver = code === 'budget_exceeded' && meter.exceeded?.of.startsWith('run_') === true
+  return isOver && dag.budget?.on_exceed === 'ask' ? 'budget' : undefined
+}
+
+/** Those of items are kept with their block. */
+async function keptInputs(call: BlockCall, { inputs }: Ending): Promise<Pick<Asked, 'inputs_ref'>> {
+  return call.item !== undefined || inputs === undefined ? {} : { inputs_ref: await storeInputs(call, inputs) }
 }
 
 /** Items of a block wait for one answer: one that comes while another waits joins its question. */

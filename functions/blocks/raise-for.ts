@@ -16,22 +16,35 @@ const UNITS: readonly Unit[] = ['tokens', 'usd_micros']
 export async function raiseFor(call: BlockCall, budget: RunBudget): Promise<Raise | undefined> {
   const { wanted, exceeded } = call.meter
   if (wanted === undefined) return undefined
-  const document = documentCaps(call.dag.budget)
-  const highest = runCaps(call.world.settings.safety)
-  const parents = await parentCaps(call)
+  const bounds: Bounds = {
+    document: documentCaps(call.dag.budget),
+    operator: runCaps(call.world.settings.safety),
+    parent: await parentCaps(call),
+  }
   const raise: { tokens?: number; usd_micros?: number } = {}
   for (const unit of UNITS) {
     const cap = budget[`cap_${unit}`]
     const needed = budget[`committed_${unit}`] + wanted[unit]
-    const isTight = cap !== undefined && (needed > cap || exceeded?.of === `run_${unit}`)
-    if (!isTight) continue
-    const own = document[`cap_${unit}`]
-    if (own === undefined || parents[`cap_${unit}`] !== undefined) return undefined
-    const to = Math.min(Math.max(cap + own, needed), highest[`cap_${unit}`] ?? Number.MAX_SAFE_INTEGER)
-    if (to < needed || to <= cap) return undefined
+    if (cap === undefined || (needed <= cap && exceeded?.of !== `run_${unit}`)) continue
+    const to = raisedTo(unit, cap, needed, bounds)
+    if (to === undefined) return undefined
     raise[unit] = to
   }
   return Object.keys(raise).length === 0 ? undefined : raise
+}
+
+interface Bounds {
+  readonly document: Caps
+  readonly operator: Caps
+  /** Of the run whose block waits for this one: it has reserved what this one may use. */
+  readonly parent: Caps
+}
+
+function raisedTo(unit: Unit, cap: number, needed: number, { document, operator, parent }: Bounds): number | undefined {
+  const own = document[`cap_${unit}`]
+  if (own === undefined || parent[`cap_${unit}`] !== undefined) return undefined
+  const to = Math.min(Math.max(cap + own, needed), operator[`cap_${unit}`] ?? Number.MAX_SAFE_INTEGER)
+  return to < needed || to <= cap ? undefined : to
 }
 
 async function parentCaps({ world, run, meta }: BlockCall): Promise<Caps> {

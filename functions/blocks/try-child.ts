@@ -5,12 +5,11 @@ import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { opensChild } from './child-run.ts'
 import { claimAttempt, recordPre } from './claim-attempt.ts'
-import { endAttempt } from './end-attempt.ts'
+import { finishAttempt } from './finish-attempt.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
 import { orderAttempt } from './order-attempt.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
 import { requireEnd, retryBlock } from './retry-block.ts'
-import { whenNotDone } from './when-not-done.ts'
 import { skipBlock } from './without-attempt.ts'
 
 /**
@@ -35,9 +34,7 @@ export async function tryChild(
   if (ready.order !== undefined) return startChild(call, open.attempt, token, ready.order)
   const bare = { attempt: open.attempt, verdicts: [], gate_events: [] }
   const end = ready.taken ?? (ready.failure === undefined ? bare : { ...bare, failure: ready.failure })
-  const recorded = await endAttempt(call, end, { hash: ready.hash, inputs: ready })
-  await whenNotDone(call, recorded, ready.failure)
-  return reportBlock(call, { ...recorded, attempt: open.attempt, verdicts: ready.pre.verdicts })
+  return finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts })
 }
 
 /** An attempt that was claimed with its child is never lost: whoever comes next goes on with it. */
