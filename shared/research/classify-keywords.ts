@@ -11,15 +11,6 @@ export interface Classification {
   readonly hints: Hints
 }
 
-/**
- * A further tier: 1 lexical or embedding, 3 a model (off by default). It is asked where the keywords found nothing;
- * undefined = it has nothing to say either.
- */
-export interface TopicClassifier {
-  readonly tier: '1' | '3'
-  classify(topic: string, signal: AbortSignal): Promise<Classification | undefined>
-}
-
 /** Tier 0: keyword patterns. Confidence 1 and no intent where one matched; undefined where none did. */
 export function classifyKeywords(topic: string, now: Date): Classification | undefined {
   const looked = topic.slice(0, MAX_CHARACTERS)
@@ -32,9 +23,6 @@ export function classifyKeywords(topic: string, now: Date): Classification | und
   }
   return Object.keys(hints).length === 0 ? undefined : { tier: '0', intent: '', confidence: 1, hints }
 }
-
-/** What nl_classify emits when no tier matched. */
-export const UNCLASSIFIED: Classification = { tier: '0', intent: '', confidence: 0, hints: {} }
 
 /** Characters of a topic whose patterns are looked for: a question, not a document. */
 const MAX_CHARACTERS = 4_000

@@ -1,3 +1,5 @@
+import type { RetrievalSource } from './retrieval.ts'
+
 /** One retrieval of execute_subqueries. Its `kind` is what ran in the trace; limits are hits. */
 export type SubQuery =
   | { readonly kind: 'lexical'; readonly text: string; readonly limit: number }
@@ -19,6 +21,18 @@ export type SubQuery =
       readonly limit: number
     }
   | { readonly kind: 'graph_diffusion'; readonly seeds: readonly string[]; readonly limit: number }
+
+/** The tier and source its hits carry; embeddings, where a provider has them, add their own list to `lexical`. */
+export const ORIGINS: Readonly<
+  Record<SubQuery['kind'], { readonly tier: '0' | '1'; readonly source: RetrievalSource }>
+> = {
+  lexical: { tier: '1', source: 'bm25_index' },
+  entity_state: { tier: '0', source: 'entity_state' },
+  temporal_range: { tier: '0', source: 'temporal_range' },
+  predicate_walk: { tier: '0', source: 'predicate_walk' },
+  spatial: { tier: '0', source: 'spatial' },
+  graph_diffusion: { tier: '1', source: 'graph_diffusion' },
+}
 
 /** Sub-queries that run at once (spec research, "The graph it searches"). */
 export const PARALLEL_SUB_QUERIES = 8

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classifyKeywords, UNCLASSIFIED } from '../../../shared/research/classify-keywords.ts'
+import { classifyKeywords } from '../../../shared/research/classify-keywords.ts'
+import { classifyTopic, type TopicClassifier } from '../../../shared/research/classify-topic.ts'
 import { describeSearch } from '../../../shared/research/describe-search.ts'
 import { mergeHints, retightenedHints } from '../../../shared/research/merge-hints.ts'
 import { expectLinear } from '../gates/linear.ts'
@@ -97,15 +98,38 @@ describe('classifyKeywords()', () => {
     expect(classifyKeywords('events today', NOW)).toMatchObject({ tier: '0', confidence: 1, intent: '' })
   })
 
-  test('says nothing where no pattern matches; then tier 0 is emitted with confidence 0', () => {
+  test('says nothing where no pattern matches', () => {
     expect(classifyKeywords('Who wrote Faust?', NOW)).toBeUndefined()
-    expect(UNCLASSIFIED).toEqual({ tier: '0', intent: '', confidence: 0, hints: {} })
   })
 
   test.each(['within 5 km of ', 'last ', 'path from a ', 'connected to a b ', 'zone '])(
     'takes no longer for more of %j',
     (part) => expectLinear(async (size) => classifyKeywords(part.repeat(size), NOW), 5_000),
   )
+})
+
+describe('classifyTopic()', () => {
+  const embedding = { tier: '1', intent: 'author', confidence: 0.8, hints: { entity_kind: 'book' } } as const
+  const knows: TopicClassifier = { tier: '1', classify: async () => embedding }
+  const silent: TopicClassifier = { tier: '3', classify: async () => undefined }
+  const broken: TopicClassifier = { tier: '3', classify: () => Promise.reject(new Error('down')) }
+
+  test('keywords come first, then the further tiers in their order', async () => {
+    expect((await classifyTopic('events today', NOW, [knows])).tier).toBe('0')
+    expect(await classifyTopic('Who wrote Faust?', NOW, [silent, knows])).toEqual(embedding)
+  })
+
+  test('where no tier matched it is tier 0 with confidence 0', async () => {
+    const none = { tier: '0', intent: '', confidence: 0, hints: {} }
+    expect(await classifyTopic('Who wrote Faust?', NOW, [])).toEqual(none)
+    expect(await classifyTopic('Who wrote Faust?', NOW, [silent])).toEqual(none)
+  })
+
+  test('a tier that fails is passed over and degrades the output', async () => {
+    const degraded_reason = 'classifier tier 3 failed'
+    expect(await classifyTopic('Who wrote Faust?', NOW, [broken, knows])).toEqual({ ...embedding, degraded_reason })
+    expect(await classifyTopic('Who wrote Faust?', NOW, [broken])).toMatchObject({ tier: '0', degraded_reason })
+  })
 })
 
 describe('hints', () => {

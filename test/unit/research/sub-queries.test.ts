@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decomposeQueries } from '../../../shared/research/decompose-queries.ts'
-import { distinctQueries, PARALLEL_SUB_QUERIES } from '../../../shared/research/sub-query.ts'
+import { distinctQueries, ORIGINS, PARALLEL_SUB_QUERIES } from '../../../shared/research/sub-query.ts'
 import { refinedQueries, walkQueries } from '../../../shared/research/walk-queries.ts'
 
 const now = new Date('2026-11-18T15:30:00.000Z')
@@ -96,6 +96,11 @@ test("an assessment's refined queries are what runs next, each once", () => {
     { kind: 'lexical', text: 'b', limit: 20 },
     { kind: 'lexical', text: 'a', limit: 20 },
   ])
+})
+
+test('structural hits are of tier 0, lexical and diffusion hits of tier 1', () => {
+  const lexical = Object.entries(ORIGINS).flatMap(([kind, { tier }]) => (tier === '1' ? [kind] : []))
+  expect(lexical).toEqual(['lexical', 'graph_diffusion'])
 })
 
 test('eight sub-queries run at once', () => {
