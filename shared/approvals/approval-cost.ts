@@ -39,9 +39,9 @@ interface CostFacts {
 }
 
 export function approvalCost({ dag, coming, begun, budget, routing }: CostFacts): ApprovalCost {
-  const ofBlocks = (blocks: readonly Block[]) => modelCost({ ...dag, blocks }, NOTHING_TOLD, routing)
-  const past = ofBlocks(dag.blocks.filter(({ id }) => begun.has(id)))
-  const future = ofBlocks(coming)
+  const next = new Set(coming.map(({ id }) => id))
+  const past = modelCost(dag, NOTHING_TOLD, routing, (id) => begun.has(id))
+  const future = modelCost(dag, NOTHING_TOLD, routing, (id) => next.has(id))
   const { spent_tokens: tokens, spent_usd_micros } = budget
   const noPrice = tokens > 0 && spent_usd_micros === 0 && past.unpriced.length > 0
   const priced = future.calls.some(({ usd }) => usd !== null)

@@ -8,7 +8,9 @@ export interface AuditedApproval {
   readonly shown_refs: Readonly<Record<string, { readonly sha256: string }>>
   readonly gates?: readonly { readonly name: string; readonly reason: string }[] | undefined
   readonly feedback?: string | undefined
-  readonly votes?: readonly { readonly by: string; readonly at: string; readonly feedback?: string | undefined }[] | undefined
+  readonly votes?:
+    | readonly { readonly by: string; readonly at: string; readonly feedback?: string | undefined }[]
+    | undefined
 }
 
 type AuditKind = 'requested' | 'decided' | 'vote' | 'reminded' | 'escalated' | 'expired' | 'waived'

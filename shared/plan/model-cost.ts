@@ -26,8 +26,15 @@ export interface ModelCost {
   readonly unpriced: readonly string[]
 }
 
-export function modelCost(dag: Dag, expectations: Expectations, routing: Routing): ModelCost {
-  const calls = modelCalls(dag, expectations, routing).map((call) => costed(call, routing))
+/** Of every block, or of those `isMeant`. */
+export function modelCost(
+  dag: Dag,
+  expectations: Expectations,
+  routing: Routing,
+  isMeant: (block: string) => boolean = () => true,
+): ModelCost {
+  const meant = modelCalls(dag, expectations, routing).filter(({ block }) => isMeant(block))
+  const calls = meant.map((call) => costed(call, routing))
   return {
     calls,
     tokens: total(calls.map(({ tokens }) => tokens)),

@@ -29,6 +29,13 @@ afterAll(async () => {
   await place.close()
 })
 
+/** What the inbox has of one run. */
+async function inboxOf(by: Caller, id: string, status: string): Promise<readonly { readonly run_id: string }[]> {
+  const { status: code, text, json } = await by.call('GET', `/api/dag/approvals?status=${status}&limit=100`)
+  expect([code, text]).toEqual([200, expect.any(String)])
+  return Array.from(json.approvals as Iterable<{ run_id: string }>).filter(({ run_id }) => run_id === id)
+}
+
 const asked = (events: readonly RunEvent[]) => events.find(({ type }) => type === 'approval:requested')
 /** The run's verdict is there before its execution has left its last state. */
 const endsAs = (id: string, machine: string, status: string) =>
@@ -83,6 +90,9 @@ describe('DAGs', () => {
     const id = await caller.start({ name: 'coding' })
     const question = asked(await caller.until(id, ({ type }) => type === 'approval:requested'))
     const reviewer = callerOf(place.api.url, 'Reviewer')
+    expect(await inboxOf(reviewer, id, 'pending')).toMatchObject([
+      { block_id: question?.block_id, may_decide: { allowed: true }, risk: { level: expect.any(String) } },
+    ])
     const decided = await reviewer.decide(id, question, 'approve')
     expect([decided.status, decided.text]).toEqual([200, expect.stringContaining('approved')])
     expect(await caller.decide(id, question, 'reject')).toMatchObject({ status: 409 })
@@ -91,6 +101,8 @@ describe('DAGs', () => {
     expect(problemsOf(events, document('coding'))).toEqual([])
     const by = events.find(({ type }) => type === 'approval:decided')?.data
     expect(by).toMatchObject({ decision: 'approve', by: { kind: 'iam', id: 'Reviewer' } })
+    expect(await inboxOf(caller, id, 'pending')).toEqual([])
+    expect(await inboxOf(caller, id, 'decided')).toMatchObject([{ status: 'approved', decided_by: 'iam:Reviewer' }])
     await endsAs(id, 'coding', 'SUCCEEDED')
   })
 

@@ -189,6 +189,28 @@ describe('risk', () => {
     expect(weigh([pass('ask')], {}, { spent_tokens: 5, spent_usd_micros: 0 }).cost.spent.usd).toBe(0)
   })
 
+  test('a block that may be sent back is reckoned with all its rounds, though what it is sent back to is over', () => {
+    const rule = { when_gate: 'good', route_to: 'draft', max_bounces: 2 }
+    const gate = { name: 'good', check: { type: 'not_empty', port: 'text' }, error: 'no', on_fail: 'route' }
+    const blocks = [
+      ai('draft', 'ask', 'paid'),
+      ai('check', 'draft', 'paid', { post_gates: [gate], on_gate_fail: [rule] }),
+      pass('ask'),
+    ]
+    const dag = dagOf(blocks)
+    const question = { ...QUESTION, block_id: 'check' }
+    const coming = blocksToCome(dag, question, () => true)
+    const cost = approvalCost({ dag, coming, begun: new Set(['ask', 'draft']), budget: NONE, routing: PLACE })
+    const once = approvalCost({
+      dag: dagOf([pass('ask'), ai('check', 'ask', 'paid')]),
+      coming,
+      begun: new Set(),
+      budget: NONE,
+      routing: PLACE,
+    })
+    expect(cost.to_come.usd?.high).toBeCloseTo(3 * (once.to_come.usd?.high ?? 0), 5)
+  })
+
   test('is the same for the same facts, never without a reason, and no fact taken away makes it greater', () => {
     const blocks = [
       pass('ask', undefined, {
