@@ -6,7 +6,6 @@ import { readBudget } from './read-budget.ts'
 import { type Flow, readFlow } from './read-flow.ts'
 import { readGates } from './read-gates.ts'
 import { readId } from './read-id.ts'
-import { readRetry } from './read-retry.ts'
 import { readSection } from './read-section.ts'
 import { readWork, type Work } from './read-work.ts'
 import type { Mapping, Reading } from './reading.ts'
@@ -64,7 +63,6 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
     name,
     ...gates,
     ...(approval === undefined ? {} : { approval }),
-    retry: readRetry(reading, section.retry, [...path, 'retry']),
     timeout_ms: section.timeout_ms ?? 300_000,
     strict_output: section.strict_output ?? true,
     contract_repair_attempts: section.contract_repair_attempts ?? 1,

@@ -5,6 +5,7 @@ import { readBounces } from './read-bounces.ts'
 import { readCondition, readDepends } from './read-condition.ts'
 import { readForeach } from './read-foreach.ts'
 import type { BlockGates } from './read-gates.ts'
+import { readRetry } from './read-retry.ts'
 import { readSection } from './read-section.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
@@ -13,11 +14,11 @@ import type { Path } from './source.ts'
 
 /** Whether, how often and over what a block runs. */
 export interface Flow {
-  readonly settled: Pick<Block, 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache'>
+  readonly settled: Pick<Block, 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache' | 'retry'>
   readonly reads: Readonly<Record<'when' | 'depends', readonly (readonly string[])[]>>
 }
 
-type Keys = 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache'
+type Keys = 'when' | 'depends' | 'on_gate_fail' | 'foreach' | 'cache' | 'retry'
 type Mappable = Readonly<Partial<Record<Keys, Json | undefined>>>
 
 /** What was read of the block before. */
@@ -36,6 +37,7 @@ export function readFlow(reading: Reading, block: Mappable, path: Path, { ports,
   const cache = readCache(reading, block.cache, [...path, 'cache'])
   return {
     settled: {
+      retry: readRetry(reading, block.retry, [...path, 'retry']),
       ...(when === undefined ? {} : { when: when.text }),
       ...(depends === undefined ? {} : { depends: depends.text }),
       ...(on_gate_fail === undefined ? {} : { on_gate_fail }),

@@ -61,17 +61,15 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
 )
 
 /** What people are told of. */
-export const NOTIFY_ABOUT = [
-  'asked',
-  'reminded',
-  'escalated',
-  'voted',
-  'decided',
-  'expired',
-  'cancelled',
-  'run_ended',
-] as const
-export type NotifyAbout = (typeof NOTIFY_ABOUT)[number]
+export type NotifyAbout =
+  | 'asked'
+  | 'reminded'
+  | 'escalated'
+  | 'voted'
+  | 'decided'
+  | 'expired'
+  | 'cancelled'
+  | 'run_ended'
 
 /**
  * What HEAD knows of one bounce module (lane `m<k>`): how often it was sent back, and for each rule that fired, by
