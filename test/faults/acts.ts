@@ -37,7 +37,7 @@ export interface Act {
 /** Weights of what happens beside the starts. */
 type Weights = Readonly<Partial<Record<ActKind, number>>>
 
-const READS: Weights = { start_named: 1, read: 8, replay: 3, stream: 2, decide: 12, patch: 2, trespass: 1 }
+const READS: Weights = { start_named: 1, read: 10, replay: 3, stream: 2, decide: 12, patch: 2, trespass: 1 }
 const WEIGHTS: Readonly<Record<Profile, Weights>> = {
   calm: READS,
   storm: { ...READS, stop: 0.5, retry: 1, start_again: 2 },
@@ -69,10 +69,13 @@ interface Plan {
   readonly profile: Profile
   readonly runs: number
   readonly until: number
+  /** Some runs wait for a place. */
+  readonly queues: boolean
 }
 
 /** The starts first, soon and close together; then the others, at any time until all is calm. */
-export function planActs(random: Random, { profile, runs, until }: Plan): readonly Act[] {
+export function planActs(random: Random, plan: Plan): readonly Act[] {
+  const { profile, runs, until } = plan
   const dice = () => [random(), random(), random()] as const
   const starts = Array.from({ length: runs }, (_, run): Act => {
     return { id: run, at: random() ** 2 * 30_000, kind: 'start', run, dice: dice() }
@@ -83,7 +86,8 @@ export function planActs(random: Random, { profile, runs, until }: Plan): readon
     // Most things happen in the first minutes: there the runs are.
     return { id: runs + i, at: random() ** 3 * until, kind, run: Math.floor(random() * runs), dice: dice() }
   })
-  return [...starts, ...others, ...planAnswers(random, { profile, runs, until })]
+  const releases = plan.queues ? planReleases(random, runs) : []
+  return [...starts, ...others, ...planAnswers(random, plan), ...planFollowers(random, runs), ...releases]
 }
 
 /** Somebody looks now and then whether a run asks something; in some seeds nobody does. */
@@ -99,6 +103,28 @@ function planAnswers(random: Random, { runs, until }: Plan): readonly Act[] {
 
 const MOST_LOOKS = 60
 const FIRST_LOOK = 1_000
+
+/** In half of the seeds some follow the log while it is written, and some read all of it again and again. */
+function planFollowers(random: Random, runs: number): readonly Act[] {
+  const followers = random() < 0.5 ? 0 : 1 + Math.floor(random() * 12)
+  return Array.from({ length: followers }, (_, i): Act => {
+    const dice = [0, 0.5 + random() / 2, random()] as const
+    const kind = i === 0 ? 'stream' : 'replay'
+    return { id: FIRST_FOLLOWER + i, at: random() * 30_000, kind, run: Math.floor(random() * runs), dice }
+  })
+}
+
+const FIRST_FOLLOWER = 2_000
+
+/** Where runs wait for a place somebody tries now and then whether there is one. */
+function planReleases(random: Random, runs: number): readonly Act[] {
+  return Array.from({ length: 4 }, (_, i): Act => {
+    const dice = [random(), random(), random()] as const
+    return { id: FIRST_RELEASE + i, at: random() * 180_000, kind: 'release', run: Math.floor(random() * runs), dice }
+  })
+}
+
+const FIRST_RELEASE = 3_000
 
 /** Acts whose route this version has. */
 function drawable(weights: Weights): readonly (readonly [ActKind, number])[] {

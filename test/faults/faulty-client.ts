@@ -23,9 +23,11 @@ interface ItemKey {
 
 type Send = (command: Command) => Promise<unknown>
 
-const WRITES: readonly FaultKind[] = ['throttled', 'lost', 'unanswered', 'late', 'resent', 'late_copy']
-const READS: readonly FaultKind[] = ['throttled', 'lost']
+const WRITES: readonly FaultKind[] = ['slow', 'throttled', 'lost', 'unanswered', 'late', 'resent', 'late_copy']
+const READS: readonly FaultKind[] = ['slow', 'throttled', 'lost']
 const LATEST_MS = 250
+/** The client's own limit of a request is near. */
+const SLOWEST_MS = 4_000
 
 /**
  * The table's client as one sandbox has it: each request waits for its turn, and may be lost, refused, done without an
@@ -74,6 +76,9 @@ async function answered(
     })
   }
   switch (kind) {
+    case 'slow':
+      await sim.scheduler.delay(sim.faults.size() ** 2 * SLOWEST_MS)
+      return apply()
     case 'throttled':
       throw named('ThrottlingException', { $metadata: { httpStatusCode: 400 } })
     case 'lost':

@@ -88,7 +88,7 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   },
   read: readSomething,
   replay: (scene, { dice }, run) =>
-    reader(scene, run).replay(Math.floor(dice[0] ** 2 * 30), 1 + Math.floor(dice[1] * 20)),
+    reader(scene, run).replay(Math.floor(dice[0] ** 4 * 30), 1 + Math.floor(dice[1] ** 3 * 200)),
   stream: (scene, { dice }, run) => reader(scene, run).stream(Math.floor(dice[0] ** 3 * 30), dice[1] ** 2 * 60_000),
   async retry(scene, { dice }, run) {
     const from_block = pickFrom(run.blocks, dice[0])?.id
@@ -127,6 +127,7 @@ const READS: readonly (readonly [name: string, more: (run: SimulatedRun, block_i
   ['get-run', () => ({})],
   ['get-run-graph', () => ({})],
   ['get-context', () => ({})],
+  ['get-outputs', (_run, block_id) => ({ params: { block_id } })],
   ['get-outputs', (_run, block_id) => ({ params: { block_id } })],
   ['list-artifacts', () => ({})],
   ['get-artifact', () => ({ params: { name: 'note.txt' } })],

@@ -41,7 +41,10 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
   const drawn = PROFILES[upTo(random, PROFILES.length - 1)] ?? 'storm'
   const profile = wanted ?? drawn
   const tenants = chance(random, 0.3) ? ['main', 'other'] : ['main']
-  const runs = Array.from({ length: 1 + Math.floor(random() ** 2 * 3) }, (_, i) => {
+  const safety = planSafety(randomFrom(seed * 23))
+  // Where some have to wait there are more than places.
+  const least = safety.queue === true ? Number(safety.max_runs) + 1 : 1
+  const runs = Array.from({ length: Math.max(least, 1 + Math.floor(random() ** 2 * 3)) }, (_, i) => {
     // Each run draws from a stream of its own: taking out blocks of one leaves the others as they are.
     const own = randomFrom(seed * 31 + i)
     const gone = [...without.blocks].flatMap((name) => (name.startsWith(`${i}.`) ? [name.slice(2)] : []))
@@ -51,7 +54,8 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
   const strength = [0.3, 1, 2.5][upTo(random, 2)] ?? 1
   const calm_at = 60_000 * (1 + upTo(random, 14))
   const isSkewed = profile !== 'calm' && chance(random, 0.3)
-  const acts = planActs(randomFrom(seed * 17), { profile, runs: runs.length, until: calm_at })
+  const queues = safety.queue === true
+  const acts = planActs(randomFrom(seed * 17), { profile, runs: runs.length, until: calm_at, queues })
   return {
     profile,
     runs,
@@ -62,7 +66,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     most_faults: profile === 'calm' ? 0 : 80,
     calm_at,
     skew_ms: isSkewed ? 600_000 : 0,
-    safety: planSafety(random),
+    safety,
     providers: planProviders(randomFrom(seed * 19)),
   }
 }
@@ -80,7 +84,7 @@ const RATES: Readonly<Record<Profile, FaultRates>> = {
     unanswered: 0.008,
     crash: 0.002,
     throttled: 0.01,
-    lost: 0.005,
+    lost: 0.01,
     late: 0.008,
     resent: 0.01,
     late_copy: 0.01,
@@ -96,6 +100,7 @@ const RATES: Readonly<Record<Profile, FaultRates>> = {
     crash: 0.006,
     zombie: 0.008,
     unanswered: 0.003,
+    lost: 0.008,
     late: 0.005,
     late_copy: 0.01,
     resent: 0.005,
