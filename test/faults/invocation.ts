@@ -15,6 +15,8 @@ export interface Invocation {
   dead: boolean
   /** Its caller was told that it died. */
   left: boolean
+  /** Its sandbox stands still until then: it cannot even extend a lease. */
+  thaws?: Promise<void>
   /** How wrong its clock is, ms. */
   skew: number
   /** Ends it for its caller: `zombie` goes on unseen. */
@@ -47,7 +49,11 @@ export interface PointKinds {
 
 /** Made for each who waits: one for all would keep everybody who ever waited. */
 const never = () => new Promise<never>(() => undefined)
-const SLOWEST_MS = 40_000
+/** Longer than a lease lasts. */
+const SLOWEST_MS = 60_000
+const LONGEST_FROST_MS = 120_000
+/** The share of zombies that stand still for a while. */
+const FROZEN = 0.7
 
 /**
  * One call of a port as a pair of fault points around it. `turn`: the call waits for its turn first, so that other
@@ -77,28 +83,30 @@ async function meet(
   kinds: readonly FaultKind[],
   port?: string,
 ): Promise<void> {
-  if (invocation.dead) await never()
+  await ifAlive(invocation)
   const kind = sim.faults.strike(where, invocation.who, kinds, port)
   if (kind === undefined) return
   sim.trace(`fault ${kind} at ${where} of ${invocation.who}#${invocation.id}`)
   switch (kind) {
     case 'slow':
-      await sim.scheduler.delay(sim.faults.size() ** 4 * SLOWEST_MS)
-      if (invocation.dead) await never()
-      return
+      await sim.scheduler.delay(sim.faults.size() ** 3 * SLOWEST_MS)
+      return ifAlive(invocation)
     case 'crash':
       invocation.give_up('Runtime.ExitError', false)
       await never()
       return
     case 'zombie':
       invocation.give_up('Lambda.Unknown', true)
-      return
+      if (sim.faults.size() < FROZEN)
+        invocation.thaws = sim.scheduler.delay((sim.faults.size() / FROZEN) * LONGEST_FROST_MS)
+      return ifAlive(invocation)
     default:
       throw sim.unavailable(where)
   }
 }
 
-/** For calls whose answer is in doubt: never when the invocation has died meanwhile. */
+/** For calls whose answer is in doubt: never when the invocation has died meanwhile; later while it is frozen. */
 export async function ifAlive(invocation: Invocation): Promise<void> {
   if (invocation.dead) await never()
+  if (invocation.thaws !== undefined) await invocation.thaws
 }

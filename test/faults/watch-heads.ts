@@ -1,17 +1,20 @@
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { System } from './system.ts'
+import { watchStops } from './watch-stops.ts'
 
 /** What must hold of every HEAD after every step, and of what it was before. */
 export function watchHeads(system: System, caps: Caps): () => Promise<void> {
   const before = new Map<string, Head>()
   const places = new Map<string, number>()
+  const watchStop = watchStops(system)
   return async () => {
     for (const id of system.written()) {
       const key = system.runs.get(id)
       if (key !== undefined) {
         await watchHead(system, key, before)
         await watchProjections(system, key, places)
+        await watchStop(key)
       } else if (id === 'tenant/') await watchLeases(system, caps)
     }
   }
