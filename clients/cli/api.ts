@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ProblemSchema } from '../../shared/api/problem.ts'
+import { ProblemSchema } from '../../shared/api/problem-schema.ts'
 import { Refused, usage } from './refused.ts'
 import type { Session } from './session.ts'
 

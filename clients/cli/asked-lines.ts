@@ -1,4 +1,4 @@
-import type { Approval } from './fetch-run.ts'
+import type { Approval } from './approval-answer.ts'
 import { oneLine } from './plain-text.ts'
 import { count } from './words.ts'
 

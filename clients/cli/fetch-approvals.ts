@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { callApi, type Target } from './api.ts'
-import { ApprovalSchema } from './fetch-run.ts'
+import { ApprovalSchema } from './approval-answer.ts'
 import { Refused } from './refused.ts'
 
 const text = z.string()

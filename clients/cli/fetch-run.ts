@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { callApi, type Target } from './api.ts'
+import { ApprovalSchema } from './approval-answer.ts'
 
 const text = z.string()
 
@@ -19,36 +20,6 @@ const BlockSchema = z.looseObject({
   item_count: z.int().optional(),
   items: z.record(text, z.object({ state: text })).optional(),
 })
-
-const VoteSchema = z.looseObject({ by: text, via: text, at: text, feedback: text.optional() })
-
-export const ApprovalSchema = z.looseObject({
-  approval_id: text,
-  block_id: text,
-  status: text,
-  prompt: text,
-  shown: z.record(text, z.unknown()),
-  digest: text,
-  expires_at: text,
-  about: text.optional(),
-  gates: z
-    .array(z.looseObject({ name: text, reason: text }))
-    .readonly()
-    .optional(),
-  raise: z.looseObject({ tokens: z.number().optional(), usd: z.number().optional() }).optional(),
-  edit: z.array(text).readonly().optional(),
-  edits: z.unknown().optional(),
-  on_timeout: text.optional(),
-  quorum: z.int().optional(),
-  votes: z.array(VoteSchema).readonly().optional(),
-  reminded: z.int().optional(),
-  escalated_to: z.array(text).readonly().optional(),
-  iterate: text.optional(),
-  decided_by: text.optional(),
-  decided_at: text.optional(),
-  feedback: text.optional(),
-})
-export type Approval = z.infer<typeof ApprovalSchema>
 
 /** What the CLI shows of GET run (shared/api/get-run.ts has all of it); a newer server may say more. */
 const RunAnswerSchema = z.looseObject({

@@ -1,5 +1,6 @@
+import type { Approval } from './approval-answer.ts'
 import { askedLines } from './asked-lines.ts'
-import type { Approval, RunAnswer } from './fetch-run.ts'
+import type { RunAnswer } from './fetch-run.ts'
 import { oneLine, plainText } from './plain-text.ts'
 import { Refused } from './refused.ts'
 

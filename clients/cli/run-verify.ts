@@ -1,15 +1,13 @@
 import type { Command, CommandOptions } from 'commander'
 import type * as z from 'zod'
 import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
-import { callApi, chooseTarget, type Target } from './api.ts'
-import { auditProblems } from './check-audit.ts'
-import { AuditedRunSchema, auditOf } from './fetch-audit.ts'
-import { fetchEvents, runPath } from './fetch-run.ts'
+import { callApi, chooseTarget } from './api.ts'
+import { runPath } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import { oneLine } from './plain-text.ts'
 import { readFile } from './read-file.ts'
-import { FoldedRunSchema, type Recomputed, recomputeRun } from './recompute-run.ts'
-import { Refused } from './refused.ts'
+import { recomputeHere } from './recompute-here.ts'
+import type { Recomputed } from './recompute-run.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { count } from './words.ts'
@@ -33,30 +31,11 @@ async function verify(session: Session, runId: string, { url, json, audit }: Ver
   const target = chooseTarget(session, url)
   const file = audit === undefined ? undefined : readFile(audit, 'record of decisions')
   const answer = await callApi(target, AnswerSchema, { path: runPath(runId, '/verify') })
-  const recomputed = await recompute(target, runId, answer, file)
+  const recomputed = await recomputeHere(target, runId, answer.seal, file)
   const ok = answer.ok && recomputed.every(({ problems }) => problems.length === 0)
   if (json === true) session.say(jsonText({ ...answer, ok, recomputed }, 2))
   else for (const line of linesOf(answer, recomputed, ok)) session.say(line)
   if (!ok) process.exitCode = 100
-}
-
-/** What cannot be read at all is found, too. */
-async function recompute(
-  target: Target,
-  runId: string,
-  { seal }: Answer,
-  audit: string | undefined,
-): Promise<readonly Recomputed[]> {
-  try {
-    const run = await callApi(target, FoldedRunSchema.and(AuditedRunSchema), { path: runPath(runId) })
-    const events = await fetchEvents(target, runId)
-    const own = recomputeRun({ events, run, seal })
-    if (audit === undefined) return own
-    return [...own, { title: 'record of decisions', problems: auditProblems(audit, runId, auditOf(run, events)) }]
-  } catch (error) {
-    if (!(error instanceof Refused) || error.status === undefined || error.status < 500) throw error
-    return [{ title: 'replay: every event once, in order', problems: [error.reason.detail] }]
-  }
 }
 
 function linesOf(answer: Answer, recomputed: readonly Recomputed[], ok: boolean): readonly string[] {

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import type { Json } from '../../shared/canonical.ts'
 import type { RestartMode } from '../../shared/runs/head.ts'
 import { callApi, type Target } from './api.ts'
-import { type Approval, runPath } from './fetch-run.ts'
+import type { Approval } from './approval-answer.ts'
+import { runPath } from './fetch-run.ts'
 
 export interface DecisionToSend {
   readonly approval: Pick<Approval, 'approval_id' | 'digest'>

@@ -1,6 +1,5 @@
 import { CONTROL_ROUTES } from './control-routes.ts'
 import { LINEAGE_ROUTES } from './lineage-routes.ts'
-import { LIST_APPROVALS } from './list-approvals.ts'
 import { PLACE_ROUTES } from './place-routes.ts'
 import { PLAN_ROUTES } from './plan-routes.ts'
 import { RECORD_RUN } from './record-run.ts'
@@ -21,7 +20,6 @@ export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   'verify-run': VERIFY_RUN,
   'record-run': RECORD_RUN,
   ...RUN_DATA_ROUTES,
-  'list-approvals': LIST_APPROVALS,
   ...CONTROL_ROUTES,
   ...LINEAGE_ROUTES,
 }

@@ -3,6 +3,7 @@ import { ParentSchema, RunEventSchema } from '../runs/event.ts'
 import { RUN_STATES } from '../runs/head.ts'
 import { SHOWN_STATES } from '../runs/shown-state.ts'
 import { GET_RUN } from './get-run.ts'
+import { LIST_APPROVALS } from './list-approvals.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -45,6 +46,7 @@ export const RUN_ROUTES = {
       next_cursor: text.nullable().describe('null ends the list; a page before that may be short'),
     }),
   },
+  'list-approvals': LIST_APPROVALS,
   'get-run': GET_RUN,
   'replay-run': {
     summary: 'Events after a cursor, ascending',

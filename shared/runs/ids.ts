@@ -18,12 +18,6 @@ export function approvalId(runId: string, block: number, epoch: number): string 
   return `apr_${runId.slice('run_'.length)}_${block.toString(36)}_${epoch}`
 }
 
-/** The run whose approval this is; undefined for what is no approval id. */
-export function runIdOfApproval(id: string): string | undefined {
-  const run = /^apr_([0-9a-hjkmnp-tv-z]{26})_/.exec(id)?.[1]
-  return run === undefined ? undefined : `run_${run}`
-}
-
 function base32(bytes: Uint8Array): string {
   let bits = 0n
   for (const byte of bytes) bits = (bits << 8n) | BigInt(byte)

@@ -64,8 +64,13 @@ interface Entry {
   readonly status: string
 }
 
-async function get(path: string) {
-  return (await fetch(`${String(place.first.url)}${path}`)).json()
+interface Told {
+  readonly approvals: readonly Entry[]
+  readonly run: { readonly state: string; readonly next_run: string }
+}
+
+async function get(path: string): Promise<Told> {
+  return (await fetch(`${String(place.first.url)}${path}`)).json() as Promise<Told>
 }
 
 async function inbox(status = 'pending'): Promise<readonly Entry[]> {

@@ -4,18 +4,20 @@ import { as, from, type Item } from './attribute-values.ts'
 import type { Cursors, Position } from './cursors.ts'
 import { DUE_SHARDS } from './due-shards.ts'
 import { headKey, readHead } from './head-item.ts'
+import { inboxOf } from './inbox.ts'
 import { itemKey, runOf } from './item-keys.ts'
 import type { RunTable } from './run-table.ts'
 
 /**
- * Index 1, runs by tenant and time, and index 2, runs somebody must look at. Indexes follow the table within about a
+ * Index 1, runs by tenant and time, index 2, runs somebody must look at, and index 3, the inbox. Indexes follow the table within about a
  * second; META and HEAD of what they name are read consistently.
  */
 export function listsOf(
   table: RunTable,
   cursorsOf: (tenant: string) => Promise<Cursors>,
-): Pick<RunStore, 'list' | 'due'> {
+): Pick<RunStore, 'list' | 'due' | 'inbox'> {
   return {
+    ...inboxOf(table, cursorsOf),
     async list(tenant, filter) {
       const cursors = await cursorsOf(tenant)
       const after = filter.after === undefined ? undefined : cursors.open(tenant, filter.after, 'runs')

@@ -1,14 +1,13 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { CLIENT_OPTIONS } from '../client-options.ts'
-import { required } from '../settings.ts'
+import { required } from '../named-setting.ts'
 import type { Core } from '../world.ts'
 import { appendTo } from './append.ts'
 import { runsOf } from './create.ts'
 import { cursorsOf } from './cursor-key.ts'
 import { logOf } from './events.ts'
 import { headsOf } from './heads.ts'
-import { inboxOf } from './inbox.ts'
 import { listsOf } from './lists.ts'
 import { itemsOf } from './run-items.ts'
 import { openTable, type RunTableOptions } from './run-table.ts'
@@ -41,7 +40,6 @@ export function runStoreOn(options: RunTableOptions): RunStore {
     ...headsOf(table),
     ...logOf(table),
     ...listsOf(table, cursors),
-    ...inboxOf(table, cursors),
     ...itemsOf(table),
   }
 }

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Asked, type Inbox, shownStatus } from '../../../shared/runs/inbox.ts'
 import type { Cursors } from './cursors.ts'
-import { summaryReader } from './lists.ts'
 import { query } from './query.ts'
+import { summaryReader } from './summaries.ts'
 
 interface Row {
   readonly at: string

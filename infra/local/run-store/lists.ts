@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { Fault } from '../../../shared/errors.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { metaReader } from './create.ts'
-import type { Cursors } from './cursors.ts'
-import { headReader } from './heads.ts'
+import { cursorsOf } from './cursor-key.ts'
+import { inboxOf } from './inbox.ts'
 import { query } from './query.ts'
+import { summaryReader } from './summaries.ts'
 
 /** Sorts before every run: where the first page starts. */
 const TOP = '~'
@@ -14,8 +13,9 @@ interface Place {
   readonly run_id: string
 }
 
-/** Index 1, runs by tenant and time, and index 2, runs somebody must look at. */
-export function listsOf(db: DatabaseSync, cursors: Cursors): Pick<RunStore, 'list' | 'due'> {
+/** Index 1, runs by tenant and time, index 2, runs somebody must look at, and index 3, the inbox. */
+export function listsOf(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbox'> {
+  const cursors = cursorsOf(db)
   const summary = summaryReader(db)
   const page = query<Place>(
     db,
@@ -26,6 +26,7 @@ export function listsOf(db: DatabaseSync, cursors: Cursors): Pick<RunStore, 'lis
   )
   const due = query<RunKey>(db, 'SELECT tenant, run_id FROM runs WHERE check_at <= ? ORDER BY check_at, run LIMIT ?')
   return {
+    ...inboxOf(db, cursors),
     list: async (tenant, { state, dag_name, limit, after }) => {
       const [created_at = TOP, last_id = TOP] = after === undefined ? [] : cursors.open(tenant, after, 'runs')
       const rows = page.all(tenant, created_at, last_id, state ?? null, dag_name ?? null, limit + 1)
@@ -38,20 +39,5 @@ export function listsOf(db: DatabaseSync, cursors: Cursors): Pick<RunStore, 'lis
       }
     },
     due: async (at, limit) => due.all(at, limit).map(({ tenant, run_id }) => ({ tenant, run_id })),
-  }
-}
-
-/** META and HEAD of a run. */
-export function summaryReader(db: DatabaseSync) {
-  const metaOf = metaReader(db)
-  const headOf = headReader(db)
-  return (run: RunKey) => {
-    const meta = metaOf(run)
-    const head = headOf(run)
-    // Both are written with the run's row, in one transaction.
-    if (meta === undefined || head === undefined) {
-      throw new Fault('Bug', 'database_corrupt', `Cannot list run "${run.run_id}": its META is missing.`)
-    }
-    return { ...meta, head }
   }
 }

@@ -5,10 +5,8 @@ import { addColumns } from './add-columns.ts'
 import { appendTo } from './append.ts'
 import { sealsOf } from './chain-seal.ts'
 import { runsOf } from './create.ts'
-import { cursorsOf } from './cursor-key.ts'
 import { eventsOf } from './events.ts'
 import { headsOf } from './heads.ts'
-import { inboxOf } from './inbox.ts'
 import { itemsOf } from './items.ts'
 import { listsOf } from './lists.ts'
 import { SCHEMA } from './schema.ts'
@@ -19,15 +17,13 @@ export function openRunStore(db: DatabaseSync): RunStore {
     db.exec(SCHEMA)
     addColumns(db)
   })
-  const cursors = cursorsOf(db)
   return {
     ...runsOf(db),
     ...appendTo(db),
     ...headsOf(db),
     ...eventsOf(db),
     ...sealsOf(db),
-    ...listsOf(db, cursors),
-    ...inboxOf(db, cursors),
+    ...listsOf(db),
     ...itemsOf(db),
   }
 }

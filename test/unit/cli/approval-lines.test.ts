@@ -107,7 +107,10 @@ describe('what is sent', () => {
 
 describe('what is told', () => {
   test('a vote that is not the last is no decision yet', () => {
-    const decided = (status: string, votes?: object[]) => ({ approval: { status, ...(votes && { votes }) }, run: {} })
+    const decided = (status: string, votes?: Record<string, unknown>[]) => ({
+      approval: { status, ...(votes && { votes }) },
+      run: {},
+    })
     expect(decidedLine('approve', decided('approved'), 'block a of run_1')).toBe('Approved block a of run_1.')
     expect(decidedLine('waive', decided('approved'), 'block a')).toBe('Waived the failed gates of block a.')
     expect(decidedLine('approve', decided('pending', [{}]), 'block a')).toBe(

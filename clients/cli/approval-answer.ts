@@ -1,0 +1,34 @@
+import * as z from 'zod'
+
+const text = z.string()
+
+const VoteSchema = z.looseObject({ by: text, via: text, at: text, feedback: text.optional() })
+
+/** What the CLI shows of one approval, in GET run and in the inbox; a newer server may say more. */
+export const ApprovalSchema = z.looseObject({
+  approval_id: text,
+  block_id: text,
+  status: text,
+  prompt: text,
+  shown: z.record(text, z.unknown()),
+  digest: text,
+  expires_at: text,
+  about: text.optional(),
+  gates: z
+    .array(z.looseObject({ name: text, reason: text }))
+    .readonly()
+    .optional(),
+  raise: z.looseObject({ tokens: z.number().optional(), usd: z.number().optional() }).optional(),
+  edit: z.array(text).readonly().optional(),
+  edits: z.unknown().optional(),
+  on_timeout: text.optional(),
+  quorum: z.int().optional(),
+  votes: z.array(VoteSchema).readonly().optional(),
+  reminded: z.int().optional(),
+  escalated_to: z.array(text).readonly().optional(),
+  iterate: text.optional(),
+  decided_by: text.optional(),
+  decided_at: text.optional(),
+  feedback: text.optional(),
+})
+export type Approval = z.infer<typeof ApprovalSchema>

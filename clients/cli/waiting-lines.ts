@@ -1,0 +1,21 @@
+import type { Target } from './api.ts'
+import { isWaiver, progressLines } from './asked-lines.ts'
+import { commandLine } from './command-line.ts'
+import type { RunAnswer } from './fetch-run.ts'
+import { pendingApprovals } from './pending-approvals.ts'
+import type { Session } from './session.ts'
+
+/** Of each open question: until when people are asked, how far they are, and how to decide. */
+export function waitingLines(session: Session, target: Target, answer: RunAnswer): readonly string[] {
+  const { run_id } = answer.run
+  const open = pendingApprovals(answer)
+  return open.flatMap((approval) => {
+    const { block_id, expires_at } = approval
+    const which = open.length > 1 ? ` --block ${block_id}` : ''
+    const [what, words] = isWaiver(approval)
+      ? ['a waiver of failed gates', `run waive ${run_id}${which} --feedback ".."`]
+      : ['approval', `run approve ${run_id}${which}`]
+    const line = `Block ${block_id} waits for ${what} until ${expires_at}: ${commandLine(session, target, words)}`
+    return [line, ...progressLines(approval)]
+  })
+}
