@@ -93,22 +93,37 @@ describe('while nobody decides', () => {
   })
 })
 
-test('a vote and a reminder at the same time lose nothing of each other', async () => {
+test.each([
+  ['a reminder comes between a vote and what it read', 'a'],
+  ['a vote comes between a reminder and what it read', 'n'],
+] as const)('%s: neither loses anything', async (_, lane) => {
   open = await openApprovalPlace({}, { clock, sweep_ms: 0 })
-  const ids = await Promise.all(Array.from({ length: 5 }, () => open?.start(deploy({ ...TIMES, quorum: 2 })) ?? ''))
-  const questions = await Promise.all(ids.map(async (id) => ({ id, ...(await open?.asked(id, 'deploy')) })))
-  ahead = 700_000
   const place = open
-  await Promise.all(
-    questions.flatMap(({ id, digest = '' }) => [
-      place.decide(id, 'user:ana', { decision: 'approve', digest }),
-      place.place.invoke('sweep', {}),
-    ]),
-  )
-  for (const { id, approval_id = '', digest = '' } of questions) {
-    const head = await open.place.world.runs.head({ tenant: 'main', run_id: id })
-    expect(head?.approvals[approval_id]).toMatchObject({ told: 1, votes: [{ by: 'user:ana' }] })
-    expect(await open.decide(id, 'user:bo', { decision: 'approve', digest })).toBe('approved')
-    await open.ended(id)
-  }
+  const id = await place.start(deploy({ ...TIMES, quorum: 2 }))
+  const { digest, approval_id } = await place.asked(id, 'deploy')
+  ahead = 700_000
+  const vote = () => place.decide(id, 'user:ana', { decision: 'approve', digest })
+  const sweep = () => place.place.invoke('sweep', {})
+  const [first, between] = lane === 'a' ? [vote, sweep] : [sweep, vote]
+  const { runs } = place.place.world
+  const append = runs.append.bind(runs)
+  Object.assign(runs, {
+    append: async (given: Parameters<typeof append>[0]) => {
+      if (given.lane !== `${lane}1`) return append(given)
+      Object.assign(runs, { append })
+      await between()
+      return append(given)
+    },
+  })
+  await first()
+  const head = await runs.head({ tenant: 'main', run_id: id })
+  expect(head?.approvals[approval_id]).toMatchObject({
+    told: 1,
+    votes: [{ by: 'user:ana' }],
+    next_at: expect.any(String),
+  })
+  expect(countOf(await place.events(id))).toBe(1)
+  expect(await place.decide(id, 'user:bo', { decision: 'approve', digest })).toBe('approved')
+  await place.ended(id)
+  expect(await place.problems(id)).toEqual([])
 })
