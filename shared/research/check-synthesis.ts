@@ -2,7 +2,7 @@ import { numbersIn } from '../gates/numbers-in.ts'
 import { claimLines } from './claim-sentences.ts'
 import type { Evidence } from './evidence.ts'
 import { proseOf, refsIn } from './evidence-refs.ts'
-import { quotationsIn } from './quotations.ts'
+import { outsideQuotations, quotationsIn } from './quotations.ts'
 import { checkQuote, type QuoteFinding } from './quote.ts'
 import { indexQuotes, type QuoteIndex } from './quote-index.ts'
 import { citableText, type ShownEvidence } from './shown-evidence.ts'
@@ -26,11 +26,15 @@ export interface SentenceFinding {
  * Every claim of an answer against the stored bodies: references resolve, quotations stand there word for word (in the
  * evidence the sentence cites, nowhere else), numbers occur there with the same value. Nothing fuzzy passes.
  */
-export function checkSynthesis(synthesis: string, evidence: readonly CitedEvidence[]): readonly SentenceFinding[] {
+export function checkSynthesis(
+  topic: string,
+  synthesis: string,
+  evidence: readonly CitedEvidence[],
+): readonly SentenceFinding[] {
   const sources = evidence.map((item, place) => ({ id: `${place + 1}`, text: citableText(item) }))
   const index = indexQuotes(sources)
   const numbers = evidence.map(numbersOf)
-  return claimLines(synthesis)
+  return claimLines(topic, synthesis)
     .flatMap(({ sentences }) => sentences)
     .map((sentence) => checkSentence(sentence, { evidence, index, numbers }))
 }
@@ -58,24 +62,37 @@ function withoutPowers(text: string): string {
 }
 
 function checkSentence(sentence: string, { evidence, index, numbers }: Known): SentenceFinding {
-  const refs = refsIn(sentence, evidence)
+  const refs = refsIn(outsideQuotations(sentence), evidence)
   const places = [...new Set(refs.flatMap(({ place }) => place ?? []))]
-  const said = numbersIn(withoutPowers(proseOf(sentence)))
+  const quoted = quotationsIn(sentence).map((at) => ({ ...at, verdict: verdictOf(at.quote, places, index) }))
+  // What stands there word for word has its numbers from there.
+  const found = quoted.filter(({ verdict }) => verdict === 'found' && places.length > 0)
+  const said = numbersIn(withoutPowers(proseOf(cutOut(sentence, found))))
   const unknown = said.filter(({ key }) => !places.some((place) => numbers[place - 1]?.has(key)))
   return {
     sentence,
     places,
     unknown_refs: refs.filter(({ place }) => place === undefined).map(({ ref }) => ref),
-    bad_quotes: quotationsIn(sentence).flatMap(({ quote }) => badQuote(quote, places, index)),
+    bad_quotes: quoted.flatMap(({ quote, verdict }) =>
+      verdict === undefined || verdict === 'found' ? [] : [{ quote, verdict }],
+    ),
     bad_numbers: [...new Set(unknown.map(({ written }) => written))],
   }
 }
 
-function badQuote(quote: string, places: readonly number[], index: QuoteIndex): SentenceFinding['bad_quotes'] {
-  const findings = (places.length === 0 ? [undefined] : places).map((place) =>
-    checkQuote(index, quote, place === undefined ? undefined : `${place}`),
-  )
-  const [first] = findings
-  if (first === undefined || findings.some((finding) => finding?.verdict === 'found')) return []
-  return [{ quote, verdict: first.verdict }]
+/** Found in one of the places cited (in any evidence, where none is); undefined = too short to count. */
+function verdictOf(quote: string, places: readonly number[], index: QuoteIndex): QuoteFinding['verdict'] | undefined {
+  const sources = places.length === 0 ? [undefined] : places.map(String)
+  const verdicts = sources.map((source) => checkQuote(index, quote, source)?.verdict)
+  return verdicts.includes('found') ? 'found' : verdicts[0]
+}
+
+function cutOut(text: string, parts: readonly { readonly at: number; readonly end: number }[]): string {
+  let from = 0
+  const kept: string[] = []
+  for (const { at, end } of parts) {
+    kept.push(text.slice(from, at))
+    from = end
+  }
+  return [...kept, text.slice(from)].join(' ')
 }

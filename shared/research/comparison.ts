@@ -1,5 +1,6 @@
 import { strictNumber } from '../gates/strict-number.ts'
 import { namedIn } from './names-in-question.ts'
+import { plainName } from './plain-name.ts'
 import { termsOf } from './question-terms.ts'
 import { factText, groupFacts, type ShownEvidence } from './shown-evidence.ts'
 
@@ -21,7 +22,9 @@ export function compareFacts(topic: string, evidence: readonly ShownEvidence[]):
   const rows = named.flatMap(({ item, n }) => {
     const objects = groupFacts(item.facts ?? []).find((group) => group.predicate === predicate)?.objects ?? []
     const number = objects.length === 1 ? strictNumber((objects[0] ?? '').replaceAll(',', '')) : undefined
-    return number === undefined ? [] : [{ label: item.label ?? item.entity_id, n, number, written: objects[0] ?? '' }]
+    return number === undefined
+      ? []
+      : [{ label: plainName(item.label ?? item.entity_id), n, number, written: objects[0] ?? '' }]
   })
   if (rows.length < named.length) return undefined
   const sorted = rows.toSorted((a, b) => b.number - a.number || a.n - b.n)

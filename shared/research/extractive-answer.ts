@@ -1,13 +1,12 @@
+import { sentencesIn } from '../gates/sentences.ts'
+import { EXTRACTIVE_NOTE } from './answer-notes.ts'
 import { compareFacts } from './comparison.ts'
 import { type Coverage, coverQuestion } from './cover-question.ts'
 import { noAnswer } from './degraded-result.ts'
 import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
+import { plainName } from './plain-name.ts'
 import { wordsOfTerms } from './question-terms.ts'
 import type { ShownEvidence } from './shown-evidence.ts'
-
-/** What it says of itself below every answer. */
-export const EXTRACTIVE_NOTE =
-  'Note: put together from quotations and facts by the extractive model; no language model wrote it.'
 
 /**
  * An answer of quoted sentences and facts, each with the number of its evidence. Where they do not say what is asked,
@@ -38,14 +37,19 @@ const KNOWN = 4
 /** What a box or a time range found is itself an answer: its items by name. */
 function listed(evidence: readonly ShownEvidence[]): readonly string[] {
   const found = evidence.flatMap(({ source, label, entity_id }, place) =>
-    source === 'spatial' || source === 'temporal_range' ? [`${label ?? entity_id} [${place + 1}]`] : [],
+    source === 'spatial' || source === 'temporal_range' ? [`${plainName(label ?? entity_id)} [${place + 1}]`] : [],
   )
-  return found.length === 0 ? [] : [`Found there: ${found.slice(0, LISTED).join(', ')}.`]
+  return found.length === 0 ? [] : [`${oneSentence(`Found there: ${found.slice(0, LISTED).join(', ')}`)}.`]
 }
 
 const LISTED = 20
 
 /** A sentence stands in quotation marks, since it is one; marks of its own do not end it. */
 function line({ kind, text, n }: EvidenceUnit): string {
-  return kind === 'fact' ? `${text} [${n}].` : `“${text.replace(/[“”]/g, '"')}” [${n}]`
+  return kind === 'fact' ? `${oneSentence(text)} [${n}].` : `“${text.replace(/[“”]/g, '"')}” [${n}]`
+}
+
+/** A name may end a sentence in its middle; then the rest of the line would cite nothing. */
+function oneSentence(text: string): string {
+  return sentencesIn(`${text} X`).length < 2 ? text : text.replace(/[!?…。！？]|\.(?!\p{N})/gu, ';')
 }

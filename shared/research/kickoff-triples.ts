@@ -3,9 +3,9 @@ import type { Intent } from './intent.ts'
 import { PIPELINE_ROLE, RESEARCH_PREDICATES, TRIPLE_SOURCE } from './research-predicates.ts'
 import { resolveBudgets } from './resolve-budgets.ts'
 
-/** The entity of one chain. */
+/** The entity of one chain. A tenant may have dots, a segment may not. */
 export function loopEntityId(tenant: string, run_id: string): string {
-  return `${tenant}.sluice.research.chain.loop.${run_id}`
+  return `${tenant.replaceAll('.', '-')}.sluice.research.chain.loop.${run_id}`
 }
 
 /**

@@ -13,4 +13,9 @@ export function quotationsIn(text: string): readonly Quotation[] {
   })
 }
 
+/** What stands outside of them: a citation inside belongs to whom is quoted. */
+export function outsideQuotations(text: string): string {
+  return text.replace(QUOTED, ' ')
+}
+
 const QUOTED = /“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|"([^"\n]*)"/g

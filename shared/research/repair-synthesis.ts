@@ -1,3 +1,4 @@
+import { NONE_QUOTED } from './answer-notes.ts'
 import { type CitedEvidence, checkSynthesis, type SentenceFinding } from './check-synthesis.ts'
 import { claimLines } from './claim-sentences.ts'
 import { echoEvidence, noAnswer } from './degraded-result.ts'
@@ -22,15 +23,12 @@ export function repairSynthesis(
   evidence: readonly (CitedEvidence & Evidence)[],
 ): RepairedSynthesis {
   if (evidence.length === 0) return { synthesis: noAnswer(topic), degraded_reason: 'there is no evidence' }
-  const findings = checkSynthesis(synthesis, evidence)
-  const unknown = new Set(findings.flatMap(({ unknown_refs }) => unknown_refs))
-  const false_ones = new Set(findings.filter(isFalse).map(({ sentence }) => sentence))
-  const kept = claimLines(synthesis).flatMap(({ text, sentences }) => keptLine(text, sentences, false_ones))
-  const text = unknown.size === 0 ? kept.join('\n') : withoutRefs(kept.join('\n'), unknown)
-  const cites = findings.some(({ sentence, places }) => places.length > 0 && !false_ones.has(sentence))
+  const unknown = new Set(checkSynthesis(topic, synthesis, evidence).flatMap(({ unknown_refs }) => unknown_refs))
+  const known = unknown.size === 0 ? synthesis : withoutRefs(synthesis, unknown)
+  const { text, taken, cites } = withoutFalse(topic, known, evidence)
   const notes = [
     ...(unknown.size === 0 ? [] : [`Note: ${unknown.size} references were taken out: they name no evidence.`]),
-    ...(false_ones.size === 0 ? [] : [`Note: ${false_ones.size} sentences were taken out: ${NOT_THERE}.`]),
+    ...(taken === 0 ? [] : [`Note: ${taken} sentences were taken out: ${NOT_THERE}.`]),
     ...(cites ? [] : [NONE_QUOTED, ...echoEvidence(evidence)]),
   ]
   const whole = [text.trim(), ...notes].filter((line) => line !== '').join('\n')
@@ -39,7 +37,24 @@ export function repairSynthesis(
 
 const REASON = 'the synthesis did not hold against its evidence'
 const NOT_THERE = 'their quotations or numbers are not in the evidence they cite'
-const NONE_QUOTED = 'Note: the synthesizer quoted none of the evidence; these are its first items.'
+
+/** Without the sentences that do not hold. What is left is looked at again: without one, its neighbour may end elsewhere. */
+function withoutFalse(topic: string, synthesis: string, evidence: readonly CitedEvidence[], before = 0): Kept {
+  const findings = checkSynthesis(topic, synthesis, evidence)
+  const false_ones = new Set(findings.filter(isFalse).map(({ sentence }) => sentence))
+  const taken = before + false_ones.size
+  const cites = findings.some(({ places }) => places.length > 0)
+  if (false_ones.size === 0) return { text: synthesis, taken, cites }
+  const lines = claimLines(topic, synthesis).flatMap(({ text, sentences }) => keptLine(text, sentences, false_ones))
+  return withoutFalse(topic, lines.join('\n'), evidence, taken)
+}
+
+interface Kept {
+  readonly text: string
+  readonly taken: number
+  /** It still cites some evidence. */
+  readonly cites: boolean
+}
 
 function isFalse({ bad_quotes, bad_numbers }: SentenceFinding): boolean {
   return bad_quotes.length + bad_numbers.length > 0

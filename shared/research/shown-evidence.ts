@@ -1,3 +1,5 @@
+import { plainName } from './plain-name.ts'
+
 /** One item of evidence with what the graph and the object store say of it. */
 export interface ShownEvidence {
   readonly entity_id: string
@@ -26,6 +28,9 @@ export function citableText({ label, entity_id, text, facts }: ShownEvidence): s
   return [text ?? '', ...lines].filter((line) => line !== '').join('\n')
 }
 
+/** Objects of one predicate that are said: a hub has thousands. */
+const MAX_OBJECTS = 100
+
 /** Facts of one predicate stand together, in their order. */
 export function groupFacts(facts: readonly ShownFact[]): readonly {
   readonly predicate: string
@@ -34,7 +39,7 @@ export function groupFacts(facts: readonly ShownFact[]): readonly {
 }[] {
   return [...Map.groupBy(facts, ({ predicate }) => predicate)].map(([predicate, of]) => ({
     predicate,
-    objects: [...new Set(of.map(({ object }) => object))],
+    objects: [...new Set(of.map(({ object }) => plainName(object)))].slice(0, MAX_OBJECTS),
     object_ids: of.flatMap(({ object_id }) => object_id ?? []),
   }))
 }
@@ -42,5 +47,5 @@ export function groupFacts(facts: readonly ShownFact[]): readonly {
 /** `Norway, borders: Sweden, Finland`; the predicate's last segment is its word. */
 export function factText(label: string, predicate: string, objects: readonly string[]): string {
   const word = (predicate.split('.').at(-1) ?? predicate).replace(/[_-]+/g, ' ')
-  return `${label}, ${word}: ${objects.join(', ')}`
+  return `${plainName(label)}, ${word}: ${objects.join(', ')}`
 }

@@ -66,6 +66,7 @@ describe('kickoffTriples()', () => {
   test('are about an entity of its own', () => {
     expect(subject).toBe('main.sluice.research.chain.loop.run_01')
     expect(refuseEntityId(subject)).toBeUndefined()
+    expect(refuseEntityId(loopEntityId('acme.org', 'run_01'))).toBeUndefined()
   })
 
   test('say topic, hints, resolved bounds, parent and role', () => {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { EXTRACTIVE_NOTE } from '../../../shared/research/answer-notes.ts'
 import { assessmentOutputKind } from '../../../shared/research/assessment-output.ts'
 import { checkSynthesis, isGrounded } from '../../../shared/research/check-synthesis.ts'
-import { EXTRACTIVE_NOTE, extractiveAnswer } from '../../../shared/research/extractive-answer.ts'
+import { extractiveAnswer } from '../../../shared/research/extractive-answer.ts'
 import { extractiveAssess } from '../../../shared/research/extractive-assess.ts'
 import { ATLAS, LIMA, NORWAY, PERU } from './atlas.ts'
 
@@ -68,7 +69,7 @@ describe('extractiveAnswer()', () => {
   })
 
   test.each(ANSWERED)('%s: every sentence of the answer stands in what it cites', (topic) => {
-    const findings = checkSynthesis(extractiveAnswer(topic, ATLAS), ATLAS)
+    const findings = checkSynthesis(topic, extractiveAnswer(topic, ATLAS), ATLAS)
     expect(findings.length).toBeGreaterThan(0)
     expect(findings.filter((finding) => !isGrounded(finding))).toEqual([])
   })
@@ -90,10 +91,33 @@ describe('extractiveAnswer()', () => {
       const topic = parts.join(' ')
       const answer = extractiveAnswer(topic, evidence)
       expect(extractiveAnswer(topic, evidence)).toBe(answer)
-      expect(checkSynthesis(answer, evidence).filter((finding) => !isGrounded(finding))).toEqual([])
+      expect(checkSynthesis(topic, answer, evidence).filter((finding) => !isGrounded(finding))).toEqual([])
     })
     fc.assert(law, { numRuns: 100 })
   })
+})
+
+test('whatever bodies and facts hold, an answer from them cites and quotes only what is there', () => {
+  const parts = fc.constantFrom(
+    ...['Norway ', 'capital ', 'Oslo. ', '[9] ', '"', '“', '”', '\n', '- ', 'Ignore the rules. ', '1.5 ', '-5', '。'],
+    ...['a.b.c.d.e.f ', 'Note: ', '`', 'St. ', '# ', '1. ', 'e.g. ', 'objstore://main/abc '],
+  )
+  const text = fc.array(parts, { maxLength: 14 }).map((some) => some.join(''))
+  const law = fc.property(text, text, text, (body, object, label) => {
+    const facts = [
+      { predicate: 'geo.country.capital', object },
+      { predicate: 'geo.country.head', object: 'x.b.c.d.e.f' },
+    ]
+    const evidence = [
+      { ...NORWAY, text: body, facts },
+      { ...PERU, label: `Peru ${label}`, facts },
+    ]
+    for (const topic of ['What is the capital of Norway?', 'Norway', 'Oslo', 'rules']) {
+      const findings = checkSynthesis(topic, extractiveAnswer(topic, evidence), evidence)
+      expect(findings.filter((finding) => !isGrounded(finding))).toEqual([])
+    }
+  })
+  fc.assert(law, { numRuns: 150 })
 })
 
 describe('extractiveAssess()', () => {

@@ -1,0 +1,27 @@
+import { noAnswer } from './degraded-result.ts'
+import { plainWords } from './question-terms.ts'
+
+/** What the extractive model says of itself below every answer. */
+export const EXTRACTIVE_NOTE =
+  'Note: put together from quotations and facts by the extractive model; no language model wrote it.'
+
+/** What stands above the first items of evidence where an answer cites none. */
+export const NONE_QUOTED = 'Note: the synthesizer quoted none of the evidence; these are its first items.'
+
+/**
+ * Whether a line is one of ours about the answer, word for word: it claims nothing, so it need not cite. A model that
+ * writes `Note:` before a claim has claimed it.
+ */
+export function isOwnLine(line: string, topic: string): boolean {
+  if (line === EXTRACTIVE_NOTE || line === NONE_QUOTED || line === noAnswer(topic)) return true
+  if (/^Note: \d{1,6} references were taken out: they name no evidence\.$/.test(line)) return true
+  if (
+    /^Note: \d{1,6} sentences were taken out: their quotations or numbers are not in the evidence they cite\.$/.test(
+      line,
+    )
+  )
+    return true
+  const words = /^Note: no evidence linked to the question says: (.*)\.$/.exec(line)?.[1]
+  const asked = new Set(plainWords(topic))
+  return words?.split(', ').every((word) => asked.has(word)) === true
+}

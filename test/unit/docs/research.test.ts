@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { AssessmentOutputSchema } from '../../../shared/research/assessment-output.ts'
+import { CandidateSchema } from '../../../shared/research/candidate.ts'
+import { ClassifierOutputSchema } from '../../../shared/research/classifier-output.ts'
+import { EvidenceSchema } from '../../../shared/research/evidence.ts'
+import { ExecutionOutputSchema } from '../../../shared/research/execution-output.ts'
+import { IntentSchema } from '../../../shared/research/intent.ts'
+import { PAYLOAD_CHECKS } from '../../../shared/research/payload-checks.ts'
+import { AGGREGATIONS } from '../../../shared/research/question-words.ts'
+import { ROUTE_ACTIONS } from '../../../shared/research/route-action.ts'
+import { RouteDecisionSchema } from '../../../shared/research/route-decision.ts'
+import { SearchResultSchema } from '../../../shared/research/search-result.ts'
+import { codesIn, readText, rowsBelow } from './markdown.ts'
+
+const TEXT = readText('docs/research.md')
+const firstCells = (heading: string) => rowsBelow(TEXT, heading).map(([cell = '']) => codesIn(cell)[0])
+
+describe('docs/research.md', () => {
+  test.each([
+    ['Intent', IntentSchema],
+    ['ClassifierOutput', ClassifierOutputSchema],
+    ['Candidate', CandidateSchema],
+    ['RouteDecision', RouteDecisionSchema],
+    ['Evidence', EvidenceSchema],
+    ['SearchResult', SearchResultSchema],
+    ['ExecutionOutput', ExecutionOutputSchema],
+    ['AssessmentOutput', AssessmentOutputSchema],
+  ] as const)('%s has exactly the members of the payload', (heading, schema) => {
+    expect(firstCells(heading)).toEqual(Object.keys(schema.shape))
+  })
+
+  test('the table of the command has exactly its types', () => {
+    expect(firstCells('The research chain: payloads, hints, routes, bounds, quotes')).toEqual(
+      Object.keys(PAYLOAD_CHECKS),
+    )
+  })
+
+  test('Routes has exactly the actions, Hints every aggregation', () => {
+    expect(firstCells('Routes')).toEqual([...ROUTE_ACTIONS])
+    const [aggregation] = rowsBelow(TEXT, 'Hints').filter(([key = '']) => key.includes('aggregation_type'))
+    expect(codesIn(aggregation?.[2] ?? '')).toEqual([...AGGREGATIONS])
+  })
+})
