@@ -1,6 +1,7 @@
 import type { BlockCall } from './block-call.ts'
 import type { BlockReport } from './block-report.ts'
 import { completeWaived, judgeRest, refuseAsked } from './end-asked.ts'
+import { giveUpIfEdited } from './give-up-asked.ts'
 import { openAsk } from './open-ask.ts'
 import { readAnswer } from './read-answer.ts'
 
@@ -18,5 +19,6 @@ export async function afterAnswer(
   if (answer.kind === 'no') return refuseAsked(call, ask, answer)
   if (ask.about === 'post_gates') return completeWaived(call, ask, answer)
   if (ask.events.some(({ type }) => type === 'block:output')) return judgeRest(call, ask)
+  await giveUpIfEdited(call, ask)
   return next({ ...call, resumed: { ask, yes: answer } })
 }

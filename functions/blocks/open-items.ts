@@ -8,7 +8,7 @@ import { fromKept } from './kept-result.ts'
 import { listItems } from './list-items.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
-import { requireEnd } from './retry-block.ts'
+import { requireEnd } from './require-end.ts'
 import { lostForGood } from './try-block.ts'
 import { skipBlock } from './without-attempt.ts'
 
@@ -29,7 +29,7 @@ export async function openItems(call: BlockCall, undecided: boolean, signal: Abo
   if (open === 'lost_for_good') return none(await lostForGood(call))
   const ready = await listItems(call, open.attempt)
   if (ready.unwanted === true) return none(await skipBlock(call, { because: [], condition: 'when' }))
-  if (undecided) requireEnd(call, ready)
+  if (undecided) await requireEnd(call, ready)
   const end = ready.taken ?? (await endWithoutItems(call, open, ready))
   if (end !== undefined) return none(await claimAndEnd(call, open, ready, end, signal))
   if ((await claimAttempt(call, open, ready, signal)) === 'ended') return none(reportRecorded(call))

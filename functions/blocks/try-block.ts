@@ -6,7 +6,7 @@ import { failFast } from './fail-fast.ts'
 import { finishAttempt } from './finish-attempt.ts'
 import { openAttempt } from './open-attempt.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
-import { requireEnd } from './retry-block.ts'
+import { requireEnd } from './require-end.ts'
 import { runAttempt } from './run-attempt.ts'
 import { skipBlock } from './without-attempt.ts'
 
@@ -24,7 +24,7 @@ export async function tryBlock(
   if (open === 'lost_for_good') return lostForGood(call)
   const ready = await prepareAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided) requireEnd(call, ready)
+  if (undecided) await requireEnd(call, ready)
   const feedback = [...(await bounceFeedback(call)), ...(open.failure?.feedback ?? [])]
   const claimed = await claimAttempt(call, open, ready, signal)
   if (claimed === 'ended') return reportRecorded(call)

@@ -9,7 +9,8 @@ import { finishAttempt } from './finish-attempt.ts'
 import { type OpenAttempt, openAttempt } from './open-attempt.ts'
 import { orderAttempt } from './order-attempt.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
-import { requireEnd, retryBlock } from './retry-block.ts'
+import { requireEnd } from './require-end.ts'
+import { retryBlock } from './retry-block.ts'
 import { skipBlock } from './without-attempt.ts'
 
 /**
@@ -26,7 +27,7 @@ export async function tryChild(
   const open = await openChildAttempt(call)
   const ready = await orderAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided) requireEnd(call, ready)
+  if (undecided) await requireEnd(call, ready)
   const child = ready.order?.run.run_id
   const claim = child === undefined ? ready : { ...ready, child }
   const begun = open.claimed ? await goOnWith(call, open, ready) : await claimAttempt(call, open, claim, signal)

@@ -18,6 +18,9 @@ export const attempts = invariant({
   },
 })
 
+/** Not the block's own tries: lost with its function, or given up since a person changed its inputs. */
+const ON_TOP: ReadonlySet<string> = new Set(['ATTEMPT_LOST', 'inputs_edited'])
+
 function numberProblems(pass: Pass, cap: number): readonly string[] {
   const numbers = pass.events.flatMap(({ type, attempt }) => (type === 'block:started' ? [attempt] : []))
   const wrong: string[] = []
@@ -30,7 +33,7 @@ function numberProblems(pass: Pass, cap: number): readonly string[] {
 
 function tryProblems(pass: Pass, tries: number): readonly string[] {
   return pass.events.flatMap((event) => {
-    if (event.type !== 'block:retrying' || event.data.code === 'ATTEMPT_LOST') return []
+    if (event.type !== 'block:retrying' || ON_TOP.has(event.data.code)) return []
     if ((event.attempt ?? 0) < tries) return []
     return [`${nameOf(pass)}: event ${event.seq}: tried again after attempt ${event.attempt} of ${tries}`]
   })

@@ -72,14 +72,15 @@ async function resolvedInputs(run: Parts, pass: Pass, block: Block, started: Run
     if (values !== undefined) upstream[id] = values
   }
   const { overrides } = run.meta
-  const edits = await editsOf(run, pass)
+  const edits = await editsOf(run, pass, started)
   if (edits === undefined) return undefined
   return resolveInputs(run.dag, block, { overrides, upstream, context: run.context.values, edits }).values
 }
 
-/** What the person who approved the work changed; undefined = it is gone. */
-async function editsOf(run: Parts, { events }: Pass): Promise<Values | undefined> {
-  const edited = events.find((one) => one.type === 'approval:decided' && one.data.edits_ref !== undefined)
+/** What the person who approved the work, before it began, changed; undefined = it is gone. */
+async function editsOf(run: Parts, { events }: Pass, { seq }: RunEvent): Promise<Values | undefined> {
+  const before = events.filter((one) => one.seq < seq)
+  const edited = before.find((one) => one.type === 'approval:decided' && one.data.edits_ref !== undefined)
   const ref = edited?.type === 'approval:decided' ? edited.data.edits_ref : undefined
   return ref === undefined ? {} : ((await readJson(run, ref)) as Values | undefined)
 }

@@ -1,5 +1,7 @@
 import { expect } from 'vitest'
+import { systemClock } from '../../../infra/local/clock.ts'
 import type { EventType, RunEvent } from '../../../shared/runs/event.ts'
+import type { Clock } from '../../../shared/world.ts'
 import { provider, type TestPlace } from '../test-place.ts'
 
 /** A gate a person may waive: the text holds `word`. */
@@ -21,9 +23,10 @@ export function block(id: string, from: readonly string[] = [], more: object = {
 }
 
 /** Answers `<id> <round>`, or what `answers` says; counts the calls by block. */
-export function counting(answers: Readonly<Record<string, (round: number) => string>> = {}) {
+export function counting(answers: Readonly<Record<string, (round: number) => string>> = {}, prompts: string[] = []) {
   const calls = new Map<string, number>()
   const probe = provider(({ prompt }) => {
+    prompts.push(prompt)
     const id = prompt.split('\n')[0] ?? ''
     const round = (calls.get(id) ?? 0) + 1
     calls.set(id, round)
@@ -60,6 +63,24 @@ export function decide(
 /** Every invariant one stored run can be asked about. */
 export async function expectVerified(place: TestPlace, run: string): Promise<void> {
   const { json } = await place.call('verify-run', run)
-  const { checks } = json as unknown as { readonly checks: readonly { readonly n: number; readonly problems: readonly string[] }[] }
+  const { checks } = json as unknown as {
+    readonly checks: readonly { readonly n: number; readonly problems: readonly string[] }[]
+  }
   expect(checks.flatMap(({ n, problems }) => problems.map((problem) => `${n}: ${problem}`))).toEqual([])
+}
+
+/** Status of GET outputs of a block. */
+export async function proxyStatus(place: TestPlace, run_id: string, block_id: string): Promise<number> {
+  const proxy = { httpMethod: 'GET', path: '/', pathParameters: { run_id, block_id }, queryStringParameters: null }
+  const answer = await place.place.invoke('get-outputs', { ...proxy, headers: {}, body: null, isBase64Encoded: false })
+  return (answer as { readonly statusCode: number }).statusCode
+}
+
+/** Time runs `times` as fast. */
+export function systemTimes(times: number): Clock {
+  const zero = Date.now()
+  return {
+    now: () => zero + (Date.now() - zero) * times,
+    delay: (ms, signal) => systemClock.delay(ms / times, signal),
+  }
 }
