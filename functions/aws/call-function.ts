@@ -1,8 +1,8 @@
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda'
 import { Fault } from '../../shared/errors.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
+import { functionArn } from './named-setting.ts'
 import { sdkFault } from './sdk-fault.ts'
-import { functionArn } from './settings.ts'
 import type { Core } from './world.ts'
 
 /** Longer than the function's own limits: whoever gives up first must be the function. */

@@ -3,6 +3,7 @@ import type { Handler } from '../handler.ts'
 import { type LambdaContext, leavingError, openInvocation } from './invocation.ts'
 import { proxyAnswer, type RouteAnswer } from './lambda-answer.ts'
 import { isHttp } from './lambda-event.ts'
+import { principalOf } from './principal.ts'
 import { openWorld, type WorldParts } from './world.ts'
 
 export interface EntryParts extends WorldParts {
@@ -19,7 +20,7 @@ export type LambdaHandler = (event: unknown, context: LambdaContext) => Promise<
 export function lambdaEntry({ handler, ...parts }: EntryParts, env?: NodeJS.ProcessEnv): LambdaHandler {
   const world = openWorld(parts, env)
   return async (event, context) => {
-    const invocation = openInvocation(world, event, context)
+    const invocation = openInvocation(world, event, context, isHttp(event) ? principalOf(event) : undefined)
     try {
       const answer = await handler(invocation.event, invocation.context)
       // Routes are made by functions/http-handler.ts, which answers this shape.

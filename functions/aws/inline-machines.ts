@@ -6,8 +6,9 @@ import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
 import { deployedMachine } from './documents.ts'
 import { type MachineId, partArn, writeMachineId } from './machine-id.ts'
+import { functionArn, required } from './named-setting.ts'
 import { sdkFault } from './sdk-fault.ts'
-import { type AwsSettings, functionArn, required } from './settings.ts'
+import type { AwsSettings } from './settings.ts'
 import type { Core } from './world.ts'
 
 /** Machines of documents that were not deployed: made at their first start, found by their name ever after. */

@@ -3,8 +3,7 @@ import type { Principal } from '../../shared/principal.ts'
 import { redactText } from '../../shared/redact.ts'
 import type { World } from '../../shared/world.ts'
 import type { HostContext } from '../handler.ts'
-import { isHttp, readLambdaEvent } from './lambda-event.ts'
-import { principalOf } from './principal.ts'
+import { readLambdaEvent } from './lambda-event.ts'
 
 /** The part of Lambda's context that is used. */
 export interface LambdaContext {
@@ -23,16 +22,20 @@ export interface Invocation {
 const GRACE_MS = 1_500
 
 /**
- * Turns Lambda's (event, context) into ours: the World with a log that names the request, the caller, and a signal
- * that aborts 1.5 s before the time is up.
+ * Turns Lambda's (event, context) into ours: the World with a log that names the request, who calls if anybody was
+ * authenticated, and a signal that aborts 1.5 s before the time is up.
  */
-export function openInvocation(world: World, event: unknown, lambda: LambdaContext): Invocation {
+export function openInvocation(
+  world: World,
+  event: unknown,
+  lambda: LambdaContext,
+  principal: Principal | undefined,
+): Invocation {
   const control = new AbortController()
   const left = lambda.getRemainingTimeInMillis() - GRACE_MS
   const timer = setTimeout(() => control.abort(OUT_OF_TIME), Math.max(0, left))
   // The World's ports may be getters that refuse: it is inherited, not copied.
   const own: World = Object.create(world, { log: { value: namedLog(world, lambda.awsRequestId), enumerable: true } })
-  const principal = isHttp(event) ? principalOf(event) : undefined
   return {
     event: readLambdaEvent(event),
     context: { world: own, signal: control.signal, ...(principal === undefined ? {} : { principal }) },

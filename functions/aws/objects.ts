@@ -3,8 +3,8 @@ import { sha256 } from '../../shared/canonical.ts'
 import { hashOfRef, objectFault, objectKey } from '../../shared/object-ref.ts'
 import type { ObjectStore } from '../../shared/world.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
+import { required } from './named-setting.ts'
 import { sdkFault } from './sdk-fault.ts'
-import { required } from './settings.ts'
 import type { Core } from './world.ts'
 
 /**

@@ -3,8 +3,8 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { SlackWork } from '../../shared/slack/slack-port.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
+import { functionArn } from './named-setting.ts'
 import { sdkFault } from './sdk-fault.ts'
-import { functionArn } from './settings.ts'
 import type { Core } from './world.ts'
 
 /** What a nudge may cost the caller (decisions, "Effects"). */

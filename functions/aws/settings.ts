@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
+import { environment } from './environment.ts'
+import { envName } from './named-setting.ts'
 
 /** What the deployment tells one function: plain values, and the ARNs of the functions it calls or binds by name. */
 export interface AwsSettings extends z.output<typeof EnvSchema> {
@@ -9,11 +11,11 @@ export interface AwsSettings extends z.output<typeof EnvSchema> {
 }
 
 /**
- * The only reader of the environment in functions/aws. A value that is there must be well-formed; whether one has to be
+ * What a function reads of its environment. A value that is there must be well-formed; whether one has to be
  * there depends on the function, so what a port needs is asked for by `required` and `functionArn`.
  * Fault Bug bad_environment names the value, never its content.
  */
-export function readAwsSettings(env: NodeJS.ProcessEnv = process.env): AwsSettings {
+export function readAwsSettings(env: NodeJS.ProcessEnv = environment): AwsSettings {
   const parsed = EnvSchema.safeParse(env)
   if (!parsed.success) throw badSetting(parsed.error.issues[0])
   const named = FUNCTIONS.flatMap(({ name }) => {
@@ -22,18 +24,6 @@ export function readAwsSettings(env: NodeJS.ProcessEnv = process.env): AwsSettin
   })
   return { ...parsed.data, functions: Object.fromEntries(named) }
 }
-
-/** Fault Bug setting_missing, naming the value. */
-export function required(settings: AwsSettings, name: OptionalName): string {
-  return settings[name] ?? refuseMissing(name)
-}
-
-/** ARN of a function of the catalog. Fault Bug setting_missing, naming the value. */
-export function functionArn(settings: AwsSettings, name: string): string {
-  return settings.functions[name] ?? refuseMissing(envName(name))
-}
-
-type OptionalName = 'TABLE' | 'BUCKET' | 'STATE_MACHINE_ROLE_ARN'
 
 const ArnSchema = z
   .string()
@@ -55,10 +45,6 @@ const EnvSchema = z.object({
   SLUICE_LOG: z.enum(['info', 'error']).default('info'),
 })
 
-function envName(functionName: string): string {
-  return `${functionName.toUpperCase().replaceAll('-', '_')}_ARN`
-}
-
 function parseMachines(text: string, context: z.RefinementCtx): unknown {
   try {
     return JSON.parse(text)
@@ -78,9 +64,4 @@ function badSetting(issue: { readonly path: readonly PropertyKey[]; readonly mes
   const name = String(issue?.path[0] ?? 'environment')
   const message = `Cannot start this function: environment value ${name} must be ${issue?.message ?? 'well-formed'}. Deploy again; values are written by infra/aws.`
   return new Fault('Bug', 'bad_environment', message, { facts: { setting: name } })
-}
-
-function refuseMissing(name: string): never {
-  const message = `Cannot go on: environment value ${name} is missing in this function. Deploy again; infra/aws must give it to every function whose catalog line lists a port that needs it.`
-  throw new Fault('Bug', 'setting_missing', message, { facts: { setting: name } })
 }

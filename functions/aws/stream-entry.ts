@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import type { EntryParts } from './entry.ts'
 import { type LambdaContext, openInvocation } from './invocation.ts'
 import type { RouteAnswer } from './lambda-answer.ts'
+import { principalOf } from './principal.ts'
 import { openWorld } from './world.ts'
 
 /** What Lambda's Node runtime puts into the global scope for functions that stream. */
@@ -27,7 +28,7 @@ export function streamEntry({ handler, ...parts }: EntryParts, env?: NodeJS.Proc
   const world = openWorld(parts, env)
   const runtime = requireRuntime()
   return runtime.streamifyResponse(async (event, response, context) => {
-    const invocation = openInvocation(world, event, context)
+    const invocation = openInvocation(world, event, context, principalOf(event))
     try {
       // Routes are made by functions/http-handler.ts, which answers this shape and never throws.
       const { statusCode, headers, body } = (await handler(invocation.event, invocation.context)) as RouteAnswer

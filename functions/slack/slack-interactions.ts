@@ -20,10 +20,24 @@ export const handler: Handler = async (event, { world }) => {
     // Both hosts hand a route the event of API Gateway.
     return await answerTo(event as HttpEvent, world)
   } catch (error) {
-    const problem = problemOf(error)
-    if (problem.status >= 500) world.log.error('interaction failed', { error: String(error) })
-    return answer(problem.status, problem, problemHeaders(error))
+    if (!isOurs(error)) world.log.error('interaction failed', { error: String(error) })
+    return refuse(error instanceof Fault && error.name === 'Unavailable' ? tryAgain(error) : error)
   }
+}
+
+/** Refusals that were logged with their reason, or need no log. */
+function isOurs(error: unknown): boolean {
+  return error instanceof Fault && (error.status === 401 || error.status === 404)
+}
+
+/** Anybody may send requests here: what did not answer stays in the log. */
+function tryAgain(cause: Fault): Fault {
+  return new Fault('Unavailable', 'try_again', 'Cannot take this click now. Try again.', { cause })
+}
+
+function refuse(error: unknown): Answer {
+  const problem = problemOf(error)
+  return answer(problem.status, problem, problemHeaders(error))
 }
 
 interface Answer {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { FUNCTIONS, ROUTES } from '../../shared/catalog.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { DeployedDag } from './deployed-dags.ts'
@@ -19,12 +19,13 @@ const ISOLATE_WORKER = 'isolate-worker.mjs'
 /**
  * Bundles every function of the catalog into `<out>/<name>/index.mjs`: one file each, minified, with the AWS SDK clients
  * of its ports inside, so that a deployment never changes with the runtime's own SDK. Functions that use the isolate get
- * its program as a second file.
+ * its program as a second file. Answers what each bundle is made of.
  */
-export async function bundleFunctions(out: string, parts: BundleParts): Promise<void> {
+export async function bundleFunctions(out: string, parts: BundleParts): Promise<Metafile> {
   const isolated = FUNCTIONS.filter(({ ports }) => ports.includes('isolate'))
-  await build({
+  const { metafile } = await build({
     ...OPTIONS,
+    metafile: true,
     entryPoints: Object.fromEntries(FUNCTIONS.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
     outdir: out,
     plugins: [generated(parts)],
@@ -36,6 +37,7 @@ export async function bundleFunctions(out: string, parts: BundleParts): Promise<
     ),
     outdir: out,
   })
+  return metafile
 }
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -13,10 +13,10 @@ export function entrySource(
   routes: readonly RouteLine[],
   named: NamedClients = {},
 ): string {
-  const streams = routes.some((route) => route.name === name && route.stream === true)
-  const entry = streams ? (['stream-entry', 'streamEntry'] as const) : (['entry', 'lambdaEntry'] as const)
-  const isRoute = routes.some((route) => route.name === name)
-  const openers = ports.map((port) => [port, openerOf(ports, port, named, isRoute) ?? unknownPort(name, port)] as const)
+  const route = routes.find((line) => line.name === name)
+  const entry = ENTRIES[route?.stream === true ? 'stream' : (route?.signed_by ?? 'usual')]
+  const isDoor = route?.signed_by !== undefined
+  const openers = ports.map((port) => [port, openerOf(ports, port, named, isDoor) ?? unknownPort(name, port)] as const)
   // Only who lists or reads documents carries them.
   const carried = ports.includes('documents') ? [imported('deployed')] : []
   return [
@@ -39,12 +39,12 @@ export interface NamedClients {
 }
 
 /**
- * Who asks providers has a way to their keys; the others only name them, and carry no adapter. A route has no time for
- * Slack's whole client.
+ * Who asks providers has a way to their keys; the others only name them, and carry no adapter. Who answers Slack
+ * has no time for the whole of a client.
  */
-function openerOf(ports: readonly string[], port: string, named: NamedClients, isRoute: boolean): Opener | undefined {
+function openerOf(ports: readonly string[], port: string, named: NamedClients, isDoor: boolean): Opener | undefined {
   if (port === 'secrets') return secretsOpener(named)
-  if (port === 'slack' && isRoute) return SLACK_DOOR
+  if (isDoor && port in DOOR) return DOOR[port]
   if (port !== 'providers') return OPENERS[port]
   if (!ports.includes('secrets')) return PROVIDER_NAMES
   return named.bedrock === true ? WITH_BEDROCK : OPENERS[port]
@@ -56,10 +56,21 @@ function secretsOpener({ ssm = false, secretsmanager = false }: NamedClients): O
   return secretsmanager ? ['secrets-of-vault', 'openManagerSecrets'] : ['secrets-of-none', 'openNoSecrets']
 }
 
+/** Entries by what the route is. */
+const ENTRIES = {
+  usual: ['entry', 'lambdaEntry'],
+  stream: ['stream-entry', 'streamEntry'],
+  slack: ['door-entry', 'doorEntry'],
+} as const
+
 type Opener = readonly [file: string, opener: string]
 
 const PROVIDER_NAMES: Opener = ['provider-names', 'openProviderNames']
-const SLACK_DOOR: Opener = ['slack-door', 'openSlackDoor']
+/** What the function that answers Slack is opened with: it has no time for more. */
+const DOOR: Readonly<Record<string, Opener>> = {
+  slack: ['slack-door', 'openSlackDoor'],
+  runs: ['run-store/open-noted-requests', 'openNotedRequests'],
+}
 const WITH_BEDROCK: Opener = ['providers-with-bedrock', 'openProvidersWithBedrock']
 
 /** Port -> file below functions/aws and the opener it exports. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ROUTES, type RouteLine } from '../catalog.ts'
-import { ProblemSchema } from './problem.ts'
+import { ProblemSchema } from './problem-schema.ts'
 import type { RouteSchema } from './route-schema.ts'
 import { ROUTE_SCHEMAS } from './route-schemas.ts'
 

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { readJson } from '../api/json-guard.ts'
 import { Fault } from '../errors.ts'
 import { ACTIONS, type ActionId, MODAL } from './actions.ts'
@@ -31,34 +30,24 @@ interface Pinned {
   readonly app_id?: string | undefined
 }
 
-/** Reads a body whose signature holds. What Sluice does not know (other actions, other types) is ignored, not refused. */
+/**
+ * Reads a body whose signature holds. What Sluice does not know (other actions, other types) is ignored, not refused.
+ * Without zod: it would be most of what the function that answers Slack may hold (docs/adr/0039).
+ */
 export function readInteraction(body: Uint8Array, pinned: Pinned): Interaction {
   const payload = payloadOf(body)
-  const head = HeadSchema.safeParse(payload)
-  if (!head.success) return { kind: 'foreign', reason: 'unreadable' }
-  const { type, challenge, team, api_app_id } = head.data
+  const type = textAt(payload, 'type')
+  if (type === undefined) return { kind: 'foreign', reason: 'unreadable' }
+  const challenge = fits(textAt(payload, 'challenge'), /^[\w.~+/=-]{1,200}$/)
   if (type === 'url_verification' && challenge !== undefined) return { kind: 'challenge', challenge }
-  if (team?.id !== pinned.team_id) return { kind: 'foreign', reason: 'wrong_team' }
-  if (pinned.app_id !== undefined && api_app_id !== pinned.app_id) return { kind: 'foreign', reason: 'wrong_app' }
+  if (textAt(payload, 'team', 'id') !== pinned.team_id) return { kind: 'foreign', reason: 'wrong_team' }
+  if (pinned.app_id !== undefined && textAt(payload, 'api_app_id') !== pinned.app_id) {
+    return { kind: 'foreign', reason: 'wrong_app' }
+  }
   if (type === 'block_actions') return readActions(payload, pinned.team_id)
   if (type === 'view_submission') return readSubmission(payload, pinned.team_id)
-  return { kind: 'ignored', seen: type }
+  return { kind: 'ignored', seen: type.slice(0, 100) }
 }
-
-const text = (most: number) => z.string().min(1).max(most)
-const userId = z.string().regex(/^[UW][A-Z0-9]{2,20}$/)
-const channelId = z.string().regex(/^[CGD][A-Z0-9]{2,20}$/)
-const stamp = z.string().regex(/^[0-9]{1,12}\.[0-9]{1,9}$/)
-
-const HeadSchema = z.looseObject({
-  type: text(100),
-  challenge: z
-    .string()
-    .regex(/^[\w.~+/=-]{1,200}$/)
-    .optional(),
-  team: z.looseObject({ id: z.string() }).nullish(),
-  api_app_id: z.string().optional(),
-})
 
 /** Slack sends clicks and modals as a form with one field, and the check of a URL as JSON. */
 function payloadOf(body: Uint8Array): unknown {
@@ -73,60 +62,83 @@ function payloadOf(body: Uint8Array): unknown {
   }
 }
 
-const ActionsSchema = z.looseObject({
-  user: z.looseObject({ id: userId }),
-  trigger_id: text(300).optional(),
-  container: z.looseObject({ channel_id: channelId, message_ts: stamp }),
-  actions: z.array(z.looseObject({ action_id: z.string(), value: z.string().optional(), action_ts: stamp })).min(1),
-})
+/** The member on this way through objects; undefined where the way ends earlier. */
+function at(value: unknown, ...way: readonly string[]): unknown {
+  let found = value
+  for (const name of way) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
+    found = (found as Readonly<Record<string, unknown>>)[name]
+  }
+  return found
+}
+
+function textAt(value: unknown, ...way: readonly string[]): string | undefined {
+  const found = at(value, ...way)
+  return typeof found === 'string' ? found : undefined
+}
+
+function fits(text: string | undefined, form: RegExp): string | undefined {
+  return text !== undefined && form.test(text) ? text : undefined
+}
+
+const USER = /^[UW][A-Z0-9]{2,20}$/
+const CHANNEL = /^[CGD][A-Z0-9]{2,20}$/
+const STAMP = /^[0-9]{1,12}\.[0-9]{1,9}$/
 
 function readActions(payload: unknown, team: string): Interaction {
-  const parsed = ActionsSchema.safeParse(payload)
-  const action = parsed.data?.actions.find(({ action_id }) => Object.hasOwn(ACTIONS, action_id))
-  if (!parsed.success || action === undefined) return { kind: 'ignored', seen: 'block_actions' }
-  const { asks, decision } = ACTIONS[action.action_id as ActionId]
-  const value = readButtonValue(action.value ?? '')
-  if (value === undefined || value.decision !== decision) return { kind: 'ignored', seen: action.action_id }
-  const { user, container, trigger_id } = parsed.data
-  const where = { channel: container.channel_id, message_ts: container.message_ts }
-  const click: SlackClick = { ...value, team, user: user.id, ...where, at: action.action_ts }
+  const actions = at(payload, 'actions')
+  const known = (one: unknown) => Object.hasOwn(ACTIONS, textAt(one, 'action_id') ?? '')
+  const action: unknown = Array.isArray(actions) ? actions.find(known) : undefined
+  if (action === undefined) return { kind: 'ignored', seen: 'block_actions' }
+  const action_id = textAt(action, 'action_id') as ActionId
+  const value = readButtonValue(textAt(action, 'value') ?? '')
+  const user = fits(textAt(payload, 'user', 'id'), USER)
+  const channel = fits(textAt(payload, 'container', 'channel_id'), CHANNEL)
+  const message_ts = fits(textAt(payload, 'container', 'message_ts'), STAMP)
+  const when = fits(textAt(action, 'action_ts'), STAMP)
+  const ignored = { kind: 'ignored', seen: action_id } as const
+  if (value?.decision !== ACTIONS[action_id].decision) return ignored
+  if (user === undefined || channel === undefined || message_ts === undefined || when === undefined) return ignored
+  return (
+    asked(action_id, { ...value, team, user, channel, message_ts, at: when }, textAt(payload, 'trigger_id')) ?? ignored
+  )
+}
+
+function asked(action_id: ActionId, click: SlackClick, trigger_id: string | undefined): Interaction | undefined {
+  const { asks } = ACTIONS[action_id]
   if (asks === 'nothing') return { kind: 'decision', click }
-  if (trigger_id === undefined) return { kind: 'ignored', seen: action.action_id }
+  if (trigger_id === undefined || trigger_id.length > 300) return undefined
   return { kind: 'ask_reason', click, trigger_id, required: asks === 'required' }
 }
 
-const SubmissionSchema = z.looseObject({
-  user: z.looseObject({ id: userId }),
-  view: z.looseObject({
-    id: z.string().regex(/^V[A-Z0-9]{2,30}$/),
-    callback_id: z.literal(MODAL.callback_id),
-    private_metadata: text(3_000),
-    state: z.looseObject({
-      values: z.looseObject({
-        [MODAL.block_id]: z.looseObject({ [MODAL.action_id]: z.looseObject({ value: z.string().nullish() }) }),
-      }),
-    }),
-  }),
-})
-
-/** What the modal was opened for: written by this program, handed back by Slack. */
-const MetadataSchema = z.strictObject({ value: z.string(), channel: channelId, ts: stamp, required: z.boolean() })
-
 function readSubmission(payload: unknown, team: string): Interaction {
-  const parsed = SubmissionSchema.safeParse(payload)
-  if (!parsed.success) return { kind: 'ignored', seen: 'view_submission' }
-  const { user, view } = parsed.data
-  const metadata = MetadataSchema.safeParse(readMetadata(view.private_metadata))
-  const value = readButtonValue(metadata.data?.value ?? '')
-  if (!metadata.success || value === undefined) return { kind: 'ignored', seen: 'view_submission' }
-  const { channel, ts: message_ts, required } = metadata.data
-  const feedback = view.state.values[MODAL.block_id]?.[MODAL.action_id]?.value?.trim().slice(0, MODAL.max_length) ?? ''
+  const ignored = { kind: 'ignored', seen: 'view_submission' } as const
+  const view = at(payload, 'view')
+  if (textAt(view, 'callback_id') !== MODAL.callback_id) return ignored
+  const metadata = metadataOf(textAt(view, 'private_metadata') ?? '')
+  const id = fits(textAt(view, 'id'), /^V[A-Z0-9]{2,30}$/)
+  const user = fits(textAt(payload, 'user', 'id'), USER)
+  if (metadata === undefined || id === undefined || user === undefined) return ignored
+  const written = textAt(view, 'state', 'values', MODAL.block_id, MODAL.action_id, 'value') ?? ''
+  const feedback = written.trim().slice(0, MODAL.max_length)
+  const { required, ...about } = metadata
   if (required && feedback === '') return { kind: 'reason_missing' }
-  const click: SlackClick = { ...value, team, user: user.id, channel, message_ts, at: view.id }
+  const click: SlackClick = { ...about, team, user, at: id }
   return { kind: 'decision', click: feedback === '' ? click : { ...click, feedback } }
 }
 
-function readMetadata(json: string): unknown {
+/** What the modal was opened for: written by this program (reason-modal.ts), handed back by Slack. */
+function metadataOf(json: string) {
+  const given = parsed(json)
+  const value = readButtonValue(textAt(given, 'value') ?? '')
+  const channel = fits(textAt(given, 'channel'), CHANNEL)
+  const message_ts = fits(textAt(given, 'ts'), STAMP)
+  const required = at(given, 'required')
+  if (value === undefined || channel === undefined || message_ts === undefined) return undefined
+  return typeof required === 'boolean' ? { ...value, channel, message_ts, required } : undefined
+}
+
+function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {

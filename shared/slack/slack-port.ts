@@ -4,12 +4,7 @@ import type { SlackClick } from './read-interaction.ts'
 import type { SignatureVerdict, SignedRequest } from './verify-signature.ts'
 
 /** Methods of Slack's Web API that Sluice uses; the app's scopes (app-manifest.ts) are made for exactly these. */
-export type SlackMethod =
-  | 'auth.test'
-  | 'chat.postMessage'
-  | 'chat.update'
-  | 'chat.postEphemeral'
-  | 'views.open'
+export type SlackMethod = 'auth.test' | 'chat.postMessage' | 'chat.update' | 'chat.postEphemeral' | 'views.open'
 
 /** Slack as handlers see it: nobody else knows the token or the signing secrets. Absent = Slack is not configured. */
 export interface Slack {

@@ -2,7 +2,7 @@ import type { Json } from '../../../shared/canonical.ts'
 import type { KeyRef } from '../../../shared/key-settings.ts'
 import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
 import type { SlackSettings } from '../../../shared/slack/slack-settings.ts'
-import { verifySignature } from '../../../shared/slack/verify-signature.ts'
+import { formProblem, verifySignature } from '../../../shared/slack/verify-signature.ts'
 
 /** One call of the Web API with this token; Faults as the port has them. */
 export type CallSlack = (
@@ -26,7 +26,7 @@ export function openSlack(
       return callSlack(method, args, { token: await readKey(token), api_url: `${api_url.replace(/\/+$/, '')}/` })
     },
     async verify(request, now) {
-      return verifySignature(request, await Promise.all(signing.map(readKey)), now)
+      return formProblem(request) ?? verifySignature(request, await Promise.all(signing.map(readKey)), now)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ProblemSchema, problemHeaders, problemOf } from '../../../shared/api/problem.ts'
+import { problemHeaders, problemOf } from '../../../shared/api/problem.ts'
+import { ProblemSchema } from '../../../shared/api/problem-schema.ts'
 import { Fault } from '../../../shared/errors.ts'
 
 describe('problemOf()', () => {

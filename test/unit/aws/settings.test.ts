@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { functionArn, readAwsSettings, required } from '../../../functions/aws/settings.ts'
+import { functionArn, required } from '../../../functions/aws/named-setting.ts'
+import { readAwsSettings } from '../../../functions/aws/settings.ts'
 
 const ENV = { STAGE: 'dev', AWS_REGION: 'eu-central-1' }
 const ARN = 'arn:aws:lambda:eu-central-1:123456789012:function:sluice-dev-run-block'

@@ -1,0 +1,39 @@
+import { Fault } from '../../shared/errors.ts'
+import type { World } from '../../shared/world.ts'
+import type { Core, Port, WorldParts } from './world.ts'
+
+/**
+ * The World of one function on AWS: the ports of its catalog line and the four that everything has. Asking for another
+ * port is Fault Bug port_not_listed, so that a wrong catalog line shows in the first test, not as `undefined`.
+ */
+export function assembleWorld(core: Core, parts: Pick<WorldParts, 'name' | 'ports'>): World {
+  const world = { clock: core.clock, ids: core.ids, log: core.log, settings: core.settings }
+  for (const port of Object.keys(PORTS) as Port[]) {
+    const open = parts.ports[port]
+    if (open !== undefined) Object.assign(world, { [port]: open(core) })
+    else Object.defineProperty(world, port, { get: () => refuse(parts.name, port) })
+  }
+  // Every port is there: opened, or as a getter that refuses.
+  return world as World
+}
+
+/** The type holds the list complete. */
+const PORTS: Readonly<Record<Port, true>> = {
+  runs: true,
+  objects: true,
+  machine: true,
+  outbox: true,
+  providers: true,
+  inputs: true,
+  isolate: true,
+  http: true,
+  shell: true,
+  waker: true,
+  documents: true,
+  slack: true,
+}
+
+function refuse(name: string, port: Port): never {
+  const message = `Function "${name}" uses port "${port}", which its line in shared/catalog.ts does not list. Add it there and deploy.`
+  throw new Fault('Bug', 'port_not_listed', message)
+}

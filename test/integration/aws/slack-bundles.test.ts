@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bundleFunctions } from '../../../infra/aws/bundle.ts'
+import { namesOf } from '../../../infra/aws/names.ts'
+import { importBundle } from './function-process.ts'
+import { slackSettings } from './slack-settings.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'sluice-slack-bundles-'))
+let made: Metafile
+beforeAll(async () => {
+  made = await bundleFunctions(dir, { settings: slackSettings(), dags: [], names: namesOf('dev') })
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+/** The AWS SDK, and what only it brings along. */
+const OF_SDK = /node_modules\/(@aws-sdk|@smithy|@aws|@aws-crypto|mnemonist|obliterator|tslib)\//
+
+function partsOf(name: string) {
+  const output = Object.entries(made.outputs).find(([file]) => file.endsWith(`/${name}/index.mjs`))?.[1]
+  return { bytes: output?.bytes ?? 0, inputs: Object.entries(output?.inputs ?? {}) }
+}
+
+test('who answers Slack is small: at most 500 KB, of which 120 KB are not the AWS SDK', () => {
+  const { bytes, inputs } = partsOf('slack-interactions')
+  const own = inputs
+    .filter(([file]) => !OF_SDK.test(file))
+    .reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)
+  process.stdout.write(
+    `slack-interactions: ${Math.round(bytes / 1_000)} KB, ${Math.round(own / 1_000)} KB without the SDK\n`,
+  )
+  expect(bytes).toBeGreaterThan(100_000)
+  expect(bytes).toBeLessThanOrEqual(500_000)
+  expect(own).toBeLessThanOrEqual(120_000)
+  expect(inputs.filter(([file]) => /node_modules\/(zod|@slack)\//.test(file))).toEqual([])
+})
+
+test('Slack’s own client is in slack-work, and nowhere else', () => {
+  const holders = Object.keys(made.outputs).filter((file) =>
+    Object.keys(made.outputs[file]?.inputs ?? {}).some((input) => input.includes('node_modules/@slack/')),
+  )
+  expect(holders.map((file) => file.split('/').at(-2))).toEqual(['slack-work'])
+  expect(partsOf('slack-work').bytes).toBeLessThanOrEqual(900_000)
+})
+
+const ENV = { STAGE: 'dev', AWS_REGION: 'eu-central-1', TABLE: 't', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' }
+
+test('as Lambda runs it, a request that nobody signed is 401 before anything is read', () => {
+  const request = {
+    httpMethod: 'POST',
+    resource: '/api/slack/interactions',
+    path: '/api/slack/interactions',
+    headers: null,
+    pathParameters: null,
+    queryStringParameters: null,
+    body: 'AAAA',
+    isBase64Encoded: true,
+    requestContext: {},
+  }
+  const { answer } = importBundle(dir, 'slack-interactions', request, ENV)
+  expect(answer).toMatchObject({ statusCode: 401, body: expect.stringContaining('not_from_slack') })
+})
