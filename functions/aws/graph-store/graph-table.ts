@@ -1,0 +1,71 @@
+import {
+  BatchWriteItemCommand,
+  type BatchWriteItemCommandOutput,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import type { Item } from '../run-store/attribute-values.ts'
+import { openTable, type RunTable, type RunTableOptions } from '../run-store/run-table.ts'
+import { busyItem, tableFault } from '../run-store/table-fault.ts'
+import { createTerms, type Terms } from '../run-store/terms.ts'
+
+/** The table as the graph uses it: bulk writes of hints, and deletions with a condition. */
+export interface GraphTable extends RunTable {
+  /** Whole items, in no order; each key once. */
+  putAll(items: readonly Item[]): Promise<void>
+  /** False: the condition did not hold. `sent`: how often the SDK sent it. */
+  removeIf(key: Item, condition: (terms: Terms) => string): Promise<{ readonly ok: boolean; readonly sent: number }>
+}
+
+export function openGraphTable(options: RunTableOptions): GraphTable {
+  const table = openTable(options)
+  return {
+    ...table,
+    async putAll(items) {
+      const batches = Array.from({ length: Math.ceil(items.length / MAX_BATCH) }, (_, i) =>
+        items.slice(i * MAX_BATCH, (i + 1) * MAX_BATCH),
+      )
+      for (const batch of batches) await putBatch(options, table, batch)
+    },
+    async removeIf(key, condition) {
+      const terms = createTerms()
+      const remove = new DeleteItemCommand({
+        TableName: options.table,
+        Key: key,
+        ConditionExpression: condition(terms),
+        ExpressionAttributeNames: terms.names,
+        ...(Object.keys(terms.values).length === 0 ? {} : { ExpressionAttributeValues: terms.values }),
+      })
+      try {
+        const { $metadata } = await options.client.send(remove)
+        return { ok: true, sent: $metadata.attempts ?? 1 }
+      } catch (cause) {
+        if (!(cause instanceof ConditionalCheckFailedException)) throw tableFault(cause, 'DeleteItem')
+        return { ok: false, sent: cause.$metadata.attempts ?? 1 }
+      }
+    },
+  }
+}
+
+/** DynamoDB takes 25 writes a call and may leave some undone. */
+const MAX_BATCH = 25
+const MAX_TRIES = 8
+
+async function putBatch(
+  { client, table: name }: RunTableOptions,
+  { pause }: Pick<RunTable, 'pause'>,
+  items: readonly Item[],
+): Promise<void> {
+  let left = items.map((Item) => ({ PutRequest: { Item } }))
+  for (let tries = 0; left.length > 0; tries += 1) {
+    if (tries === MAX_TRIES) throw busyItem(`write ${left.length} items`, tries)
+    if (tries > 0) await pause(tries)
+    const write = new BatchWriteItemCommand({ RequestItems: { [name]: left } })
+    const { UnprocessedItems }: BatchWriteItemCommandOutput = await client.send(write).catch((thrown: unknown) => {
+      throw tableFault(thrown, 'BatchWriteItem')
+    })
+    left = (UnprocessedItems?.[name] ?? []).flatMap(({ PutRequest }) =>
+      PutRequest?.Item === undefined ? [] : [{ PutRequest: { Item: PutRequest.Item } }],
+    )
+  }
+}

@@ -1,0 +1,113 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../../shared/errors.ts'
+import {
+  type DiffusionQuery,
+  LOOKUP_LIMIT,
+  type LookupAnswer,
+  type SearchAnswer,
+  type SearchIndex,
+  type SearchQuery,
+} from '../../shared/graph/search-index.ts'
+import { diffuseIn, type LoadedGraph, loadGraph } from './diffuse-in.ts'
+import { lookupName } from './entity-rows.ts'
+import { filterSql } from './filter-sql.ts'
+import { findPassages } from './find-passages.ts'
+import { hitsOf, newestHits } from './hits.ts'
+import { indexInfo } from './open-index.ts'
+import { parseSearch } from './parse-search.ts'
+import { rankPassages } from './rank-passages.ts'
+
+/** The SearchIndex port over one open index file, without waiting; `changed` is told when the file was written to. */
+export interface IndexReader {
+  search(query: SearchQuery): SearchAnswer
+  lookup(by: Parameters<SearchIndex['lookup']>[1], text: string): LookupAnswer
+  diffuse(query: DiffusionQuery): SearchAnswer
+  changed(): void
+}
+
+/** Passages ranked: what FTS5 has further down does not come up. */
+const LEAST_RANKED = 200
+
+export function indexReader(db: DatabaseSync): IndexReader {
+  /** Of the file as it is: how many passages it has, and the graph once it was asked for. */
+  let known: { passages?: number; graph?: LoadedGraph } = {}
+  const state = () => {
+    const as_of = indexInfo(db, 'as_of')
+    return as_of === undefined ? {} : { as_of }
+  }
+  return {
+    search: (query) =>
+      reading('search', () => {
+        checkLimit(query.limit)
+        const search = query.text === undefined ? undefined : parseSearch(query.text)
+        const filter = filterSql(query.filter)
+        if (search === undefined) return { hits: newestHits(db, filter, query.limit), ...state() }
+        known.passages ??= Number(db.prepare('SELECT count(*) AS n FROM passages').get()?.n ?? 0)
+        const most = Math.max(LEAST_RANKED, 2 * query.limit)
+        const found = findPassages(db, search, filter, { all: known.passages, most })
+        const ranked = rankPassages(found, search)
+        return { hits: hitsOf(db, { found, ranked, weights: found.idf, limit: query.limit }), ...state() }
+      }),
+    lookup: (by, text) =>
+      reading('look up a name', () => {
+        const rows = by === 'suffix' ? bySuffix(db, text.trim()) : byName(db, by === 'alias' ? 1 : 0, lookupName(text))
+        return { entity_ids: rows.map(({ entity_id }) => String(entity_id)), ...state() }
+      }),
+    diffuse: (query) =>
+      reading('walk the graph', () => {
+        checkLimit(query.limit)
+        checkSeeds(query)
+        known.graph ??= loadGraph(db)
+        return { hits: diffuseIn(db, known.graph, query), ...state() }
+      }),
+    changed() {
+      known = {}
+    },
+  }
+}
+
+function byName(db: DatabaseSync, alias: 0 | 1, name: string) {
+  return db
+    .prepare(
+      `SELECT e.entity_id FROM names n JOIN entities e USING (node) WHERE n.name = ? AND n.alias = ?
+       ORDER BY e.entity_id LIMIT ?`,
+    )
+    .all(name, alias, LOOKUP_LIMIT)
+}
+
+/** The segments from the last to the first: what ends in `type.instance` begins with `instance.type` there. */
+function bySuffix(db: DatabaseSync, part: string) {
+  const start = part.split('.').toReversed().join('.')
+  // '/' comes after '.', and no id has it.
+  return db
+    .prepare(
+      `SELECT entity_id FROM entities WHERE hash IS NOT NULL AND (reversed = ?1 OR (reversed > ?2 AND reversed < ?3))
+       ORDER BY entity_id LIMIT ?4`,
+    )
+    .all(start, `${start}.`, `${start}/`, LOOKUP_LIMIT)
+}
+
+function checkLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return
+  const message = `Cannot search: the limit is ${limit}, allowed are 1 to 1000 hits.`
+  throw new Fault('InvalidInput', 'bad_search', message)
+}
+
+function checkSeeds({ seeds }: DiffusionQuery): void {
+  const wrong = seeds.find(({ weight }) => !(weight > 0 && Number.isFinite(weight)))
+  if (wrong === undefined && seeds.length <= 100) return
+  const seen = wrong === undefined ? `it has ${seeds.length} seeds` : `a seed weighs ${wrong.weight}`
+  const message = `Cannot walk the graph: ${seen}; allowed are at most 100 seeds, each of a weight above 0.`
+  throw new Fault('InvalidInput', 'bad_search', message)
+}
+
+function reading<T>(doing: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause
+    const seen = cause instanceof Error ? cause.message : String(cause)
+    const message = `Cannot ${doing}: the search index answered "${seen}". Try again; the index can be made anew from the graph.`
+    throw new Fault('Unavailable', 'index_unavailable', message, { cause })
+  }
+}

@@ -1,0 +1,94 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { applyChanges, type IndexSource } from '../../functions/search/apply-changes.ts'
+import { indexAll } from '../../functions/search/index-all.ts'
+import { type IndexReader, indexReader } from '../../functions/search/index-reader.ts'
+import { indexInfo, openIndexToWrite } from '../../functions/search/open-index.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { SearchIndex } from '../../shared/graph/search-index.ts'
+
+/** The index of the local place: `index.db` in the data folder, written by who asks. */
+export interface LocalIndex {
+  readonly index: SearchIndex
+  /** Takes in what was put; a search does so itself, so this only spares the first one the wait after an import. */
+  refresh(tenant: string): Promise<void>
+  close(): void
+}
+
+interface Opened {
+  readonly db: DatabaseSync
+  readonly reader: IndexReader
+  /** One writer: each waits for the one before. */
+  last: Promise<unknown>
+}
+
+/**
+ * The SearchIndex port over a file of one's own: the change log is applied before each answer, so an answer has
+ * everything that was put before the question. Another tenant's index is a file beside it. A file that is of another
+ * version is made anew.
+ */
+export function openLocalIndex(folder: string, source: Omit<IndexSource, 'tenant'>): LocalIndex {
+  const indexes = new Map<string, Opened>()
+  const openedOf = (tenant: string): Opened => {
+    const known = indexes.get(tenant)
+    if (known !== undefined) return known
+    const { db, isNew } = openFile(join(folder, fileName(tenant)))
+    // A new file beside a graph: it was removed, or is of another version.
+    const filled = isNew ? indexAll(db, { ...source, tenant }) : Promise.resolve()
+    const opened = { db, reader: indexReader(db), last: filled }
+    indexes.set(tenant, opened)
+    // What is not filled is not used: the next question tries again.
+    filled.catch(() => {
+      indexes.delete(tenant)
+      db.close()
+    })
+    return opened
+  }
+  const fresh = async (tenant: string): Promise<IndexReader> => {
+    const opened = openedOf(tenant)
+    const mine = opened.last.then(() => takeIn(opened, { ...source, tenant }))
+    opened.last = mine.catch(() => {})
+    await mine
+    return opened.reader
+  }
+  return {
+    index: {
+      search: async (tenant, query) => (await fresh(tenant)).search(query),
+      lookup: async (tenant, by, text) => (await fresh(tenant)).lookup(by, text),
+      diffuse: async (tenant, query) => (await fresh(tenant)).diffuse(query),
+    },
+    refresh: async (tenant) => {
+      await fresh(tenant)
+    },
+    close() {
+      for (const { db } of indexes.values()) db.close()
+      indexes.clear()
+    },
+  }
+}
+
+async function takeIn({ db, reader }: Opened, source: IndexSource): Promise<void> {
+  for (let more = true; more; ) {
+    const { done, changed, next } = await applyChanges(db, source)
+    if (changed) reader.changed()
+    await source.graph.dropChanges(source.tenant, done)
+    more = next !== undefined && done.length > 0
+  }
+}
+
+function fileName(tenant: string): string {
+  return tenant === 'main' ? 'index.db' : `index-${tenant}.db`
+}
+
+/** FULL: an entry leaves the change log only when the disk has what it says. */
+function openFile(file: string): { readonly db: DatabaseSync; readonly isNew: boolean } {
+  let db = openIndexToWrite(file)
+  if (db === undefined) {
+    for (const part of [file, `${file}-wal`, `${file}-shm`]) rmSync(part, { force: true })
+    db = openIndexToWrite(file)
+  }
+  if (db === undefined) throw new Fault('Bug', 'index_unavailable', `Cannot make a search index at "${file}".`)
+  db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  return { db, isNew: indexInfo(db, 'as_of') === undefined }
+}

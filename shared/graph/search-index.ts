@@ -1,0 +1,75 @@
+/** A part of the entities; every member narrows it. */
+export interface EntityFilter {
+  /** In small letters: the entity's own type or the fifth segment of its id. */
+  readonly type?: string
+  /** Third segment of the id. */
+  readonly domain?: string
+  /** Stated by the entity; with `object`, that literal (case and outer blanks do not count) or entity id. */
+  readonly stated?: { readonly predicate: string; readonly object?: string | number | boolean }
+  /** ISO, both ends inclusive; an entity without a time is in none. */
+  readonly time_range?: { readonly from: string; readonly to: string }
+  /** Degrees; west > east crosses the 180th meridian. An entity without a place is in none. */
+  readonly geo_bounds?: { readonly north: number; readonly south: number; readonly east: number; readonly west: number }
+}
+
+export interface SearchQuery {
+  /**
+   * Words to rank by; "quoted words" must stand together. Absent, blank, or of no word: every entity of the filter,
+   * newest first. At most 4,000 characters are looked at.
+   */
+  readonly text?: string
+  readonly filter?: EntityFilter
+  /** Hits, 1 to 1,000. */
+  readonly limit: number
+}
+
+export interface SearchHit {
+  readonly entity_id: string
+  /** Higher is better, within this answer only; 0 where nothing was ranked. */
+  readonly score: number
+  readonly label?: string
+  readonly type: string
+  /** The sentences of the best passage that have most of the words; the entity's own snippet where nothing was ranked. */
+  readonly snippet_text?: string
+  readonly objectstore_ref?: string
+  /** ISO. */
+  readonly time?: string
+}
+
+/** What every answer of the index carries. */
+export interface IndexState {
+  /** Every write answered before this moment (ISO) is in it; absent where nothing was ever put. */
+  readonly as_of?: string
+}
+
+export interface SearchAnswer extends IndexState {
+  readonly hits: readonly SearchHit[]
+}
+
+export interface LookupAnswer extends IndexState {
+  /** At most LOOKUP_LIMIT, in text order. */
+  readonly entity_ids: readonly string[]
+}
+
+/** A name has so many namesakes before the rest is left out: two are enough to make it ambiguous. */
+export const LOOKUP_LIMIT = 20
+
+export interface DiffusionQuery {
+  /** Entities and how much each counts (> 0); unknown ones are left out. At most 100. */
+  readonly seeds: readonly { readonly entity_id: string; readonly weight: number }[]
+  /** 1 to 1,000. */
+  readonly limit: number
+}
+
+/**
+ * The search index of each tenant. Suite: test/conformance/search-index-suite.ts. Locally fresh at once; on AWS within
+ * about 10 s of a write, and `as_of` says how fresh. Opaque triples are not in it. Faults: InvalidInput bad_search,
+ * Unavailable index_unavailable.
+ */
+export interface SearchIndex {
+  search(tenant: string, query: SearchQuery): Promise<SearchAnswer>
+  /** Entities whose label (or one of whose aliases) is this, case and outer blanks not counting; or whose id ends in it at a dot. */
+  lookup(tenant: string, by: 'label' | 'alias' | 'suffix', text: string): Promise<LookupAnswer>
+  /** Personalised PageRank from the seeds; `score` is the part of a walker's time spent there. Seeds may be hits. */
+  diffuse(tenant: string, query: DiffusionQuery): Promise<SearchAnswer>
+}

@@ -1,0 +1,94 @@
+import type { Edge } from './edge.ts'
+import { checkNeighbourQuery, type MetEdge, type Neighbourhood, type NeighbourQuery } from './neighbours.ts'
+
+/** What a store reads for a walk. */
+export interface EdgeReader {
+  /**
+   * Edges that leave (`out`) or reach (`in`) each of these, by id, then predicate, then the other end, in text order. Of
+   * `in`, whose other ends are always there, at most `most` an id; of `out` all: some may lead nowhere.
+   */
+  edges(
+    ids: readonly string[],
+    direction: 'in' | 'out',
+    predicates: readonly string[] | undefined,
+    most: number,
+  ): Promise<readonly Edge[]>
+  /** Those that are there. */
+  summaries(ids: readonly string[]): Promise<readonly Summary[]>
+}
+
+interface Summary {
+  readonly entity_id: string
+  readonly label?: string | undefined
+  readonly type: string
+}
+
+/** Entities one hop goes on from: a walk over hubs would read the whole graph. */
+const MOST_EXPANDED = 200
+
+interface Walk {
+  readonly edges: Map<string, MetEdge>
+  readonly met: Map<string, Summary & { readonly depth: number }>
+  truncated: boolean
+}
+
+/** Breadth first from one entity, hop by hop, over what both stores read alike. */
+export async function walkNeighbours(reader: EdgeReader, query: NeighbourQuery): Promise<Neighbourhood> {
+  checkNeighbourQuery(query)
+  const [start] = await reader.summaries([query.entity_id])
+  if (start === undefined) return { edges: [], entities: [], truncated: false }
+  const walk: Walk = { edges: new Map(), met: new Map([[start.entity_id, { ...start, depth: 0 }]]), truncated: false }
+  let frontier: readonly string[] = [start.entity_id]
+  for (let depth = 1; depth <= query.depth && frontier.length > 0 && walk.edges.size < query.limit; depth += 1) {
+    if (frontier.length > MOST_EXPANDED) walk.truncated = true
+    frontier = await hop(reader, walk, query, frontier.slice(0, MOST_EXPANDED), depth)
+  }
+  const entities = [...walk.met.values()]
+    .filter(({ depth }) => depth > 0)
+    .map(({ entity_id, label, type, depth }) => ({ entity_id, ...(label === undefined ? {} : { label }), type, depth }))
+  return { edges: [...walk.edges.values()], entities, truncated: walk.truncated }
+}
+
+/** Answers the entities met for the first time, in text order. */
+async function hop(
+  reader: EdgeReader,
+  walk: Walk,
+  { direction, predicates, limit }: NeighbourQuery,
+  from: readonly string[],
+  depth: number,
+): Promise<readonly string[]> {
+  const ways = direction === 'both' ? (['out', 'in'] as const) : [direction]
+  const found = await Promise.all(ways.map((way) => reader.edges(from, way, predicates, limit + 1)))
+  const edges = found.flat().filter((edge) => !walk.edges.has(keyOf(edge)))
+  const ends = new Set(edges.flatMap(({ subject, object }) => [subject, object]))
+  const unmet = [...ends].filter((id) => !walk.met.has(id)).toSorted()
+  const there = new Map((await reader.summaries(unmet)).map((summary) => [summary.entity_id, summary]))
+  const fresh = new Set<string>()
+  for (const edge of edges) {
+    const ends = [edge.subject, edge.object]
+    if (!ends.every((id) => walk.met.has(id) || there.has(id))) continue
+    if (!take(walk, edge, depth, limit)) break
+    for (const id of ends) if (!walk.met.has(id)) fresh.add(id)
+  }
+  const sorted = [...fresh].toSorted()
+  for (const id of sorted) {
+    const summary = there.get(id)
+    if (summary !== undefined) walk.met.set(id, { ...summary, depth })
+  }
+  return sorted
+}
+
+/** False: there is no room for it. */
+function take(walk: Walk, edge: Edge, depth: number, limit: number): boolean {
+  if (walk.edges.has(keyOf(edge))) return true
+  if (walk.edges.size === limit) {
+    walk.truncated = true
+    return false
+  }
+  walk.edges.set(keyOf(edge), { ...edge, depth })
+  return true
+}
+
+function keyOf({ subject, predicate, object }: Edge): string {
+  return `${subject}#${predicate}#${object}`
+}
