@@ -32,6 +32,7 @@ const RunAnswerSchema = z.looseObject({
     parent: z.looseObject({ run_id: text, block_id: text }).optional(),
     continues: text.optional(),
     retry_of: text.optional(),
+    iterates: text.optional(),
     retried_by: z.array(text).readonly().optional(),
     continued_by: z.array(text).readonly().optional(),
     next_run: text.optional(),

@@ -27,6 +27,7 @@ function linked({ run }: RunAnswer): readonly string[] {
   const links = [
     ['Continues run', run.continues],
     ['Retries run', run.retry_of],
+    ['Takes the place of run', run.iterates],
     ['Goes on as run', run.next_run],
     ['Retried by', run.retried_by?.join(', ')],
     ['Continued by', run.continued_by?.join(', ')],

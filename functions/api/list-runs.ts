@@ -61,6 +61,7 @@ function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummar
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
     ...(meta.continues === undefined ? {} : { continues: meta.continues }),
     ...(meta.retry_of === undefined ? {} : { retry_of: meta.retry_of.run_id }),
+    ...(meta.iterates === undefined ? {} : { iterates: meta.iterates.run_id }),
     links: runLinks(meta.run_id),
   }
 }

@@ -47,7 +47,8 @@ export async function checkDecision(
   requireWord(item, decision)
   const iterate = iterationOf(item, decision)
   requireReason(item, decision, iterate)
-  const edits = decision.edits === undefined ? undefined : await checkEdits(world, run, item, decision)
+  const isEdited = Object.keys(decision.edits ?? {}).length > 0
+  const edits = isEdited ? await checkEdits(world, run, item, decision) : undefined
   const put = (text: string) => world.objects.put(run.tenant, Buffer.from(text))
   return {
     starter: meta.starter,

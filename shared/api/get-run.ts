@@ -19,6 +19,7 @@ const RunSchema = z.strictObject({
   parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
   continues: text.optional().describe('The run whose context and artifacts this one began with'),
   retry_of: text.optional().describe('The run whose results it took over where definition and inputs were the same'),
+  iterates: text.optional().describe('The run whose place it took, since somebody rejected what that one asked'),
   root: text.optional().describe('The first run of its lineage, when it is a linked run'),
   retried_by: z.array(text).readonly().optional().describe('Runs that retry it, oldest first'),
   continued_by: z.array(text).readonly().optional().describe('Runs that go on from it, oldest first'),

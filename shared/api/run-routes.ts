@@ -24,6 +24,7 @@ const RunSummarySchema = z.strictObject({
   parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
   continues: text.optional().describe('The run whose context and artifacts this one began with'),
   retry_of: text.optional().describe('The run whose results it took over where definition and inputs were the same'),
+  iterates: text.optional().describe('The run whose place it took, since somebody rejected what that one asked'),
   links: z.record(text, text),
 })
 export type RunSummary = z.output<typeof RunSummarySchema>
