@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+import { problemsOf } from './invariants.ts'
+
+/** Questions in the middle of an attempt on the synthesized stacks: AskPerson caught, a token that waits, the way back. */
+let place: Deployment
+let caller: Caller
+
+beforeAll(async () => {
+  place = await deploy(inject('assembly'))
+  caller = callerOf(place.api.url)
+})
+afterAll(() => place.close())
+
+const agent = (prompt: string) => ({ provider: 'local', model: 'outline', prompt, model_params: { max_tokens: 200 } })
+const asks = (name: string, port: string) => ({
+  name,
+  check: { type: 'contains', port, values: ['no outline has this'] },
+  on_fail: 'ask',
+})
+const plan = { id: 'plan', outputs: { text: 'string' }, agent: agent('Plan: {{inputs.goal}}') }
+const use = {
+  id: 'use',
+  inputs: { text: { from: 'plan.text' } },
+  outputs: { text: 'string' },
+  agent: agent('{{inputs.text}}'),
+}
+
+async function answered(dag: object, decision: 'approve' | 'waive' | 'reject'): Promise<readonly RunEvent[]> {
+  const id = await caller.start({ dag, context: { goal: 'Move the orders to the new table.' } })
+  const seen = new Set<string>()
+  for (;;) {
+    const open = (event: RunEvent) => event.type === 'approval:requested' && !seen.has(event.data.approval_id)
+    const events = await caller.until(id, (event) => open(event) || isEnd(event))
+    const asked = events.find(open)
+    if (asked?.type !== 'approval:requested') {
+      expect(problemsOf(events, JSON.stringify(dag))).toEqual([])
+      return events
+    }
+    const { approval_id, digest } = asked.data
+    seen.add(approval_id)
+    const body = { approval_id, digest, decision, feedback: 'as I see it' }
+    const answer = await caller.call('POST', `/api/dag/runs/${id}/approvals`, body)
+    if (answer.status !== 200) throw new Error(`decide: ${answer.status} ${answer.text}`)
+  }
+}
+const kinds = (events: readonly RunEvent[], id: string) =>
+  events.flatMap(({ type, block_id }) => (block_id === id ? [type] : []))
+
+describe('a question in the middle of an attempt', () => {
+  test('about pre- and post-gates: both are waived, the work is done once', async () => {
+    const guarded = { ...use, pre_gates: [asks('before', 'text')], post_gates: [asks('after', 'text')] }
+    const events = await answered({ name: 'asks', blocks: [plan, guarded] }, 'waive')
+    expect(events.at(-1)?.type).toBe('run:completed')
+    const told = kinds(events, 'use').filter((type) => type !== 'block:ready')
+    expect(told.filter((type) => type === 'block:output')).toHaveLength(1)
+    expect(told.filter((type) => /asked|resumed/.test(type))).toEqual(['block:asked', 'block:resumed', 'block:asked'])
+  })
+
+  test('that is rejected fails the block', async () => {
+    const events = await answered(
+      { name: 'asks-no', blocks: [{ ...plan, post_gates: [asks('after', 'text')] }, use] },
+      'reject',
+    )
+    expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'ask_rejected' } })
+  })
+
+  test('about the budget raises the cap in HEAD, and the items of a list go on', async () => {
+    const each = { ...use, foreach: { items: ['one', 'two', 'three'], as: 'item', max_concurrency: 3 } }
+    const dag = { name: 'asks-more', budget: { tokens: 50, on_exceed: 'ask' }, blocks: [plan, each] }
+    const events = await answered(dag, 'approve')
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(kinds(events, 'use').filter((type) => type === 'block:resumed').length).toBeGreaterThanOrEqual(1)
+    expect(events.filter(({ type, item }) => type === 'block:output' && item !== undefined)).toHaveLength(3)
+  })
+})
