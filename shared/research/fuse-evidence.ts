@@ -51,7 +51,7 @@ function listOf({ list, evidence }: Hit): string {
 
 /** Decided for every two hits that differ at all. */
 function byTotalOrder(a: Hit, b: Hit): number {
-  return byRank(a, b) || a.list - b.list || compare(canonicalJson(a.evidence), canonicalJson(b.evidence))
+  return byRank(a, b) || compare(canonicalJson(a.evidence), canonicalJson(b.evidence))
 }
 
 function byRank(a: Hit, b: Hit): number {

@@ -3,13 +3,13 @@ import { plainName } from './plain-name.ts'
 /** One item of evidence with what the graph and the object store say of it. */
 export interface ShownEvidence {
   readonly entity_id: string
-  readonly label?: string
+  readonly label?: string | undefined
   /** The retrieval source it came from. */
-  readonly source?: string
+  readonly source?: string | undefined
   /** Its stored body, or the snippet where there is none. */
-  readonly text?: string
+  readonly text?: string | undefined
   /** Its triples, those opaque to rules left out. */
-  readonly facts?: readonly ShownFact[]
+  readonly facts?: readonly ShownFact[] | undefined
 }
 
 export interface ShownFact {
@@ -17,7 +17,7 @@ export interface ShownFact {
   /** A literal as text, or the label of the entity it leads to. */
   readonly object: string
   /** Of an edge. */
-  readonly object_id?: string
+  readonly object_id?: string | undefined
 }
 
 /** Everything an answer may quote from an item or take a number from: its body, then its facts as sentences. */

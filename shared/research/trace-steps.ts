@@ -15,7 +15,7 @@ export interface ChainSteps {
 /** The trace of a result; none where synthesize_directly was the first and only step. */
 export function traceSteps(steps: ChainSteps): DecompTrace | undefined {
   const { first_action, sub_queries, seed_entities, retighten_rounds } = steps
-  if (first_action === 'synthesize_directly' && sub_queries.length === 0) return undefined
+  if (first_action === 'synthesize_directly') return undefined
   return {
     ...(first_action === undefined ? {} : { router_action: first_action }),
     sub_queries: sub_queries.map((query) => ({ ...query })),

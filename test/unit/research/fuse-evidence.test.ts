@@ -134,6 +134,7 @@ describe('trimEvidence()', () => {
   test('keeps the best-ranked items that fit and says what they take', () => {
     expect(trimEvidence(ranked, 109).evidence.map(({ entity_id }) => entity_id)).toEqual(['0'])
     expect(trimEvidence(ranked, 1_000)).toMatchObject({ evidence: ranked, tokens: 100 + 10 + 1 })
+    expect(trimEvidence(ranked, 100).tokens).toBe(100)
     expect(trimEvidence(ranked, 99)).toEqual({ evidence: [], tokens: 0 })
   })
 
