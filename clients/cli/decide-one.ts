@@ -41,13 +41,12 @@ export async function decideOne(
     return { approval_id: id, decided: true, run_id: approval.run_id, status: answer.approval.status }
   } catch (error) {
     // Without a server nothing else will work either.
-    if (!(error instanceof Refused) || (error.status === undefined && !OF_ONE.has(error.reason.code))) throw error
+    if (!(error instanceof Refused) || OF_ALL.has(error.reason.code)) throw error
     return { approval_id: id, decided: false, code: error.reason.code, detail: error.reason.detail }
   }
 }
 
-/** What the CLI itself says of one approval. */
-const OF_ONE: ReadonlySet<string> = new Set(['unknown_approval', 'not_confirmed', 'waive_expected', 'already_decided'])
+const OF_ALL: ReadonlySet<string> = new Set(['no_server', 'not_sluice', 'usage'])
 
 function approveOne(
   session: Session,
@@ -58,20 +57,21 @@ function approveOne(
   const { feedback, yes = false, json = false } = options
   const lines = approvalLines(approval, session.settings.command)
   const more = feedback === undefined ? {} : { feedback }
-  requirePending(approval)
+  requireTheirs(approval)
   return decideShown(session, target, { runId: approval.run_id, approval, decision: 'approve', lines, yes, json, more })
 }
 
 function rejectOne(target: Target, approval: InboxApproval, options: DecideOptions): Promise<Decided> {
-  requirePending(approval)
+  requireTheirs(approval)
   return sendDecision(target, approval.run_id, { approval, decision: 'reject', via: 'cli', ...rejection(options) })
 }
 
-/** Nobody is asked about what is over. */
-function requirePending({ approval_id, status, decided_by, decided_at }: InboxApproval): void {
-  if (status === 'pending') return
+/** Nobody is asked about what is over, or is not theirs. */
+function requireTheirs({ approval_id, status, decided_by, decided_at, may_decide }: InboxApproval): void {
+  if (status === 'pending' && may_decide.allowed) return
   const by = decided_by === undefined ? '' : ` by ${decided_by}`
   const at = decided_at === undefined ? '' : ` at ${decided_at}`
-  const detail = `Cannot decide approval "${approval_id}": it is already ${status}${by}${at}.`
-  throw new Refused({ code: 'already_decided', detail })
+  const why = status === 'pending' ? (may_decide.reason ?? 'you may not.') : `it is already ${status}${by}${at}.`
+  const code = status === 'pending' ? (may_decide.code ?? 'not_an_approver') : 'already_decided'
+  throw new Refused({ code, detail: `Cannot decide approval "${approval_id}": ${why}` })
 }

@@ -16,6 +16,7 @@ export const AuditedRunSchema = z.looseObject({
         prompt: text,
         shown_refs: z.record(text, z.looseObject({ sha256: text })),
         gates: z.array(z.looseObject({ name: text, reason: text })).optional(),
+        raise: z.looseObject({ tokens: z.number().optional(), usd: z.number().optional() }).optional(),
         feedback: text.optional(),
         votes: z.array(z.looseObject({ by: text, at: text, feedback: text.optional() })).optional(),
       }),

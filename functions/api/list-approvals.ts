@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { type ApprovalEntry, LIST_APPROVALS } from '../../shared/api/list-approvals.ts'
+import { portsWithin } from '../../shared/approvals/ports-within.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
 import { type Asked, shownStatus } from '../../shared/runs/inbox.ts'
@@ -18,15 +19,24 @@ export const handler = httpHandler({
       approval_id === undefined
         ? await wantedPage(world, principal, query)
         : { asked: await oneAsked(world, principal, approval_id), next: undefined }
-    const room = { left: query.values === 'shown' ? SHOWN_BYTES : 0 }
+    const items = asked.map(({ item }) => item)
+    const shown = portsWithin(items, query.values === 'shown' ? SHOWN_BYTES : 0)
     const approvals: ApprovalEntry[] = []
-    for (const one of asked) approvals.push(await describeAsked(world, principal, one, room))
+    for (let at = 0; at < asked.length; at += AT_ONCE) {
+      const some = asked.slice(at, at + AT_ONCE)
+      const none = new Set<string>()
+      approvals.push(
+        ...(await Promise.all(some.map((one, i) => describeAsked(world, principal, one, shown[at + i] ?? none)))),
+      )
+    }
     return { json: { approvals, next_cursor: next ?? null } }
   },
 })
 
 /** Shown values of one page: a function answers at most 6 MB. */
 const SHOWN_BYTES = 1_048_576
+/** Each reads its document and some values. */
+const AT_ONCE = 10
 /** Store reads one request may cost; then its page is short and the cursor goes on. */
 const MAX_READS = 10
 

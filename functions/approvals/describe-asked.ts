@@ -10,39 +10,25 @@ import type { World } from '../../shared/world.ts'
 import { readValues } from '../blocks/read-outputs.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 
-/** One larger than this is named, not shown: as in GET run. */
-const MAX_SHOWN_BYTES = 65_536
-
-/** A question with its values, as far as `room` (bytes) has place for them, and whether the caller may decide. */
+/** A question with the values of these ports (the others are named), and whether the caller may decide. */
 export async function describeAsked(
   world: Pick<World, 'runs' | 'objects' | 'settings' | 'clock'>,
   principal: Principal,
   asked: Asked,
-  room: { left: number },
+  ports: ReadonlySet<string>,
 ): Promise<ApprovalEntry> {
   const { tenant, run_id } = asked.meta
   const { dag, index, moduleOf } = await readPinned(world, { tenant, run_id })
   const now = world.clock.now()
   const entry = inboxEntry(asked, { dag, places: { index, moduleOf }, routing: world.settings, now })
+  const values = Object.entries(asked.item.shown).map(async ([port, stored]): Promise<[string, unknown]> => {
+    return [port, ports.has(port) ? await valueOr(world, tenant, stored) : stored]
+  })
   return {
     ...entry,
-    shown: await shownWithin(world, tenant, asked.item.shown, room),
+    shown: Object.fromEntries(await Promise.all(values)),
     may_decide: mayDecide(asked, principal, peopleOf(world.settings)),
   }
-}
-
-async function shownWithin(
-  world: Pick<World, 'objects'>,
-  tenant: string,
-  shown: Readonly<Record<string, StoredValue>>,
-  room: { left: number },
-): Promise<ApprovalEntry['shown']> {
-  const values = Object.entries(shown).map(async ([port, stored]): Promise<[string, unknown]> => {
-    if (stored.bytes > Math.min(MAX_SHOWN_BYTES, room.left)) return [port, stored]
-    room.left -= stored.bytes
-    return [port, await valueOr(world, tenant, stored)]
-  })
-  return Object.fromEntries(await Promise.all(values))
 }
 
 /** What cannot be shown is named: one lost value must not hide all that people are asked. */

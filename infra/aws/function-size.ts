@@ -29,6 +29,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'validate-dag': { timeoutSec: 29, memoryMb: 1_024 },
   'plan-dag': { timeoutSec: 29, memoryMb: 1_024 },
   'get-run-graph': { timeoutSec: 29, memoryMb: 1_024 },
+  // Weighs up to 100 documents of 1,000 blocks.
+  'list-approvals': { timeoutSec: 29, memoryMb: 1_024 },
   // Reads every object of a run and judges its gates again.
   'verify-run': { timeoutSec: 29, memoryMb: 1_024 },
   // Somebody waits for its cold start, at most three seconds; half a core signs and answers in time.

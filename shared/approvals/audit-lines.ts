@@ -7,6 +7,7 @@ export interface AuditedApproval {
   readonly prompt: string
   readonly shown_refs: Readonly<Record<string, { readonly sha256: string }>>
   readonly gates?: readonly { readonly name: string; readonly reason: string }[] | undefined
+  readonly raise?: { readonly tokens?: number | undefined; readonly usd?: number | undefined } | undefined
   readonly feedback?: string | undefined
   readonly votes?:
     | readonly { readonly by: string; readonly at: string; readonly feedback?: string | undefined }[]
@@ -102,8 +103,9 @@ function waiverOf({ gate, type, phase, status, facts }: EventData<'block:gate'>)
 function described(event: RunEvent, approval: AuditedApproval | undefined): Readonly<Record<string, unknown>> {
   if (approval === undefined) return {}
   if (event.type === 'approval:requested') {
-    const { prompt, gates } = approval
-    return { prompt, shown: hashesOf(approval), ...(gates === undefined ? {} : { gates }) }
+    const { prompt, gates, raise } = approval
+    const asked = { ...(gates === undefined ? {} : { gates }), ...(raise === undefined ? {} : { raise }) }
+    return { prompt, shown: hashesOf(approval), ...asked }
   }
   if (event.type !== 'approval:decided') return {}
   const why = event.data.feedback_ref === undefined ? undefined : whyOf(event, approval)

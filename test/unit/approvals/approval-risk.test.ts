@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { approvalCost } from '../../../shared/approvals/approval-cost.ts'
@@ -5,6 +7,7 @@ import { approvalRisk, RISK_LEVELS, type RiskLevel } from '../../../shared/appro
 import { blocksToCome, type Question } from '../../../shared/approvals/blocks-to-come.ts'
 import type { Dag } from '../../../shared/dag/dag.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
+import { ASKED_ABOUT } from '../../../shared/runs/head.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 
 const PLACE = SettingsSchema.parse({
@@ -31,8 +34,10 @@ const ai = (id: string, from: string, provider: string, more: object = {}) => ({
 const QUESTION: Question = { block_id: 'ask', on_timeout: 'reject' }
 const NONE = { spent_tokens: 0, spent_usd_micros: 0 }
 
-function dagOf(blocks: readonly object[]): Dag {
-  const parsed = parseDag({ blocks }, { providers: ['paid', 'own', 'local'] })
+function dagOf(given: readonly object[] | string): Dag {
+  const parsed = parseDag(typeof given === 'string' ? given : { blocks: given }, {
+    providers: ['paid', 'own', 'local'],
+  })
   if (!parsed.ok) throw new Error(parsed.errors.map(({ message }) => message).join('\n'))
   return parsed.dag
 }
@@ -209,6 +214,18 @@ describe('risk', () => {
       routing: PLACE,
     })
     expect(cost.to_come.usd?.high).toBeCloseTo(3 * (once.to_come.usd?.high ?? 0), 5)
+  })
+
+  test.each(['basic', 'coding', 'coding-gates', 'dataset-brief'])('weighs every question of %s', (name) => {
+    const dag = dagOf(readFileSync(join(import.meta.dirname, `../../../dags/${name}.yaml`), 'utf8'))
+    for (const { id } of dag.blocks) {
+      for (const about of ASKED_ABOUT) {
+        const asked = { ...QUESTION, block_id: id, about }
+        const coming = blocksToCome(dag, asked, (other) => other < id)
+        const cost = approvalCost({ dag, coming, begun: new Set([id]), budget: NONE, routing: PLACE })
+        expect(approvalRisk({ question: asked, coming, cost }).because.length).toBeGreaterThan(0)
+      }
+    }
   })
 
   test('is the same for the same facts, never without a reason, and no fact taken away makes it greater', () => {

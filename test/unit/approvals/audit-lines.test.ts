@@ -86,7 +86,13 @@ const RUN = {
       feedback: 'go',
       votes: [{ by: 'user:ana', at: at(5), feedback: 'looks good' }],
     },
-    { approval_id: 'apr_2', prompt: 'Waive?', shown_refs, gates: [{ name: 'tone', reason: 'rude' }] },
+    {
+      approval_id: 'apr_2',
+      prompt: 'Waive?',
+      shown_refs,
+      gates: [{ name: 'tone', reason: 'rude' }],
+      raise: { tokens: 9 },
+    },
   ],
 }
 
@@ -145,7 +151,12 @@ describe('auditLines()', () => {
     expect(lines[6]).toMatchObject({ decision: 'waive', about: 'post_gates', have: 1, need: 1 })
     expect(lines[6]).not.toHaveProperty('why')
     expect(lines[7]).toMatchObject({ gate: 'tone', phase: 'post', who: 'user:bo', source: 'cli' })
-    expect(lines[5]).toMatchObject({ prompt: 'Waive?', gates: [{ name: 'tone', reason: 'rude' }], quorum: 1 })
+    expect(lines[5]).toMatchObject({
+      prompt: 'Waive?',
+      gates: [{ name: 'tone', reason: 'rude' }],
+      raise: { tokens: 9 },
+      quorum: 1,
+    })
     expect(lines[9]).toMatchObject({ on_timeout: 'reject' })
   })
 
