@@ -41,7 +41,7 @@ export async function applyChanges(db: DatabaseSync, source: IndexSource, after?
   const reached = more && last !== undefined ? last.at : new Date(begun).toISOString()
   const before = indexInfo(db, 'as_of') ?? ''
   // What was true of an earlier moment stays true.
-  const as_of = reached > before ? reached : before
+  const [as_of = reached] = [reached, before].toSorted().toReversed()
   db.prepare('INSERT OR REPLACE INTO index_info (key, value) VALUES (?, ?)').run('as_of', as_of)
   const done = changes.filter(({ ended, at }) => ended || Date.parse(at) < begun - OPEN_CHANGE_MS)
   return { done, changed, as_of, ...(more && last !== undefined ? { next: last.id } : {}) }

@@ -54,19 +54,17 @@ function pairWorth(stems: readonly string[], pairs: ReadonlySet<string>, idf: Wa
   return worth
 }
 
+/** 1: somewhere `second` follows `first`; a half: somewhere they are near; else 0. */
 function closeness(stems: readonly string[], first: string, second: string): number {
   let best = 0
   let [lastFirst, lastSecond] = [-Infinity, -Infinity]
   for (const [at, stem] of stems.entries()) {
-    if (stem === second) {
-      if (at - lastFirst === 1) return 1
-      if (at - lastFirst <= NEAR) best = 0.5
-      lastSecond = at
-    }
-    if (stem === first) {
-      if (at - lastSecond <= NEAR && at !== lastSecond) best = 0.5
-      lastFirst = at
-    }
+    if (stem !== first && stem !== second) continue
+    if (stem === second && at - lastFirst === 1) return 1
+    const other = stem === second ? lastFirst : lastSecond
+    if (at - other <= NEAR) best = 0.5
+    if (stem === first) lastFirst = at
+    else lastSecond = at
   }
   return best
 }

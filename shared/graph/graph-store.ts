@@ -32,7 +32,7 @@ export interface GraphStore extends GraphChanges {
   entities(tenant: string, entity_ids: readonly string[]): Promise<readonly Entity[]>
   /** Breadth first, in an order of its own that does not change. Empty for an entity that is not there. */
   neighbours(tenant: string, query: NeighbourQuery): Promise<Neighbourhood>
-  /** Ids of every entity, in pages of at most BATCH and in no order: for making the index anew. May be a second behind. */
+  /** Ids of every entity, in pages of at most BATCH (some empty) and in no order: for making the index anew. May be a second behind. */
   list(tenant: string, after?: string): Promise<{ readonly entity_ids: readonly string[]; readonly next?: string }>
 }
 

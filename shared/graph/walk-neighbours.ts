@@ -63,13 +63,11 @@ async function hop(
   const ends = new Set(edges.flatMap(({ subject, object }) => [subject, object]))
   const unmet = [...ends].filter((id) => !walk.met.has(id)).toSorted()
   const there = new Map((await reader.summaries(unmet)).map((summary) => [summary.entity_id, summary]))
-  const fresh = new Set<string>()
-  for (const edge of edges) {
-    const ends = [edge.subject, edge.object]
-    if (!ends.every((id) => walk.met.has(id) || there.has(id))) continue
-    if (!take(walk, edge, depth, limit)) break
-    for (const id of ends) if (!walk.met.has(id)) fresh.add(id)
-  }
+  const connected = edges.filter(({ subject, object }) =>
+    [subject, object].every((id) => walk.met.has(id) || there.has(id)),
+  )
+  const taken = connected.filter((edge) => take(walk, edge, depth, limit))
+  const fresh = new Set(taken.flatMap(({ subject, object }) => [subject, object]).filter((id) => !walk.met.has(id)))
   const sorted = [...fresh].toSorted()
   for (const id of sorted) {
     const summary = there.get(id)

@@ -34,8 +34,7 @@ export async function writeEntity(
     await table.putAll(edgesOf(entity).map((edge) => ({ ...hintKey(tenant, edge), w: as.text(mark) })))
     const body = { w: as.text(mark), h: as.text(hash), body: as.text(JSON.stringify(entity)) }
     const item = { ...entityKey(tenant, entity_id), ...listEntry(tenant, entity_id), ...body }
-    const written = await table.put(item, before === undefined ? ifAbsent : isMarked(before))
-    const now = written.ok ? item : (written.item ?? (await table.get(entityKey(tenant, entity_id))))
+    const now = await putIf(table, item, before === undefined ? ifAbsent : isMarked(before))
     if (now?.w?.S === mark) {
       await dropHints(table, tenant, before, edgesOf(entity))
       return { entity_id, outcome: before === undefined ? 'created' : 'updated' }
@@ -44,6 +43,14 @@ export async function writeEntity(
     await table.pause(tries)
   }
   throw busyItem('write an entity', MAX_TRIES)
+}
+
+/** The item as it is after the try: ours, where it was written by this sending or an earlier one. */
+async function putIf(table: GraphTable, item: Item, condition: (terms: Terms) => string): Promise<Item | undefined> {
+  const written = await table.put(item, condition)
+  if (written.ok) return item
+  const { pk = as.text(''), sk = as.text('') } = item
+  return written.item ?? (await table.get({ pk, sk }))
 }
 
 /** Removes one entity; what others state about it stays theirs. */

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { publishIndex } from '../../functions/search/publish-index.ts'
+import { openSnapshotIndex } from '../../functions/search/snapshot-index.ts'
+import { openDatabase } from '../../infra/local/database.ts'
+import { openObjects } from '../../infra/local/folder-objects.ts'
+import { openGraphStore } from '../../infra/local/graph-store/open-graph-store.ts'
+import { openLocalIndex } from '../../infra/local/search-index.ts'
+import { AT, idOf, place } from './graph-fixture.ts'
+import { searchIndexSuite } from './search-index-suite.ts'
+
+const LATER = '2027-01-01T00:00:00.000Z'
+
+/** A graph, objects, and a clock the test moves. */
+function openParts() {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-index-'))
+  const db = openDatabase(':memory:')
+  let now = Date.parse(AT)
+  const clock = { now: () => now }
+  return {
+    folder,
+    clock,
+    wait: (ms: number) => {
+      now += ms
+    },
+    graph: openGraphStore(db, clock),
+    objects: openObjects(join(folder, 'objects')),
+    ids: { random: (bytes: number) => randomBytes(bytes) },
+    close: () => {
+      db.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+searchIndexSuite('a file of one process', async () => {
+  const parts = openParts()
+  let local = openLocalIndex(parts.folder, parts)
+  return {
+    ...parts,
+    index: {
+      search: (...asked) => local.index.search(...asked),
+      lookup: (...asked) => local.index.lookup(...asked),
+      diffuse: (...asked) => local.index.diffuse(...asked),
+    },
+    settle: async () => {},
+    async lose() {
+      local.close()
+      for (const file of readdirSync(parts.folder).filter((name) => name.startsWith('index'))) {
+        rmSync(join(parts.folder, file))
+      }
+      local = openLocalIndex(parts.folder, parts)
+    },
+    runs: 30,
+    close: async () => {
+      local.close()
+      parts.close()
+    },
+  }
+})
+
+searchIndexSuite('published snapshots', async () => {
+  const parts = openParts()
+  return {
+    ...parts,
+    index: openSnapshotIndex({ ...parts, folder: join(parts.folder, 'open') }),
+    settle: async (tenant) => {
+      await publishIndex({ ...parts, tenant, until: LATER })
+      parts.wait(5_000)
+    },
+    async lose(tenant) {
+      const manifest = await parts.graph.manifest(tenant)
+      if (manifest === undefined) return
+      await parts.graph.moveManifest(tenant, manifest.version, {
+        ...manifest,
+        ref: `objstore://${tenant}/${'0'.repeat(64)}`,
+      })
+      // Something must be there to be done, else nobody looks.
+      await parts.graph.put(tenant, [place('f')])
+      await parts.graph.delete(tenant, [idOf('f')])
+    },
+    runs: 10,
+    close: async () => parts.close(),
+  }
+})
+
+describe('publishIndex()', () => {
+  test('of several at once one wins; nothing is lost and nothing left in the folder', async () => {
+    const parts = openParts()
+    const source = { ...parts, tenant: 'main', until: LATER }
+    await parts.graph.put('main', [place('a', ['b'])])
+    const outcomes = await Promise.all([1, 2, 3].map(() => publishIndex(source)))
+    expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual(['lost', 'lost', 'published'])
+    await parts.graph.put('main', [place('b')])
+    expect(await publishIndex(source)).toEqual({ outcome: 'published', more: false })
+    expect(await publishIndex(source)).toEqual({ outcome: 'unchanged', more: false })
+    const index = openSnapshotIndex({ ...parts, folder: join(parts.folder, 'open') })
+    expect((await index.search('main', { limit: 5 })).hits).toHaveLength(2)
+    expect(readdirSync(parts.folder).toSorted()).toEqual(['objects', 'open'])
+    parts.close()
+  })
+
+  test('a change whose writer never came back is applied, and leaves the log only when he must be dead', async () => {
+    const parts = openParts()
+    await parts.graph.put('main', [place('a')])
+    const [open] = await parts.graph.changes('main', 1)
+    if (open === undefined) throw new Error('no change was noted')
+    const graph = { ...parts.graph, changes: async () => [{ ...open, ended: false }] }
+    const dropped: string[] = []
+    const source = {
+      ...parts,
+      graph: {
+        ...graph,
+        dropChanges: async (_: string, changes: readonly { id: string }[]) =>
+          void dropped.push(...changes.map(({ id }) => id)),
+      },
+      tenant: 'main',
+      until: LATER,
+    }
+    expect(await publishIndex(source)).toMatchObject({ outcome: 'published' })
+    expect(dropped).toEqual([])
+    parts.wait(21 * 60_000)
+    expect(await publishIndex(source)).toMatchObject({ outcome: 'unchanged' })
+    expect(dropped).toEqual([open.id])
+    parts.close()
+  })
+})
+
+describe('openSnapshotIndex()', () => {
+  test('looks at the manifest each 5 s at most, and answers from the older one while the newer cannot be had', async () => {
+    const parts = openParts()
+    const source = { ...parts, tenant: 'main', until: LATER }
+    let looks = 0
+    const graph = {
+      manifest: (tenant: string) => {
+        looks += 1
+        return parts.graph.manifest(tenant)
+      },
+    }
+    const index = openSnapshotIndex({ ...parts, graph, folder: join(parts.folder, 'open') })
+    const labels = async () => (await index.search('main', { limit: 5 })).hits.map(({ label }) => label)
+    await parts.graph.put('main', [place('a')])
+    await publishIndex(source)
+    expect(await Promise.all([labels(), labels(), labels()])).toEqual([['A'], ['A'], ['A']])
+    expect(looks).toBe(1)
+    await parts.graph.put('main', [place('b')])
+    await publishIndex(source)
+    expect(await labels()).toEqual(['A'])
+    parts.wait(5_000)
+    expect((await labels()).toSorted()).toEqual(['A', 'B'])
+    expect(looks).toBe(2)
+    await parts.graph.moveManifest('main', 2, { ref: `objstore://main/${'0'.repeat(64)}`, as_of: AT })
+    parts.wait(5_000)
+    expect(await labels()).toHaveLength(2)
+    expect(readdirSync(join(parts.folder, 'open'))).toHaveLength(1)
+    parts.close()
+  })
+})

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lambdaClock } from '../../../functions/aws/clock.ts'
+import { graphStoreOn } from '../../../functions/aws/graph-store/open-graph-store.ts'
+import { AT, idOf, place } from '../../conformance/graph-fixture.ts'
+import { graphStoreSuite } from '../../conformance/graph-store-suite.ts'
+import { type DynamodbEmulator, dynoxideBinary, startDynalite, startDynoxide } from '../../emulators/dynamodb.ts'
+
+admit('dynalite', startDynalite)
+if (dynoxideBinary() !== undefined) admit('dynoxide', startDynoxide)
+else console.log('dynoxide: skipped, its optional package is not installed for this platform')
+
+/** The port's suite over the wire, one table a test. */
+function admit(name: string, start: () => Promise<DynamodbEmulator | undefined>): void {
+  describe(name, () => {
+    let emulator: DynamodbEmulator
+    beforeAll(async () => {
+      const started = await start()
+      if (started === undefined) throw new Error(`Cannot start ${name}: it is not installed.`)
+      emulator = started
+    })
+    afterAll(() => emulator.close())
+
+    graphStoreSuite(`DynamoDB (${name})`, async () => {
+      const { client, store } = open(emulator, await emulator.createTable())
+      return { store, runs: 6, close: async () => client.destroy() }
+    })
+
+    test('a writer who dies after any of its calls leaves no edge unseen, none too many, and is followed by the index', async () => {
+      for (let calls = 0; ; calls += 1) {
+        const table = await emulator.createTable()
+        const { client, store } = open(emulator, table)
+        await store.put('main', [place('a', ['b', 'c']), place('b'), place('c'), place('d')])
+        await store.dropChanges('main', await store.changes('main', 100))
+        const dying = open(emulator, table, calls)
+        const outcome = await dying.store.put('main', [place('a', ['c', 'd'])]).catch(() => 'died')
+        dying.client.destroy()
+        const links = (await store.entity('main', idOf('a')))?.triples?.map(({ object }) => object)
+        expect([['b', 'c'].map(idOf), ['c', 'd'].map(idOf)]).toContainEqual(links)
+        for (const end of ['b', 'c', 'd'].map(idOf)) {
+          const query = { entity_id: end, direction: 'in', depth: 1, limit: 10 } as const
+          expect((await store.neighbours('main', query)).edges).toHaveLength(links?.includes(end) === true ? 1 : 0)
+        }
+        if (links?.includes(idOf('d'))) expect(await store.changes('main', 100)).not.toEqual([])
+        client.destroy()
+        if (outcome !== 'died' && (outcome[0]?.outcome ?? 'failed') !== 'failed') return
+      }
+    })
+  })
+}
+
+/** A client that follows the house rules; after so many calls every further one fails, as for a writer that is gone. */
+function open(emulator: DynamodbEmulator, table: string, calls = Number.POSITIVE_INFINITY) {
+  const client = new DynamoDBClient({ ...emulator.aws, maxAttempts: 1 })
+  let made = 0
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      (args) => {
+        requireHouseRules(commandName, args.input)
+        made += 1
+        if (made > calls) throw Object.assign(new Error('gone'), { name: 'TimeoutError' })
+        return next(args)
+      },
+    { step: 'initialize' },
+  )
+  const clock = { now: () => Date.parse(AT), delay: lambdaClock.delay }
+  return { client, store: graphStoreOn({ client, table, clock, ids: { random: (bytes) => randomBytes(bytes) } }) }
+}
+
+const COMMANDS = /^(GetItem|BatchGetItem|Query|PutItem|DeleteItem|BatchWriteItem)Command$/
+const WORDS = /\b(AND|begins_with|attribute_not_exists)\b/g
+
+/** No scans, no transactions; reads are consistent but those of an index; every name an alias, every value a parameter. */
+function requireHouseRules(command: string, input: object): void {
+  expect(command).toMatch(COMMANDS)
+  const text = JSON.stringify(input)
+  if (/Get|Query/.test(command) && !text.includes('"IndexName"')) expect(text).toContain('"ConsistentRead":true')
+  for (const [name, value] of Object.entries(input)) {
+    if (!name.endsWith('Expression') || typeof value !== 'string') continue
+    expect(value.replace(WORDS, '')).toMatch(/^([#:]\d+|[\s.,()<>=+])*$/)
+  }
+}
