@@ -124,6 +124,44 @@ describe('on_reject: iterate', () => {
   })
 })
 
+test('a child run is not iterated: its parent waits for this one, so it fails and says so', async () => {
+  open = await openApprovalPlace()
+  deployDocument(open, 'inner', deploy(iterate).blocks)
+  const id = await open.start({ blocks: [child('sub', 'inner')] })
+  const inner = await childOf(open, id, 'sub')
+  await open.asked(inner, 'deploy')
+  expect(await open.decide(inner, 'user:ana', no)).toBe('rejected')
+  const end = (await open.ended(inner)).at(-1)
+  expect(end).toMatchObject({ type: 'run:failed', data: { code: 'approval_rejected' } })
+  expect(JSON.stringify(end)).toContain('no run takes the place of a child')
+  expect((await open.ended(id)).at(-1)?.type).toBe('run:failed')
+  expect([...(await open.problems(id)), ...(await open.problems(inner))]).toEqual([])
+})
+
+test('a block that only asks, and one that works on a list, are iterated and edited as others are', async () => {
+  open = await openApprovalPlace()
+  const each = {
+    id: 'each',
+    inputs: { list: { type: 'json', default: ['a'] }, sign: { from: 'sign.decided_by' } },
+    outputs: { text: { type: 'string' } },
+    foreach: { items: '{{inputs.list}}' },
+    agent: agent('{{inputs.item}}'),
+    approval: { edit: ['list'] },
+  }
+  const id = await open.start({ blocks: [{ id: 'sign', mode: 'approval', approval: iterate }, each] })
+  await open.asked(id, 'sign')
+  expect(await open.decide(id, 'user:ana', no)).toBe('rejected')
+  const next = nextOf(await open.ended(id))
+  const sign = await open.asked(next, 'sign')
+  expect(await open.decide(next, 'user:ana', { decision: 'approve', digest: sign.digest })).toBe('approved')
+  const { digest } = await open.asked(next, 'each')
+  const edits = { list: ['x', 'y'] }
+  expect(await open.decide(next, 'user:ana', { decision: 'approve', digest, edits })).toBe('approved')
+  expect((await open.ended(next)).at(-1)?.type).toBe('run:completed')
+  expect(open.prompts.toSorted()).toEqual(['x', 'y'])
+  expect(await open.problems(next)).toEqual([])
+})
+
 describe('on_reject: route', () => {
   const routed = deploy(
     { on_reject: 'route' },
