@@ -18,4 +18,3 @@ export const ApprovalSettingsSchema = z
     const known = Object.keys(groups).join(', ') || 'none'
     context.addIssue({ code: 'custom', path: ['default_group'], message: `a group that is there; there are ${known}` })
   })
-export type ApprovalSettings = z.infer<typeof ApprovalSettingsSchema>
