@@ -58,6 +58,7 @@ function workOf({ type, data }: RunEvent): Pick<CostRow, 'work' | 'by'> {
   if (type === 'block:output') return { work: 'answer', by: `${data.provider}/${data.model}` }
   if (type === 'block:gate') return { work: `judge ${data.gate}`, by: judgeIn(data.facts) }
   if (type === 'approval:requested') return { work: 'judges before the question', by: '' }
+  if (type === 'block:asked') return { work: 'before the question', by: '' }
   return { work: type === 'block:completed' ? 'judges' : 'given up', by: '' }
 }
 

@@ -45,6 +45,10 @@ function blockWords(event: RunEvent): string | undefined {
       return outputWords(event.data)
     case 'block:gate':
       return `gate ${event.data.gate} ${event.data.status}: ${event.data.reason}`
+    case 'block:asked':
+      return `asks a person about ${ASKED[event.data.about]}: ${event.data.reason}`
+    case 'block:resumed':
+      return 'goes on'
     case 'block:retrying':
       return `tries again ${retryWords(event)}: ${event.data.reason}`
     case 'block:completed':
@@ -62,6 +66,8 @@ function blockWords(event: RunEvent): string | undefined {
       return (event as { readonly type: string }).type
   }
 }
+
+const ASKED = { pre_gates: 'its pre-gates', post_gates: 'its post-gates', budget: 'the budget of the run' } as const
 
 function startWords({ attempt = 1, data }: Extract<RunEvent, { type: 'block:started' }>): string {
   const items = data.items === undefined ? '' : ` on ${count(data.items.count, 'item')}`

@@ -1,13 +1,14 @@
+import type { AskingBlock } from '../../shared/compile/asking-blocks.ts'
 import type { CompiledBlock } from '../../shared/compile/compiled-block.ts'
 import type { RandomDag } from './random-dags.ts'
 
 /** A shape with everything the language has sprinkled over its blocks; the same each time. */
-export function randomDocument({ upstream }: RandomDag, random: () => number): readonly CompiledBlock[] {
+export function randomDocument({ upstream }: RandomDag, random: () => number): readonly AskingBlock[] {
   const ancestors: ReadonlySet<number>[] = []
   for (const sources of upstream)
     ancestors.push(new Set(sources.flatMap((source) => [source, ...(ancestors[source] ?? [])])))
   const drawn = Math.min(1, 4 / upstream.length)
-  return upstream.map((sources, v): CompiledBlock => {
+  return upstream.map((sources, v): AskingBlock => {
     const before = [...(ancestors[v] ?? [])]
     const some = () => before[Math.floor(random() * before.length)] ?? v
     const bounces = random() < drawn
@@ -17,6 +18,7 @@ export function randomDocument({ upstream }: RandomDag, random: () => number): r
       ...kindOf(random()),
       ...(random() < 0.15 ? { approval: { timeout_sec: 600 } } : {}),
       ...(random() < 0.2 ? { retry: { max_attempts: 2 } } : {}),
+      ...(v % 6 === 4 ? { post_gates: [{ on_fail: 'ask' as const }] } : {}),
       ...(bounces ? { on_gate_fail: [rule(some(), random() < 0.3 ? [some()] : [])] } : {}),
     }
   })

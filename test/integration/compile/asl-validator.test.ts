@@ -11,6 +11,7 @@ describe('asl-validator accepts every machine', () => {
         id: `b${v}`,
         upstream: sources.map((source) => `b${source}`),
         ...(v % 4 === 3 ? { approval: { timeout_sec: 1_800 } } : {}),
+        ...(v % 5 === 1 ? { post_gates: [{ on_fail: 'ask' as const }] } : {}),
       }))
       return compileDag({ blocks }).definition
     })

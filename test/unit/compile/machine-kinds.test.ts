@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { type AskingBlock, askingBlocks } from '../../../shared/compile/asking-blocks.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
-import type { CompiledBlock } from '../../../shared/compile/compiled-block.ts'
+import { weigh } from '../../../shared/compile/weight.ts'
 import { aslErrors } from '../../machines/asl-validator.ts'
 
 /** One small machine of each kind, reviewed like code; what all machines have is in machine-text.test.ts. */
@@ -8,7 +9,9 @@ const back = (route_to: string) => [
   { when_gate: 'g', route_to, reset_blocks: [], max_bounces: 2, feedback_from: 'gate_verdicts' as const },
 ]
 
-const KINDS: Readonly<Record<string, readonly CompiledBlock[]>> = {
+const ASK = [{ on_fail: 'ask' as const }]
+
+const KINDS: Readonly<Record<string, readonly AskingBlock[]>> = {
   'a block that sends the run back, and one after it': [
     { id: 'build', upstream: [] },
     { id: 'review', upstream: ['build'], on_gate_fail: back('build') },
@@ -39,6 +42,15 @@ const KINDS: Readonly<Record<string, readonly CompiledBlock[]>> = {
       on_gate_fail: back('each'),
     },
   ],
+  'a block that may ask, one that decides before that, and one that never asks': [
+    { id: 'plan', upstream: [], post_gates: ASK },
+    { id: 'build', upstream: ['plan'], pre_gates: ASK, approval: { timeout_sec: 600 } },
+    { id: 'ship', upstream: ['build'] },
+  ],
+  'blocks of a module that may ask': [
+    { id: 'build', upstream: [], post_gates: ASK, on_gate_fail: back('build') },
+    { id: 'child', upstream: ['build'], mode: 'dag', pre_gates: ASK, on_gate_fail: back('build') },
+  ],
   'a child run': [{ id: 'child', upstream: [], mode: 'dag' }],
   'a child run in a module': [{ id: 'child', upstream: [], mode: 'dag', on_gate_fail: back('child') }],
 }
@@ -49,6 +61,29 @@ test.each(Object.entries(KINDS))('the machine of %s', (_, blocks) => {
   const text = JSON.stringify({ StartAt: definition.StartAt, States: states }, withoutRetry, 1)
   expect(`\n${text}\n`).toMatchSnapshot()
   expect(aslErrors(definition)).toBe('')
+})
+
+test('the machine of a document that asks for more budget: blocks and items ask by states of their own', () => {
+  const blocks = [{ id: 'each', upstream: [], foreach: { items: [1, 2], max_concurrency: 4 } }]
+  const { definition } = compileDag({ blocks, budget: { tokens: 1, on_exceed: 'ask' } })
+  const { _settle, _end, _done, _failed, ...states } = definition.States
+  expect(`\n${JSON.stringify(states, withoutRetry, 1)}\n`).toMatchSnapshot()
+  expect(aslErrors(definition)).toBe('')
+  const quiet = compileDag({ blocks, budget: { tokens: 1, on_exceed: 'fail' } })
+  expect(quiet.text).toBe(compileDag({ blocks }).text)
+  expect(quiet.text).not.toContain('AskPerson"],"Next')
+})
+
+test('the history of a block that asks is weighed: a wait and a further call a question', () => {
+  const plain = { id: 'a', upstream: [] }
+  const events = (block: AskingBlock) => {
+    const step = { kind: 'block', entry: 'a', block: askingBlocks([block], undefined)[0] ?? plain } as const
+    return weigh(step, { signals: new Map(), epoch: false, known: new Map(), only: 'events' }).events
+  }
+  const asking = { ...plain, pre_gates: ASK, post_gates: ASK }
+  expect([plain, { ...plain, post_gates: ASK }, asking, { ...asking, retry: { max_attempts: 2 } }].map(events)).toEqual(
+    [5, 16, 27, 56],
+  )
 })
 
 test('a part and the machine that starts it', () => {

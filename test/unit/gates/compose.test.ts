@@ -43,6 +43,47 @@ describe('composeVerdicts()', () => {
       'fail',
     ],
     ['passes', [['a', 'passed', 'route']], 'pass'],
+    [
+      'asks when only such gates failed',
+      [
+        ['a', 'failed', 'ask'],
+        ['b', 'error', 'ask'],
+        ['c', 'passed'],
+      ],
+      'ask',
+    ],
+    [
+      'tries again first where that may help',
+      [
+        ['a', 'failed', 'ask'],
+        ['b', 'failed'],
+      ],
+      'retry',
+    ],
+    [
+      'sends back rather than ask',
+      [
+        ['a', 'failed', 'ask'],
+        ['b', 'failed', 'route'],
+      ],
+      'route',
+    ],
+    [
+      'asks nobody about what fails for good',
+      [
+        ['a', 'failed', 'ask'],
+        ['b', 'failed', 'fail'],
+      ],
+      'fail',
+    ],
+    [
+      'a warning is no matter of a person',
+      [
+        ['a', 'failed', 'ask'],
+        ['b', 'failed', 'warn'],
+      ],
+      'ask',
+    ],
   ])('%s', (_name, rows, action) => {
     expect(compose(rows, 'all').action).toBe(action)
   })
@@ -185,6 +226,50 @@ describe('composeVerdicts()', () => {
     expect(compose(rows, 'all')).toEqual({ passed: false, failed: ['a', 'c'], action: 'fail' })
     expect(compose(rows, 'any')).toEqual({ passed: true, failed: ['a', 'c'], action: 'pass' })
     expect(compose(rows.slice(0, 2), 'all').action).toBe('retry')
+  })
+
+  test('a gate that failed and was waived then is met; one that fails after that is not', () => {
+    const use = { name: 'a', on_fail: 'ask', check: { type: 'not_empty', port: 'x' } } as const
+    const [failed, waived] = [verdict(['a', 'failed']), verdict(['a', 'waived'])]
+    expect(composeVerdicts([use], [failed, waived], 'all')).toEqual({ passed: true, failed: [], action: 'pass' })
+    expect(composeVerdicts([use], [failed, waived, failed], 'all')).toMatchObject({ passed: false, action: 'ask' })
+  })
+
+  test('nobody is asked where a waiver would not help', () => {
+    const weights = { weights: { a: 1, b: 1 }, threshold: 3 }
+    const rows = (on_fail: GateUse['on_fail']): Row[] => [
+      ['a', 'failed', on_fail],
+      ['b', 'failed', on_fail],
+    ]
+    expect(compose(rows('ask'), weights).action).toBe('fail')
+    expect(compose(rows('ask'), { at_least: 2 }).action).toBe('ask')
+  })
+
+  test('what is asked about holds once it is waived, whatever the composition', () => {
+    const rows = fc.array(
+      fc.tuple(
+        fc.constantFrom<Verdict['status']>('passed', 'failed', 'error'),
+        fc.constantFrom<GateUse['on_fail']>('ask', 'ask', 'warn', 'retry', 'route', 'fail'),
+      ),
+      { minLength: 1, maxLength: 6 },
+    )
+    const composition = fc.oneof(
+      fc.constantFrom<GateComposition>('all', 'any'),
+      fc.nat(6).map((at_least) => ({ at_least })),
+      fc.nat(6).map((threshold) => ({ weights: { g0: 1, g1: 2, g2: 3 }, threshold })),
+    )
+    fc.assert(
+      fc.property(rows, composition, (given, how) => {
+        const before = given.map(([status, on_fail], i): Row => [`g${i}`, status, on_fail])
+        const asked = compose(before, how)
+        if (asked.action !== 'ask') return
+        expect(before.filter(([name]) => asked.failed.includes(name)).every(([, , on_fail]) => on_fail === 'ask')).toBe(
+          true,
+        )
+        const after = before.map((row): Row => (asked.failed.includes(row[0]) ? [row[0], 'waived', 'ask'] : row))
+        expect(compose(after, how)).toMatchObject({ passed: true, action: 'pass' })
+      }),
+    )
   })
 
   test('a gate without a verdict is not met', () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import type { EventData, NewEvent, RunEvent } from '../../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../../shared/runs/ordinal.ts'
 
@@ -41,7 +40,7 @@ export const runStarted: Step = {
   },
 }
 
-type RunEnd = 'completed' | 'partial' | 'blocked' | 'failed' | 'cancelled' | 'iterated'
+export type RunEnd = 'completed' | 'partial' | 'blocked' | 'failed' | 'cancelled' | 'iterated'
 
 export function runEnded(state: RunEnd, block_id?: string): Step {
   const data = { code: `run_${state}`, reason: 'because', ...(block_id === undefined ? {} : { block_id }) }
@@ -76,7 +75,12 @@ export function output(block_id: string, attempt: number, usd_micros: number | n
   return { lane: block_id, place: PHASE.output, event: { type: 'block:output', block_id, attempt, data } }
 }
 
-export function verdict(block_id: string, attempt: number, status: 'passed' | 'failed', gate = 'length'): Step {
+export function verdict(
+  block_id: string,
+  attempt: number,
+  status: 'passed' | 'failed' | 'waived',
+  gate = 'length',
+): Step {
   const data = { gate, type: 'min_length', phase: 'post', status, reason: `${gate} ${status}` } as const
   const whole = { ...data, input_hash: 'h', facts: {}, duration_ms: 1 }
   return { lane: block_id, place: PHASE.gates, event: { type: 'block:gate', block_id, attempt, data: whole } }
@@ -134,79 +138,12 @@ export function expired(block_id: string): Step {
   return { lane: `a_${block_id}`, place: PHASE.completed, event: { type: 'approval:expired', block_id, data } }
 }
 
-function reminded(block_id: string, n: number): Step {
+export function reminded(block_id: string, n: number): Step {
   const data = { approval_id: `apr_${block_id}`, n }
   return { lane: `n_${block_id}`, place: n, event: { type: 'approval:reminded', block_id, data } }
 }
 
-function escalated(block_id: string): Step {
+export function escalated(block_id: string): Step {
   const data = { approval_id: `apr_${block_id}`, to: ['group:leads'] }
   return { lane: `n_${block_id}`, place: 9, event: { type: 'approval:escalated', block_id, data } }
 }
-
-/** The steps of one block: perhaps sent back once or twice, and each time as run-block would write them. */
-const someBlock = (id: string): fc.Arbitrary<readonly Step[]> =>
-  fc.tuple(fc.array(somePass(id), { minLength: 1, maxLength: 3 }), fc.nat(40)).map(([passes, kept]) => {
-    const steps = passes.flatMap((pass, epoch) => [
-      ...(epoch === 0 ? [] : [rerouted([id], epoch)]),
-      ...pass.map((step) => ({ ...step, epoch, event: askedIn(epoch, step.event) })),
-    ])
-    return steps.slice(0, 1 + kept)
-  })
-
-/** A question is asked anew in each epoch. */
-function askedIn(epoch: number, event: NewEvent): NewEvent {
-  if (!event.type.startsWith('approval:')) return event
-  const { data } = event as Extract<NewEvent, { readonly type: 'approval:requested' }>
-  return { ...event, data: { ...data, approval_id: `${data.approval_id}_${epoch}` } } as NewEvent
-}
-
-/** One epoch of a block: asked or not, some tries, an end. */
-const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
-  fc
-    .record({
-      asked: fc.constantFrom('no', 'approve', 'reject', 'expired', 'voted', 'half'),
-      tries: fc.integer({ min: 1, max: 3 }),
-      priced: fc.boolean(),
-      end: fc.constantFrom('completed' as const, 'failed' as const, 'skipped' as const, 'cancelled' as const),
-    })
-    .map(({ asked, tries, priced, end }) => {
-      if (end === 'skipped') return [skipped(id, 'other')]
-      const asking = asked === 'no' ? [ready(id)] : [ready(id), requested(id), ...answers(id, asked)]
-      const attempts = Array.from({ length: tries }, (_, i) => {
-        const [n, last] = [i + 1, i + 1 === tries]
-        const judged = verdict(id, n, last ? 'passed' : 'failed')
-        return [started(id, n), output(id, n, priced ? 250 : null), judged, last ? endOf(id, n, end) : retrying(id, n)]
-      })
-      return [...asking, ...attempts.flat()]
-    })
-
-/** One answer, or a vote before it, with reminders and an escalation in between. */
-function answers(id: string, asked: string): readonly Step[] {
-  const told = [reminded(id, 1), escalated(id), reminded(id, 2)]
-  if (asked === 'expired') return [expired(id)]
-  if (asked === 'reject') return [...told, decided(id, 'reject', { iterate: 'refine' })]
-  if (asked === 'approve') return [decided(id, 'approve', { edits_ref: 'objstore://e' })]
-  const vote = decided(id, 'approve', { have: 1, need: 2 })
-  const last = decided(id, asked === 'half' ? 'reject' : 'approve', { have: 2, need: 2 })
-  return [...told, { ...vote, place: 61 }, last]
-}
-
-function endOf(id: string, attempt: number, end: 'completed' | 'failed' | 'cancelled'): Step {
-  return end === 'cancelled' ? cancelled(id, attempt) : ended(id, attempt, end)
-}
-
-/** Whole logs of some blocks side by side, their steps mixed in any order that keeps each block's own. */
-export const someLog: fc.Arbitrary<readonly RunEvent[]> = fc
-  .tuple(
-    fc.tuple(...['build', 'constructor', 'toString', '7'].map(someBlock)),
-    fc.array(fc.nat(3), { maxLength: 160 }),
-    fc.option(fc.constantFrom<RunEnd>('completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'), {
-      nil: undefined,
-    }),
-  )
-  .map(([blocks, turns, end]) => {
-    const queues = blocks.map((steps) => [...steps])
-    const mixed = turns.flatMap((turn) => queues[turn]?.splice(0, 1) ?? [])
-    return logOf([runStarted, ...mixed, ...queues.flat(), ...(end === undefined ? [] : [runEnded(end)])])
-  })

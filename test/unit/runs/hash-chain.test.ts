@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CHAIN_START, chainHash, chainOf } from '../../../shared/runs/hash-chain.ts'
-import { logOf, runStarted, someLog } from './event-log.ts'
+import { logOf, runStarted } from './event-log.ts'
+import { someLog } from './some-log.ts'
 
 test('chainHash() is sha256 of the hash before and the canonical JSON of the event', () => {
   const event = { seq: 1, id: 'a/10/0', type: 'block:ready', run_id: 'run_1', at: 't', data: {} } as const

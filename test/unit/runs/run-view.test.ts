@@ -19,10 +19,10 @@ import {
   runStarted,
   type Step,
   second,
-  someLog,
   started,
   verdict,
 } from './event-log.ts'
+import { someLog } from './some-log.ts'
 
 const ONE_VOTE = { quorum: 1, edit: [], on_reject: 'fail', max_iterations: 5 } as const
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '../../../shared/canonical.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
+import { answeredAsk, asked, resumed } from './asked-steps.ts'
 import {
   cancelled,
   ended,
@@ -12,10 +13,11 @@ import {
   rerouted,
   runEnded,
   runStarted,
-  someLog,
+  type Step,
   started,
 } from './event-log.ts'
 import { secondFold } from './second-fold.ts'
+import { someLog } from './some-log.ts'
 
 const texts = (log: readonly RunEvent[]) => [canonicalJson(foldRun(log)), canonicalJson(secondFold(log))]
 
@@ -68,5 +70,35 @@ describe('two folds, written apart (invariant 24)', () => {
     const first = [runStarted, ready('a'), started('a', 1), cancelled('a', 1), rerouted(['a'], 1), started('a', 1, 1)]
     const [one, other] = texts(logOf(first))
     expect(other).toBe(one)
+  })
+
+  test('tell the same of items that wait for one answer together', () => {
+    const item = (i: number, step: Step): Step => ({
+      ...step,
+      lane: `0.${i}`,
+      event: { ...step.event, item: i } as Step['event'],
+    })
+    const [question, answer] = answeredAsk('each', 'budget', 'waive')
+    if (question === undefined || answer === undefined) throw new Error('no steps')
+    const steps = [
+      ready('each'),
+      { ...started('each', 1), lane: '0' },
+      item(0, started('each', 1)),
+      item(1, started('each', 1)),
+      item(0, asked('each', 1, 'budget')),
+      question,
+      item(1, asked('each', 1, 'budget')),
+      answer,
+      item(1, resumed('each', 1)),
+    ]
+    for (let n = 1; n <= steps.length; n += 1) {
+      const [one, other] = texts(logOf([runStarted, ...steps.slice(0, n)]))
+      expect(other).toBe(one)
+    }
+    const [one = ''] = texts(logOf([runStarted, ...steps]))
+    expect(JSON.parse(one)).toMatchObject({
+      blocks: { each: { state: 'running', items: { 0: { state: 'ready' }, 1: { state: 'running' } } } },
+      approvals: { apr_each_ask: { status: 'approved', about: 'budget' } },
+    })
   })
 })

@@ -43,10 +43,10 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
   const attempt = Math.max(0, ...mine.filter(({ type }) => ENTERS.test(type)).map((event) => event.attempt ?? 0))
   const entered = mine.find((event) => ENTERS.test(event.type) && event.attempt === attempt)?.seq ?? since
   const newest = mine.filter(({ seq }) => seq >= entered)
-  const last = mine.findLast((event) => STATES[event.type] !== undefined && !isVote(event))
+  const last = mine.findLast((event) => STATES[event.type] !== undefined && !isVote(event) && !isAside(event, mine))
   const ended = last !== undefined && ENDS.test(last.type) ? last : end
   const why = newest.findLast(({ type }) => /^block:(retrying|failed|cancelled)$/.test(type))
-  const started = newest.findLast(({ type }) => type === 'block:started')
+  const begun = newest.filter(({ type }) => /^block:(started|resumed)$/.test(type))
   const items = itemsOf(
     all.filter(({ seq }) => seq >= entered),
     ended !== undefined,
@@ -58,11 +58,12 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
     started_at: mine.find(({ type }) => type === 'block:started')?.at,
     ended_at: ended?.at,
     outputs: dataOf(newest.findLast(({ type }) => type === 'block:output')).outputs,
-    gates: newest.flatMap((event) => (event.type === 'block:gate' ? [event.data] : [])),
+    gates: standingVerdicts(newest),
     error: why === undefined ? undefined : pick(why.data, ['code', 'reason']),
     due_at: last?.type === 'block:retrying' && end === undefined ? last.data.due_at : undefined,
-    ...pick(started?.data, ['child']),
-    item_count: (dataOf(started).items as Data | undefined)?.count,
+    child: begun.map((event) => dataOf(event).child).findLast((child) => child !== undefined),
+    item_count: begun.map((event) => dataOf(event).items as Data | undefined).findLast((list) => list !== undefined)
+      ?.count,
     ...(last?.type === 'block:skipped' ? last.data : {}),
     ...(last?.type === 'block:completed' ? pick(last.data, ['cached_from']) : {}),
     items: Object.keys(items).length === 0 ? undefined : items,
@@ -79,12 +80,37 @@ function stateOf(last: RunEvent | undefined, ended: RunEvent | undefined): strin
 const isVote = ({ type, data }: RunEvent) =>
   type === 'approval:decided' && data.decision !== 'reject' && data.have < data.need
 
+/** Of a question in the middle of an attempt: it waits since block:asked, and what its items ask moves only them. */
+function isAside({ type, data }: RunEvent, mine: readonly RunEvent[]): boolean {
+  if (type === 'approval:requested') return data.about !== undefined && data.about !== 'dispatch'
+  if (type !== 'approval:decided' && type !== 'approval:expired') return false
+  const question = mine.find((one) => one.type === 'approval:requested' && isOf(one.data, data))
+  const isAsk = question !== undefined && isAside(question, mine)
+  return isAsk && !mine.some((one) => one.type === 'block:asked' && isOf(one.data, data))
+}
+
+/** What was waived stands at the place of the waiver. */
+function standingVerdicts(events: readonly RunEvent[]): readonly object[] {
+  return events.flatMap((event, i) => {
+    if (event.type !== 'block:gate') return []
+    const { gate, phase } = event.data
+    const isWaived = events.slice(i + 1).some((one) => {
+      return (
+        one.type === 'block:gate' && one.data.status === 'waived' && one.data.gate === gate && one.data.phase === phase
+      )
+    })
+    return isWaived ? [] : [event.data]
+  })
+}
+
 /** What begins an attempt in a log, whichever comes first. */
-const ENTERS = /^block:(started|output|gate|retrying)$/
+const ENTERS = /^block:(started|output|gate|retrying|asked)$/
 const ENDS = /^block:(completed|failed|skipped|cancelled)$/
 const STATES: Readonly<Record<string, string>> = {
   'block:ready': 'ready',
   'block:started': 'running',
+  'block:asked': 'paused_approval',
+  'block:resumed': 'running',
   'block:retrying': 'retrying',
   'block:completed': 'completed',
   'block:failed': 'failed',
@@ -95,19 +121,30 @@ const STATES: Readonly<Record<string, string>> = {
   'approval:expired': 'ready',
 }
 
+const MOVES_ITEM = /^block:(started|completed|retrying|failed|asked|resumed)$/
+
+function isAnswer(event: RunEvent): boolean {
+  return event.type === 'approval:expired' || (event.type === 'approval:decided' && !isVote(event))
+}
+
 /** An item that has not ended ends with its block, or with the run. */
 function itemsOf(events: readonly RunEvent[], isOver: boolean): Readonly<Record<string, object>> {
   const numbers = [...new Set(events.flatMap(({ item }) => (item === undefined ? [] : [item])))].sort((a, b) => a - b)
   return Object.fromEntries(
     numbers.flatMap((n) => {
-      const last = events.findLast((event) => event.item === n && /started|completed|retrying|failed/.test(event.type))
+      const last = events.findLast((event) => event.item === n && MOVES_ITEM.test(event.type))
       if (last === undefined) return []
-      const ended = /completed|failed/.test(last.type)
       const error = last.type === 'block:failed' || last.type === 'block:retrying' ? last.data : undefined
-      const state = ended || !isOver ? STATES[last.type] : 'cancelled'
+      const state = itemState(last, events, isOver)
       return [[n, clean({ state, attempt: last.attempt, error: error && pick(error, ['code', 'reason']) })]]
     }),
   )
+}
+
+function itemState(last: RunEvent, events: readonly RunEvent[], isOver: boolean): string | undefined {
+  if (isOver && !/completed|failed/.test(last.type)) return 'cancelled'
+  const isAnswered = events.some((event) => event.seq > last.seq && isAnswer(event))
+  return last.type === 'block:asked' && isAnswered ? 'ready' : STATES[last.type]
 }
 
 function stepsOf(events: readonly RunEvent[], end: RunEvent | undefined): readonly object[] {

@@ -4,7 +4,8 @@ import type { RunEvent } from '../../../shared/runs/event.ts'
 import { eventPlace } from '../../../shared/runs/event-place.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 import type { StepFold } from '../../../shared/runs/run-fold.ts'
-import { ended, logOf, output, retrying, runStarted, type Step, someLog, started } from './event-log.ts'
+import { ended, logOf, output, retrying, runStarted, type Step, started } from './event-log.ts'
+import { someLog } from './some-log.ts'
 
 /** Attempts of the items of a foreach block, in any order that keeps each item's own. */
 const itemSteps = fc
