@@ -4,12 +4,12 @@ import { addApprovals } from './approvals.ts'
 import { addDocumentCommands } from './document-commands.ts'
 import { endWithParent } from './end-with-parent.ts'
 import { addGates } from './gates.ts'
+import { addPlaceCommands } from './place-commands.ts'
 import { reasonLines } from './reason-lines.ts'
 import { Refused, usage } from './refused.ts'
 import { addResearch } from './research.ts'
 import { addRun } from './run.ts'
 import { openSession, type Session } from './session.ts'
-import { addStart } from './start.ts'
 
 // `sluice | head`: a reader that goes away ends the command, it is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
@@ -34,7 +34,7 @@ function program(session: Session): Command {
     .showHelpAfterError('(--help shows what is allowed)')
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
-  addStart(sluice, session)
+  addPlaceCommands(sluice, session)
   addRun(sluice, session)
   addApprovals(sluice, session)
   addDocumentCommands(sluice, session)

@@ -3,6 +3,8 @@ import { readSettings, type Settings } from './settings.ts'
 /** What a command talks to: the terminal (or pipe) it was started on, and its settings. */
 export interface Session {
   readonly settings: Settings
+  /** The value of an environment variable that sluice.yaml names. */
+  key(name: string): string | undefined
   /** One line, or several, to stdout. */
   say(text: string): void
   /** To stderr. */
@@ -28,6 +30,7 @@ export function openSession(): Session {
     warn: (text) => void stderr.write(`${text}\n`),
     write: (text) =>
       stdout.write(text) ? Promise.resolve() : new Promise((resolve) => stdout.once('drain', () => resolve())),
+    key: (name) => process.env[name],
     terminal,
     live: terminal && settings.cursor,
     asks: terminal && stdin.isTTY === true,

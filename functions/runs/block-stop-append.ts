@@ -12,13 +12,12 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { deadlineAfterPause } from '../approvals/deadline-after-pause.ts'
-import { notifyEntry } from '../approvals/notify-entry.ts'
 import { readProjections } from '../blocks/read-outputs.ts'
 import { settled } from '../blocks/record-events.ts'
 import { shortText } from '../blocks/short-text.ts'
 import type { Pinned } from './read-pinned.ts'
 
-type StopWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
+type StopWorld = Pick<World, 'runs' | 'objects' | 'clock'>
 
 export interface BlockStop {
   readonly run: RunKey
@@ -47,9 +46,7 @@ export async function blockStopAppend(world: StopWorld, stop: BlockStop, head: H
   const told = { code: 'stopped', reason: shortText(stop.reason) }
   const data: EventData<'block:cancelled'> = { ...told, ...spentBy(use.spent) }
   const place = ordinal({ epoch, attempt, leg: workingLeg(lane), phase: PHASE.cancelled })
-  const [question] = openQuestion(block, head, epoch)
-  const word = question === '' ? [] : notifyEntry(world, at, 'cancelled', question)
-  const outbox = [...owedBy(stop, head, epoch, at), ...word]
+  const outbox = owedBy(stop, head, epoch, at)
   return {
     run,
     lane: String(block.index),

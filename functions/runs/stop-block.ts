@@ -1,8 +1,9 @@
 import { suggest } from '../../shared/dag/suggest.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type Principal, principalName } from '../../shared/principal.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { notifyEntry } from '../approvals/notify-entry.ts'
 import { type BlockStop, blockStopAppend } from './block-stop-append.ts'
 import { type Pinned, readPinned } from './read-pinned.ts'
 
@@ -38,11 +39,18 @@ async function append(world: StopWorld, stop: BlockStop): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const head = await world.runs.head(run)
     if (head === undefined || head.state !== 'running') throw ended(run, block.id, head?.state ?? 'gone')
-    const done = await world.runs.append(await blockStopAppend(world, stop, head))
+    const done = await world.runs.append(withWord(world, await blockStopAppend(world, stop, head)))
     if (done.ok) return
   }
   const message = `Cannot stop block "${block.id}" of run "${run.run_id}": its lane moved ${MAX_TRIES} times meanwhile. Try again.`
   throw new Fault('Unavailable', 'store_busy', message)
+}
+
+/** Its question is asked no more, and who was asked is told. */
+function withWord(world: StopWorld, stopping: Append): Append {
+  const { approval, outbox = [], at } = stopping
+  if (approval === undefined) return stopping
+  return { ...stopping, outbox: [...outbox, ...notifyEntry(world, at, 'cancelled', approval.id)] }
 }
 
 function unknownRun({ run_id }: RunKey): Fault {

@@ -80,6 +80,14 @@ const STATEMENTS: Readonly<
       conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main#QUEUE' } },
     },
   ],
+  // Clicks that came already, in partitions of their own: who is called by anybody can write nothing else.
+  'runs.note': [
+    {
+      on: 'table',
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'T#main#I#slack#*' } },
+    },
+  ],
   // ListBucket makes a missing object 404; without it S3 says 403.
   'objects.get': [
     { on: 'objects', actions: ['s3:GetObject'] },

@@ -11,6 +11,7 @@ export type Right =
   | 'runs.due'
   | 'runs.write'
   | 'runs.dequeue'
+  | 'runs.note'
   | 'objects.get'
   | 'objects.put'
   | 'machine.answer'
@@ -138,8 +139,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'get-artifact': ['runs.read', 'objects.get'],
   'list-approvals': ['runs.read', 'runs.inbox', 'objects.get'],
   'decide-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge'],
-  'slack-interactions': ['runs.write', 'outbox.slack', 'slack.verify', 'slack.call'],
-  'slack-work': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge', 'slack.call'],
+  'slack-interactions': ['runs.note', 'outbox.slack', 'slack.verify', 'slack.call'],
+  'slack-work': ['runs.read', 'runs.write', 'runs.note', 'objects.get', 'objects.put', 'outbox.nudge', 'slack.call'],
   'stop-run': ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
   'stop-all': ['runs.read', 'runs.list', 'runs.write', 'outbox.nudge'],
   'release-starts': ['runs.read', 'runs.write', 'runs.dequeue', 'outbox.nudge'],

@@ -1,9 +1,10 @@
+import { callOnce } from '../../functions/slack/client/call-once.ts'
 import { openSlack } from '../../functions/slack/client/open-slack.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { Slack } from '../../shared/slack/slack-port.ts'
 
-/** The Slack port of this place: keys by environment variable; the client is loaded by the first call. */
+/** The Slack port of this place: keys by environment variable; the client is loaded by the first call that needs it. */
 export function createSlack({ slack }: Settings, held: ReadonlyMap<string, string>): Slack | undefined {
   if (slack === undefined) return undefined
   return openSlack(
@@ -13,7 +14,12 @@ export function createSlack({ slack }: Settings, held: ReadonlyMap<string, strin
       if (key.trim() !== '') return key
       throw new Fault('InvalidInput', 'slack_key_missing', `Cannot reach Slack: ${whyMissing(env)}`)
     },
-    async (...call) => (await import('../../functions/slack/client/call-web-api.ts')).callWebApi(...call),
+    async (method, ...call) => {
+      // Slack waits for this one: as on AWS it is tried once.
+      if (method === 'views.open') return callOnce(method, ...call)
+      const { callWebApi } = await import('../../functions/slack/client/call-web-api.ts')
+      return callWebApi(method, ...call)
+    },
   )
 }
 

@@ -3,7 +3,8 @@ import { decidedWords } from '../runs/approval-rules.ts'
 import type { HeadApproval } from '../runs/head.ts'
 import type { ApprovalItem } from '../runs/run-items.ts'
 import { approvalButtons } from './approval-buttons.ts'
-import { asJson, type Block, block, dateMarkup, mentions } from './blocks.ts'
+import { asJson, type Block, block } from './blocks.ts'
+import { dateMarkup, mentions } from './markup.ts'
 import { escaped } from './plain.ts'
 
 /** Everything a message about one approval says. */

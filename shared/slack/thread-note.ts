@@ -2,7 +2,8 @@ import type { Json } from '../canonical.ts'
 import { decidedWords } from '../runs/approval-rules.ts'
 import type { NotifyAbout } from '../runs/head.ts'
 import type { AskedInSlack } from './approval-message.ts'
-import { asJson, block, dateMarkup, mentions } from './blocks.ts'
+import { asJson, block } from './blocks.ts'
+import { dateMarkup, mentions } from './markup.ts'
 import { escaped } from './plain.ts'
 
 /** A reply in the thread of a run; `aloud`: the channel sees it too, since somebody has to do something. */

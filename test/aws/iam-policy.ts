@@ -55,6 +55,9 @@ function holds(operator: string, key: string, values: readonly string[], wish: W
   if (operator === 'ForAllValues:StringEquals' && key === 'dynamodb:LeadingKeys') {
     return (wish.leadingKeys ?? []).every((value) => values.includes(value))
   }
+  if (operator === 'ForAllValues:StringLike' && key === 'dynamodb:LeadingKeys') {
+    return (wish.leadingKeys ?? []).every((value) => values.some((pattern) => fits(pattern, value)))
+  }
   if (operator === 'StringEquals' && key === 'iam:PassedToService') return values.includes(wish.passedTo ?? '')
   throw new Error(`a policy with condition ${operator} ${key}, which this reader does not know`)
 }

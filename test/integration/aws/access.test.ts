@@ -3,12 +3,13 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Right, rightsOf } from '../../../infra/aws/grants.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { slackSettings } from './slack-settings.ts'
 import { ROOT, STACKS, type Synthesized, synthesize, textOf } from './synthesized.ts'
 
 let made: Synthesized
 
 beforeAll(async () => {
-  made = await synthesize()
+  made = await synthesize({}, slackSettings())
 })
 afterAll(() => made.remove())
 
@@ -87,7 +88,7 @@ test('the access matrix is the committed one', async () => {
   await expect(text.join('\n')).toMatchFileSnapshot(join(ROOT, 'docs/access-matrix.md'))
 })
 
-const INTRO = `Generated from the synthesized templates (stage \`dev\`) by \`npx vitest run test/integration/aws/access.test.ts -u\`; the test fails when it differs.
+const INTRO = `Generated from the synthesized templates (stage \`dev\`, with a workspace of Slack) by \`npx vitest run test/integration/aws/access.test.ts -u\`; the test fails when it differs.
 ARNs are without partition, region and account. Every role has inline policies only, and nothing adds to it later.
 Not in the table, since each function has just these: \`logs:CreateLogStream, logs:PutLogEvents\` on its own log group, \`xray:PutTraceSegments, xray:PutTelemetryRecords\` on \`*\` (X-Ray has no resource level).`
 
@@ -159,8 +160,9 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('runs', 'create append putProjection putCached renewLease putApproval waitJoin signalJoin', 'runs.write'),
   ...methods('runs', 'sealed leases queued startHold lineage', 'runs.read'),
   ...methods('runs', 'takeLease extendLeases dropLease enqueue releaseQueued', 'runs.write'),
-  ...methods('runs', 'holdStarts releaseStarts countRequest linkRun', 'runs.write'),
+  ...methods('runs', 'holdStarts releaseStarts countRequest linkRun takeTurn endTurn noteMessage', 'runs.write'),
   ...methods('runs', 'dequeue', 'runs.dequeue'),
+  ...methods('runs', 'noteRequest endRequest', 'runs.note'),
   ...methods('runs', 'settleOutbox moveCheck putStop putContext putArtifact', 'runs.write'),
   ...methods('runs', 'list', 'runs.list'),
   ...methods('runs', 'inbox', 'runs.inbox'),
@@ -176,6 +178,9 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('machine', 'stop', 'machine.stop'),
   ...methods('outbox', 'nudge', 'outbox.nudge'),
   ...methods('outbox', 'startRun', 'outbox.start'),
+  ...methods('outbox', 'slackWork', 'outbox.slack'),
+  ...methods('slack', 'verify', 'slack.verify'),
+  ...methods('slack', 'call', 'slack.call'),
   // An adapter reads its key when it is asked; Bedrock's has none and asks with the function's own role.
   'provider.dispatch(': ['secrets.read', 'models.ask'],
   ...methods('http', 'request', 'http.request'),
@@ -242,6 +247,7 @@ const PORTS = new Set([
   'shell',
   'waker',
   'documents',
+  'slack',
 ])
 
 /** Code that comes with a check and is never run there: gates are described or checked, not judged. */

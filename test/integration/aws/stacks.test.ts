@@ -7,6 +7,7 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
 import { namesOf } from '../../../infra/aws/names.ts'
+import { stands } from '../../../infra/aws/placement.ts'
 import { FUNCTIONS, ROUTES } from '../../../shared/catalog.ts'
 import { RUN_TABLE } from '../../../shared/runs/table.ts'
 import { cdkContext, ROOT, STACKS, type Synthesized, synthesize, textOf } from './synthesized.ts'
@@ -19,8 +20,9 @@ beforeAll(async () => {
 })
 afterAll(() => made.remove())
 
-/** shell-gate is there when the settings allow a command (gate-functions.test.ts). */
-const STANDING = FUNCTIONS.filter(({ serves }) => serves !== 'shell')
+/** What the settings ask for stands besides (gate-functions.test.ts, slack-stack.test.ts). */
+const STANDING = FUNCTIONS.filter((line) => stands(line, { shell: false }))
+const SERVED = ROUTES.filter(({ signed_by }) => signed_by === undefined)
 
 /** Of one resource. */
 const only = (type: string) => {
@@ -219,7 +221,7 @@ describe('the API', () => {
       return found === undefined ? '' : `${pathOf(found.ParentId)}/${found.PathPart}`
     }
     const routes = methods().map(({ HttpMethod, ResourceId }) => `${HttpMethod} ${pathOf(ResourceId)}`)
-    expect(routes.sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort())
+    expect(routes.sort()).toEqual(SERVED.map(({ method, path }) => `${method} ${path}`).sort())
     expect(methods().filter(({ AuthorizationType }) => AuthorizationType !== 'AWS_IAM')).toEqual([])
   })
 
@@ -242,7 +244,7 @@ describe('the API', () => {
     const callers = made
       .all('AWS::Lambda::Permission')
       .filter(({ Properties: p }) => p.Principal === 'apigateway.amazonaws.com')
-    expect(callers).toHaveLength(ROUTES.length)
+    expect(callers).toHaveLength(SERVED.length)
     expect(callers.filter(({ Properties: p }) => !/\/(GET|POST|PATCH)\//.test(textOf(p.SourceArn)))).toEqual([])
   })
 })

@@ -98,6 +98,20 @@ describe('an approval in Slack', () => {
     expect((await open.ended(id)).filter(decided)).toHaveLength(2)
   })
 
+  test('a question whose block is stopped alone is asked no more, and the thread says so', async () => {
+    open = await openSlackPlace()
+    const { slack } = open
+    const id = await open.start(deploy())
+    const message = await open.message(() => true)
+    await open.call('stop-run', id, { block_id: 'deploy' })
+    const locked = await open.message(({ ts, edits }) => ts === message.ts && edits > 0)
+    expect(buttonsOf(locked)).toEqual([])
+    await open.message(({ text }) => text === '"deploy" needs no decision any more')
+    await open.ended(id)
+    await open.message(({ text }) => text.includes('ended: failed'))
+    expect(slack.messages).toHaveLength(3)
+  })
+
   test('what is still asked when its run is stopped loses its buttons', async () => {
     open = await openSlackPlace()
     const { slack } = open
