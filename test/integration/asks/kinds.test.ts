@@ -162,6 +162,25 @@ describe('a stop', () => {
     await expectVerified(open, run)
   })
 
+  test('of the block in the moment it asks leaves no question behind', async () => {
+    const { probe } = counting()
+    open = await openTestPlace({ providers: { probe } })
+    const { runs } = open.place.world
+    const put = runs.putApproval.bind(runs)
+    const place = open
+    Object.assign(runs, {
+      putApproval: async (...args: Parameters<typeof put>) => {
+        await put(...args)
+        await place.call('stop-run', args[0].run_id, { block_id: 'plan' })
+      },
+    })
+    const run = await open.start({ blocks: [block('plan', [], { post_gates: [asks('good', 'good')] })] })
+    const events = await open.ended(run)
+    expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'block_cancelled' } })
+    expect(all(events, 'approval:requested')).toEqual([])
+    await expectVerified(open, run)
+  })
+
   test('of the run leaves nothing to decide', async () => {
     const { probe } = counting()
     open = await openTestPlace({ providers: { probe } })

@@ -209,6 +209,12 @@ const FOREACH: readonly Row[] = [
     'an item goes nowhere by itself',
   ],
   [
+    'invalid_value',
+    `${J}.foreach.item_gates[0].on_fail`,
+    judge('foreach: { items: [1], item_gates: [{ name: g, check: { type: not_empty, port: out }, on_fail: ▶ask }] }'),
+    'nobody is asked item by item',
+  ],
+  [
     'mode_mismatch',
     `${J}.foreach`,
     judge('approval: true\n▶foreach: { items: [1] }', 'mode: approval').replace('outputs: { out: string }', ''),

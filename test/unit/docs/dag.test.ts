@@ -85,7 +85,7 @@ describe('docs/dag.md', () => {
   })
 
   test('Not supported yet has exactly what is refused by name', () => {
-    const sections = ['document', 'block', 'budget', 'gate']
+    const sections = ['document', 'block']
     const rows = new Map(
       rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
     )
