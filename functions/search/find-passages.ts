@@ -14,8 +14,11 @@ export interface FoundPassage {
 export interface Found {
   readonly passages: readonly FoundPassage[]
   /** How telling a stem is: log of how many passages there are to each that has it. */
-  readonly idf: ReadonlyMap<string, number>
+  idf(stem: string): number
 }
+
+/** One in so many passages. */
+const COMMON = 5
 
 /**
  * The passages that FTS5's BM25 puts first, names counting twice. Words of more than a fifth of all passages find
@@ -27,12 +30,11 @@ export function findPassages(
   { condition, values }: FilterSql,
   { all, most }: { readonly all: number; readonly most: number },
 ): Found {
-  const count = db.prepare('SELECT doc FROM word_counts WHERE term = ?')
-  const counts = new Map([...search.stems.keys()].map((stem) => [stem, Number(count.get(stem)?.doc ?? 0)]))
-  const idf = new Map([...counts].map(([stem, n]) => [stem, Math.log(1 + (all - n + 0.5) / (n + 0.5))]))
-  const known = [...counts].filter(([, n]) => n > 0)
-  const rare = known.filter(([, n]) => n <= all / 5)
-  const used = (rare.length > 0 ? rare : known).map(([stem]) => search.words.get(stem) ?? stem)
+  const counts = countsOf(db)
+  const idf = (stem: string) => Math.log(1 + (all - counts(stem) + 0.5) / (counts(stem) + 0.5))
+  const known = [...search.stems.keys()].filter((stem) => counts(stem) > 0)
+  const rare = known.filter((stem) => counts(stem) <= all / COMMON)
+  const used = (rare.length > 0 ? rare : known).map((stem) => search.words.get(stem) ?? stem)
   if (used.length === 0) return { passages: [], idf }
   const rows = db
     .prepare(
@@ -53,6 +55,17 @@ export function findPassages(
     text: String(text ?? ''),
   }))
   return { passages, idf }
+}
+
+/** How many passages have a stem; each is counted once. */
+function countsOf(db: DatabaseSync): (stem: string) => number {
+  const count = db.prepare('SELECT doc FROM word_counts WHERE term = ?')
+  const counts = new Map<string, number>()
+  return (stem) => {
+    const known = counts.get(stem) ?? Number(count.get(stem)?.doc ?? 0)
+    counts.set(stem, known)
+    return known
+  }
 }
 
 /** `("a" OR "b") AND "c d"`. */

@@ -46,7 +46,15 @@ export function indexReader(db: DatabaseSync): IndexReader {
         const most = Math.max(LEAST_RANKED, 2 * query.limit)
         const found = findPassages(db, search, filter, { all: known.passages, most })
         const ranked = rankPassages(found, search)
-        return { hits: hitsOf(db, { found, ranked, weights: found.idf, limit: query.limit }), ...state() }
+        return {
+          hits: hitsOf(db, {
+            found,
+            ranked,
+            weights: new Map([...search.stems.keys()].map((stem) => [stem, found.idf(stem)])),
+            limit: query.limit,
+          }),
+          ...state(),
+        }
       }),
     lookup: (by, text) =>
       reading('look up a name', () => {

@@ -31,11 +31,10 @@ export function rankPassages(found: Found, search: ParsedSearch): readonly Ranke
     names: mean(read.map(({ names }) => names.length)),
     body: mean(read.map(({ body }) => body.length)),
   }
-  const idf = (stem: string) => found.idf.get(stem) ?? 0
+  const { idf } = found
   const first = rank(read, { weights: search.stems, idf, pairs: search.pairs, average })
   if (search.stems.size < LEAST_STEMS) return first
-  const near = nearIdf(read, idf)
-  const second = rank(read, { weights: widened(read, first, search, near), idf: near, pairs: new Set(), average })
+  const second = rank(read, { weights: widened(read, first, search, idf), idf, pairs: new Set(), average })
   return meanOf(first, second)
 }
 
@@ -51,19 +50,6 @@ function meanOf(first: readonly Ranked[], second: readonly Ranked[]): readonly R
   return first
     .map(({ at, node, score }) => ({ at, node, score: (score / most + (then.get(at) ?? 0)) / 2 }))
     .toSorted((a, b) => b.score - a.score || a.at - b.at)
-}
-
-/** A stem the question does not have is as telling as it is rare among what was found. */
-function nearIdf(read: readonly ReadPassage[], idf: (stem: string) => number): (stem: string) => number {
-  const counts = new Map<string, number>()
-  for (const { names, body } of read) {
-    for (const stem of new Set([...names, ...body])) counts.set(stem, (counts.get(stem) ?? 0) + 1)
-  }
-  return (stem) => {
-    const known = idf(stem)
-    const n = counts.get(stem) ?? 0
-    return known > 0 ? known : Math.log(1 + (read.length - n + 0.5) / (n + 0.5))
-  }
 }
 
 /** The question's stems and those of its best passages, each half of the whole. */

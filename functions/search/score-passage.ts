@@ -25,46 +25,42 @@ export interface Wanted {
 
 /** BM25 over two fields, counted as one (Robertson, Zaragoza, Taylor, CIKM 2004), and a bonus for pairs. */
 export function scorePassage({ names, body }: ReadPassage, { weights, idf, pairs, average }: Wanted): number {
-  const inNames = countsOf(names, weights)
-  const inBody = countsOf(body, weights)
+  const inNames = placesOf(names, weights)
+  const inBody = placesOf(body, weights)
   const nameLength = 1 - B + (B * names.length) / Math.max(1, average.names)
   const bodyLength = 1 - B + (B * body.length) / Math.max(1, average.body)
   let score = 0
-  for (const [stem, weight] of weights) {
-    const often = (NAME_WEIGHT * (inNames.get(stem) ?? 0)) / nameLength + (inBody.get(stem) ?? 0) / bodyLength
-    score += (weight * idf(stem) * often * (K1 + 1)) / (K1 + often)
+  for (const stem of new Set([...inNames.keys(), ...inBody.keys()])) {
+    const named = NAME_WEIGHT * (inNames.get(stem)?.length ?? 0)
+    const often = named / nameLength + (inBody.get(stem)?.length ?? 0) / bodyLength
+    score += ((weights.get(stem) ?? 0) * idf(stem) * often * (K1 + 1)) / (K1 + often)
   }
-  if (pairs.size === 0) return score
-  return score + PAIR_BONUS * Math.max(0, pairWorth(names, pairs, idf) + pairWorth(body, pairs, idf))
-}
-
-function countsOf(stems: readonly string[], weights: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const stem of stems) if (weights.has(stem)) counts.set(stem, (counts.get(stem) ?? 0) + 1)
-  return counts
-}
-
-/** Each pair once: its mean idf where it stands together, half of that where it is near, in any order. */
-function pairWorth(stems: readonly string[], pairs: ReadonlySet<string>, idf: Wanted['idf']): number {
-  let worth = 0
   for (const pair of pairs) {
     const [first = '', second = ''] = pair.split(' ')
-    worth += (closeness(stems, first, second) * (idf(first) + idf(second))) / 2
+    const close = closeness(inNames, first, second) + closeness(inBody, first, second)
+    if (close > 0) score += (PAIR_BONUS * close * (idf(first) + idf(second))) / 2
   }
-  return worth
+  return score
+}
+
+type Places = ReadonlyMap<string, readonly number[]>
+
+/** Where each wanted stem stands, counted in words. */
+function placesOf(stems: readonly string[], weights: ReadonlyMap<string, number>): Places {
+  const places = new Map<string, number[]>()
+  for (const [at, stem] of stems.entries()) {
+    if (!weights.has(stem)) continue
+    const known = places.get(stem)
+    if (known === undefined) places.set(stem, [at])
+    else known.push(at)
+  }
+  return places
 }
 
 /** 1: somewhere `second` follows `first`; a half: somewhere they are near; else 0. */
-function closeness(stems: readonly string[], first: string, second: string): number {
-  let best = 0
-  let [lastFirst, lastSecond] = [-Infinity, -Infinity]
-  for (const [at, stem] of stems.entries()) {
-    if (stem !== first && stem !== second) continue
-    if (stem === second && at - lastFirst === 1) return 1
-    const other = stem === second ? lastFirst : lastSecond
-    if (at - other <= NEAR) best = 0.5
-    if (stem === first) lastFirst = at
-    else lastSecond = at
-  }
-  return best
+function closeness(places: Places, first: string, second: string): number {
+  const [firsts, seconds] = [places.get(first) ?? [], places.get(second) ?? []]
+  if (first === second || firsts.length === 0) return 0
+  if (seconds.some((at) => firsts.includes(at - 1))) return 1
+  return seconds.some((at) => firsts.some((from) => Math.abs(at - from) <= NEAR)) ? 0.5 : 0
 }

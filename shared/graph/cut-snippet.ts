@@ -26,5 +26,6 @@ export function cutSnippet(text: string, weights: ReadonlyMap<string, number>): 
   const shown = trimmed.slice(best.start, best.start + MOST)
   if (best.start + MOST >= trimmed.length) return shown
   const blank = shown.search(/\s\S*$/)
-  return `${shown.slice(0, blank > 0 ? blank : MOST - 1)}…`
+  const whole = shown.slice(0, blank > 0 ? blank : MOST - 1)
+  return `${/[\ud800-\udbff]$/.test(whole) ? whole.slice(0, -1) : whole}…`
 }

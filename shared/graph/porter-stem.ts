@@ -1,9 +1,11 @@
 /**
  * The stem of an English word in small letters: M.F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980,
- * as SQLite's porter tokenizer has it. Words with other than ASCII letters and digits, and short or very long ones, stay.
+ * as SQLite's porter tokenizer has it. What is no vowel a e i o u is a consonant, also digits and
+ * other letters; words under 3 and over 64 bytes stay.
  */
 export function stem(word: string): string {
-  if (word.length < 3 || word.length > 64 || !/^[a-z0-9]+$/.test(word)) return word
+  const bytes = Buffer.byteLength(word)
+  if (bytes < 3 || bytes > 64) return word
   let stemmed = plural(word)
   stemmed = pastOrGerund(stemmed)
   stemmed = stemmed.endsWith('y') && VOWEL.test(vowelled(stemmed.slice(0, -1))) ? `${stemmed.slice(0, -1)}i` : stemmed
@@ -62,12 +64,12 @@ function finalE(word: string): string {
 
 const VOWEL = /v/
 
-/** Each letter as `v` (vowel; y after a consonant) or `c`. */
+/** Each byte as `v` (vowel; y after a consonant) or `c`: SQLite goes by bytes. */
 function vowelled(word: string): string {
   let kinds = ''
-  for (let i = 0; i < word.length; i += 1) {
-    const letter = word[i] ?? ''
-    kinds += 'aeiou'.includes(letter) || (letter === 'y' && kinds.endsWith('c')) ? 'v' : 'c'
+  for (const letter of word) {
+    const vowel = 'aeiou'.includes(letter) || (letter === 'y' && kinds.endsWith('c'))
+    kinds += vowel ? 'v' : 'c'.repeat(letter <= '\x7f' ? 1 : Buffer.byteLength(letter))
   }
   return kinds
 }

@@ -20,7 +20,13 @@ export function searchWords(text: string): readonly SearchWord[] {
 /** A word without case and accents, as the index's tokenizer folds it. */
 export function plainWord(word: string): string {
   const small = word.toLowerCase()
-  return ASCII.test(small) ? small : small.normalize('NFD').replace(/\p{M}+/gu, '')
+  // A sigma at the end of a word is another character.
+  return ASCII.test(small)
+    ? small
+    : small
+        .normalize('NFD')
+        .replace(/\p{M}+/gu, '')
+        .replaceAll('ς', 'σ')
 }
 
 /** Whether a word says nothing of what is looked for. */

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check'
+import fc from 'fast-check'
 import type { Entity } from '../../shared/graph/entity.ts'
 import { readEntity } from '../../shared/graph/read-entity.ts'
 

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { edgesOf } from '../../shared/graph/edge.ts'
 import type { Entity } from '../../shared/graph/entity.ts'

@@ -2,7 +2,7 @@ import type { GraphChange, GraphChanges } from '../../../shared/graph/graph-chan
 import { as, from, type Item } from '../run-store/attribute-values.ts'
 import { ifAbsent } from '../run-store/table-writes.ts'
 import { changeId } from './change-id.ts'
-import { changeKey, manifestKey } from './graph-keys.ts'
+import { changeKey, manifestKey } from './change-keys.ts'
 import type { GraphTable } from './graph-table.ts'
 
 /** Entries taken out at once. */

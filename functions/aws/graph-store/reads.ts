@@ -2,8 +2,9 @@ import { checkBatch } from '../../../shared/graph/check-batch.ts'
 import { BATCH, type GraphStore } from '../../../shared/graph/graph-store.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
 import { as, from, type Item } from '../run-store/attribute-values.ts'
-import { entityKey, LIST_SHARDS, listEntry, listPartition } from './graph-keys.ts'
+import { entityKey } from './graph-keys.ts'
 import type { GraphTable } from './graph-table.ts'
+import { LIST_SHARDS, listEntry, listPartition } from './list-entry.ts'
 import { entityOf } from './write-entity.ts'
 
 const RUNS = RUN_INDEXES.runs

@@ -6,8 +6,9 @@ import { as, from, type Item } from '../run-store/attribute-values.ts'
 import { busyItem } from '../run-store/table-fault.ts'
 import { ifAbsent } from '../run-store/table-writes.ts'
 import type { Terms } from '../run-store/terms.ts'
-import { entityKey, hintKey, listEntry } from './graph-keys.ts'
+import { entityKey, hintKey } from './graph-keys.ts'
 import type { GraphTable } from './graph-table.ts'
+import { listEntry } from './list-entry.ts'
 
 /** What a change of one entity starts from: its item as it was read, undefined where it is not there. */
 export interface EntityChange {

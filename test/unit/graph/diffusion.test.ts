@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { buildAdjacency } from '../../../shared/graph/adjacency.ts'
+import { diffuse } from '../../../shared/graph/diffusion.ts'
+
+const NODES = 12
+type Pair = readonly [number, number]
+
+const graph = (edges: readonly Pair[], nodes = NODES) =>
+  buildAdjacency(
+    nodes,
+    Uint32Array.from(edges, ([from]) => from),
+    Uint32Array.from(edges, ([, to]) => to),
+  )
+const seed = (node: number, weight = 1) => ({ node, weight })
+
+const node = fc.nat({ max: NODES - 1 })
+const edges = fc.array(fc.tuple(node, node), { maxLength: 40 })
+const seeds = fc.array(fc.record({ node, weight: fc.double({ min: 0.01, max: 100, noNaN: true }) }), {
+  minLength: 1,
+  maxLength: 5,
+})
+
+describe('buildAdjacency()', () => {
+  test('has each edge at both of its ends, as often as it is there', () => {
+    fc.assert(
+      fc.property(edges, (pairs) => {
+        const { offsets, targets } = graph(pairs)
+        const seen = Array.from({ length: NODES }, (_, n) =>
+          [...targets.subarray(offsets[n], offsets[n + 1])].toSorted(),
+        )
+        const wanted = Array.from({ length: NODES }, (_, n) =>
+          pairs.flatMap(([a, b]) => [...(a === n ? [b] : []), ...(b === n ? [a] : [])]).toSorted(),
+        )
+        expect(seen).toEqual(wanted)
+      }),
+    )
+  })
+})
+
+describe('diffuse()', () => {
+  test('keeps its mass, and leaves none where no seed leads', () => {
+    fc.assert(
+      fc.property(edges, seeds, (pairs, from) => {
+        const scores = diffuse(graph(pairs), from)
+        expect(scores.reduce((sum, score) => sum + score, 0)).toBeCloseTo(1, 9)
+        const reached = closure(
+          pairs,
+          from.map((one) => one.node),
+        )
+        for (let n = 0; n < NODES; n += 1) {
+          expect(scores[n]).toBeGreaterThanOrEqual(0)
+          if (!reached.has(n)) expect(scores[n]).toBe(0)
+        }
+      }),
+    )
+  })
+
+  test('is the same for the same, and only proportions of weights count', () => {
+    fc.assert(
+      fc.property(edges, seeds, (pairs, from) => {
+        const scores = diffuse(graph(pairs), from)
+        expect(diffuse(graph(pairs), from)).toEqual(scores)
+        const doubled = diffuse(
+          graph(pairs),
+          from.map(({ node, weight }) => ({ node, weight: weight * 2 })),
+        )
+        for (const [n, score] of scores.entries()) expect(doubled[n]).toBeCloseTo(score, 9)
+      }),
+    )
+  })
+
+  test('does not care what the nodes are called', () => {
+    const turned = (n: number) => (n * 5 + 3) % NODES
+    fc.assert(
+      fc.property(edges, seeds, (pairs, from) => {
+        const scores = diffuse(graph(pairs), from)
+        const again = diffuse(
+          graph(pairs.map(([a, b]) => [turned(b), turned(a)])),
+          from.map(({ node, weight }) => ({ node: turned(node), weight })),
+        )
+        for (const [n, score] of scores.entries()) expect(again[turned(n)]).toBeCloseTo(score, 9)
+      }),
+    )
+  })
+
+  test('gives what stands alike the same, what is nearer more, and what both seeds lead to most', () => {
+    const star = diffuse(
+      graph([
+        [0, 1],
+        [0, 2],
+        [0, 3],
+        [3, 4],
+      ]),
+      [seed(0)],
+    )
+    expect(star[1]).toBe(star[2])
+    expect(star[3]).toBeGreaterThan(star[4] ?? 1)
+    const bridge = diffuse(
+      graph([
+        [0, 2],
+        [1, 2],
+        [0, 3],
+        [1, 4],
+      ]),
+      [seed(0), seed(1)],
+    )
+    expect(bridge[0]).toBeCloseTo(bridge[1] ?? 0, 12)
+    expect(bridge[2]).toBeGreaterThan(bridge[3] ?? 1)
+  })
+
+  test('answers zeros where there is nothing to start from', () => {
+    for (const from of [[], [seed(99)], [seed(-1)], [seed(0, 0)]]) {
+      expect([...diffuse(graph([[0, 1]]), from)].every((score) => score === 0)).toBe(true)
+    }
+    expect(diffuse(graph([], 0), [seed(0)])).toHaveLength(0)
+  })
+
+  test('a seed without edges keeps all', () => {
+    expect(diffuse(graph([[1, 2]]), [seed(0)])[0]).toBeCloseTo(1, 12)
+  })
+})
+
+function closure(pairs: readonly Pair[], from: readonly number[]): ReadonlySet<number> {
+  const reached = new Set(from)
+  for (let before = -1; before !== reached.size; ) {
+    before = reached.size
+    for (const [a, b] of pairs) if (reached.has(a) || reached.has(b)) reached.add(a).add(b)
+  }
+  return reached
+}
