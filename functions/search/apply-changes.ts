@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Entity } from '../../shared/graph/entity.ts'
 import { type GraphChange, OPEN_CHANGE_MS } from '../../shared/graph/graph-changes.ts'
 import { BATCH, type GraphStore } from '../../shared/graph/graph-store.ts'
+import { entityHash } from '../../shared/graph/normal-entity.ts'
 import type { Clock, ObjectStore } from '../../shared/world.ts'
 import { bodyText } from './body-text.ts'
 import { type IndexWriter, indexWriter } from './index-writer.ts'
@@ -42,7 +42,10 @@ export async function applyChanges(db: DatabaseSync, source: IndexSource, after?
   const before = indexInfo(db, 'as_of') ?? ''
   // What was true of an earlier moment stays true.
   const [as_of = reached] = [reached, before].toSorted().toReversed()
-  db.prepare('INSERT OR REPLACE INTO index_info (key, value) VALUES (?, ?)').run('as_of', as_of)
+  // Not each time somebody asks and nothing was put: it would be a write to the disk.
+  if (before === '' || changes.length > 0) {
+    db.prepare('INSERT OR REPLACE INTO index_info (key, value) VALUES (?, ?)').run('as_of', as_of)
+  }
   const done = changes.filter(({ ended, at }) => ended || Date.parse(at) < begun - OPEN_CHANGE_MS)
   return { done, changed, as_of, ...(more && last !== undefined ? { next: last.id } : {}) }
 }
@@ -50,40 +53,48 @@ export async function applyChanges(db: DatabaseSync, source: IndexSource, after?
 /** Makes the index say of these entities what the graph says now. Answers whether it said something else before. */
 export async function indexEntities(
   db: DatabaseSync,
-  { graph, objects, tenant }: Omit<IndexSource, 'clock'>,
+  source: Omit<IndexSource, 'clock'>,
   entity_ids: readonly string[],
 ): Promise<boolean> {
   const writer = indexWriter(db)
   let changed = false
-  for (let at = 0; at < entity_ids.length; at += BATCH) {
-    const ids = entity_ids.slice(at, at + BATCH)
-    const entities = await graph.entities(tenant, ids)
-    const fresh = entities.filter((entity) => !writer.has(entity))
-    const bodies = await Promise.all(fresh.map((entity) => bodyText(objects, tenant, entity)))
-    const there = new Set(entities.map(({ entity_id }) => entity_id))
-    const gone = ids.filter((id) => !there.has(id) && writer.knows(id))
-    if (fresh.length + gone.length === 0) continue
-    changed = true
-    inTransaction(db, () => write(writer, fresh, bodies, gone))
+  for (let at = 0; at < entity_ids.length; at += COMMIT_EACH) {
+    const ids = entity_ids.slice(at, at + COMMIT_EACH)
+    changed = (await inTransaction(db, () => indexPart(writer, source, ids))) || changed
   }
   return changed
 }
 
-function write(
+/** Entities a commit: FTS5 writes a piece of index each, and merges pieces later. */
+const COMMIT_EACH = 10 * BATCH
+
+async function indexPart(
   writer: IndexWriter,
-  fresh: readonly Entity[],
-  bodies: readonly string[],
-  gone: readonly string[],
-): void {
-  for (const id of gone) writer.remove(id)
-  for (const [at, entity] of fresh.entries()) writer.put(entity, bodies[at] ?? '')
+  { graph, objects, tenant }: Omit<IndexSource, 'clock'>,
+  entity_ids: readonly string[],
+): Promise<boolean> {
+  let changed = false
+  for (let at = 0; at < entity_ids.length; at += BATCH) {
+    const ids = entity_ids.slice(at, at + BATCH)
+    const versions = (await graph.entities(tenant, ids)).map((entity) => ({ entity, hash: entityHash(entity) }))
+    const fresh = versions.filter(({ entity, hash }) => writer.hashOf(entity.entity_id) !== hash)
+    const bodies = await Promise.all(fresh.map(({ entity }) => bodyText(objects, tenant, entity)))
+    const there = new Set(versions.map(({ entity }) => entity.entity_id))
+    const gone = ids.filter((id) => !there.has(id) && writer.hashOf(id) !== undefined)
+    for (const id of gone) writer.remove(id)
+    for (const [n, { entity, hash }] of fresh.entries()) writer.put(entity, hash, bodies[n] ?? '')
+    changed ||= fresh.length + gone.length > 0
+  }
+  return changed
 }
 
-function inTransaction(db: DatabaseSync, work: () => void): void {
+/** The connection has one writer, and who reads through it meanwhile waits for him. */
+async function inTransaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
   db.exec('BEGIN')
   try {
-    work()
+    const answer = await work()
     db.exec('COMMIT')
+    return answer
   } catch (cause) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw cause

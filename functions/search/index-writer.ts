@@ -1,17 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Entity } from '../../shared/graph/entity.ts'
-import { entityHash } from '../../shared/graph/normal-entity.ts'
 import { rowsOf } from './entity-rows.ts'
 import { PASSAGE_SPAN } from './index-schema.ts'
 
 /** Puts entities into an open index and takes them out. The caller holds the transaction. */
 export interface IndexWriter {
-  /** Whether the index has this very version already. */
-  has(entity: Entity): boolean
-  /** Whether the index has any version of it. */
-  knows(entity_id: string): boolean
+  /** Which version of an entity the index has (shared/graph/normal-entity.ts); undefined: none. */
+  hashOf(entity_id: string): string | undefined
   /** `body`: text of its body, '' for none. */
-  put(entity: Entity, body: string): void
+  put(entity: Entity, hash: string, body: string): void
   remove(entity_id: string): void
 }
 
@@ -23,14 +20,16 @@ export function indexWriter(db: DatabaseSync): IndexWriter {
     return Number(sql.addNode.run(entity_id, entity_id.split('.').toReversed().join('.')).lastInsertRowid)
   }
   return {
-    has: (entity) => sql.find.get(entity.entity_id)?.hash === entityHash(entity),
-    knows: (entity_id) => typeof sql.find.get(entity_id)?.hash === 'string',
-    put(entity, body) {
+    hashOf: (entity_id) => {
+      const hash = sql.find.get(entity_id)?.hash
+      return typeof hash === 'string' ? hash : undefined
+    },
+    put(entity, hash, body) {
       const node = nodeOf(entity.entity_id)
       // The edges of before are taken out after the new ones are in, so that nodes both lead to keep their numbers.
       const before = sql.edges.all(node).map(({ dst }) => Number(dst))
       clear(sql, node)
-      fill(sql, node, entity, body, nodeOf)
+      fill(sql, { node, entity, hash, body }, nodeOf)
       for (const dst of before) sql.dropLoneNode.run(dst)
     },
     remove(entity_id) {
@@ -91,10 +90,16 @@ function clear(sql: Statements, node: number): void {
   }
 }
 
-function fill(sql: Statements, node: number, entity: Entity, body: string, nodeOf: (id: string) => number): void {
+interface Version {
+  readonly node: number
+  readonly entity: Entity
+  readonly hash: string
+  readonly body: string
+}
+
+function fill(sql: Statements, { node, entity, hash, body }: Version, nodeOf: (id: string) => number): void {
   const { passages, lookups, stated, targets, ...rows } = rowsOf(entity, body)
   const { label, names, type, kind, segment, domain, at, lat, lon, ref } = rows
-  const hash = entityHash(entity)
   sql.fill.run(hash, label, names, type, kind, segment, domain, at, lat, lon, ref, passages.length, node)
   for (const { alias, name } of lookups) sql.addName.run(node, alias, name)
   for (const { predicate, object } of stated) {

@@ -6,7 +6,7 @@ import { indexAll } from '../../functions/search/index-all.ts'
 import { type IndexReader, indexReader } from '../../functions/search/index-reader.ts'
 import { indexInfo, openIndexToWrite } from '../../functions/search/open-index.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { SearchIndex } from '../../shared/graph/search-index.ts'
+import type { IndexState, SearchIndex } from '../../shared/graph/search-index.ts'
 
 /** The index of the local place: `index.db` in the data folder, written by who asks. */
 export interface LocalIndex {
@@ -45,21 +45,24 @@ export function openLocalIndex(folder: string, source: Omit<IndexSource, 'tenant
     })
     return opened
   }
-  const fresh = async (tenant: string): Promise<IndexReader> => {
+  /** Asks the index once it has what was put, and says as of when that is. */
+  const ask = async <T>(tenant: string, question: (reader: IndexReader) => T): Promise<T & IndexState> => {
     const opened = openedOf(tenant)
-    const mine = opened.last.then(() => takeIn(opened, { ...source, tenant }))
+    const mine = opened.last.then(async () => {
+      const as_of = await takeIn(opened, { ...source, tenant })
+      return { ...question(opened.reader), as_of }
+    })
     opened.last = mine.catch(() => {})
-    await mine
-    return opened.reader
+    return await mine
   }
   return {
     index: {
-      search: async (tenant, query) => (await fresh(tenant)).search(query),
-      lookup: async (tenant, by, text) => (await fresh(tenant)).lookup(by, text),
-      diffuse: async (tenant, query) => (await fresh(tenant)).diffuse(query),
+      search: (tenant, query) => ask(tenant, (reader) => reader.search(query)),
+      lookup: (tenant, by, text) => ask(tenant, (reader) => reader.lookup(by, text)),
+      diffuse: (tenant, query) => ask(tenant, (reader) => reader.diffuse(query)),
     },
     refresh: async (tenant) => {
-      await fresh(tenant)
+      await ask(tenant, () => ({}))
     },
     close() {
       for (const { db } of indexes.values()) db.close()
@@ -68,12 +71,12 @@ export function openLocalIndex(folder: string, source: Omit<IndexSource, 'tenant
   }
 }
 
-async function takeIn({ db, reader }: Opened, source: IndexSource): Promise<void> {
-  for (let more = true; more; ) {
-    const { done, changed, next } = await applyChanges(db, source)
+async function takeIn({ db, reader }: Opened, source: IndexSource): Promise<string> {
+  for (;;) {
+    const { done, changed, next, as_of } = await applyChanges(db, source)
     if (changed) reader.changed()
-    await source.graph.dropChanges(source.tenant, done)
-    more = next !== undefined && done.length > 0
+    if (done.length > 0) await source.graph.dropChanges(source.tenant, done)
+    if (next === undefined || done.length === 0) return as_of
   }
 }
 
