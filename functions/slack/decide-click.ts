@@ -16,7 +16,7 @@ export async function decideClick(world: World, tenant: string, click: SlackClic
   const request = requestOfClick(tenant, click)
   if ((await world.runs.noteRequest(request)) === 'done') return
   const refusal = await decide(world, tenant, click)
-  if (refusal !== undefined) await tell(world, click, refusal)
+  if (refusal !== undefined) await tell(world, click, `Nothing was decided. ${refusal}`)
   await world.runs.endRequest(request)
 }
 
@@ -32,12 +32,38 @@ async function decide(world: World, tenant: string, click: SlackClick): Promise<
   const { approval_id, decision, feedback } = click
   const principal = personOf(world, tenant, click.user)
   const words = feedback === undefined ? {} : { feedback }
+  const wish = { approval_id, decision, digest: item.digest, ...words }
   try {
-    await decideApproval(world, run, principal, { approval_id, decision, digest: item.digest, ...words }, 'slack')
+    await whileAway(world, () => decideApproval(world, run, principal, wish, 'slack'))
     return undefined
   } catch (error) {
     if (!(error instanceof Fault) || error.name === 'Bug') throw error
-    return isOwn(error, principal, decision) ? undefined : error.message
+    if (error.name === 'Unavailable') {
+      await tell(world, click, UNKNOWN)
+      throw error
+    }
+    if (!(await isOwn(world, run, click, { error, principal }))) return error.message
+    // Who decided may have died before it said so: the run need not wait for the sweeper.
+    await world.outbox.nudge(run)
+    return undefined
+  }
+}
+
+const UNKNOWN =
+  'The record of this run does not answer: it is not known whether this was decided. Click again if the message keeps its buttons.'
+const TRIES = 3
+const PAUSE_MS = 1_000
+
+/** A store that is away for a moment refuses nothing; what it took without saying so is seen as made by the next try. */
+async function whileAway(world: World, work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      if (!(error instanceof Fault) || error.name !== 'Unavailable' || tries === TRIES) throw error
+      await world.clock.delay(PAUSE_MS)
+    }
   }
 }
 
@@ -55,14 +81,24 @@ function personOf({ settings }: World, tenant: string, user: string): Principal 
   return { kind: kind as Principal['kind'], id, tenant, scopes }
 }
 
-/** The same decision of the same person: an earlier delivery of this click, or an impatient second one. */
-function isOwn({ code, facts }: Fault, principal: Principal, decision: SlackClick['decision']): boolean {
-  if (code !== 'already_decided' || facts.decided_by !== principalName(principal)) return false
-  return facts.status === (decision === 'reject' ? 'rejected' : 'approved')
+/** The same decision, or vote, of the same person: an earlier delivery of this click, or an impatient second one. */
+async function isOwn(
+  { runs }: World,
+  run: RunKey,
+  { approval_id, decision }: SlackClick,
+  { error, principal }: { readonly error: Fault; readonly principal: Principal },
+): Promise<boolean> {
+  const { code, facts } = error
+  const name = principalName(principal)
+  const isYes = decision !== 'reject'
+  const isSame = code === 'already_decided' && facts.status === (isYes ? 'approved' : 'rejected')
+  if (isSame && facts.decided_by === name) return true
+  if (!isYes || !(isSame || code === 'already_voted')) return false
+  const votes = (await runs.head(run, []))?.approvals[approval_id]?.votes ?? []
+  return votes.some(({ by, via }) => by === name && via === 'slack')
 }
 
-async function tell({ slack, log }: World, { channel, user, approval_id }: SlackClick, why: string): Promise<void> {
-  const words = `Nothing was decided. ${why}`
+async function tell({ slack, log }: World, { channel, user, approval_id }: SlackClick, words: string): Promise<void> {
   try {
     if (slack === undefined) return
     const text = escaped(words, 300)

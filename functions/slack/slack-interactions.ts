@@ -21,7 +21,7 @@ export const handler: Handler = async (event, { world }) => {
     return await answerTo(event as HttpEvent, world)
   } catch (error) {
     if (!isOurs(error)) world.log.error('interaction failed', { error: String(error) })
-    return refuse(error instanceof Fault && error.name === 'Unavailable' ? tryAgain(error) : error)
+    return refuse(error instanceof Fault && error.name !== 'Bug' && !isOurs(error) ? tryAgain(error) : error)
   }
 }
 
@@ -30,7 +30,7 @@ function isOurs(error: unknown): boolean {
   return error instanceof Fault && (error.status === 401 || error.status === 404)
 }
 
-/** Anybody may send requests here: what did not answer stays in the log. */
+/** Anybody may send requests here: what did not answer, or which secret is missing, stays in the log. */
 function tryAgain(cause: Fault): Fault {
   return new Fault('Unavailable', 'try_again', 'Cannot take this click now. Try again.', { cause })
 }

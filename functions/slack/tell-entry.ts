@@ -19,7 +19,11 @@ export async function tellEntry(world: World, run: RunKey, note: Note): Promise<
   if (note.about === 'run_ended') return tellEnd(world, run, head, items)
   const item = items.find(({ id }) => id === note.approval_id)
   if (item === undefined || head.approvals[item.id] === undefined) return
-  if (note.about === 'asked') return ask(world, run, head, { item, root: rootOf(world, items) })
+  const isAsked = head.state === 'running' && head.approvals[item.id]?.status === 'pending'
+  // Slack was away when it was asked, or not configured: whoever is reminded sees it now.
+  if (note.about === 'asked' || (item.slack === undefined && isAsked)) {
+    return ask(world, run, head, { item, root: rootOf(world, items) })
+  }
   if (item.slack === undefined) return
   const asked = await readAsked(world, run, head, item)
   await call(world, 'chat.update', { ...at(item.slack), ...approvalMessage(asked) })

@@ -81,9 +81,17 @@ function factsOf({ run_id, dag_name, item, cost, approval }: AskedInSlack): Bloc
 /** So many gates have room; a block has at most twenty. */
 const GATES_SHOWN = 20
 
+/** Characters of one reason. */
+const REASON_LENGTH = 300
+
+/** Not escaped: the text it becomes part of is. */
+function cut(reason: string): string {
+  return reason.length > REASON_LENGTH ? `${reason.slice(0, REASON_LENGTH)}…` : reason
+}
+
 /** What a question in the middle of an attempt is about. */
 function reasonsOf({ gates = [], raise }: ApprovalItem): readonly Block[] {
-  const failed = gates.slice(0, GATES_SHOWN).map(({ name, reason }) => `${name}: ${escaped(reason, 300)}`)
+  const failed = gates.slice(0, GATES_SHOWN).map(({ name, reason }) => `${name}: ${cut(reason)}`)
   const caps = [
     raise?.tokens === undefined ? [] : `${raise.tokens} tokens`,
     raise?.usd_micros === undefined ? [] : `$${(raise.usd_micros / 1_000_000).toFixed(4)}`,
@@ -127,7 +135,7 @@ function smallPrint({ approval, item, users }: AskedInSlack): Block {
   const listed = [...item.approvers, ...(approval.escalated === true ? (item.escalate?.to ?? []) : [])]
   const told = mentions(listed, users)
   const named = listed.filter((name) => mentions([name], users) === '')
-  const others = named.slice(0, 20).map((name) => `\`${escaped(name.replace(/[`*_~]/g, ''), 60)}\``)
+  const others = named.slice(0, 20).map((name) => `\`${escaped(name.replaceAll('`', ''), 60)}\``)
   const who = [told, ...others].filter((part) => part !== '').join(' ')
   return block.small(`Until ${dateMarkup(approval.expires_at)}${who === '' ? '' : ` · may decide: ${who}`}`)
 }

@@ -220,4 +220,12 @@ describe('a question', () => {
   ])('%j has the buttons %j', (more, buttons) => {
     expect(actions(more)).toEqual(buttons)
   })
+
+  test('tells why a gate failed with its signs escaped once, and who may decide by their whole names', () => {
+    const gates = [{ name: 'short', reason: 'x < 5 & y' }]
+    const more = { about: 'post_gates', gates, approvers: ['user:ana_b', 'iam:*~x`'] } as const
+    const told = JSON.stringify(approvalMessage({ ...one, item: { ...item, ...more } }))
+    expect(told).toContain('short: x &lt; 5 &amp; y')
+    expect(told).toContain('may decide: `user:ana_b` `iam:*~x`')
+  })
 })

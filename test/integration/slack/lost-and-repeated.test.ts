@@ -1,0 +1,107 @@
+import { afterEach, expect, test } from 'vitest'
+import { Fault } from '../../../shared/errors.ts'
+import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { signedHeaders } from '../../emulators/slack-signature.ts'
+import { ANA, BEN, buttonsOf, decided, deploy, openSlackPlace, type SlackPlace, WORKSPACE } from './slack-place.ts'
+
+let open: SlackPlace | undefined
+afterEach(async () => {
+  await open?.close()
+  open = undefined
+})
+
+/** Resolves when everything that a click set going is over. */
+async function quiet({ place }: SlackPlace): Promise<void> {
+  await place.world.clock.delay(500)
+}
+
+test('a place without its signing secret tells a stranger neither its name nor that it is missing', async () => {
+  open = await openSlackPlace({}, {}, { keys: new Map([['SLACK_TOKEN', WORKSPACE.token]]) })
+  const body = 'payload=%7B%7D'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', ...signedHeaders('a guess', body) }
+  const answer = await fetch(`${open.place.url}/api/slack/interactions`, { method: 'POST', body, headers })
+  const told = await answer.text()
+  expect([answer.status, JSON.parse(told)]).toEqual([503, expect.objectContaining({ code: 'try_again' })])
+  expect(told).not.toMatch(/SLACK_SECRET|environment|secret/)
+})
+
+test('a decision the store took without saying so is made once, and nobody is told that it was not', async () => {
+  open = await openSlackPlace()
+  const { slack } = open
+  const id = await open.start(deploy())
+  const message = await open.message(() => true)
+  const runs = open.place.world.runs as { append: RunStore['append'] }
+  const { append } = runs
+  let lost = 0
+  runs.append = async (given) => {
+    const done = await append(given)
+    if (lost > 0 || !given.events.some(({ type }) => type === 'approval:decided')) return done
+    lost += 1
+    throw new Fault('Unavailable', 'aws_unavailable', 'Cannot use the run store.')
+  }
+  await slack.deliver(slack.clickBody(message, 'sluice_approve', ANA))
+  const events = await open.ended(id)
+  await open.message(({ edits }) => edits > 0)
+  await open.place.world.clock.delay(1_500)
+  expect([lost, events.filter(decided).length, slack.ephemerals]).toEqual([1, 1, []])
+})
+
+test('a store that stays away is told as what it is: not known, and not refused', async () => {
+  open = await openSlackPlace()
+  const { slack } = open
+  const id = await open.start(deploy())
+  const message = await open.message(() => true)
+  const runs = open.place.world.runs as { append: RunStore['append'] }
+  const { append } = runs
+  runs.append = async (given) => {
+    if (!given.events.some(({ type }) => type === 'approval:decided')) return append(given)
+    throw new Fault('Unavailable', 'aws_unavailable', 'Cannot use the run store: dynamodb:UpdateItem did not answer.')
+  }
+  const body = slack.clickBody(message, 'sluice_approve', ANA)
+  await slack.deliver(body)
+  const told = await open.eventually(() => slack.ephemerals[0])
+  expect(told.text).toMatch(/^The record of this run does not answer: it is not known whether this was decided\./)
+  expect(told.text).not.toContain('dynamodb')
+  runs.append = append
+  // The very same request, delivered again, is not taken for done.
+  await slack.deliver(body)
+  expect((await open.ended(id)).filter(decided)).toHaveLength(1)
+})
+
+test('a vote delivered ten times at once is one vote, and nobody is told that nothing was decided', async () => {
+  open = await openSlackPlace()
+  const { slack } = open
+  const id = await open.start(deploy({ quorum: 2 }))
+  const message = await open.message(() => true)
+  const body = slack.clickBody(message, 'sluice_approve', ANA)
+  await Promise.all(Array.from({ length: 10 }, () => slack.deliver(body)))
+  await open.until(id, decided)
+  await quiet(open)
+  expect(slack.ephemerals).toEqual([])
+  await slack.deliver(slack.clickBody(message, 'sluice_approve', BEN))
+  expect((await open.ended(id)).filter(decided)).toHaveLength(2)
+  await quiet(open)
+  await slack.deliver(body)
+  await quiet(open)
+  expect(slack.ephemerals).toEqual([])
+})
+
+test('a question Slack was never told of is in its first reminder, with buttons', async () => {
+  open = await openSlackPlace()
+  const { slack } = open
+  slack.fail('chat.postMessage', 'error:channel_not_found')
+  const id = await open.start(deploy({ remind_sec: 2, timeout_sec: 100 }))
+  const run = { tenant: 'main', run_id: id }
+  await open.eventually(() => slack.calls.length === 1)
+  // As who performs the outbox drops it after an hour.
+  const owed = (await open.place.world.runs.head(run))?.outbox ?? []
+  expect(owed).toMatchObject([{ kind: 'notify', about: 'asked' }])
+  await open.place.world.runs.settleOutbox(
+    run,
+    owed.map((entry) => entry.id),
+  )
+  const message = await open.message(() => true)
+  expect(buttonsOf(message)).toContain('sluice_approve')
+  await slack.deliver(slack.clickBody(message, 'sluice_approve', ANA))
+  expect((await open.ended(id)).at(-1)?.type).toBe('run:completed')
+})
