@@ -9,7 +9,7 @@ const AIM = 900
 /** A passage without any end of a sentence is cut at a blank, or hard, here. */
 const MOST = 1_400
 /** Passages of one body; 900 characters each, so about 1 MB. What comes after is not searched. */
-export const MOST_PASSAGES = 1_200
+const MOST_PASSAGES = 1_200
 
 /**
  * A body cut into passages that together are the body, each ending where a paragraph or a sentence ends where there is
