@@ -21,7 +21,6 @@ export interface StoredDecision {
   readonly edits_ref?: string
   readonly edits_hash?: string
   readonly iterate?: RestartMode
-  readonly starter: string
 }
 
 /**
@@ -51,7 +50,6 @@ export async function checkDecision(
   const edits = isEdited ? await checkEdits(world, run, item, decision) : undefined
   const put = (text: string) => world.objects.put(run.tenant, Buffer.from(text))
   return {
-    starter: meta.starter,
     ...(feedback === undefined ? {} : { feedback_ref: (await put(feedback)).ref }),
     ...(edits === undefined ? {} : { edits_ref: (await put(edits)).ref, edits_hash: sha256(edits) }),
     ...(iterate === undefined ? {} : { iterate }),

@@ -182,7 +182,11 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
   },
   budget: {
     section: 'Caps of a run. An estimate is reserved before each call; one that does not fit is not made.',
-    keys: { ...CAPS, on_exceed: 'What happens then: the block fails (fail), or a person is asked to raise the cap (ask). Default: fail.' },
+    keys: {
+      ...CAPS,
+      on_exceed:
+        'What happens then: the block fails (fail), or a person is asked to raise the cap (ask). Default: fail.',
+    },
   },
   block_budget: { section: 'Caps of one block.', keys: CAPS },
   bounce: {

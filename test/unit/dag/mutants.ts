@@ -60,7 +60,17 @@ export const FULL = {
     {
       id: 'ok',
       mode: 'approval',
-      approval: { prompt: 'Go?', show: ['plan.plan'], approvers: ['user:a'] },
+      approval: {
+        prompt: 'Go?',
+        show: ['plan.plan'],
+        approvers: ['user:a', 'group:release'],
+        quorum: 1,
+        remind_sec: 60,
+        escalate: { after_sec: 120, to: ['group:leads'] },
+        edit: ['plan'],
+        on_reject: 'iterate',
+        max_iterations: 2,
+      },
       inputs: { plan: { from: 'plan.plan', type: 'string' } },
     },
   ],
