@@ -146,6 +146,52 @@ describe('a post-gate with on_fail: ask', () => {
   })
 })
 
+describe('an attempt that waits for an answer', () => {
+  test('holds no place: with max_parallel 1 the other blocks run meanwhile, and it takes one again to go on', async () => {
+    const { probe, calls } = counting()
+    open = await openTestPlace({ providers: { probe } })
+    const inputs = { goal: 'string' }
+    const guarded = block('plan', [], { inputs, pre_gates: [asks('good', 'good', 'goal')] })
+    const run = await open.start(
+      { blocks: [guarded, block('other'), block('more', ['other'])] },
+      { context: { goal: 'bad' }, options: { max_parallel: 1 } },
+    )
+    const question = await asked(open, run, 'plan')
+    await open.until(run, ({ type, block_id }) => type === 'block:completed' && block_id === 'more')
+    const head = await open.place.world.runs.head({ tenant: 'main', run_id: run })
+    expect(head?.running).toEqual([])
+    await decide(open, run, question, 'waive', 'fine')
+    expect((await open.ended(run)).at(-1)?.type).toBe('run:completed')
+    expect(['plan', 'other', 'more'].map(calls)).toEqual([1, 1, 1])
+    await expectVerified(open, run)
+  })
+
+  test.each(['pre', 'post'])(
+    'about its %s-gates is read from the events where its record was lost with its writer',
+    async (phase) => {
+      const { probe, calls } = counting()
+      open = await openTestPlace({ providers: { probe } })
+      const { runs } = open.place.world
+      const append = runs.append.bind(runs)
+      Object.assign(runs, {
+        append: ({ projection, ...change }: Parameters<typeof append>[0]) => {
+          const isAsked = change.events.some(({ type }) => type === 'block:asked')
+          return append(isAsked || projection === undefined ? change : { ...change, projection })
+        },
+      })
+      const gates =
+        phase === 'pre' ? { pre_gates: [asks('good', 'good', 'first')] } : { post_gates: [asks('good', 'good')] }
+      const run = await open.start({
+        blocks: [block('first'), block('plan', ['first'], gates), block('use', ['plan'])],
+      })
+      await decide(open, run, await asked(open, run, 'plan'), 'waive', 'fine')
+      expect((await open.ended(run)).at(-1)?.type).toBe('run:completed')
+      expect(['plan', 'use'].map(calls)).toEqual([1, 1])
+      await expectVerified(open, run)
+    },
+  )
+})
+
 describe('a pre-gate with on_fail: ask', () => {
   const GUARDED = {
     blocks: [
