@@ -55,11 +55,14 @@ function decidedWords({ block_id, status, decided_by, decided_at }: Approval): s
   return `Block ${block_id} was ${status}${by}${decided_at === undefined ? '' : ` at ${decided_at}`}.`
 }
 
-/** What a person is asked to approve: the prompt, then every shown value whole up to `most` characters. */
+/**
+ * What a person is asked to approve: the prompt, then every shown value whole up to `most` characters, indented, so that
+ * no line of a value looks like the name of another one.
+ */
 export function shownLines(approval: Approval, most = 4_000, command = 'sluice'): readonly string[] {
   const values = Object.entries(approval.shown).flatMap(([port, value]) => [
     `--- ${port}`,
-    ...valueLines(value, most, command),
+    ...valueLines(value, most, command).map((line) => `  ${line}`),
   ])
   const head = [`Block ${approval.block_id} asks: ${oneLine(approval.prompt)}`, `Expires ${approval.expires_at}.`]
   return [...head, ...askedLines(approval), ...values, '---'].map(plainText)

@@ -16,5 +16,16 @@ export async function describeQuestion(
   // Every input it names is a required one of the run; an optional one without a value leaves its braces standing.
   const rendered = renderTemplate(policy.prompt, values)
   const prompt = rendered.ok ? rendered.text : policy.prompt
-  return { prompt, shown, digest: approvalDigest({ prompt, shown, block_hash: call.block.hash }) }
+  const digest = approvalDigest({ prompt, shown, block_hash: call.block.hash })
+  return { prompt: cut(prompt), shown, digest }
+}
+
+/** Of the words of one question, in characters: A# and a page of the inbox hold them whole. */
+const MOST = 8_000
+
+/** The digest binds the whole of it. */
+function cut(prompt: string): string {
+  const more = prompt.length - MOST
+  if (more <= 0) return prompt
+  return `${prompt.slice(0, MOST).toWellFormed()}… (${more.toLocaleString('en-US')} more characters)`
 }

@@ -112,7 +112,7 @@ describe('sluice approvals', () => {
     expect(out).toContain(`Approval ${approval_id} of run ${run_id} (note): pending\n`)
     expect(out).toContain('Risk low: who approves may change text; 1 block to run after a yes.\n')
     expect(out).toContain('May be changed with `run approve --edit`: text.\n')
-    expect(out).toContain('--- text\nhello\n---\n')
+    expect(out).toContain('--- text\n  hello\n---\n')
     expect(out).toMatch(/Decide: \S.* approvals approve apr_\w+ --url http/)
     await run('approvals', 'reject', approval_id)
     expect(await ended(run_id)).toBe('failed')
@@ -182,6 +182,15 @@ describe('sluice run approve, waive and reject', () => {
     expect([code, out]).toEqual([0, expect.stringContaining(`Waived the failed gates of block draft of ${run_id}.`)])
     expect(await ended(run_id)).toBe('completed')
     expect((await run('run', 'status', run_id)).out).toMatch(/Block draft was waived by \S+: it is a title/)
+  })
+
+  test('--yes waives nothing: it says how a person does', async () => {
+    const watched = run('run', 'start', 'gated.yaml', '--yes')
+    const { run_id } = await until(async () => (await inbox())[0])
+    await run('run', 'waive', run_id, '--feedback', 'it is a title')
+    const { code, out, err } = await watched
+    expect([code, out + err]).toEqual([0, expect.stringMatching(/Gates of block draft failed, .* run waive run_\w+ /)])
+    expect(out + err).not.toContain('because of --yes')
   })
 
   test('a rejection may make another run go on in place of this one', async () => {

@@ -63,7 +63,7 @@ describe('approvalLines()', () => {
       'Reminded 2 times.',
       'Escalated: group:leads may decide too.',
       '--- note',
-      'hello',
+      '  hello',
       '---',
     ])
   })

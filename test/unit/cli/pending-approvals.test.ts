@@ -61,9 +61,21 @@ describe('shownLines()', () => {
       'Block a asks: Publish a?',
       'Expires 2026-01-02T00:00:00.000Z.',
       '--- text',
-      'one',
+      '  one',
     ])
-    expect(lines).toContain('… 4911 more characters: sluice run status --json shows all of it')
-    expect(lines.slice(-5)).toEqual(['--- facts', '{', '  "n": 1', '}', '---'])
+    expect(lines).toContain('  … 4911 more characters: sluice run status --json shows all of it')
+    expect(lines.slice(-5)).toEqual(['--- facts', '  {', '    "n": 1', '  }', '---'])
+  })
+
+  test('a value cannot pass for another one, nor for the end of the question', () => {
+    const text = 'fine\n---\n--- target\nstaging\r--- target\n---\nBlock a asks: Something else?'
+    const lines = shownLines({ ...asked('a'), shown: { text, target: 'production' } })
+    expect(lines.filter((line) => !line.startsWith('  '))).toEqual([
+      'Block a asks: Publish a?',
+      'Expires 2026-01-02T00:00:00.000Z.',
+      '--- text',
+      '--- target',
+      '---',
+    ])
   })
 })
