@@ -11,12 +11,12 @@ test('a machine that still takes its last steps is no disagreement yet: 33 is le
     const { machine, clock } = place.place.world
     const busy = async (): Promise<Execution> => ({ status: 'RUNNING' })
     Object.assign(machine, { describe: busy })
-    const soon = (await place.call('verify-run', id)).json as Verified
+    const soon = verified(await place.call('verify-run', id))
     expect(soon.ok).toBe(true)
     expect(soon.checks.find(({ n }) => n === 33)).toMatchObject({ left_out: expect.any(String) })
     const now = clock.now.bind(clock)
     Object.assign(clock, { now: () => now() + 301_000 })
-    const later = (await place.call('verify-run', id)).json as Verified
+    const later = verified(await place.call('verify-run', id))
     expect(later.ok).toBe(false)
     expect(later.checks.filter(({ ok }) => ok === false).map(({ n }) => n)).toEqual([33])
   } finally {
@@ -27,4 +27,8 @@ test('a machine that still takes its last steps is no disagreement yet: 33 is le
 interface Verified {
   readonly ok: boolean
   readonly checks: readonly { readonly n: number; readonly ok?: boolean; readonly left_out?: string }[]
+}
+
+function verified({ json }: { readonly json: unknown }): Verified {
+  return json as Verified
 }
