@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FilterSql } from './filter-sql.ts'
-import { PASSAGE_SPAN } from './index-schema.ts'
 import type { ParsedSearch } from './parse-search.ts'
+import { PASSAGE_SPAN } from './passage-span.ts'
 
 /** A passage some word of which is looked for. */
 export interface FoundPassage {

@@ -3,7 +3,7 @@ import { cutSnippet } from '../../shared/graph/cut-snippet.ts'
 import type { SearchHit } from '../../shared/graph/search-index.ts'
 import type { FilterSql } from './filter-sql.ts'
 import type { Found } from './find-passages.ts'
-import { PASSAGE_SPAN } from './index-schema.ts'
+import { PASSAGE_SPAN } from './passage-span.ts'
 import type { Ranked } from './rank-passages.ts'
 
 interface Ranking {

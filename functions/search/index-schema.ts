@@ -34,5 +34,3 @@ CREATE INDEX stated_object ON stated (predicate, object);
 CREATE TABLE edges (src INTEGER NOT NULL, dst INTEGER NOT NULL, PRIMARY KEY (src, dst)) WITHOUT ROWID;
 CREATE INDEX edges_dst ON edges (dst);
 `
-
-export const PASSAGE_SPAN = 2_048

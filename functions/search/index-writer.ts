@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Entity } from '../../shared/graph/entity.ts'
 import { rowsOf } from './entity-rows.ts'
-import { PASSAGE_SPAN } from './index-schema.ts'
+import { PASSAGE_SPAN } from './passage-span.ts'
 
 /** Puts entities into an open index and takes them out. The caller holds the transaction. */
 export interface IndexWriter {
