@@ -50,13 +50,21 @@ export function diffuseIn(
     return node === undefined ? [] : [{ node, weight }]
   })
   const scores = diffuse(graph.adjacency, places)
-  const met: number[] = []
-  for (let place = 0; place < scores.length; place += 1) if ((scores[place] ?? 0) > 0) met.push(place)
-  met.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b)
   return scoredHits(
     db,
-    met.slice(0, limit).map((place) => ({ node: graph.nodes[place] ?? 0, score: scores[place] ?? 0 })),
+    highest(scores, limit).map((place) => ({ node: graph.nodes[place] ?? 0, score: scores[place] ?? 0 })),
   )
+}
+
+/** Places of the highest scores above 0. Numbers alone are sorted first, several times faster than places by score. */
+function highest(scores: Float64Array, most: number): readonly number[] {
+  const least = scores.toSorted()[Math.max(0, scores.length - most)] ?? 0
+  const met: number[] = []
+  for (let place = 0; place < scores.length; place += 1) {
+    const score = scores[place] ?? 0
+    if (score > 0 && score >= least) met.push(place)
+  }
+  return met.toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b).slice(0, most)
 }
 
 /** By halves. */

@@ -39,9 +39,7 @@ export function scoredHits(db: DatabaseSync, places: readonly { readonly node: n
 /** Entities of a filter, newest first; those without a time come last. */
 export function newestHits(db: DatabaseSync, { condition, values }: FilterSql, limit: number): readonly SearchHit[] {
   const rows = db
-    .prepare(
-      `SELECT e.node FROM entities e WHERE ${condition} ORDER BY e.at IS NULL, e.at DESC, e.entity_id LIMIT ${limit}`,
-    )
+    .prepare(`SELECT e.node FROM entities e WHERE ${condition} ORDER BY e.at DESC, e.entity_id LIMIT ${limit}`)
     .all(...values)
   return scoredHits(
     db,

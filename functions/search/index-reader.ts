@@ -87,9 +87,13 @@ function byName(db: DatabaseSync, alias: 0 | 1, name: string) {
 function bySuffix(db: DatabaseSync, part: string) {
   const start = part.split('.').toReversed().join('.')
   // '/' comes after '.', and no id has it.
+  // Found first and sorted then: to sort by id, SQLite would read every entity.
   return db
     .prepare(
-      `SELECT entity_id FROM entities WHERE hash IS NOT NULL AND (reversed = ?1 OR (reversed > ?2 AND reversed < ?3))
+      `SELECT entity_id FROM (
+         SELECT entity_id FROM entities WHERE hash IS NOT NULL AND reversed = ?1
+         UNION ALL
+         SELECT entity_id FROM entities WHERE hash IS NOT NULL AND reversed > ?2 AND reversed < ?3)
        ORDER BY entity_id LIMIT ?4`,
     )
     .all(start, `${start}.`, `${start}/`, LOOKUP_LIMIT)

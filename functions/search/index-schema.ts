@@ -17,7 +17,7 @@ CREATE TABLE entities (
   node INTEGER PRIMARY KEY, entity_id TEXT NOT NULL UNIQUE, reversed TEXT NOT NULL, hash TEXT, label TEXT, names TEXT,
   type TEXT, kind TEXT, segment TEXT, domain TEXT, at INTEGER, lat REAL, lon REAL, ref TEXT, passages INTEGER);
 CREATE INDEX entities_reversed ON entities (reversed) WHERE hash IS NOT NULL;
-CREATE INDEX entities_at ON entities (at) WHERE at IS NOT NULL;
+CREATE INDEX entities_newest ON entities (at DESC, entity_id);
 CREATE INDEX entities_place ON entities (lat, lon) WHERE lat IS NOT NULL;
 CREATE TABLE passages (id INTEGER PRIMARY KEY, facts TEXT, text TEXT NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5 (

@@ -3,9 +3,9 @@ import type { Adjacency } from './adjacency.ts'
 /** How often a walker goes on rather than back to a seed: two hops still count, ten do not. */
 const GO_ON = 0.6
 /** Mass that may still be under way when the walk is cut: ranks of the first hundred do not change below it. */
-const RESIDUE = 1e-4
-/** With GO_ON this many rounds leave less than RESIDUE under way: 0.6 ** 19. */
-const MOST_ROUNDS = 19
+const RESIDUE = 1e-3
+/** With GO_ON this many rounds leave less than RESIDUE under way: 0.6 ** 14. */
+const MOST_ROUNDS = 14
 
 interface Seed {
   readonly node: number
