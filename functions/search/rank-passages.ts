@@ -3,7 +3,7 @@ import type { Found } from './find-passages.ts'
 import type { ParsedSearch } from './parse-search.ts'
 import { type ReadPassage, scorePassage, type Wanted } from './score-passage.ts'
 
-/** Best passages whose words are added to a question's, how many words, and their part of the whole (docs/adr/0048). */
+/** Best passages whose words are added to a question's, how many words, and their part of the whole (docs/adr/0043). */
 const FEEDBACK = { passages: 3, words: 20, part: 0.5 } as const
 /** A search of fewer words names what it wants: it is not widened. */
 const LEAST_STEMS = 3

@@ -1,4 +1,4 @@
-/** BM25's saturation and length, chosen by measurement (docs/adr/0048); names count as a title. */
+/** BM25's saturation and length, chosen by measurement (docs/adr/0043); names count as a title. */
 const K1 = 2
 const B = 0.75
 const NAME_WEIGHT = 2

@@ -24,7 +24,7 @@ export function openGraphStore(
 }
 
 /**
- * The graph store on a table of the shape of shared/runs/table.ts (docs/adr/0046): no transactions, no counters, no
+ * The graph store on a table of the shape of shared/runs/table.ts (docs/adr/0041): no transactions, no counters, no
  * scans; every write is safe to repeat. Faults beside the port's own: Unavailable (throttled, 5xx, network; store_busy).
  */
 export function graphStoreOn(options: RunTableOptions): GraphStore {
