@@ -4,6 +4,7 @@ import { addApprovals } from '../../clients/cli/approvals.ts'
 import { addDocumentCommands } from '../../clients/cli/document-commands.ts'
 import { addGates } from '../../clients/cli/gates.ts'
 import { addPlaceCommands } from '../../clients/cli/place-commands.ts'
+import { addResearch } from '../../clients/cli/research.ts'
 import { addRun } from '../../clients/cli/run.ts'
 import { openSession } from '../../clients/cli/session.ts'
 import { ROUTES } from '../../shared/catalog.ts'
@@ -85,7 +86,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
 /** Leaves of the command tree, as a person types them, with their long options. */
 function cliCommands(): ReadonlyMap<string, readonly string[]> {
   const session = openSession()
-  const adders = { addApprovals, addDocumentCommands, addGates, addPlaceCommands, addRun }
+  const adders = { addApprovals, addDocumentCommands, addGates, addPlaceCommands, addResearch, addRun }
   const used = [...readText('clients/cli/main.ts').matchAll(/import \{ (add\w+) \}/g)].map(([, name]) => name)
   expect(used).toEqual(Object.keys(adders))
   const sluice = new Command('sluice')
