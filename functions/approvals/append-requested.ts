@@ -7,15 +7,17 @@ import type { NewEvent } from '../../shared/runs/event.ts'
 import type { HeadApproval } from '../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
-import type { Append } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { tellAtOnce } from '../blocks/told-use.ts'
 import { fewNames } from './few-names.ts'
 import { notifyEntry } from './notify-entry.ts'
 
-/** Records that a person is asked from now on, while the lane of the attempt it is about still `stands` there; what judges of the pre-gates used goes with it. */
-export async function appendRequested(call: BlockCall, item: ApprovalItem, stands?: Append['while']): Promise<void> {
-  const { world, run, block, lane } = call
+/**
+ * Records that a person is asked from now on; what judges of the pre-gates used goes with it. Only while the lane of the
+ * block, or of the attempt it is about, is where it was: who stops it meanwhile finds no question to cancel.
+ */
+export async function appendRequested(call: BlockCall, item: ApprovalItem): Promise<void> {
+  const { world, run, block, lane, lane_key, raw_lane } = call
   const { id, requested_at: at } = item
   const set = openApproval(item)
   const requested = tellAtOnce(call, 0, requestedEvent(item))
@@ -28,7 +30,7 @@ export async function appendRequested(call: BlockCall, item: ApprovalItem, stand
     lane: approvalLane(id, block.index),
     ordinal: step,
     guard: { below: step },
-    ...(stands === undefined ? {} : { while: stands }),
+    while: [{ lane: lane_key, is: raw_lane }],
     at,
     ...requested,
     events: [...ready, ...requested.events],

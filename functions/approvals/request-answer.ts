@@ -17,8 +17,7 @@ export async function requestAnswer(call: BlockCall, token: string): Promise<boo
   const item = known ?? (await makeAsk(call, ask))
   // Token first, then HEAD; a decider writes HEAD first, then reads the tokens: one of the two sees the other.
   await world.runs.putApproval(run, item, token)
-  // Who stops the block at this moment finds no question to cancel: then none is asked.
-  if (known === undefined) await appendRequested(call, item, { lane: lane_key, is: raw_lane })
+  if (known === undefined) await appendRequested(call, item)
   const now = await world.runs.head(run, [lane_key])
   const isPending = now?.state === 'running' && now.approvals[id]?.status === 'pending'
   return isPending && now.lanes[lane_key] === raw_lane

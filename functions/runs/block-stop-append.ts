@@ -9,7 +9,7 @@ import type { Head, HeadApproval, OutboxEntry } from '../../shared/runs/head.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
-import type { Append, RunKey } from '../../shared/runs/run-store.ts'
+import type { Append, LaneStands, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { deadlineAfterPause } from '../approvals/deadline-after-pause.ts'
 import { readProjections } from '../blocks/read-outputs.ts'
@@ -52,6 +52,7 @@ export async function blockStopAppend(world: StopWorld, stop: BlockStop, head: H
     lane: String(block.index),
     ordinal: place,
     guard: { is: raw },
+    while: questionLanes(stop, head),
     at,
     events: [{ type: 'block:cancelled', block_id: block.id, ...(attempt > 0 ? { attempt } : {}), data }],
     end: { block: block.index, ...(claimed?.items === undefined ? {} : { items: claimed.items.count }) },
@@ -97,11 +98,19 @@ function spentBy({ tokens, usd_micros }: Amount): Pick<EventData<'block:cancelle
   return tokens === 0 && usd_micros === 0 ? {} : { spent: { tokens_in: tokens, tokens_out: 0, usd_micros } }
 }
 
+/** A question that is asked, or a vote that comes, after `head` was read is seen by the next try. */
+function questionLanes({ block }: BlockStop, { lanes }: Head): readonly LaneStands[] {
+  return ['a', 'q'].map((kind) => {
+    const lane = `${kind}${block.index.toString(36)}`
+    return { lane, is: lanes[lane] ?? null }
+  })
+}
+
 /** The question is answered for good; nobody can decide it any more. */
 function questionOf({ block }: BlockStop, head: Head, epoch: number, at: string): Pick<Append, 'approval'> {
   const [id, asked] = openQuestion(block, head, epoch)
   if (asked === undefined) return {}
-  return { approval: { id, was: 'pending', set: { ...asked, status: 'cancelled', decided_at: at } } }
+  return { approval: { id, was: asked, set: { ...asked, status: 'cancelled', decided_at: at } } }
 }
 
 /** A block asks one thing at a time: for its dispatch, or in the middle of an attempt. */

@@ -81,6 +81,12 @@ export interface NewRun {
  */
 export type LaneGuard = { readonly is: number | null } | { readonly below: number }
 
+/** A lane, and where it is. */
+export interface LaneStands {
+  readonly lane: string
+  readonly is: number | null
+}
+
 export interface Append {
   readonly run: RunKey
   readonly lane: string
@@ -121,8 +127,8 @@ export interface Append {
   readonly share?: Caps & { readonly block: number }
   /** Raises caps of the run's ledger to this, where they are lower; a unit without a cap gets none. Never together with `reserve`. */
   readonly raise?: { readonly tokens?: number; readonly usd_micros?: number }
-  /** Also requires that another lane, of a block or an item, stands exactly there, else it is refused as `already`. */
-  readonly while?: { readonly lane: string; readonly is: number }
+  /** Also requires that other lanes stand exactly there (null = absent), else it is refused as `already`. */
+  readonly while?: readonly LaneStands[]
   readonly state?: RunState
   readonly deadline_at?: string
   /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */

@@ -89,15 +89,26 @@ function budgetTests(store: Store): void {
     expect(await store().append(reserving(run, '0', amount(29)))).toMatchObject({ ok: true })
   })
 
-  test('an append that goes by where another lane stands is refused once that one has moved', async () => {
+  test('an append that goes by where other lanes stand is refused once one of them has moved', async () => {
     const run = await begun(store, undefined)
     await store().append(step(run, '0', at(1, 60)))
-    const asking = (lane: string, is: number) => step(run, lane, at(1, 10), { while: { lane: '0', is } })
+    const asking = (lane: string, is: number | null, other: number | null = null) =>
+      step(run, lane, at(1, 10), {
+        while: [
+          { lane: '0', is },
+          { lane: '7', is: other },
+        ],
+      })
+    expect(await store().append(asking('q9', null))).toEqual({ ok: false, because: 'already' })
     expect(await store().append(asking('q0', at(1, 50)))).toEqual({ ok: false, because: 'already' })
     expect(await store().append(asking('q0', at(1, 60)))).toMatchObject({ ok: true })
-    await store().append(step(run, '0', at(1, 93)))
+    expect(await store().append(asking('q1', at(1, 60), at(1, 10)))).toEqual({ ok: false, because: 'already' })
+    await store().append(step(run, '7', at(1, 10)))
     expect(await store().append(asking('q1', at(1, 60)))).toEqual({ ok: false, because: 'already' })
-    expect(await store().append(asking('q2', at(2, 60)))).toEqual({ ok: false, because: 'already' })
+    expect(await store().append(asking('q1', at(1, 60), at(1, 10)))).toMatchObject({ ok: true })
+    await store().append(step(run, '0', at(1, 93)))
+    expect(await store().append(asking('q3', at(1, 60), at(1, 10)))).toEqual({ ok: false, because: 'already' })
+    expect(await store().append(asking('q2', at(2, 60), at(1, 10)))).toEqual({ ok: false, because: 'already' })
   })
 
   test('settling below the estimate gives the rest back, above it goes over the cap and closes it', async () => {

@@ -115,7 +115,7 @@ function refused(run: ModelRun, append: Append): string | undefined {
   const { lane, guard, item_of, approval, start } = append
   if (run.state !== 'running') return 'terminal'
   if (!admits(guard, run.lanes.get(lane) ?? null) || !isOpen(run, item_of)) return 'already'
-  if (append.while !== undefined && run.lanes.get(append.while.lane) !== append.while.is) return 'already'
+  if ((append.while ?? []).some(({ lane, is }) => (run.lanes.get(lane) ?? null) !== is)) return 'already'
   if (approval !== undefined && !isSame(run.approvals.get(approval.id), approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
   if (!fitsLedger(run, append)) return 'budget'
@@ -301,7 +301,10 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
       ...(settle === undefined ? {} : { settle: { reserved: NOTHING, spent: settle } }),
     })),
   fc
-    .record({ lane: fc.constantFrom('0', '1', '1.3'), is: fc.constantFrom(10, 20, 1_010) })
+    .array(fc.record({ lane: fc.constantFrom('0', '1', '1.3'), is: fc.constantFrom(null, 10, 20, 1_010) }), {
+      minLength: 1,
+      maxLength: 2,
+    })
     .map((stands) => ({ while: stands })),
 )
 

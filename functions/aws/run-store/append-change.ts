@@ -109,7 +109,7 @@ function guards(terms: Terms, append: Append, limit: number): readonly string[] 
     `size(${path('tail')}) < ${value(as.number(limit))}`,
     laneGuard(terms, append),
     ...itemGuard(terms, append),
-    ...(append.while === undefined ? [] : [laneGuard(terms, { lane: append.while.lane, guard: append.while })]),
+    ...(append.while ?? []).map((stands) => laneGuard(terms, { lane: stands.lane, guard: stands })),
   ]
   if (approval !== undefined) all.push(approvalGuard(terms, approval))
   if (start !== undefined && start.limit > 0) {

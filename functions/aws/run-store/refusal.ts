@@ -26,7 +26,7 @@ function fitsShare(seen: StoredHead, { reserve, share }: Append): boolean {
 }
 
 function stands({ head }: StoredHead, append: Append): boolean {
-  return append.while === undefined || head.lanes[append.while.lane] === append.while.is
+  return (append.while ?? []).every(({ lane, is }) => (head.lanes[lane] ?? null) === is)
 }
 
 function isOpen({ head, open }: StoredHead, { item_of }: Append): boolean {

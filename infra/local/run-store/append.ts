@@ -57,7 +57,7 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
 }
 
 function stands(reader: HeadReader, run: number, append: Append): boolean {
-  return append.while === undefined || reader.lane(run, append.while.lane) === append.while.is
+  return (append.while ?? []).every(({ lane, is }) => (reader.lane(run, lane) ?? null) === is)
 }
 
 function isOpen(reader: HeadReader, run: number, { item_of }: Append): boolean {
