@@ -67,6 +67,10 @@ const OPTIONS = {
   mainFields: ['module', 'main'],
   external: NEVER_LOADED,
   outExtension: { '.js': '.mjs' },
+  // Slack's client is CommonJS and requires Node's own modules: in an ES module nothing of that name is there.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
   legalComments: 'none',
   logLevel: 'silent',
 } as const satisfies BuildOptions

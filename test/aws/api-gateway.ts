@@ -13,11 +13,14 @@ interface Method {
   readonly pattern: RegExp
   readonly functionArn: string
   readonly streams: boolean
+  /** Without authorization. */
+  readonly open: boolean
 }
 
 /**
  * A REST API with the resources and methods of the template: Lambda proxy events in, answers or streams out. A request
- * is somebody's who puts an access key into a SigV4 header; the signature itself is not checked, nor are throttles.
+ * is somebody's who puts an access key into a SigV4 header; the signature itself is not checked, nor are throttles. A
+ * method without authorization takes anybody's.
  */
 export async function startApi(templates: DeployedTemplates, call: Call) {
   const methods = methodsOf(templates)
@@ -57,10 +60,11 @@ function methodsOf(templates: DeployedTemplates): readonly Method[] {
     const { Uri, Type } = properties.Integration as { readonly Uri: string; readonly Type: string }
     const [, functionArn, how] = /\/functions\/(arn:[^/]+)\/([\w-]+)$/.exec(Uri) ?? []
     if (functionArn === undefined || Type !== 'AWS_PROXY') throw new Error(`no Lambda proxy: ${Uri}`)
-    if (properties.AuthorizationType !== 'AWS_IAM') throw new Error(`a method without IAM: ${Uri}`)
+    const open = properties.AuthorizationType === 'NONE'
+    if (!open && properties.AuthorizationType !== 'AWS_IAM') throw new Error(`a method without IAM: ${Uri}`)
     const resource = pathOf(properties.ResourceId)
     const streams = how === 'response-streaming-invocations'
-    return { method: String(properties.HttpMethod), resource, pattern: patternOf(resource), functionArn, streams }
+    return { method: String(properties.HttpMethod), resource, pattern: patternOf(resource), functionArn, streams, open }
   })
   // A literal segment wins over a parameter.
   return methods.sort((a, b) => a.resource.split('{').length - b.resource.split('{').length)
@@ -81,7 +85,8 @@ async function serve(
   const path = url.pathname.replace(/^\/[^/]+/, '')
   const found = methods.find(({ method, pattern }) => method === request.method && pattern.test(path))
   const [, key] = /^AWS4-HMAC-SHA256 Credential=([^/]+)\//.exec(request.headers.authorization ?? '') ?? []
-  if (found === undefined || key === undefined) return gatewayError(response, 403, 'Missing Authentication Token')
+  if (found === undefined || (key === undefined && !found.open))
+    return gatewayError(response, 403, 'Missing Authentication Token')
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const event = eventOf(found, request, url, path, Buffer.concat(chunks), key)
@@ -89,7 +94,7 @@ async function serve(
   else await whole(call, found, event, response)
 }
 
-function eventOf(found: Method, request: IncomingMessage, url: URL, path: string, body: Buffer, key: string) {
+function eventOf(found: Method, request: IncomingMessage, url: URL, path: string, body: Buffer, key?: string) {
   const query = Object.fromEntries(url.searchParams)
   return {
     resource: found.resource,
@@ -105,12 +110,16 @@ function eventOf(found: Method, request: IncomingMessage, url: URL, path: string
       accountId: ACCOUNT,
       resourcePath: found.resource,
       httpMethod: found.method,
-      identity: { accessKey: key, userArn: `arn:aws:sts::${ACCOUNT}:assumed-role/${key}/session` },
+      identity: key === undefined ? { userArn: null } : callerOf(key),
     },
     // All types are binary here (the template's BinaryMediaTypes are */*).
     body: body.length === 0 ? null : body.toString('base64'),
     isBase64Encoded: body.length > 0,
   }
+}
+
+function callerOf(key: string) {
+  return { accessKey: key, userArn: `arn:aws:sts::${ACCOUNT}:assumed-role/${key}/session` }
 }
 
 async function whole(call: Call, found: Method, event: unknown, response: ServerResponse): Promise<void> {

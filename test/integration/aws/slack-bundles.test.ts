@@ -45,6 +45,10 @@ test('Slack’s own client is in slack-work, and nowhere else', () => {
   expect(partsOf('slack-work').bytes).toBeLessThanOrEqual(900_000)
 })
 
+test('slack-work starts from its bundle alone', () => {
+  expect(importBundle(dir, 'slack-work')).toMatchObject({ answer: 'function', stderr: '' })
+})
+
 const ENV = { STAGE: 'dev', AWS_REGION: 'eu-central-1', TABLE: 't', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' }
 
 test('as Lambda runs it, a request that nobody signed is 401 before anything is read', () => {
