@@ -23,7 +23,15 @@ export function appendTo(table: RunTable): Pick<RunStore, 'append'> {
       requireForward(append)
       const nonce = table.nonce()
       const texts = eventTexts(append, nonce)
-      const writing: Writing = { append, nonce, texts, check: 'mine', caps: undefined, resent: false, full_at: undefined }
+      const writing: Writing = {
+        append,
+        nonce,
+        texts,
+        check: 'mine',
+        caps: undefined,
+        resent: false,
+        full_at: undefined,
+      }
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const done = await tryOnce(table, writing)
         if (done !== undefined) return done

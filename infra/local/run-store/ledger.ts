@@ -16,7 +16,9 @@ export function ledgerReader(db: DatabaseSync): (run: number) => RunBudget {
 const NO_LEDGER = { committed_tokens: 0, committed_usd_micros: 0, spent_tokens: 0, spent_usd_micros: 0 }
 
 /** Reserves, settles and raises; the caller holds the transaction and has checked the caps. */
-export function ledgerWriter(db: DatabaseSync): (run: number, append: Pick<Append, 'reserve' | 'settle' | 'raise'>) => void {
+export function ledgerWriter(
+  db: DatabaseSync,
+): (run: number, append: Pick<Append, 'reserve' | 'settle' | 'raise'>) => void {
   const move = db.prepare(
     `UPDATE runs SET committed_tokens = committed_tokens + ?, committed_usd_micros = committed_usd_micros + ?,
       spent_tokens = spent_tokens + ?, spent_usd_micros = spent_usd_micros + ? WHERE run = ?`,

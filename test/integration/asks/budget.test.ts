@@ -210,4 +210,36 @@ describe('items of a list that do not fit', () => {
     expect(all(events, 'approval:requested').length).toBeLessThan(waiting.length)
     expect(new Set(waiting.map(({ data }) => data.approval_id)).size).toBe(all(events, 'approval:requested').length)
   })
+
+  test('join the question that is open', async () => {
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    const { paid, prompts } = paying()
+    const slow: Provider = {
+      dispatch: async (request) => {
+        if (request.prompt.startsWith('f0')) await promise
+        return paid.dispatch(request)
+      },
+    }
+    const place = await open(slow)
+    const foreach = { items: ['f0', 'f1', 'f2'], as: 'file', max_concurrency: 2 }
+    const each = { id: 'each', outputs: { text: 'string' }, agent: agent('{{inputs.file}}'), foreach }
+    const run = await place.start({ budget: { tokens: 350, on_exceed: 'ask' }, blocks: [each] })
+    const question = await asked(place, run, 'each')
+    release()
+    // The first item is done, the third begins and does not fit either.
+    await expect.poll(async () => all(await place.events(run), 'block:asked').length).toBe(2)
+    expect(all(await place.events(run), 'block:asked').map(({ data }) => data.approval_id)).toEqual([
+      question.approval_id,
+      question.approval_id,
+    ])
+    expect((await place.call('get-run', run)).json).toMatchObject({ run: { state: 'paused_approval' } })
+    await decide(place, run, question, 'approve')
+    for (let n = 2; ; n += 1) {
+      const next = await Promise.race([asked(place, run, 'each', n), place.ended(run).then(() => undefined)])
+      if (next === undefined) break
+      await decide(place, run, next, 'approve')
+    }
+    expect((await balanced(place, run)).at(-1)?.type).toBe('run:completed')
+    expect(prompts.toSorted()).toEqual(['f0', 'f1', 'f2'])
+  })
 })

@@ -181,6 +181,28 @@ describe('a stop', () => {
     await expectVerified(open, run)
   })
 
+  test('of the block in the moment its outputs are let out stands: nothing completes behind it', async () => {
+    const { probe } = counting()
+    open = await openTestPlace({ providers: { probe } })
+    const place = open
+    const { runs } = place.place.world
+    const append = runs.append.bind(runs)
+    Object.assign(runs, {
+      append: async (change: Parameters<typeof append>[0]) => {
+        if (change.events.some(({ type }) => type === 'block:completed')) {
+          await place.call('stop-run', change.run.run_id, { block_id: 'plan' })
+        }
+        return append(change)
+      },
+    })
+    const run = await open.start({ blocks: [block('plan', [], { post_gates: [asks('good', 'good')] })] })
+    await decide(open, run, await asked(open, run, 'plan'), 'waive', 'fine')
+    const events = await open.ended(run)
+    expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'block_cancelled' } })
+    expect([all(events, 'block:cancelled').length, all(events, 'block:completed').length]).toEqual([1, 0])
+    await expectVerified(open, run)
+  })
+
   test('of the run leaves nothing to decide', async () => {
     const { probe } = counting()
     open = await openTestPlace({ providers: { probe } })
