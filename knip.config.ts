@@ -11,6 +11,7 @@ const config: KnipConfig = {
     // Named by path in the entries infra/aws generates.
     'functions/aws/*.ts',
     'functions/aws/run-store/open-run-store.ts',
+    'functions/aws/run-store/open-noted-requests.ts',
     'functions/aws/graph-store/open-graph-store.ts',
     'infra/aws/main.ts',
     'scripts/*.{ts,mjs}',

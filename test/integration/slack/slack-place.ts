@@ -13,7 +13,7 @@ export const WORKSPACE = {
 export const ANA = 'U0ANA'
 export const BEN = 'U0BEN'
 
-export const settingsOf = (slack: SlackServer, more: object = {}) => ({
+const settingsOf = (slack: SlackServer, more: object = {}) => ({
   team_id: WORKSPACE.team,
   app_id: WORKSPACE.app,
   channel: WORKSPACE.channel,
