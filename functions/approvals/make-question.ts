@@ -8,6 +8,7 @@ import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { World } from '../../shared/world.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { putBack } from '../blocks/call-meter.ts'
+import { storeInputs } from '../blocks/item-inputs.ts'
 import { attemptInputs, judgePre } from '../blocks/judge-pre.ts'
 import { takenOver } from '../blocks/taken-over.ts'
 import { describeQuestion } from './describe-question.ts'
@@ -28,7 +29,8 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   const open = { attempt, values, inputs_hash: sha256(canonicalJson(values)) }
   if ((await takenOver(call, open)) !== undefined) return undefined
   const question = await describeQuestion(call, policy, values)
-  return { id, block: block.index, block_id: block.id, ...question, ...terms(world, policy) }
+  const inputs_ref = await storeInputs(call, inputs)
+  return { id, block: block.index, block_id: block.id, ...question, inputs_ref, ...terms(world, policy) }
 }
 
 /** The block state tells why. A store that is away for a moment refuses nothing: the machine calls again. */

@@ -11,6 +11,7 @@ import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { approvedEdits } from '../approvals/approved-edits.ts'
+import { approvedInputs } from '../approvals/approved-inputs.ts'
 import { type Pinned, readPinned } from '../runs/read-pinned.ts'
 import { type CallMeter, openMeter } from './call-meter.ts'
 import type { OpenAsk } from './open-ask.ts'
@@ -97,8 +98,10 @@ export async function readHead(
   return { ...call, head, epoch, raw_lane, lane }
 }
 
-/** Resolves the block's inputs from overrides, upstream outputs and the run's context. */
+/** Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay. */
 export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
+  const approved = await approvedInputs(call)
+  if (approved !== undefined) return approved
   const { world, run, meta, dag, block } = call
   const upstream = await readUpstream(call)
   const context = await world.runs.context(run)

@@ -102,6 +102,8 @@ export interface ApprovalItem {
   readonly gates?: readonly { readonly name: string; readonly reason: string }[]
   /** The run's new caps if it is approved. */
   readonly raise?: { readonly tokens?: number; readonly usd_micros?: number }
+  /** Of a dispatch: the inputs the block had when it was asked about, which are what it works with. */
+  readonly inputs_ref?: string
   /** The message that asks. */
   readonly slack?: { readonly channel: string; readonly ts: string }
 }
