@@ -10,7 +10,6 @@ import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { approvedEdits } from '../approvals/approved-edits.ts'
 import { approvedInputs } from '../approvals/approved-inputs.ts'
 import { type Pinned, readPinned } from '../runs/read-pinned.ts'
 import { type CallMeter, openMeter } from './call-meter.ts'
@@ -100,13 +99,12 @@ export async function readHead(
 
 /** Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay. */
 export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
-  const approved = await approvedInputs(call)
+  const { inputs: approved, edits } = await approvedInputs(call)
   if (approved !== undefined) return approved
   const { world, run, meta, dag, block } = call
   const upstream = await readUpstream(call)
   const context = await world.runs.context(run)
   const sourcesOf = { overrides: meta.overrides, upstream, context: context?.values ?? {} }
-  const edits = await approvedEdits(call)
   return { ...resolveInputs(dag, block, { ...sourcesOf, edits }), context_version: context?.version ?? 0 }
 }
 
