@@ -1,6 +1,7 @@
 import type { Dag } from '../../shared/dag/dag.ts'
 import { NOTHING } from '../../shared/runs/amounts.ts'
-import { isAsked, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import { isAsked } from '../../shared/runs/legs.ts'
+import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import { type Caps, runCaps, smallest } from '../../shared/runs/run-caps.ts'
 import type { BlockCall } from './block-call.ts'

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../shared/canonical.ts'
-import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/ordinal.ts'
+import { workingLeg } from '../../shared/runs/legs.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import { approvedEdits } from '../approvals/approved-edits.ts'
 import type { BlockCall } from './block-call.ts'
 import { freedByEnd } from './freed-by-end.ts'

@@ -1,7 +1,8 @@
 import { Fault } from '../../shared/errors.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { eventPlace } from '../../shared/runs/event-place.ts'
-import { isAsked, readOrdinal } from '../../shared/runs/ordinal.ts'
+import { isAsked } from '../../shared/runs/legs.ts'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { AskedNote, BlockProjection } from '../../shared/runs/run-items.ts'
 import { allEvents } from '../runs/all-events.ts'
 import type { BlockCall } from './block-call.ts'
@@ -28,7 +29,7 @@ export async function openAsk(call: BlockCall): Promise<OpenAsk | undefined> {
 }
 
 /** The events of one attempt of this block, or item, in this epoch. */
-export async function attemptEvents(
+async function attemptEvents(
   { world, run, block, item, epoch }: BlockCall,
   attempt: number,
 ): Promise<readonly RunEvent[]> {

@@ -1,6 +1,6 @@
 import type { EventData } from '../../shared/runs/event.ts'
 import type { Amount, RunBudget } from '../../shared/runs/run-budget.ts'
-import { type Caps, documentCaps, runCaps } from '../../shared/runs/run-caps.ts'
+import { type Caps, runCaps } from '../../shared/runs/run-caps.ts'
 import type { BlockCall } from './block-call.ts'
 
 type Raise = NonNullable<EventData<'block:asked'>['raise']>
@@ -17,7 +17,7 @@ export async function raiseFor(call: BlockCall, budget: RunBudget): Promise<Rais
   const { wanted, exceeded } = call.meter
   if (wanted === undefined) return undefined
   const bounds: Bounds = {
-    document: documentCaps(call.dag.budget),
+    document: runCaps({}, call.dag.budget),
     operator: runCaps(call.world.settings.safety),
     parent: await parentCaps(call),
   }

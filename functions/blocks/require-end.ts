@@ -1,4 +1,5 @@
-import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/ordinal.ts'
+import { workingLeg } from '../../shared/runs/legs.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockCall } from './block-call.ts'
 import { laneHead } from './own-lane.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'

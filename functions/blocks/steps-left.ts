@@ -1,4 +1,5 @@
-import { isAsked, PHASE, readOrdinal, workingLeg } from '../../shared/runs/ordinal.ts'
+import { isAsked, workingLeg } from '../../shared/runs/legs.ts'
+import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockCall } from './block-call.ts'
 
 interface StepsLeft {

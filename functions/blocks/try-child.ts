@@ -3,14 +3,13 @@ import { createRun } from '../runs/create-run.ts'
 import type { ChildOrder } from '../runs/order-child.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
-import { opensChild } from './child-run.ts'
 import { claimAttempt, recordPre } from './claim-attempt.ts'
 import { finishAttempt } from './finish-attempt.ts'
-import { type OpenAttempt, openAttempt } from './open-attempt.ts'
+import type { OpenAttempt } from './open-attempt.ts'
+import { openChildAttempt } from './open-child-attempt.ts'
 import { orderAttempt } from './order-attempt.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
 import { requireEnd } from './require-end.ts'
-import { retryBlock } from './retry-block.ts'
 import { skipBlock } from './without-attempt.ts'
 
 /**
@@ -36,18 +35,6 @@ export async function tryChild(
   const bare = { attempt: open.attempt, verdicts: [], gate_events: [] }
   const end = ready.taken ?? (ready.failure === undefined ? bare : { ...bare, failure: ready.failure })
   return finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts })
-}
-
-/** An attempt that was claimed with its child is never lost: whoever comes next goes on with it. */
-async function openChildAttempt(call: BlockCall): Promise<OpenAttempt & { readonly claimed: boolean }> {
-  const { attempt, phase } = readOrdinal(call.lane ?? 0)
-  const goesOn = call.resumed !== undefined
-  if (!goesOn && call.lane !== undefined && phase !== PHASE.retrying && opensChild(call, attempt)) {
-    return { attempt, lane: call.lane, claimed: true }
-  }
-  const open = await openAttempt(call)
-  if (open === 'lost_for_good') throw retryBlock(call)
-  return { ...open, claimed: false }
 }
 
 /** Who claimed may have died before the verdicts of the pre-gates were recorded: nothing completes without them. */

@@ -1,5 +1,6 @@
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
-import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/ordinal.ts'
+import { workingLeg } from '../../shared/runs/legs.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection, BlockState } from '../../shared/runs/run-items.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock } from './block-report.ts'

@@ -1,23 +1,21 @@
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { NOTHING, plus } from '../../shared/runs/amounts.ts'
 import { approvalEpoch } from '../../shared/runs/approval-epoch.ts'
 import { blockEpoch } from '../../shared/runs/block-lane.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import type { Head, HeadApproval, OutboxEntry } from '../../shared/runs/head.ts'
-import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/ordinal.ts'
-import type { Amount } from '../../shared/runs/run-budget.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import { workingLeg } from '../../shared/runs/legs.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Append, LaneStands, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { deadlineAfterPause } from '../approvals/deadline-after-pause.ts'
 import { readProjections } from '../blocks/read-outputs.ts'
-import { settled } from '../blocks/record-events.ts'
 import { shortText } from '../blocks/short-text.ts'
 import type { Pinned } from './read-pinned.ts'
+import { stoppedUse } from './stopped-use.ts'
 
-type StopWorld = Pick<World, 'runs' | 'objects' | 'clock'>
+export type StopWorld = Pick<World, 'runs' | 'objects' | 'clock'>
 
 export interface BlockStop {
   readonly run: RunKey
@@ -42,9 +40,9 @@ export async function blockStopAppend(world: StopWorld, stop: BlockStop, head: H
   if (outcome !== undefined) throw ended(stop, outcome)
   const claimed =
     lane === 0 ? undefined : (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
-  const use = await useOf(world, stop, head, claimed)
+  const use = await stoppedUse(world, stop, head, claimed)
   const told = { code: 'stopped', reason: shortText(stop.reason) }
-  const data: EventData<'block:cancelled'> = { ...told, ...spentBy(use.spent) }
+  const data: EventData<'block:cancelled'> = { ...told, ...use.told }
   const place = ordinal({ epoch, attempt, leg: workingLeg(lane), phase: PHASE.cancelled })
   const outbox = owedBy(stop, head, epoch, at)
   return {
@@ -57,45 +55,13 @@ export async function blockStopAppend(world: StopWorld, stop: BlockStop, head: H
     events: [{ type: 'block:cancelled', block_id: block.id, ...(attempt > 0 ? { attempt } : {}), data }],
     end: { block: block.index, ...(claimed?.items === undefined ? {} : { items: claimed.items.count }) },
     ...(block.foreach === undefined ? {} : { drop_items: { block: block.index } }),
-    ...settled(use.reserved, use.spent),
+    ...use.settle,
     ...questionOf(stop, head, epoch, at),
     ...(await deadlineAfterPause(world, run, head, now)),
     outbox,
     ...(outbox.length === 0 ? {} : { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() }),
     projection: { block: block.index, ordinal: place, attempt, state: 'cancelled', failure: told },
   }
-}
-
-interface Use {
-  readonly reserved: Amount
-  /** Nobody will know what calls under way used: their estimates stand for it. */
-  readonly spent: Amount
-}
-
-async function useOf(world: StopWorld, { run, block }: BlockStop, head: Head, claimed?: BlockProjection): Promise<Use> {
-  const { reserved = NOTHING, items } = claimed ?? {}
-  if (block.mode === 'dag')
-    return { reserved, spent: await childUse(world, run, head.children[String(block.index)], claimed) }
-  if (items === undefined) return { reserved, spent: reserved }
-  const working = (await world.runs.itemProjections(run, block.index)).filter(({ state }) => state === 'running')
-  const all = working.reduce((sum, item) => plus(sum, item.reserved ?? NOTHING), reserved)
-  return { reserved: all, spent: all }
-}
-
-/** A child that is stopped with its block has spent what it has committed by now, at the most. */
-async function childUse(
-  { runs }: StopWorld,
-  { tenant }: RunKey,
-  child: string | undefined,
-  claimed: BlockProjection | undefined,
-): Promise<Amount> {
-  if (child === undefined || claimed?.state !== 'running') return NOTHING
-  const budget = (await runs.head({ tenant, run_id: child }, []))?.budget
-  return budget === undefined ? NOTHING : { tokens: budget.committed_tokens, usd_micros: budget.committed_usd_micros }
-}
-
-function spentBy({ tokens, usd_micros }: Amount): Pick<EventData<'block:cancelled'>, 'spent'> {
-  return tokens === 0 && usd_micros === 0 ? {} : { spent: { tokens_in: tokens, tokens_out: 0, usd_micros } }
 }
 
 /** A question that is asked, or a vote that comes, after `head` was read is seen by the next try. */

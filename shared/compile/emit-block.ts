@@ -1,7 +1,7 @@
 import type { State } from './asl.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { EPOCH, epochIn } from './epoch.ts'
-import { awaitAnswer, awaitToken, callFunction } from './function-task.ts'
+import { awaitToken, awaitUntimed, callFunction } from './function-task.ts'
 
 /** Where a state leads: onward to another one or out of its branch. */
 export type Onward = { readonly Next: string } | { readonly End: true }
@@ -77,6 +77,10 @@ function emitAsk(block: CompiledBlock, { epoch }: Emission): States {
   if (asks === undefined) return {}
   const Output = epoch ? { Output: { e: EPOCH } } : {}
   return { [`_ask_${id}`]: { ...awaitAnswer({ block: id, ...epochIn(epoch) }), ...Output, Next: workOf(block) } }
+}
+
+function awaitAnswer(payload: Readonly<Record<string, unknown>>) {
+  return awaitUntimed('request-approval', { ...payload, ask: true })
 }
 
 /** One state and `_retry_<id>`, a wait the function asks for by raising RetryBlock. */

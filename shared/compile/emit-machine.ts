@@ -3,7 +3,7 @@ import type { Emission, Onward, States } from './emit-block.ts'
 import { emitExit } from './emit-exit.ts'
 import { emitPart } from './emit-part.ts'
 import { EPOCH, epochIn } from './epoch.ts'
-import { awaitJoin, callFunction } from './function-task.ts'
+import { awaitUntimed, callFunction } from './function-task.ts'
 import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
 import { statesText, type Template, templateOf } from './state-text.ts'
 
@@ -109,7 +109,7 @@ const LAST_WAITS = waitTemplates({ End: true })
 
 function waitTemplates(onward: Onward): { readonly once: Template; readonly again: Template } {
   const made = (epoch: boolean) => {
-    const task = awaitJoin({ join: '@join@', need: '#need#', ...epochIn(epoch) })
+    const task = awaitUntimed('wait-join', { join: '@join@', need: '#need#', ...epochIn(epoch) })
     const Output = epoch ? { Output: { e: EPOCH } } : {}
     return templateOf({ '@entry@': { ...task, ...Output, ...onward } }, ['entry', 'join', 'need', 'next'])
   }

@@ -43,16 +43,11 @@ export function callFunction(name: string, payload: Readonly<Record<string, unkn
 }
 
 /**
- * A join: invokes wait-join and waits until its last source answers the token. It has no time-out of its own, so that
- * whatever goes wrong is a fault of the call, which is safe to repeat.
+ * A join, which its last source answers, or a question in the middle of an attempt, which the store expires. It has no
+ * time-out of its own, so that whatever goes wrong is a fault of the call, which is safe to repeat.
  */
-export function awaitJoin(payload: Readonly<Record<string, unknown>>): FunctionTask {
-  return { ...awaitToken('wait-join', payload), Retry: [THROTTLED, retryOf(['States.ALL'])] }
-}
-
-/** A question in the middle of an attempt: as a join it has no time-out of its own, the store expires it. */
-export function awaitAnswer(payload: Readonly<Record<string, unknown>>): FunctionTask {
-  return { ...awaitToken('request-approval', { ...payload, ask: true }), Retry: [THROTTLED, retryOf(['States.ALL'])] }
+export function awaitUntimed(name: string, payload: Readonly<Record<string, unknown>>): FunctionTask {
+  return { ...awaitToken(name, payload), Retry: [THROTTLED, retryOf(['States.ALL'])] }
 }
 
 /**

@@ -23,9 +23,6 @@ export const PHASE = {
 
 export type Outcome = 'completed' | 'failed' | 'skipped' | 'cancelled'
 
-/** The last leg of an attempt: so many questions at the most are asked in it. */
-export const LAST_LEG = 9
-
 interface Position {
   readonly epoch: number
   readonly attempt: number
@@ -44,18 +41,6 @@ export function readOrdinal(value: number): Position & { readonly leg: number; r
   const position = { epoch: Math.floor(value / 1_000_000), attempt, leg: Math.floor(value / 100) % 10, phase }
   const outcome = OUTCOMES[phase]
   return outcome === undefined ? position : { ...position, outcome }
-}
-
-/** Whether a person is, or was, asked about the attempt of this lane, and what follows from the answer is not all told. */
-export function isAsked(value: number): boolean {
-  const { leg, phase } = readOrdinal(value)
-  return phase === PHASE.asked || (leg > 0 && phase < PHASE.claimed)
-}
-
-/** The leg in which whoever works on the lane as it stands writes. */
-export function workingLeg(value: number): number {
-  const { leg, phase } = readOrdinal(value)
-  return phase === PHASE.asked ? leg + 1 : leg
 }
 
 const OUTCOMES: Readonly<Record<number, Outcome>> = {

@@ -5,19 +5,16 @@ import type { RunBudget } from './run-budget.ts'
 /** Absent = no cap. */
 export type Caps = Pick<RunBudget, 'cap_tokens' | 'cap_usd_micros'>
 
+type RunSafety = Pick<Safety, 'max_run_tokens' | 'max_run_usd'>
+
 /** What the safety policy and a document allow a run; of two caps the smaller one holds. */
-export function runCaps({ max_run_tokens, max_run_usd }: Safety, budget: BudgetCaps = {}): Caps {
+export function runCaps({ max_run_tokens, max_run_usd }: RunSafety, budget: BudgetCaps = {}): Caps {
   return smallest(caps(max_run_tokens, max_run_usd), caps(budget.tokens, budget.usd))
 }
 
 /** What the safety policy and a document allow one block. */
 export function blockCaps({ max_block_tokens, max_block_usd }: Safety, budget: BudgetCaps = {}): Caps {
   return smallest(caps(max_block_tokens, max_block_usd), caps(budget.tokens, budget.usd))
-}
-
-/** What a document says alone. */
-export function documentCaps({ tokens, usd }: BudgetCaps = {}): Caps {
-  return caps(tokens, usd)
 }
 
 export function smallest(...all: readonly Caps[]): Caps {

@@ -1,6 +1,7 @@
 import type { Head, RunState } from './head.ts'
 import { laneOwner } from './lane-key.ts'
-import { isAsked, readOrdinal } from './ordinal.ts'
+import { isAsked } from './legs.ts'
+import { readOrdinal } from './ordinal.ts'
 
 /** States that are derived on read, never stored: before a queued run's first block, and while only people can move it on. */
 export const SHOWN_STATES = ['pending', 'paused_approval'] as const
