@@ -8,6 +8,7 @@ export const ACT_KINDS = [
   'start_again',
   'start_named',
   'decide',
+  'click',
   'stop',
   'stop_block',
   'stop_all',
@@ -37,14 +38,15 @@ export interface Act {
 /** Weights of what happens beside the starts. */
 type Weights = Readonly<Partial<Record<ActKind, number>>>
 
-const READS: Weights = { start_named: 1, read: 10, replay: 3, stream: 2, decide: 12, patch: 2, trespass: 1 }
+const READS: Weights = { start_named: 1, read: 10, replay: 3, stream: 2, decide: 10, click: 6, patch: 2, trespass: 1 }
 const WEIGHTS: Readonly<Record<Profile, Weights>> = {
   calm: READS,
   storm: { ...READS, stop: 0.5, retry: 1, start_again: 2 },
   zombie: { ...READS, stop: 0.5, stop_block: 1, stop_all: 0.3, release: 1, deliver_again: 8, start_again: 1 },
   human: {
     ...READS,
-    decide: 30,
+    decide: 24,
+    click: 20,
     stop: 1,
     stop_block: 2,
     patch: 6,
@@ -97,7 +99,8 @@ function planAnswers(random: Random, { runs, until }: Plan): readonly Act[] {
   const looks = Math.min(MOST_LOOKS, Math.floor(until / pace))
   return Array.from({ length: looks }, (_, i): Act => {
     const dice = [random(), random(), random()] as const
-    return { id: FIRST_LOOK + i, at: (i + random()) * pace, kind: 'decide', run: Math.floor(random() * runs), dice }
+    const kind = random() < 0.3 ? 'click' : 'decide'
+    return { id: FIRST_LOOK + i, at: (i + random()) * pace, kind, run: Math.floor(random() * runs), dice }
   })
 }
 

@@ -1,4 +1,5 @@
 import { ROUTES } from '../../shared/catalog.ts'
+import { holdsToken } from './slack/check-slack.ts'
 import { principalOf, type System } from './system.ts'
 
 export interface Reply {
@@ -8,6 +9,8 @@ export interface Reply {
 
 export interface RouteCall {
   readonly tenant: string
+  /** Who calls, if it matters. */
+  readonly by?: string
   readonly params: Readonly<Record<string, string | undefined>>
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
@@ -23,15 +26,16 @@ export interface RouteCall {
  */
 export async function callRoute(system: System, name: string, call: RouteCall): Promise<Reply | undefined> {
   const { functions, sim } = system
-  const { tenant, params, key } = call
+  const { tenant, by, params, key } = call
   const event = eventOf(name, call)
   const who = `${name}(${(params.run_id ?? key ?? tenant).slice(-6)})`
   const answer = await functions
-    .invoke(name, event, { from: 'route', who, tenant, principal: principalOf(tenant) })
+    .invoke(name, event, { from: 'route', who, tenant, principal: principalOf(tenant, by) })
     .catch(() => undefined)
   if (answer === undefined) return undefined
   const { statusCode: status, body: text } = answer as { readonly statusCode: number; readonly body: unknown }
   if (status === 500) sim.violate(38, `${name} answers 500: ${String(text).slice(0, 300)}`)
+  if (holdsToken(String(text), system.tokens)) sim.violate(28, `${name} answers a task token`)
   sim.trace(`${who} is answered ${status}${status >= 400 ? ` ${codeIn(text)}` : ''}`)
   return { status, json: typeof text === 'string' && text.startsWith('{') ? JSON.parse(text) : {} }
 }

@@ -1,11 +1,12 @@
-import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act, ActKind } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'
+import { decide } from './decide.ts'
 import type { SimulatedRun } from './plan-runs.ts'
 import { createReader, type Reader } from './reader.ts'
 import { pickFrom } from './rng.ts'
 import { keyOfRun, type Scenario } from './scenario.ts'
+import { click } from './slack/click.ts'
 import type { System } from './system.ts'
 
 /** What people did, as far as checks need to know it. */
@@ -39,7 +40,7 @@ export function createPeople(system: System, scenario: Scenario): People {
     const planned = scenario.runs[act.run]
     if (planned === undefined) return
     const key = { tenant: planned.tenant, run_id: planned.run_id }
-    if (act.kind !== 'decide') sim.trace(`act ${act.id}: ${act.kind} ${key.run_id.slice(-6)}`)
+    if (act.kind !== 'decide' && act.kind !== 'click') sim.trace(`act ${act.id}: ${act.kind} ${key.run_id.slice(-6)}`)
     await PERFORM[act.kind](scene, act, { ...planned, key })
   }
   return {
@@ -68,7 +69,8 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
     const reply = await callRoute(scene.system, 'start-run', { ...asPerson(run), body, key: `named-${act.id}` })
     if (reply?.status === 201) scene.linked.push({ tenant: run.tenant, run_id: String(reply.json.run_id) })
   },
-  decide,
+  decide: ({ system }, { dice }, run) => decide(system, dice, run.tenant),
+  click: ({ system }, { dice }) => click(system, dice),
   async stop(scene, _act, run) {
     await route(scene, run, 'stop-run', { body: { reason: 'enough' } })
   },
@@ -135,6 +137,7 @@ const READS: readonly (readonly [name: string, more: (run: SimulatedRun, block_i
   ['record-run', () => ({})],
   ['diff-runs', ({ run_id }) => ({ params: { other_id: run_id } })],
   ['list-runs', () => OF_NO_RUN],
+  ['list-approvals', () => OF_NO_RUN],
   ['get-safety', () => OF_NO_RUN],
   ['get-agents', () => OF_NO_RUN],
   ['get-config', () => OF_NO_RUN],
@@ -224,31 +227,6 @@ async function activeRuns({ raw, runs }: System, tenant: string): Promise<readon
   const keys = [...runs.values()].filter((key) => key.tenant === tenant)
   const heads = await Promise.all(keys.map((key) => raw.head(key, [])))
   return keys.flatMap(({ run_id }, i) => (heads[i]?.state === 'running' ? [run_id] : []))
-}
-
-async function decide(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
-  const head = await scene.system.raw.head(run.key)
-  // Now and then somebody decides what others have decided.
-  const late = dice[2] > 0.9 ? Object.entries(head?.approvals ?? {}) : []
-  const found = pickFrom(pendingIn(head), dice[0]) ?? pickFrom(late, dice[0])
-  if (found === undefined) return
-  const [approval_id, { digest }] = found
-  const decision = dice[1] < 0.75 ? 'approve' : 'reject'
-  const sent = dice[2] < 0.1 ? '0'.repeat(64) : digest
-  const body = { approval_id, decision, digest: sent }
-  const first = route(scene, run, 'decide-approval', { body })
-  // Twice at once, of two minds.
-  const other = { ...body, decision: decision === 'approve' ? 'reject' : 'approve' }
-  const second = dice[2] > 0.8 ? route(scene, run, 'decide-approval', { body: other }) : undefined
-  const replies = await Promise.all([first, second])
-  const taken = replies.filter((reply) => reply !== undefined && reply.status < 300)
-  if (taken.length > 1) scene.system.sim.violate(13, `${approval_id} was decided twice`)
-  if (taken.length > 0 && sent !== digest)
-    scene.system.sim.violate(13, `${approval_id} was decided with another digest`)
-}
-
-function pendingIn(head: Head | undefined) {
-  return Object.entries(head?.approvals ?? {}).filter(([, { status }]) => status === 'pending')
 }
 
 function reader(scene: Scene, { key }: { readonly key: RunKey }): Reader {

@@ -1,5 +1,6 @@
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { chance, type PlannedBlock, type PlannedRun, planRun, upTo } from '../integration/random-runs.ts'
+import { planApproval, planAsks, planBudget } from './plan-approvals.ts'
 import type { Random } from './rng.ts'
 
 /** One run of a scenario: its document, and what is known of it. */
@@ -23,7 +24,7 @@ export const CHILD = {
 export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without: ReadonlySet<string>): SimulatedRun {
   const plan = planRun(random, 6)
   const { blocks } = plan.document as { readonly blocks: readonly Written[] }
-  const pairs = plan.blocks.map((block, i) => sprinkled(block, blocks[i] as Written, random))
+  const pairs = plan.blocks.map((block, i) => asking(sprinkled(block, blocks[i] as Written, random), random))
   const knot = chance(random, 0.3) ? KNOT : []
   const all = [...pairs, ...planHandlers(plan.blocks, random), ...knot]
   const kept = all.filter(([{ id }]) => !without.has(id))
@@ -33,7 +34,7 @@ export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without
     deadline_sec: 60 * (1 + upTo(random, 30)),
     options: plan.options,
     blocks: kept.map(([block]) => withoutPlanned(block, without)),
-    document: { blocks: kept.map(([, block]) => withoutWritten(block, without)) },
+    document: { blocks: kept.map(([, block]) => withoutWritten(block, without)), ...planBudget(random) },
   }
 }
 
@@ -81,6 +82,11 @@ function sprinkled(block: PlannedBlock, text: Written, random: Random): readonly
   if (!isPlain || chance(random, 0.75)) return [block, { ...checked, ...repairs }]
   const { agent: _agent, contract_repair_attempts: _none, ...rest } = checked
   return [block, { ...rest, mode: 'dag', dag: { name: 'child', inputs: { note: 'a note' } } }]
+}
+
+function asking([block, text]: readonly [PlannedBlock, Written], random: Random): readonly [PlannedBlock, Written] {
+  const approving = { ...text, ...planApproval(block, text, random) }
+  return [block, { ...approving, ...planAsks(approving, random) }]
 }
 
 /** Checks that go to other functions, before the work of a block or after it. */

@@ -43,6 +43,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   shell: CALMLY,
   waker: CALMLY,
   documents: CALMLY,
+  slack: CALMLY,
   clock: CALMLY,
 }
 /** Answered at once, without a promise: no points. */
@@ -67,7 +68,11 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
   }
   for (const port of PORTS) {
     if (!ports.includes(port)) Object.defineProperty(world, port, { get: () => notListed(sim, name, port) })
-    else Object.assign(world, { [port]: open[port]?.() ?? guard(port, Reflect.get(shared, port) as object) })
+    else if (open[port] !== undefined) Object.assign(world, { [port]: open[port]() })
+    else {
+      const real = Reflect.get(shared, port) as object | undefined
+      if (real !== undefined) Object.assign(world, { [port]: guard(port, real) })
+    }
   }
   return { world: shared.mutated(world as unknown as World, name) }
 }
@@ -84,6 +89,7 @@ const PORTS = [
   'shell',
   'waker',
   'documents',
+  'slack',
 ] as const
 
 function guarded(sim: Sim, port: string, real: object, shared: SharedPorts): object {
@@ -108,7 +114,7 @@ function guarded(sim: Sim, port: string, real: object, shared: SharedPorts): obj
 }
 
 function kindsOf(port: string, method: string, kinds: PointKinds, shared: SharedPorts): PointKinds {
-  if (port === 'outbox' && method === 'startRun') return RISKY
+  if (port === 'outbox' && method !== 'nudge') return RISKY
   // Requests to the table have faults of their own, below the adapter.
   return port === 'runs' && shared.storeTakesTurns ? CALMLY : kinds
 }

@@ -22,6 +22,8 @@ export interface Scenario {
   readonly calm_at: number
   readonly skew_ms: number
   readonly safety: Readonly<Record<string, unknown>>
+  /** Whether Slack is configured. */
+  readonly slack: boolean
   /** Settings of the simulated providers: how many calls of one may be under way. */
   readonly providers: Readonly<Record<string, object>>
 }
@@ -67,6 +69,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     calm_at,
     skew_ms: isSkewed ? 600_000 : 0,
     safety,
+    slack: chance(randomFrom(seed * 29), profile === 'human' ? 0.9 : 0.4),
     providers: planProviders(randomFrom(seed * 19)),
   }
 }
@@ -110,7 +113,18 @@ const RATES: Readonly<Record<Profile, FaultRates>> = {
     missed: 0.1,
     doubled: 0.2,
   },
-  human: { slow: 0.02, twice_at_once: 0.02, late_copy: 0.005, doubled: 0.05 },
+  human: {
+    slow: 0.02,
+    refused: 0.002,
+    unanswered: 0.004,
+    throttled: 0.03,
+    lost: 0.005,
+    late: 0.005,
+    twice_at_once: 0.02,
+    late_copy: 0.005,
+    missed: 0.05,
+    doubled: 0.05,
+  },
   ops: {
     slow: 0.01,
     crash: 0.002,
@@ -140,7 +154,7 @@ function scaled(rates: FaultRates, by: number): FaultRates {
   return Object.fromEntries(Object.entries(rates).map(([kind, rate]) => [kind, Math.min(0.5, rate * by)]))
 }
 
-const ADAPTERS = ['runs', 'objects', 'machine', 'outbox', 'providers']
+const ADAPTERS = ['runs', 'objects', 'machine', 'outbox', 'providers', 'slack']
 
 /** Each adapter away for a while, one after the other, back in any order. */
 function planOutages(random: Random, start: number, calm_at: number): readonly Outage[] {
@@ -155,6 +169,7 @@ function planSafety(random: Random): Readonly<Record<string, unknown>> {
     ...(chance(random, 0.4) ? { max_runs: 1 + upTo(random, 1), queue: chance(random, 0.7) } : {}),
     ...(chance(random, 0.3) ? { max_run_tokens: 4_000 + upTo(random, 60_000) } : {}),
     ...(chance(random, 0.1) ? { max_block_tokens: 4_000 + upTo(random, 16_000) } : {}),
+    ...(chance(random, 0.1) ? { self_approval: false } : {}),
     max_requests_per_min: 100_000,
   }
 }

@@ -17,6 +17,8 @@ import type { SharedPorts } from './sandbox.ts'
 import type { Scenario } from './scenario.ts'
 import type { Sim } from './sim.ts'
 import { simulatedGatePorts } from './simulated-gate-ports.ts'
+import { createSimulatedSlack, type SimulatedSlack } from './slack/simulated-slack.ts'
+import { GROUPS, SLACK_SETTINGS } from './slack/workspace.ts'
 import { watchAnswers } from './watch-answers.ts'
 import type { Wire } from './wire/open-wire.ts'
 
@@ -31,6 +33,10 @@ export interface System {
   readonly machine: LocalMachine
   readonly objects: MemoryObjects
   readonly probe: Probe
+  /** Absent = it is not configured. */
+  readonly slack: SimulatedSlack | undefined
+  /** Task tokens that functions were called with. */
+  readonly tokens: ReadonlySet<string>
   /** Every run there is, its children and linked ones too. */
   readonly runs: ReadonlyMap<string, RunKey>
   /** Runs that were written since this was asked last; `tenant/` for what belongs to no run. */
@@ -54,7 +60,14 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note, wire)
   const objects = createMemoryObjects(() => sim.scheduler.now())
   const probe = createProbe(sim, scenario.probe)
-  const machine = openMachine(sim, store, (name, payload, signal) => callByMachine(functions, name, payload, signal), {
+  const slack = scenario.slack ? createSimulatedSlack(sim) : undefined
+  const tokens = new Set<string>()
+  const call = (name: string, payload: Json, signal: AbortSignal | undefined) => {
+    const { token } = payload as MachinePayload
+    if (token !== undefined) tokens.add(token)
+    return callByMachine(functions, name, payload, signal)
+  }
+  const machine = openMachine(sim, store, call, {
     ended: (name, status) => tellReconcile(sim, functions, name, status),
   })
   const { holderGone } = machine
@@ -74,7 +87,10 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
       safety: scenario.safety,
       providers: scenario.providers,
       shell_gates: { allow: [['true']] },
+      approvals: { groups: GROUPS },
+      ...(slack === undefined ? {} : { slack: SLACK_SETTINGS }),
     }),
+    ...(slack === undefined ? {} : { slack: slack.slack }),
     mutated: (world, name) => mutant?.world?.(world, name) ?? world,
     watch(invocation, port, method, args) {
       if (port === 'runs' && method === 'create') noteRun(runs, args)
@@ -93,7 +109,19 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     written.clear()
     return all
   }
-  return { sim, functions, raw: opened.raw, machine, objects, probe, runs, written: taken, close: opened.close }
+  return {
+    sim,
+    functions,
+    raw: opened.raw,
+    machine,
+    objects,
+    probe,
+    slack,
+    tokens,
+    runs,
+    written: taken,
+    close: opened.close,
+  }
 }
 
 const MISSING_FOR_MS = 2_000
@@ -133,6 +161,7 @@ function openMachine(
 const NAMES = new Map(FUNCTIONS.map(({ placeholder, name }) => [placeholder, name]))
 
 interface MachinePayload {
+  readonly token?: string
   readonly in?: { readonly tenant: string; readonly run_id: string }
   readonly block?: string
   readonly item?: number
@@ -159,11 +188,12 @@ function sendEvent(sim: Sim, functions: Functions, name: string, payload: object
   const fault = sim.faults.strike(`${name}/event`, run_id.slice(-6), ['missed', 'doubled'])
   if (fault !== undefined) sim.trace(`fault ${fault}: ${name} of ${run_id.slice(-6)}`)
   if (fault === 'missed') return
-  const tenant = (payload as { readonly tenant?: string }).tenant
+  const { tenant, run } = payload as { readonly tenant?: string; readonly run?: RunKey }
+  const owner = tenant ?? run?.tenant
   const call = {
     from: 'event' as const,
     who: `${name}(${run_id.slice(-6)})`,
-    ...(tenant === undefined ? {} : { tenant }),
+    ...(owner === undefined ? {} : { tenant: owner }),
   }
   const attempt = (left: number): void => {
     functions.invoke(name, payload, call).catch(() => {

@@ -1,0 +1,79 @@
+import type { Json } from '../../shared/canonical.ts'
+import type { Head, HeadApproval } from '../../shared/runs/head.ts'
+import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { callRoute, type Reply } from './call-route.ts'
+import { hashed, pickFrom } from './rng.ts'
+import { USERS } from './slack/workspace.ts'
+import type { System } from './system.ts'
+
+type Dice = readonly [number, number, number]
+
+interface Asked {
+  readonly key: RunKey
+  readonly approval_id: string
+  readonly digest: string
+}
+
+/** Somebody decides a question of any run of the tenant: yes or no, with words and changes, twice at once, late. */
+export async function decide(system: System, dice: Dice, tenant: string): Promise<void> {
+  const asked = await chosen(system, dice, tenant)
+  const item = asked && (await system.raw.approval(asked.key, asked.approval_id))
+  if (asked === undefined || item === undefined) return
+  const { approval_id, digest } = asked
+  const isForged = dice[2] < 0.1
+  const sent = isForged ? '0'.repeat(64) : digest
+  const first = send(system, asked, bodyOf(item, sent, dice, dice[1] < 0.75), whoOf(dice, 'first'))
+  // Twice at once, of two minds.
+  const second =
+    dice[2] > 0.8 ? send(system, asked, bodyOf(item, sent, dice, dice[1] >= 0.75), whoOf(dice, 'second')) : undefined
+  const replies = await Promise.all([first, second])
+  const taken = replies.flatMap((reply) => (reply !== undefined && reply.status < 300 ? [reply] : []))
+  const last = taken.filter(({ json }) => (json.approval as HeadApproval).status !== 'pending')
+  if (last.length > 1) system.sim.violate(13, `${approval_id} was decided twice`)
+  if (taken.length > 0 && isForged) system.sim.violate(13, `${approval_id} was decided with another digest`)
+}
+
+/** One that waits; now and then one that others have decided. */
+async function chosen({ raw, runs }: System, dice: Dice, tenant: string): Promise<Asked | undefined> {
+  const keys = [...runs.values()].filter((key) => key.tenant === tenant)
+  const heads = await Promise.all(keys.map((key) => raw.head(key, [])))
+  const all = keys.flatMap((key, i) => askedIn(key, heads[i]))
+  const open = all.filter(({ status }) => status === 'pending')
+  return pickFrom(open, dice[0]) ?? (dice[2] > 0.9 ? pickFrom(all, dice[0]) : undefined)
+}
+
+function askedIn(key: RunKey, head: Head | undefined) {
+  return Object.entries(head?.approvals ?? {}).map(([approval_id, { digest, status }]) => {
+    return { key, approval_id, digest, status }
+  })
+}
+
+/** Who decides is drawn apart from what. */
+function whoOf(dice: Dice, which: string): string {
+  return pickFrom(USERS, hashed(Math.floor(dice[1] * 1e9), which)) ?? 'ana'
+}
+
+function bodyOf(item: ApprovalItem, digest: string, dice: Dice, isYes: boolean): Json {
+  const isAboutGates = item.about === 'pre_gates' || item.about === 'post_gates'
+  const body = { approval_id: item.id, digest }
+  const mood = hashed(Math.floor(dice[0] * 1e9), item.id)
+  const feedback = mood < 0.95 ? { feedback: 'It was looked at.' } : {}
+  if (isYes) return { ...body, decision: isAboutGates ? 'waive' : 'approve', ...feedback, ...editsOf(item, mood) }
+  return { ...body, decision: 'reject', ...feedback, ...(item.on_reject === 'iterate' ? wishOf(mood) : {}) }
+}
+
+function editsOf({ edit = [] }: ApprovalItem, mood: number): { readonly edits?: Readonly<Record<string, Json>> } {
+  const [port] = edit
+  return port === undefined || mood < 0.4 ? {} : { edits: { [port]: mood < 0.8 ? 'good as edited' : 'bad' } }
+}
+
+function wishOf(mood: number): { readonly iterate?: boolean; readonly restart_mode?: string } {
+  if (mood < 0.2) return { iterate: false }
+  return mood < 0.6 ? {} : { iterate: true, restart_mode: mood < 0.8 ? 'from_scratch' : 'refine' }
+}
+
+function send(system: System, { key }: Asked, body: Json, by: string): Promise<Reply | undefined> {
+  const params = { run_id: key.run_id }
+  return callRoute(system, 'decide-approval', { tenant: key.tenant, by, params, body: body as object })
+}

@@ -1,0 +1,43 @@
+import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
+import type { RunKey } from '../../../shared/runs/run-store.ts'
+import type { System } from '../system.ts'
+import { buttonsOf } from './simulated-slack.ts'
+
+/**
+ * Once it is calm: every question that people were asked has its message, with buttons as long as it waits and without
+ * them afterwards; and no task token was ever sent to Slack.
+ */
+export async function checkSlack(system: System): Promise<void> {
+  const { slack, sim, runs } = system
+  if (slack === undefined) return
+  for (const key of runs.values()) await checkMessages(system, key)
+  const leaked = slack.sent.find((text) => holdsToken(text, system.tokens))
+  if (leaked !== undefined) sim.violate(28, `a task token was sent to Slack: ${leaked.slice(0, 300)}`)
+}
+
+async function checkMessages(system: System, key: RunKey): Promise<void> {
+  const { raw, sim } = system
+  const head = await raw.head(key, [])
+  if (head === undefined) return
+  for (const item of await raw.approvals(key)) {
+    const status = head.approvals[item.id]?.status
+    // A question whose asker died before it was asked is nobody's.
+    if (status === undefined) continue
+    const problem = problemOf(system, item, head.state === 'running' && status === 'pending')
+    if (problem !== undefined) sim.violate('slack', `the question ${item.id}, ${status}, ${problem}`)
+  }
+}
+
+function problemOf({ slack }: System, item: ApprovalItem, waits: boolean): string | undefined {
+  const message = slack?.messages.get(item.slack?.ts ?? '')
+  if (message === undefined) return 'has no message'
+  const clickable = buttonsOf(message).length > 0
+  if (waits === clickable) return undefined
+  return clickable ? 'has buttons' : 'has no buttons'
+}
+
+/** Tokens of the interpreter are 43 characters of base64url. */
+export function holdsToken(text: string, tokens: ReadonlySet<string>): boolean {
+  for (const [found] of text.matchAll(/[\w-]{43}/g)) if (tokens.has(found)) return true
+  return false
+}
