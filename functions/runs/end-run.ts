@@ -49,8 +49,8 @@ export async function endRun(
     // People who stop a run and executions that fail have words of their own.
     data: { code, reason: redactSecrets(reason), ...named, ...spentBy(head) },
   }
-  const asked = Object.keys(head?.approvals ?? {}).length > 0
-  const told = asked ? notifyEntry(world, at, 'run_ended') : []
+  // Also where nothing was asked when HEAD was read: a question may come before the end does.
+  const told = notifyEntry(world, at, 'run_ended')
   const outbox = [...owedBy(await world.runs.meta(run), ending, at), ...told]
   const done = await world.runs.append({
     run,

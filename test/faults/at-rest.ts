@@ -19,7 +19,7 @@ export async function isAtRest(system: System, people: People, skew_ms: number):
     if (head === undefined) continue
     rests &&= head.state !== 'running' && head.outbox.length === 0 && head.check_at === undefined
     tellLate(system, key.run_id, head, skew_ms)
-    rests = (await hasStopped(system, key)) && rests
+    rests = (await hasStopped(system, key, head, skew_ms)) && rests
   }
   for (const tenant of new Set([...runs.values()].map((key) => key.tenant))) {
     rests = (await haveLeft(system, tenant, skew_ms)) && rests
@@ -27,12 +27,16 @@ export async function isAtRest(system: System, people: People, skew_ms: number):
   return rests
 }
 
-/** 33: its machine too; one whose last call was lost waits for it a quarter of an hour, and calls again. */
-async function hasStopped({ raw, machine, sim }: System, key: RunKey): Promise<boolean> {
+/** 33: its machine too, once the run is over; one whose last call was lost waits for it a quarter of an hour, and calls again. */
+async function hasStopped({ raw, machine, sim }: System, key: RunKey, head: Head, skew_ms: number): Promise<boolean> {
   const meta = await raw.meta(key)
   const execution = meta && (await machine.describe(meta.machine, key.run_id))
   if (execution?.status !== 'RUNNING') return true
-  if (sim.scheduler.now() > sim.calm_at + 6 * CALL_MS) sim.violate(33, `${key.run_id}: its execution does not end`)
+  if (head.state === 'running') return false
+  const [end] = await raw.events(key, head.seq - 1, 1)
+  const since = Math.max(sim.calm_at, Date.parse(end?.at ?? ''))
+  if (sim.scheduler.now() > since + 2 * skew_ms + 6 * CALL_MS)
+    sim.violate(33, `${key.run_id}: its execution does not end`)
   return false
 }
 
