@@ -4,6 +4,7 @@ import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { callRoute, type Reply } from './call-route.ts'
 import { hashed, pickFrom } from './rng.ts'
+import { clickToo } from './slack/click.ts'
 import { USERS } from './slack/workspace.ts'
 import type { System } from './system.ts'
 
@@ -31,6 +32,7 @@ export async function decide(system: System, dice: Dice, tenant: string): Promis
   const taken = replies.flatMap((reply) => (reply !== undefined && reply.status < 300 ? [reply] : []))
   const last = taken.filter(({ json }) => (json.approval as HeadApproval).status !== 'pending')
   if (last.length > 1) system.sim.violate(13, `${approval_id} was decided twice`)
+  if (last.length === 0 && taken.length > 0) await clickToo(system, approval_id, whoOf(dice, 'first'), dice)
   if (taken.length > 0 && isForged) system.sim.violate(13, `${approval_id} was decided with another digest`)
 }
 

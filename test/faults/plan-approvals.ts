@@ -15,7 +15,7 @@ export function planApproval(block: PlannedBlock, text: Written, random: Random)
   if (text.approval === undefined) return {}
   const timeout_sec = chance(random, 0.5) ? 5 + upTo(random, 60) : 90 + upTo(random, 300)
   const approvers = APPROVERS[upTo(random, APPROVERS.length - 1)] ?? []
-  const quorum = approvers.length > 0 && chance(random, 0.4) ? 2 : 1
+  const quorum = approvers.length > 0 && chance(random, 0.5) ? 2 + upTo(random, 1) : 1
   const [port] = Object.keys(text.inputs)
   const edits = port !== undefined && quorum === 1 && chance(random, 0.4)
   const approval = {
@@ -33,7 +33,14 @@ export function planApproval(block: PlannedBlock, text: Written, random: Random)
   return planRejection(block, text, approval, random)
 }
 
-const APPROVERS = [[], [], ['group:release'], ['user:ana', 'user:bo', 'user:dan'], ['user:bo', 'group:leads']]
+/** Bob has two names in one of them. */
+const APPROVERS = [
+  [],
+  [],
+  ['group:release'],
+  ['user:ana', 'user:bo', 'slack:U0BOB0001', 'user:dan'],
+  ['user:bo', 'group:leads'],
+]
 
 function planRejection({ id, bounce }: PlannedBlock, text: Written, approval: object, random: Random): object {
   if (chance(random, 0.3)) {

@@ -1,5 +1,6 @@
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { personNamed } from './slack/workspace.ts'
 import type { System } from './system.ts'
 import { watchStops } from './watch-stops.ts'
 
@@ -39,7 +40,18 @@ type Problem = readonly [invariant: number, words: string]
 function problemsOf(was: Head | undefined, head: Head): readonly Problem[] {
   const bytes = JSON.stringify(head).length
   const large: Problem[] = bytes > MOST_BYTES ? [[20, `HEAD has ${bytes} bytes`]] : []
-  return was === undefined ? large : [...large, ...moved(was, head), ...budgetProblems(was, head)]
+  const own = [...large, ...voteProblems(head)]
+  return was === undefined ? own : [...own, ...moved(was, head), ...budgetProblems(was, head)]
+}
+
+/** 13: each vote is another person's, by whichever name they came. */
+function voteProblems({ approvals }: Head): readonly Problem[] {
+  return Object.entries(approvals).flatMap(([id, { votes = [] }]): Problem[] => {
+    const people = new Set(votes.map(({ by }) => personNamed(by)))
+    return people.size === votes.length
+      ? []
+      : [[13, `${id}: ${votes.map(({ by }) => by).join(', ')} are not so many people`]]
+  })
 }
 
 function moved(was: Head, head: Head): readonly Problem[] {

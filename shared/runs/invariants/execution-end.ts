@@ -2,13 +2,13 @@ import type { RunState } from '../head.ts'
 import type { ExecutionStatus } from '../machine.ts'
 import { invariant } from './invariant.ts'
 
-/** A run that was ended from outside its machine may find it in any end: a stop and a last state race. */
+/** A run that was ended before its machine, or from outside of it, may find it in any end: a stop and a last state race. */
 const FITS: Readonly<Record<RunState, readonly ExecutionStatus[]>> = {
   running: ['RUNNING'],
   completed: ['SUCCEEDED'],
   partial: ['SUCCEEDED'],
   blocked: ['SUCCEEDED'],
-  iterated: ['SUCCEEDED', 'ABORTED'],
+  iterated: ['ABORTED', 'FAILED', 'SUCCEEDED', 'TIMED_OUT'],
   failed: ['FAILED', 'TIMED_OUT', 'ABORTED'],
   cancelled: ['ABORTED', 'FAILED', 'SUCCEEDED', 'TIMED_OUT'],
 }

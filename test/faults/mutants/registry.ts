@@ -7,6 +7,7 @@ import { leaseKept } from './lease-kept.ts'
 import { leaseOverCap } from './lease-over-cap.ts'
 import { noLaneGuard } from './no-lane-guard.ts'
 import { noTerminalGuard } from './no-terminal-guard.ts'
+import { noteDropped } from './note-dropped.ts'
 import { pageByFirstSeq } from './page-by-first-seq.ts'
 import { pagesFirst } from './pages-first.ts'
 import { projectionBackwards } from './projection-backwards.ts'
@@ -17,6 +18,8 @@ import { startUnconditioned } from './start-unconditioned.ts'
 import { stopWithoutOutbox } from './stop-without-outbox.ts'
 import { tokenBeforeDecision } from './token-before-decision.ts'
 import { trimFirst } from './trim-first.ts'
+import { voteCountedTwice } from './vote-counted-twice.ts'
+import { waivedUndecided } from './waived-undecided.ts'
 
 /** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
 export const MUTANTS: readonly Mutant[] = [
@@ -28,6 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   leaseOverCap,
   noLaneGuard,
   noTerminalGuard,
+  noteDropped,
   pageByFirstSeq,
   pagesFirst,
   projectionBackwards,
@@ -38,4 +42,6 @@ export const MUTANTS: readonly Mutant[] = [
   stopWithoutOutbox,
   tokenBeforeDecision,
   trimFirst,
+  voteCountedTwice,
+  waivedUndecided,
 ]

@@ -4,7 +4,7 @@ import { signedHeaders } from '../../emulators/slack-signature.ts'
 import { pickFrom } from '../rng.ts'
 import type { System } from '../system.ts'
 import type { Button, Modal } from './simulated-slack.ts'
-import { APP, MEMBERS, SECRET, TEAM } from './workspace.ts'
+import { ALIASES, APP, MEMBERS, SECRET, TEAM } from './workspace.ts'
 
 type Dice = readonly [number, number, number]
 
@@ -13,10 +13,23 @@ const LATEST_MS = 60_000
 
 /** Somebody in the channel clicks on a button, and writes why where a modal asks for it. */
 export async function click(system: System, dice: Dice): Promise<void> {
-  const { slack, sim } = system
-  const button = pickFrom(slack?.buttons() ?? [], dice[0])
+  const button = pickFrom(system.slack?.buttons() ?? [], dice[0])
   const member = pickFrom(MEMBERS, dice[1])
-  if (slack === undefined || button === undefined || member === undefined) return
+  if (button !== undefined && member !== undefined) await clickOn(system, button, member, dice)
+}
+
+/** Who voted through the API says so in the channel as well: a yes to that question. */
+export async function clickToo(system: System, approval_id: string, user: string, dice: Dice): Promise<void> {
+  const [member] = Object.entries(ALIASES).find(([, name]) => name === `user:${user}`) ?? []
+  const button = system.slack
+    ?.buttons()
+    .find(({ action_id, value }) => action_id === 'sluice_approve' && value.includes(approval_id))
+  if (button !== undefined && member !== undefined) await clickOn(system, button, member, dice)
+}
+
+async function clickOn(system: System, button: Button, member: string, dice: Dice): Promise<void> {
+  const { slack, sim } = system
+  if (slack === undefined) return
   const trigger_id = slack.openTrigger()
   await deliver(system, clickOf(button, member, trigger_id, stampOf(system)), dice[2])
   const modal = slack.modals.find((one) => one.trigger_id === trigger_id)

@@ -7,7 +7,7 @@ export const APP = 'A0SIM0001'
 export const MEMBERS = ['U0ANA0001', 'U0BOB0001', 'U0CYN0001', 'U0DAN0001'] as const
 /** Who decides through the API. */
 export const USERS = ['ana', 'bo', 'cyn', 'dan'] as const
-const ALIASES = { U0ANA0001: 'user:ana', U0BOB0001: 'user:bo' }
+export const ALIASES = { U0ANA0001: 'user:ana', U0BOB0001: 'user:bo' }
 
 export const SLACK_SETTINGS = {
   team_id: TEAM,
@@ -18,9 +18,10 @@ export const SLACK_SETTINGS = {
   users: ALIASES,
 }
 
+/** Some stand there by both of their names. */
 export const GROUPS = {
-  release: ['user:ana', 'user:bo', 'slack:U0CYN0001'],
-  leads: ['user:dan', 'slack:U0DAN0001', 'user:ana'],
+  release: ['user:ana', 'user:bo', 'slack:U0ANA0001', 'slack:U0BOB0001', 'slack:U0CYN0001'],
+  leads: ['user:dan', 'slack:U0DAN0001', 'user:ana', 'slack:U0ANA0001'],
 }
 
 /** One name a person, whichever door they came by: what quorums count. */
