@@ -206,7 +206,7 @@ export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, Not
   putApproval(run: RunKey, item: ApprovalItem, token: string): Promise<void>
   approvalTokens(run: RunKey, id: string): Promise<readonly string[]>
   approval(run: RunKey, id: string): Promise<ApprovalItem | undefined>
-  /** Notes which message of Slack asks; a later one takes its place. An approval that is not there stays so. */
+  /** Notes which message of Slack asks, once: who posted another and was late does not take its place. An approval that is not there stays so. */
   noteMessage(run: RunKey, id: string, message: NonNullable<ApprovalItem['slack']>): Promise<void>
   /** Every approval of the run, by id. */
   approvals(run: RunKey): Promise<readonly ApprovalItem[]>

@@ -32,7 +32,7 @@ export function approvalsOf(table: RunTable): Pick<RunStore, Methods> {
     async noteMessage(run, id, message) {
       await table.update(approvalKey(run, id), ({ path, value }) => ({
         update: `SET ${path('slack')} = ${value(as.json(message))}`,
-        condition: `attribute_exists(${path('item')})`,
+        condition: `attribute_exists(${path('item')}) AND attribute_not_exists(${path('slack')})`,
       }))
     },
     async approvalTokens(run, id) {

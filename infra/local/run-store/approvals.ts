@@ -23,7 +23,7 @@ export function approvalsOf(db: DatabaseSync): Pick<RunStore, Methods> {
   const all = query<Row>(db, `${READ} ORDER BY a.id`)
   const note = db.prepare(
     `INSERT INTO approval_messages (run, id, body) SELECT run, id, ? FROM approvals WHERE run = ? AND id = ? AND item IS NOT NULL
-     ON CONFLICT DO UPDATE SET body = excluded.body`,
+     ON CONFLICT DO NOTHING`,
   )
   const tokens = query<{ readonly token: string }>(
     db,
