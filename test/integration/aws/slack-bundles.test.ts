@@ -12,7 +12,7 @@ const dir = mkdtempSync(join(tmpdir(), 'sluice-slack-bundles-'))
 let made: Metafile
 beforeAll(async () => {
   made = await bundleFunctions(dir, { settings: slackSettings(), dags: [], names: namesOf('dev') })
-})
+}, 120_000)
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 /** The AWS SDK, and what only it brings along. */

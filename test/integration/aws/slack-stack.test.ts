@@ -11,7 +11,7 @@ let plain: Synthesized
 beforeAll(async () => {
   made = await synthesize({}, slackSettings())
   plain = await synthesize()
-})
+}, 240_000)
 afterAll(() => {
   made.remove()
   plain.remove()
