@@ -17,7 +17,8 @@ export async function requestAnswer(call: BlockCall, token: string): Promise<boo
   const item = known ?? (await makeAsk(call, ask))
   // Token first, then HEAD; a decider writes HEAD first, then reads the tokens: one of the two sees the other.
   await world.runs.putApproval(run, item, token)
-  if (known === undefined) await appendRequested(call, item)
+  // Somebody may have asked first: what is asked is what is stored.
+  if (known === undefined) await appendRequested(call, (await world.runs.approval(run, id)) ?? item)
   const now = await world.runs.head(run, [lane_key])
   const isPending = now?.state === 'running' && now.approvals[id]?.status === 'pending'
   return isPending && now.lanes[lane_key] === raw_lane

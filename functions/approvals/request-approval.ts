@@ -51,7 +51,8 @@ async function askOnce(call: BlockCall, token: string): Promise<boolean> {
   if (item === undefined) return false
   // Token first, then HEAD; a decider writes HEAD first, then reads the token: one of the two sees the other.
   await world.runs.putApproval(run, item, token)
-  if (head.approvals[id] === undefined) await appendRequested(call, item)
+  // Somebody may have asked first: what is asked is what is stored.
+  if (head.approvals[id] === undefined) await appendRequested(call, (await world.runs.approval(run, id)) ?? item)
   const now = await world.runs.head(run, [])
   return now?.state === 'running' && now.approvals[id]?.status === 'pending'
 }

@@ -202,7 +202,10 @@ export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, Not
    */
   parentTokens(run: RunKey): Promise<readonly string[]>
 
-  /** Writes the item and ADDs the token: a late write of an older token must not hide a newer one (docs/adr/0021). */
+  /**
+   * Writes the item if none is there, and ADDs the token: of two that ask at once the first asks for both, and a late write
+   * of an older token must not hide a newer one (docs/adr/0021).
+   */
   putApproval(run: RunKey, item: ApprovalItem, token: string): Promise<void>
   approvalTokens(run: RunKey, id: string): Promise<readonly string[]>
   approval(run: RunKey, id: string): Promise<ApprovalItem | undefined>

@@ -554,7 +554,7 @@ function approvalTests(store: Store): void {
     expect((await store().head(run))?.approvals).toEqual({})
     await store().append(step(run, 'a0', 10, { approval: { id: 'apr_1', was: null, set: pending(0) } }))
     await store().putApproval(run, question('apr_1', 0), 'token-2')
-    await store().putApproval(run, question('apr_1', 0), 'token-1')
+    await store().putApproval(run, { ...question('apr_1', 0), digest: 'of another question' }, 'token-1')
     await store().putApproval(run, question('apr_0', 1), 'token-3')
     expect(await store().approvals(run)).toEqual([question('apr_0', 1), question('apr_1', 0)])
     expect(await store().approvalTokens(run, 'apr_1')).toEqual(['token-1', 'token-2'])

@@ -13,13 +13,10 @@ export function approvalsOf(table: RunTable): Pick<RunStore, Methods> {
   return {
     async putApproval(run, item, token) {
       const asked = inboxEntry(run, item.id, { closed: false, at: item.requested_at })
-      const always = {
-        set: { item: as.json(item), ttl: keepItem(table) },
-        token,
-      }
-      const open = await write(table, run, item.id, { ...always, set: { ...always.set, ...asked } }, true)
+      const always = { item, token, set: { ttl: keepItem(table) } }
+      const open = await write(table, run, { ...always, set: { ...always.set, ...asked } }, true)
       // Decided already: a repeat of the question must not bring it back into the inbox.
-      if (!open) await write(table, run, item.id, always, false)
+      if (!open) await write(table, run, always, false)
     },
     async approval(run, id) {
       const item = await table.get(approvalKey(run, id), { only: [['item'], ['slack']] })
@@ -67,14 +64,15 @@ export function approvalKey(run: RunKey, id: string): Item {
 async function write(
   table: RunTable,
   run: RunKey,
-  id: string,
-  { set, token }: { readonly set: Item; readonly token: string },
+  { item, set, token }: { readonly item: ApprovalItem; readonly set: Item; readonly token: string },
   if_open: boolean,
 ): Promise<boolean> {
-  const written = await table.update(approvalKey(run, id), ({ path, value }) => {
+  const written = await table.update(approvalKey(run, item.id), ({ path, value }) => {
     const assignments = Object.entries(set).map(([name, to]) => `${path(name)} = ${value(to)}`)
+    // What was asked first is what everybody is asked, and what HEAD binds a decision to.
+    const asked = `${path('item')} = if_not_exists(${path('item')}, ${value(as.json(item))})`
     return {
-      update: `SET ${assignments.join(', ')} ADD ${path('tokens')} ${value(as.member(token))}`,
+      update: `SET ${[asked, ...assignments].join(', ')} ADD ${path('tokens')} ${value(as.member(token))}`,
       ...(if_open ? { condition: `attribute_not_exists(${path('closed')})` } : {}),
     }
   })

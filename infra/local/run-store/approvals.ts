@@ -15,8 +15,9 @@ type Methods = 'putApproval' | 'approval' | 'approvals' | 'approvalTokens' | 'no
 /** A#: what a person was shown, with its task tokens. A row may be there for HEAD's part alone. */
 export function approvalsOf(db: DatabaseSync): Pick<RunStore, Methods> {
   const numberOf = runNumbers(db)
+  // What was asked first stays; HEAD's part may have been there before.
   const put = db.prepare(
-    'INSERT INTO approvals (run, id, item) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET item = excluded.item',
+    'INSERT INTO approvals (run, id, item) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET item = COALESCE(item, excluded.item)',
   )
   const add = db.prepare('INSERT OR IGNORE INTO approval_tokens (run, id, token) VALUES (?, ?, ?)')
   const one = query<Row>(db, `${READ} AND a.id = ?`)

@@ -79,7 +79,7 @@ function open(emulator: DynamodbEmulator, table: string) {
 
 const COMMANDS = /^(GetItem|BatchGetItem|Query|PutItem|UpdateItem|DeleteItem)Command$/
 const WORDS =
-  /\b(SET|REMOVE|ADD|DELETE|AND|OR|BETWEEN|size|begins_with|list_append|attribute_exists|attribute_not_exists)\b/g
+  /\b(SET|REMOVE|ADD|DELETE|AND|OR|BETWEEN|size|begins_with|list_append|if_not_exists|attribute_exists|attribute_not_exists)\b/g
 
 /** Reads that may be behind: of an index, and of the STOP item. */
 const MAY_BE_BEHIND = /"IndexName"|"sk":{"S":"STOP(#\d+)?"}/
