@@ -16,7 +16,10 @@ export async function isAwaited({ runs }: Pick<World, 'runs'>, { tenant, run_id,
 }
 
 /** Cancels a child whose parent's block has ended without it. */
-export async function endUnawaited(world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>, meta: Meta): Promise<void> {
+export async function endUnawaited(
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
+  meta: Meta,
+): Promise<void> {
   const { tenant, run_id, parent } = meta
   const reason = `block "${parent?.block_id}" of its parent run ${parent?.run_id} does not wait for it any more`
   await endRun(world, { tenant, run_id }, { state: 'cancelled', code: 'parent_ended', reason, stop: true })

@@ -126,7 +126,7 @@ describe('runs on a server', () => {
     expect(unnamed.err).toMatch(/--block right, or --approval apr_/)
     const left = await cli('run', 'approve', runId, '--block', 'left')
     expect(left.code).toBe(0)
-    expect(left.out).toMatch(/Take the left one\?[\s\S]*--- word\n  red\n/)
+    expect(left.out).toMatch(/Take the left one\?[\s\S]*--- word\n {2}red\n/)
     const right = await cli('approve', runId, '--json', '--yes')
     expect(JSON.parse(right.out)).toMatchObject({ approval: { status: 'approved', via: 'cli --yes' } })
     expect(await cli('run', 'watch', runId)).toMatchObject({ code: 0, err: '' })
