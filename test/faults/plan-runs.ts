@@ -93,12 +93,13 @@ function asking([block, text]: readonly [PlannedBlock, Written], random: Random)
 function planChecks({ upstream, items }: PlannedBlock, text: Written, random: Random): object {
   const [first] = upstream
   const drawn = upTo(random, 12)
+  const isAsked = text.approval !== undefined
   const pre = (check: object) => ({ pre_gates: [{ name: 'first', check }] })
   const post = (check: object) => ({ post_gates: [...(text.post_gates as object[]), { name: 'last', check }] })
   if (drawn === 0) return pre({ type: 'shell', command: ['true'] })
   if (drawn === 1) return pre({ type: 'http', url: 'https://example.com/' })
   if (drawn === 2 && first !== undefined) return pre({ type: 'json_schema', port: `from_${first}`, schema: {} })
-  if (drawn === 3 && first !== undefined) return pre(review(`from_${first}`))
+  if ((drawn === 3 || (isAsked && drawn > 9)) && first !== undefined) return pre(review(`from_${first}`))
   if (items !== undefined) return {}
   if (drawn === 4) return post({ type: 'shell', command: ['true'] })
   if (drawn === 5) return post({ type: 'http', url: 'https://example.com/' })

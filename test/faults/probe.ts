@@ -23,9 +23,10 @@ export interface Probe {
 
 /**
  * A provider that answers well, badly, late, strangely or never, as the call's idempotency key says. It watches what
- * invariant 36 asks: one call at a time of an attempt, and no call twice.
+ * invariant 36 asks: one call at a time of an attempt, and no call twice. `isCrowded`: judges take their time, so that
+ * others wait for a place.
  */
-export function createProbe(sim: Sim, rates: ProbeRates): Probe {
+export function createProbe(sim: Sim, rates: ProbeRates, isCrowded: boolean): Probe {
   const calls: string[] = []
   const dispatch = async (request: DispatchRequest): Promise<DispatchAnswer> => {
     const { idempotency_key: key, signal } = request
@@ -42,7 +43,7 @@ export function createProbe(sim: Sim, rates: ProbeRates): Probe {
   }
   const judge = async ({ idempotency_key: key, model, signal }: DispatchRequest): Promise<DispatchAnswer> => {
     const dice = hashed(sim.seed, `judge ${key}`)
-    await sim.scheduler.delay(dice ** 16 * LONGEST_MS, signal)
+    await sim.scheduler.delay(dice ** (isCrowded ? 2 : 16) * LONGEST_MS, signal)
     const text = dice < 0.1 ? 'I cannot say.' : JSON.stringify({ pass: dice < 0.9, rationale: 'it was read' })
     return { text, tokens_in: 10, tokens_out: 5, usd: 0.001, model, finish_reason: 'stop' }
   }

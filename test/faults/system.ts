@@ -59,7 +59,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   const note = (run: string) => void written.add(run)
   const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note, wire)
   const objects = createMemoryObjects(() => sim.scheduler.now())
-  const probe = createProbe(sim, scenario.probe)
+  const probe = createProbe(sim, scenario.probe, 'judge' in scenario.providers)
   const slack = scenario.slack ? createSimulatedSlack(sim) : undefined
   const tokens = new Set<string>()
   const call = (name: string, payload: Json, signal: AbortSignal | undefined) => {
