@@ -3,7 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
+import { Fault } from '../../shared/errors.ts'
+import { peopleOf, personOf } from '../../shared/runs/people.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
+import { SettingsSchema } from '../../shared/settings.ts'
 import type { World } from '../../shared/world.ts'
 import { at, ending, keyOf, newRun, pending, question, step, time } from '../conformance/run-store-fixture.ts'
 import { createItemStore } from '../faults/item-store/create-item-store.ts'
@@ -114,6 +117,26 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const world = worldOf({ runs: store, machine: machine as never }, mutant, 'request-approval')
     await world.runs.putApproval(run, question('apr_1', 0), 'token')
     return answered.length === 0
+  },
+  async 'note-dropped'({ mutant }) {
+    const later = new Fault('Unavailable', 'slack_busy', 'later', { facts: { retry_after_ms: 1_000 } })
+    const slack = { call: () => Promise.reject(later) }
+    const world = worldOf({ slack: slack as never }, mutant, 'slack-work')
+    const told = await world.slack?.call('chat.update', {}).catch((error: unknown) => error)
+    return told === later
+  },
+  async 'vote-counted-twice'({ mutant }) {
+    const key = { env: 'SLACK' }
+    const users = { U012: 'user:ana' }
+    const slack = { team_id: 'T012', channel: 'C012', token: key, signing_secret: key, users }
+    const { settings } = worldOf({ settings: SettingsSchema.parse({ slack }) }, mutant, 'slack-work')
+    return personOf('slack:U012', peopleOf(settings)) === personOf('user:ana', peopleOf(settings))
+  },
+  async 'waived-undecided'({ store, mutant }) {
+    const set = { ...pending(0), about: 'post_gates' } as const
+    await store.append(step(run, 'q0', at(1, 10), { approval: { id: 'p', was: null, set } }))
+    const world = worldOf({ runs: store }, mutant, 'run-block')
+    return (await world.runs.head(run))?.approvals.p?.status === 'pending'
   },
 }
 

@@ -76,12 +76,8 @@ describe('what a bundle holds', () => {
 
   test('the deployed documents are with those that read or list them, and nowhere else', () => {
     const words = 'Plan this change in small steps'
-    expect(NAMES.filter((name) => text(name).includes(words)).sort()).toEqual([
-      'get-config',
-      'open-child',
-      'retry-run',
-      'start-run',
-    ])
+    const withThem = NAMES.filter((name) => text(name).includes(words)).sort()
+    expect(withThem).toEqual(['get-config', 'open-child', 'start-run'])
   })
 
   test('is the same when it is made again elsewhere, and names no path of the machine', async () => {
