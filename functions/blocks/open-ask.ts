@@ -21,6 +21,10 @@ export async function openAsk(call: BlockCall): Promise<OpenAsk | undefined> {
   const { lane, block } = call
   if (lane === undefined || !isAsked(lane)) return undefined
   const projection = await readOwnProjection(call, lane)
+  if (projection?.asked === undefined && (projection?.ordinal ?? 0) > lane) {
+    // Who was slow since it read HEAD looks again: the machine calls once more.
+    throw new Fault('Unavailable', 'ask_missing', `Block "${block.id}" has gone on since its question was looked for.`)
+  }
   if (projection?.asked === undefined) {
     throw new Fault('Bug', 'ask_missing', `Lane and record of block "${block.id}" differ: nobody knows what it asked.`)
   }

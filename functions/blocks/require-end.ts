@@ -1,3 +1,4 @@
+import { approvalId } from '../../shared/runs/ids.ts'
 import { workingLeg } from '../../shared/runs/legs.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockCall } from './block-call.ts'
@@ -14,6 +15,7 @@ import { nextAnswered } from './steps-left.ts'
  * first, so that nobody judges it again.
  */
 export async function requireEnd(call: BlockCall, { failure, taken, pre }: PreparedAttempt): Promise<void> {
+  if (isAskedNow(call)) throw retryBlock(call)
   if (failure !== undefined || taken !== undefined) return
   const { lane, resumed, world, meter } = call
   if (resumed !== undefined && lane !== undefined && pre.events.length > 0) {
@@ -24,4 +26,9 @@ export async function requireEnd(call: BlockCall, { failure, taken, pre }: Prepa
     await recordEvents(world, step, pre.events, final, settleMeter(meter))
   }
   throw retryBlock(call)
+}
+
+/** Gates held when people were asked, whatever a judge says now: their answer is waited for. */
+function isAskedNow({ head, run, block, epoch }: BlockCall): boolean {
+  return head.approvals[approvalId(run.run_id, block.index, epoch)]?.status === 'pending'
 }

@@ -91,20 +91,28 @@ function asking([block, text]: readonly [PlannedBlock, Written], random: Random)
 
 /** Checks that go to other functions, before the work of a block or after it. */
 function planChecks({ upstream, items }: PlannedBlock, text: Written, random: Random): object {
-  const [first] = upstream
   const drawn = upTo(random, 12)
-  const isAsked = text.approval !== undefined
-  const pre = (check: object) => ({ pre_gates: [{ name: 'first', check }] })
-  const post = (check: object) => ({ post_gates: [...(text.post_gates as object[]), { name: 'last', check }] })
-  if (drawn === 0) return pre({ type: 'shell', command: ['true'] })
-  if (drawn === 1) return pre({ type: 'http', url: 'https://example.com/' })
-  if (drawn === 2 && first !== undefined) return pre({ type: 'json_schema', port: `from_${first}`, schema: {} })
-  if ((drawn === 3 || (isAsked && drawn > 9)) && first !== undefined) return pre(review(`from_${first}`))
-  if (items !== undefined) return {}
-  if (drawn === 4) return post({ type: 'shell', command: ['true'] })
-  if (drawn === 5) return post({ type: 'http', url: 'https://example.com/' })
-  if (drawn === 6) return post({ type: 'json_schema', port: 'text', schema: { type: 'string' } })
-  return drawn === 7 ? post(review('text')) : {}
+  // Blocks that ask have judges before the question more often.
+  const before = checkBefore(drawn > 9 && text.approval !== undefined ? 3 : drawn, upstream[0])
+  if (before !== undefined) return { pre_gates: [{ name: 'first', check: before }] }
+  const after = items === undefined ? checkAfter(drawn) : undefined
+  if (after === undefined) return {}
+  return { post_gates: [...(text.post_gates as object[]), { name: 'last', check: after }] }
+}
+
+function checkBefore(drawn: number, first: string | undefined): object | undefined {
+  if (drawn === 0) return { type: 'shell', command: ['true'] }
+  if (drawn === 1) return { type: 'http', url: 'https://example.com/' }
+  if (first === undefined) return undefined
+  if (drawn === 2) return { type: 'json_schema', port: `from_${first}`, schema: {} }
+  return drawn === 3 ? review(`from_${first}`) : undefined
+}
+
+function checkAfter(drawn: number): object | undefined {
+  if (drawn === 4) return { type: 'shell', command: ['true'] }
+  if (drawn === 5) return { type: 'http', url: 'https://example.com/' }
+  if (drawn === 6) return { type: 'json_schema', port: 'text', schema: { type: 'string' } }
+  return drawn === 7 ? review('text') : undefined
 }
 
 function review(port: string): object {
