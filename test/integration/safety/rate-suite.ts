@@ -47,7 +47,9 @@ export function rateSuite(store: string, openSafe: OpenSafe): void {
   })
 
   test('every route that changes something counts who calls it', () => {
-    const changing = ROUTES.filter(({ method, name }) => method !== 'GET' && !READS.has(name))
+    // A request that another service signs has no caller of ours: the route's own throttle bounds it.
+    const called = ROUTES.filter(({ signed_by }) => signed_by === undefined)
+    const changing = called.filter(({ method, name }) => method !== 'GET' && !READS.has(name))
     const files = new Map(FUNCTIONS.map(({ name, file }) => [name, readFileSync(`functions/${file}`, 'utf8')]))
     expect(changing.filter(({ name }) => !files.get(name)?.includes('= changeHandler('))).toEqual([])
   })
