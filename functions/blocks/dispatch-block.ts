@@ -5,6 +5,8 @@ import { Fault } from '../../shared/errors.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
 import type { DispatchAnswer } from '../../shared/provider.ts'
 import type { RecordedCall } from '../../shared/recording.ts'
+import { workingLeg } from '../../shared/runs/legs.ts'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
 import type { BlockCall } from './block-call.ts'
 import { decisionOutputs } from './decision-outputs.ts'
@@ -80,8 +82,14 @@ function askAgent(
     output_schema: call.block.outputs,
     feedback,
     signal,
-    idempotency_key: `${call.run.run_id}/${call.lane_key}/${call.epoch}/${attempt}/${repair}`,
+    idempotency_key: `${call.run.run_id}/${call.lane_key}/${call.epoch}/${attempt}${legOf(call, attempt)}/${repair}`,
   })
+}
+
+/** After a question in the middle of the attempt its calls are others: with keys of their own. */
+function legOf({ lane }: BlockCall, attempt: number): string {
+  const leg = lane !== undefined && readOrdinal(lane).attempt === attempt ? workingLeg(lane) : 0
+  return leg === 0 ? '' : `.${leg}`
 }
 
 async function dispatchDecision(call: BlockCall, _dispatch: Dispatch): Promise<Produced> {

@@ -57,6 +57,24 @@ async function balanced(place: TestPlace, run: string) {
 }
 
 describe('a call that does not fit under the cap of the run', () => {
+  test('in the middle of an attempt: what is called after the yes has keys of its own', async () => {
+    const keys: string[] = []
+    const paid: Provider = {
+      dispatch: async ({ idempotency_key, model }) => {
+        keys.push(idempotency_key)
+        const text = keys.length === 1 ? 'no number' : '7'
+        return { text, tokens_in: 100, tokens_out: 50, model, finish_reason: 'stop' }
+      },
+    }
+    const place = await open(paid)
+    const counting = { ...block('a'), outputs: { text: 'number' }, contract_repair_attempts: 1 }
+    const run = await place.start({ budget: ASK, blocks: [counting] })
+    const question = await asked(place, run, 'a')
+    expect((await decide(place, run, question, 'approve')).status).toBe(200)
+    expect((await balanced(place, run)).at(-1)?.type).toBe('run:completed')
+    expect(keys).toEqual([`${run}/0/0/1/0`, `${run}/0/0/1.1/0`])
+  })
+
   test('asks; a yes raises the cap by what the document gives, and the same attempt goes on', async () => {
     const { paid, prompts } = paying()
     const place = await open(paid)
