@@ -42,18 +42,24 @@ async function hasStopped({ raw, machine, sim }: System, key: RunKey, head: Head
 
 const CALL_MS = 1_000_000
 
-/** 19: no lease outlives its run by a minute (and the sweep that finds it); one whose run never came lasts to its end. */
+/**
+ * 19: no lease outlives its run by a minute (and the sweep that finds it). One whose run never came lasts to its end;
+ * after that it holds no place, and who wants one takes it away: nobody looks at a tenant without live runs.
+ */
 async function haveLeft({ raw, sim }: System, tenant: string, skew_ms: number): Promise<boolean> {
   const leases = Object.entries(await raw.leases({ tenant, name: 'runs' }))
+  let held = 0
   for (const [run_id, until] of leases) {
     const last = await raw.events({ tenant, run_id }, 0, MOST_EVENTS)
     const end = last.at(-1)
+    if (end === undefined && Date.parse(until) < sim.scheduler.now()) continue
+    held += 1
     const over = end === undefined ? Date.parse(until) : Date.parse(end.at)
     const isLive = end !== undefined && !isRunEnd(end.type)
     const late = sim.scheduler.now() - Math.max(sim.calm_at, over) - GRACE_MS - 3 * SWEEP_MS - 2 * skew_ms
     if (!isLive && late > 0) sim.violate(19, `${run_id} holds a lease until ${until}, ${end?.type ?? 'without a run'}`)
   }
-  return leases.length === 0
+  return held === 0
 }
 
 const MOST_EVENTS = 100_000
