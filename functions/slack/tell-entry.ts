@@ -3,7 +3,7 @@ import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
 import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { approvalMessage } from '../../shared/slack/approval-message.ts'
+import { type AskedInSlack, approvalMessage } from '../../shared/slack/approval-message.ts'
 import { approvalNote, runEndNote, type ThreadNote } from '../../shared/slack/thread-note.ts'
 import type { World } from '../../shared/world.ts'
 import { readAsked } from './read-asked.ts'
@@ -25,9 +25,7 @@ export async function tellEntry(world: World, run: RunKey, note: Note): Promise<
     return ask(world, run, head, { item, root: rootOf(world, items) })
   }
   if (item.slack === undefined) return
-  const asked = await readAsked(world, run, head, item)
-  await call(world, 'chat.update', { ...at(item.slack), ...approvalMessage(asked) })
-  const reply = approvalNote(note.about, asked)
+  const reply = approvalNote(note.about, await rewrite(world, run, head, { item, message: item.slack }))
   if (reply !== undefined) await say(world, rootOf(world, items) ?? item.slack, reply)
 }
 
@@ -44,6 +42,34 @@ async function ask(
   const thread = root === undefined ? {} : { thread_ts: root.ts, reply_broadcast: true }
   const posted = await call(world, 'chat.postMessage', { channel, ...QUIET, ...message, ...thread })
   if (typeof posted?.ts === 'string') await world.runs.noteMessage(run, item.id, { channel, ts: posted.ts })
+}
+
+/** Somebody else may tell newer things at the same moment; there are not many. */
+const LOOKS = 5
+
+/**
+ * Makes the message say how things stand, and looks once more: a slow worker that was overtaken must not leave the
+ * buttons of a question that is decided.
+ */
+async function rewrite(
+  world: World,
+  run: RunKey,
+  head: Head,
+  { item, message }: { readonly item: ApprovalItem; readonly message: Message },
+): Promise<AskedInSlack> {
+  let asked = await readAsked(world, run, head, item)
+  for (let look = 1; look <= LOOKS; look += 1) {
+    await call(world, 'chat.update', { ...at(message), ...approvalMessage(asked) })
+    const now = await world.runs.head(run, [])
+    const next = now === undefined ? asked : await readAsked(world, run, now, item)
+    if (looksAlike(next, asked)) break
+    asked = next
+  }
+  return asked
+}
+
+function looksAlike({ approval: a }: AskedInSlack, { approval: b }: AskedInSlack): boolean {
+  return a.status === b.status && a.votes?.length === b.votes?.length
 }
 
 /** What was still asked is asked no more. */
