@@ -3,7 +3,7 @@ export type Csv = { readonly records: readonly (readonly string[])[] } | { reado
 
 /**
  * Reads CSV (RFC 4180: quoted fields, doubled quotes, line breaks inside quotes; CRLF, LF or CR). The separator is
- * the one of `,` `;` tab that occurs most in the first line. Blank lines and a byte order mark are skipped; every
+ * the one of `,` `;` tab that occurs most in the first record, quoted fields left out. Blank lines and a byte order mark are skipped; every
  * record must have as many fields as the first. Linear in the text.
  */
 export function parseCsv(source: string): Csv {
@@ -42,10 +42,24 @@ function* scan(text: string): Generator<{ readonly at: number; readonly fields?:
 }
 
 function separatorOf(text: string): string {
-  const end = text.search(/[\r\n]/)
-  const header = (end < 0 ? text : text.slice(0, end)).replace(/"[^"]*"/g, '')
+  const header = unquotedHeader(text)
   const counts = [',', ';', '\t'].map((mark) => ({ mark, count: header.split(mark).length }))
   return counts.reduce((best, next) => (next.count > best.count ? next : best)).mark
+}
+
+/** The first record without its quoted fields, which may have line breaks of their own. */
+function unquotedHeader(text: string): string {
+  let header = ''
+  for (let from = 0; ; ) {
+    const open = text.indexOf('"', from)
+    const outside = open < 0 ? text.slice(from) : text.slice(from, open)
+    const end = outside.search(/[\r\n]/)
+    if (end >= 0) return header + outside.slice(0, end)
+    header += outside
+    const close = open < 0 ? -1 : text.indexOf('"', open + 1)
+    if (close < 0) return header
+    from = close + 1
+  }
 }
 
 function lineOf(text: string, at: number): string {

@@ -57,6 +57,15 @@ describe('parseCsv()', () => {
     expect(parseCsv(text)).toEqual({ problem })
   })
 
+  test('looks for the separator in the whole first record: a field of it may have line breaks', () => {
+    expect(parseCsv('"a\t\n",b\r\nc,d')).toEqual({
+      records: [
+        ['a\t\n', 'b'],
+        ['c', 'd'],
+      ],
+    })
+  })
+
   test('reads back whatever a writer of RFC 4180 wrote', () => {
     const record = (width: number) => fc.array(fc.string({ unit: 'binary' }), { minLength: width, maxLength: width })
     const table = fc
