@@ -38,7 +38,9 @@ describe('an approval in Slack', () => {
       '"deploy" was approved by slack:U0ANA',
       `Run ${id} ended: completed`,
     ])
-    expect((await open.place.world.runs.head({ tenant: 'main', run_id: id }))?.outbox).toEqual([])
+    // It is settled after Slack has taken the last word.
+    const { runs } = open.place.world
+    await expect.poll(async () => (await runs.head({ tenant: 'main', run_id: id }))?.outbox).toEqual([])
   })
 
   test('rejected with words from the modal: they are recorded, and told', async () => {
