@@ -48,7 +48,8 @@ describe('equals', () => {
   })
 
   test('every value equals its copy, and no other JSON text', async () => {
-    const value = fc.jsonValue().filter((given) => given !== null)
+    // A key __proto__ is refused at every door, of documents and of bodies.
+    const value = fc.jsonValue().filter((given) => given !== null && !JSON.stringify(given).includes('__proto__'))
     await fc.assert(
       fc.asyncProperty(value, value, async (a, b) => {
         const [x, y] = [a as Json, b as Json]
