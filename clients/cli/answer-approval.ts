@@ -1,6 +1,6 @@
+import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Target } from './api.ts'
-import { isWaiver } from './asked-lines.ts'
 import { commandLine } from './command-line.ts'
 import { fetchRun } from './fetch-run.ts'
 import { chooseApproval } from './pending-approvals.ts'
@@ -25,7 +25,7 @@ export async function answerApproval(
 ): Promise<void> {
   if (event.type !== 'approval:requested') return
   const { run_id, block_id, data } = event
-  if (isWaiver(data)) {
+  if (asksWaiver(data)) {
     // A waiver has a reason, and an option gives none.
     const command = commandLine(session, target, `run waive ${run_id} --block ${block_id} --feedback ".."`)
     note(`Gates of block ${block_id} failed, and it waits for a person to waive them: ${command}`)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import { chooseTarget } from './api.ts'
 import { approvalLines } from './approval-lines.ts'
-import { isWaiver } from './asked-lines.ts'
 import { commandLine } from './command-line.ts'
 import { fetchApproval } from './fetch-approvals.ts'
 import { jsonText } from './json-text.ts'
@@ -21,5 +21,5 @@ async function show(session: Session, id: string, { url, json }: TargetOptions):
   for (const line of approvalLines(approval, session.settings.command)) session.say(line)
   if (approval.status !== 'pending' || !approval.may_decide.allowed) return
   const waive = `run waive ${approval.run_id} --approval ${id} --feedback ".."`
-  session.say(`Decide: ${commandLine(session, target, isWaiver(approval) ? waive : `approvals approve ${id}`)}`)
+  session.say(`Decide: ${commandLine(session, target, asksWaiver(approval) ? waive : `approvals approve ${id}`)}`)
 }

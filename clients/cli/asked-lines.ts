@@ -1,3 +1,4 @@
+import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { Approval } from './approval-answer.ts'
 import { oneLine } from './plain-text.ts'
 import { count } from './words.ts'
@@ -6,7 +7,7 @@ import { count } from './words.ts'
 export function askedLines(approval: Approval): readonly string[] {
   const { gates = [], raise, edit = [], on_timeout } = approval
   const failed = gates.map(({ name, reason }) => `Failed gate ${name}: ${reason}`)
-  const waives = isWaiver(approval) ? ['A yes waives what failed: it needs `run waive` and a reason.'] : []
+  const waives = asksWaiver(approval) ? ['A yes waives what failed: it needs `run waive` and a reason.'] : []
   const raises = raise === undefined ? [] : [`A yes raises the budget of the run to ${capWords(raise)}.`]
   const edits = edit.length === 0 ? [] : [`May be changed with \`run approve --edit\`: ${edit.join(', ')}.`]
   const timeout = on_timeout === 'approve' ? ['It is approved by itself if nobody decides in time.'] : []
@@ -29,9 +30,9 @@ export function progressLines({
   return lines.map(oneLine)
 }
 
-/** Asked about gates that failed: the yes to it is a waiver. */
-export function isWaiver({ about }: Pick<Approval, 'about'>): boolean {
-  return about === 'pre_gates' || about === 'post_gates'
+/** What became of it: a yes to gates that failed is a waiver. */
+export function outcomeWord(approval: Pick<Approval, 'about' | 'status'>): string {
+  return approval.status === 'approved' && asksWaiver(approval) ? 'waived' : approval.status
 }
 
 function capWords({ tokens, usd }: NonNullable<Approval['raise']>): string {

@@ -1,7 +1,7 @@
+import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { Target } from './api.ts'
 import type { Approval } from './approval-answer.ts'
 import { askPerson } from './ask-person.ts'
-import { isWaiver } from './asked-lines.ts'
 import { commandLine } from './command-line.ts'
 import { Refused } from './refused.ts'
 import { type Decided, type DecisionToSend, sendDecision } from './send-decision.ts'
@@ -27,7 +27,7 @@ export async function decideShown(session: Session, target: Target, given: Yes):
   for (const line of lines) show(line)
   const other = (words: string) =>
     commandLine(session, target, `run ${words} ${runId} --block ${approval.block_id} --feedback ".."`)
-  if (decision === 'approve' && isWaiver(approval)) {
+  if (decision === 'approve' && asksWaiver(approval)) {
     const detail = `Cannot approve what block ${approval.block_id} asks: its gates failed, a yes waives them and needs a reason: ${other('waive')}`
     throw new Refused({ code: 'waive_expected', detail })
   }

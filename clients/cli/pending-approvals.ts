@@ -1,5 +1,5 @@
 import type { Approval } from './approval-answer.ts'
-import { askedLines } from './asked-lines.ts'
+import { askedLines, outcomeWord } from './asked-lines.ts'
 import type { RunAnswer } from './fetch-run.ts'
 import { oneLine, plainText } from './plain-text.ts'
 import { Refused } from './refused.ts'
@@ -50,9 +50,10 @@ function nothingPending(answer: RunAnswer, others: readonly Approval[]): Refused
   return new Refused({ code: 'nothing_pending', detail: detail.join(' ') })
 }
 
-function decidedWords({ block_id, status, decided_by, decided_at }: Approval): string {
+function decidedWords(approval: Approval): string {
+  const { block_id, decided_by, decided_at } = approval
   const by = decided_by === undefined ? '' : ` by ${decided_by}`
-  return `Block ${block_id} was ${status}${by}${decided_at === undefined ? '' : ` at ${decided_at}`}.`
+  return `Block ${block_id} was ${outcomeWord(approval)}${by}${decided_at === undefined ? '' : ` at ${decided_at}`}.`
 }
 
 /**

@@ -85,9 +85,12 @@ function itemWords({ item_count, items = {} }: Block): string {
 }
 
 function gateWords({ gates }: Block): string {
-  const bad = gates.filter(({ status }) => status !== 'passed').length
+  const all = count(gates.length, 'gate')
+  const waived = gates.filter(({ status }) => status === 'waived').length
+  const bad = gates.filter(({ status }) => status !== 'passed').length - waived
   if (gates.length === 0) return ''
-  return bad === 0 ? count(gates.length, 'gate') : `${bad} of ${count(gates.length, 'gate')} failed`
+  if (bad > 0) return `${bad} of ${all} failed${waived > 0 ? `, ${waived} waived` : ''}`
+  return waived > 0 ? `${waived} of ${all} waived` : all
 }
 
 function timeWords(part: { started_at?: string | undefined; ended_at?: string | undefined }, now: number): string {

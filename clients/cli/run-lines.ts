@@ -1,4 +1,4 @@
-import { isWaiver } from './asked-lines.ts'
+import { outcomeWord } from './asked-lines.ts'
 import type { RunAnswer } from './fetch-run.ts'
 import { oneLine } from './plain-text.ts'
 import { renderRun } from './render-run.ts'
@@ -38,13 +38,14 @@ function linked({ run }: RunAnswer): readonly string[] {
 /** What people said with their decisions, what they changed, and what they waived. */
 function said({ approvals }: RunAnswer): readonly string[] {
   return approvals.flatMap((approval) => {
-    const { block_id, status, decided_by = 'nobody', feedback, edits, iterate } = approval
+    const { block_id, decided_by = 'nobody', feedback, edits, iterate } = approval
     if (feedback === undefined && edits === undefined && iterate === undefined) return []
-    const what = status === 'approved' && isWaiver(approval) ? 'waived' : status
     const changed = edits === undefined ? '' : ` with changed inputs ${JSON.stringify(edits)}`
     const again = iterate === undefined ? '' : ', another run goes on'
     return [
-      oneLine(`Block ${block_id} was ${what} by ${decided_by}${changed}${again}: ${feedback ?? 'nothing was said'}`),
+      oneLine(
+        `Block ${block_id} was ${outcomeWord(approval)} by ${decided_by}${changed}${again}: ${feedback ?? 'nothing was said'}`,
+      ),
     ]
   })
 }

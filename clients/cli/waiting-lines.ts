@@ -1,5 +1,6 @@
+import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { Target } from './api.ts'
-import { isWaiver, progressLines } from './asked-lines.ts'
+import { progressLines } from './asked-lines.ts'
 import { commandLine } from './command-line.ts'
 import type { RunAnswer } from './fetch-run.ts'
 import { pendingApprovals } from './pending-approvals.ts'
@@ -12,7 +13,7 @@ export function waitingLines(session: Session, target: Target, answer: RunAnswer
   return open.flatMap((approval) => {
     const { block_id, expires_at } = approval
     const which = open.length > 1 ? ` --block ${block_id}` : ''
-    const [what, words] = isWaiver(approval)
+    const [what, words] = asksWaiver(approval)
       ? ['a waiver of failed gates', `run waive ${run_id}${which} --feedback ".."`]
       : ['approval', `run approve ${run_id}${which}`]
     const line = `Block ${block_id} waits for ${what} until ${expires_at}: ${commandLine(session, target, words)}`

@@ -3,6 +3,7 @@ import { sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
 import { refusalOf } from '../../shared/runs/approval-rules.ts'
+import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { RestartMode } from '../../shared/runs/head.ts'
 import { peopleOf } from '../../shared/runs/people.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
@@ -58,7 +59,7 @@ export async function checkDecision(
 
 /** A yes to failed gates is a waiver and is called so; every other yes is an approval. */
 function requireWord({ id, about = 'dispatch' }: ApprovalItem, { decision }: Decision): void {
-  const isGates = about === 'pre_gates' || about === 'post_gates'
+  const isGates = asksWaiver({ about })
   if (decision === 'approve' && isGates) {
     const message = `Cannot approve "${id}": it asks to waive gates that failed. Send "waive" with a reason, or reject it.`
     throw new Fault('Conflict', 'waive_expected', message)

@@ -1,4 +1,5 @@
 import type { Block } from '../dag/dag.ts'
+import { asksWaiver } from '../runs/asks-waiver.ts'
 import type { ApprovalCost } from './approval-cost.ts'
 import type { Question } from './blocks-to-come.ts'
 import { type Effect, effectsOf } from './outside-effects.ts'
@@ -30,9 +31,10 @@ export function approvalRisk(facts: RiskFacts): ApprovalRisk {
   return { level: sorted[0]?.level ?? 'low', because: sorted.map(({ words }) => words) }
 }
 
-function questionReasons({ about, gates = [], raise, on_timeout, edit = [] }: Question): readonly Reason[] {
+function questionReasons(question: Question): readonly Reason[] {
+  const { about, gates = [], raise, on_timeout, edit = [] } = question
   const reasons: Reason[] = []
-  if (about === 'pre_gates' || about === 'post_gates') {
+  if (asksWaiver(question)) {
     const names = listed(gates.map(({ name }) => name))
     reasons.push({ level: 'high', words: `a yes waives ${counted(gates.length, 'failed gate')}: ${names}` })
   }

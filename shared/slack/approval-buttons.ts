@@ -1,3 +1,4 @@
+import { asksWaiver } from '../runs/asks-waiver.ts'
 import type { ActionId } from './actions.ts'
 import { ACTIONS, OPEN_ACTION } from './actions.ts'
 import type { AskedInSlack } from './approval-message.ts'
@@ -7,7 +8,6 @@ import { plain } from './plain.ts'
 
 /** What can be done about an approval that waits: a question about gates is waived, everything else approved. */
 export function approvalButtons({ item, open_url }: AskedInSlack): Block {
-  const isAboutGates = item.about === 'pre_gates' || item.about === 'post_gates'
   const mustSayWhy = item.on_reject === 'iterate' || item.on_reject === 'route'
   const button = (action_id: ActionId, words: string, style?: 'primary' | 'danger') => ({
     type: 'button',
@@ -20,7 +20,7 @@ export function approvalButtons({ item, open_url }: AskedInSlack): Block {
   return {
     type: 'actions',
     elements: [
-      isAboutGates ? button('sluice_waive', 'Waive', 'primary') : button('sluice_approve', 'Approve', 'primary'),
+      asksWaiver(item) ? button('sluice_waive', 'Waive', 'primary') : button('sluice_approve', 'Approve', 'primary'),
       button(mustSayWhy ? 'sluice_reject_with_reason' : 'sluice_reject', 'Reject', 'danger'),
       ...(open_url === undefined ? [] : [open]),
     ],

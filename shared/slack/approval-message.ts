@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import { decidedWords } from '../runs/approval-rules.ts'
+import { asksWaiver } from '../runs/asks-waiver.ts'
 import type { HeadApproval } from '../runs/head.ts'
 import type { ApprovalItem } from '../runs/run-items.ts'
 import { approvalButtons } from './approval-buttons.ts'
@@ -57,12 +58,8 @@ const TITLES: Readonly<Record<HeadApproval['status'], string>> = {
 }
 
 function titleOf({ item, approval }: AskedInSlack): string {
-  const waived = approval.status === 'approved' && isAboutGates(item)
+  const waived = approval.status === 'approved' && asksWaiver(item)
   return `${waived ? 'Waived' : TITLES[approval.status]}: ${item.block_id}`
-}
-
-function isAboutGates({ about }: ApprovalItem): boolean {
-  return about === 'pre_gates' || about === 'post_gates'
 }
 
 function factsOf({ run_id, dag_name, item, cost, approval }: AskedInSlack): Block {

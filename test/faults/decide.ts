@@ -1,4 +1,5 @@
 import type { Json } from '../../shared/canonical.ts'
+import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { Head, HeadApproval } from '../../shared/runs/head.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -57,11 +58,10 @@ function whoOf(dice: Dice, which: string): string {
 }
 
 function bodyOf(item: ApprovalItem, digest: string, dice: Dice, isYes: boolean): Json {
-  const isAboutGates = item.about === 'pre_gates' || item.about === 'post_gates'
   const body = { approval_id: item.id, digest }
   const mood = hashed(Math.floor(dice[0] * 1e9), item.id)
   const feedback = mood < 0.95 ? { feedback: 'It was looked at.' } : {}
-  if (isYes) return { ...body, decision: isAboutGates ? 'waive' : 'approve', ...feedback, ...editsOf(item, mood) }
+  if (isYes) return { ...body, decision: asksWaiver(item) ? 'waive' : 'approve', ...feedback, ...editsOf(item, mood) }
   return { ...body, decision: 'reject', ...feedback, ...(item.on_reject === 'iterate' ? wishOf(mood) : {}) }
 }
 

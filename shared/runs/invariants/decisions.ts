@@ -1,5 +1,6 @@
 import { listedNames } from '../approver-rule.ts'
 import { askNumber } from '../ask-id.ts'
+import { asksWaiver } from '../asks-waiver.ts'
 import type { EventData, RunEvent } from '../event.ts'
 import type { ApprovalItem } from '../run-items.ts'
 import { askAnswers, askProblems } from './ask-effects.ts'
@@ -71,8 +72,7 @@ function askedProblems({ seq, at, data }: Decided, asked: EventData<'approval:re
   if (at > asked.expires_at) wrong.push(`event ${seq} decides at ${at} what expired at ${asked.expires_at}`)
   if (data.digest !== asked.digest) wrong.push(`event ${seq} decides something else than was shown (digest)`)
   if (data.need !== asked.quorum) wrong.push(`event ${seq} counts up to ${data.need}, asked were ${asked.quorum}`)
-  const isGates = asked.about === 'pre_gates' || asked.about === 'post_gates'
-  if (data.decision !== 'reject' && (data.decision === 'waive') !== isGates)
+  if (data.decision !== 'reject' && (data.decision === 'waive') !== asksWaiver(asked))
     wrong.push(`event ${seq} is "${data.decision}" to a question about ${asked.about ?? 'dispatch'}`)
   return wrong
 }

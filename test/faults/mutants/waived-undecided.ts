@@ -1,3 +1,4 @@
+import { asksWaiver } from '../../../shared/runs/asks-waiver.ts'
 import type { Head, HeadApproval } from '../../../shared/runs/head.ts'
 import type { Mutant } from '../mutant.ts'
 import { withPorts } from './with-ports.ts'
@@ -22,7 +23,7 @@ function waived(head: Head): Head {
 }
 
 function answered(approval: HeadApproval): HeadApproval {
-  const { status, about, expires_at } = approval
-  if (status !== 'pending' || (about !== 'pre_gates' && about !== 'post_gates')) return approval
+  const { status, expires_at } = approval
+  if (status !== 'pending' || !asksWaiver(approval)) return approval
   return { ...approval, status: 'approved', decided_by: 'user:ana', decided_at: expires_at, via: 'api' }
 }

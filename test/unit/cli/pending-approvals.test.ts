@@ -48,6 +48,11 @@ describe('chooseApproval()', () => {
     )
   })
 
+  test('calls the yes to failed gates a waiver', () => {
+    const waived = { ...asked('a', 'approved'), about: 'post_gates', decided_by: 'user:ana' }
+    expect(() => chooseApproval(run(waived), {})).toThrow(/Block a was waived by user:ana\./)
+  })
+
   test('says which are pending when another was named', () => {
     expect(() => chooseApproval(run(asked('a')), { block: 'z' })).toThrow(/Pending: a\./)
   })

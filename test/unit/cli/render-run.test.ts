@@ -10,6 +10,9 @@ import { ANSWER, EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
 const viewAfter = (n: number) => liveRun(ANSWER, foldRun(EVENTS.slice(0, n)))
 const canvas = { columns: 80, rows: 20, color: false, now: START + 350 }
 
+/** After the first six. */
+const numbered = (events: readonly object[]) => events.map((event, i) => ({ ...event, seq: 7 + i }) as RunEvent)
+
 describe('renderRun()', () => {
   test('shows state, tries, gates and elapsed time of every block', () => {
     expect(renderRun(viewAfter(8), canvas)).toEqual([
@@ -18,6 +21,31 @@ describe('renderRun()', () => {
       '  ↻ draft    retrying   try 1/3  1 of 1 gate failed  0.23 s  long-enough failed',
       '  · publish  pending',
     ])
+  })
+
+  test('tells waived gates from failed ones', () => {
+    const gate = (name: string, status: string) => ({
+      ...EVENTS[6],
+      type: 'block:gate',
+      data: {
+        gate: name,
+        type: 'contains',
+        phase: 'post',
+        status,
+        reason: 'r',
+        input_hash: 'h',
+        facts: {},
+        duration_ms: 1,
+      },
+    })
+    const gatesOf = (...events: readonly object[]) =>
+      renderRun(liveRun(ANSWER, foldRun([...EVENTS.slice(0, 6), ...numbered(events)])), {
+        ...canvas,
+        columns: 120,
+      })[2]
+    const failed = gate('one', 'failed')
+    expect(gatesOf(failed, gate('one', 'waived'))).toContain('1 of 1 gate waived')
+    expect(gatesOf(failed, gate('one', 'waived'), gate('two', 'error'))).toContain('1 of 2 gates failed, 1 waived')
   })
 
   test('cancels what no event named when the run ends', () => {
