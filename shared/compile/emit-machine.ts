@@ -25,8 +25,13 @@ function machineText(entry: string, states: string): string {
   return `{"QueryLanguage":"JSONata","StartAt":"${entry}","TimeoutSeconds":${MACHINE_TIMEOUT_SEC},"States":{${states}}}`
 }
 
+/**
+ * Some eight minutes: an execution that failed after `_settle` gave its run a verdict would contradict it for good.
+ */
+const TO_THE_END = { MaxAttempts: 20, MaxDelaySeconds: 60 } as const
+
 const ENDING: States = {
-  _settle: { ...callFunction('settle'), Output: '{% $states.result.Payload %}', Next: '_end' },
+  _settle: { ...callFunction('settle', {}, TO_THE_END), Output: '{% $states.result.Payload %}', Next: '_end' },
   _end: {
     Type: 'Choice',
     Choices: [

@@ -31,14 +31,19 @@ type FunctionTask = Pick<TaskState, 'Type' | 'Resource' | 'Arguments' | 'Retry'>
 
 /**
  * A Task that invokes one of our functions and goes on with its answer. Payloads carry ids only; `in` is the
- * execution input, taken from the context object, so what a state is given as input never matters.
+ * execution input, taken from the context object, so what a state is given as input never matters. `patience` changes the
+ * last Retrier.
  */
-export function callFunction(name: string, payload: Readonly<Record<string, unknown>> = {}): FunctionTask {
+export function callFunction(
+  name: string,
+  payload: Readonly<Record<string, unknown>> = {},
+  patience: Partial<Retrier> = {},
+): FunctionTask {
   return {
     Type: 'Task',
     Resource: 'arn:aws:states:::lambda:invoke',
     Arguments: argumentsFor(name, payload),
-    Retry: [OUR_ANSWERS, THROTTLED, retryOf(['States.ALL'])],
+    Retry: [OUR_ANSWERS, THROTTLED, { ...retryOf(['States.ALL']), ...patience }],
   }
 }
 
