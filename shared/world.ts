@@ -1,4 +1,6 @@
 import type { Http, Shell } from './gates/gate-ports.ts'
+import type { GraphStore } from './graph/graph-store.ts'
+import type { SearchIndex } from './graph/search-index.ts'
 import type { Isolate } from './isolate.ts'
 import type { Providers } from './provider.ts'
 import type { LeasePool } from './runs/leases.ts'
@@ -73,6 +75,8 @@ export interface Waker {
 export interface World {
   readonly runs: RunStore
   readonly objects: ObjectStore
+  readonly graph: GraphStore
+  readonly search: SearchIndex
   readonly machine: Machine
   readonly outbox: Outbox
   readonly providers: Providers

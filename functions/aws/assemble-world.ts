@@ -21,6 +21,8 @@ export function assembleWorld(core: Core, parts: Pick<WorldParts, 'name' | 'port
 const PORTS: Readonly<Record<Port, true>> = {
   runs: true,
   objects: true,
+  graph: true,
+  search: true,
   machine: true,
   outbox: true,
   providers: true,

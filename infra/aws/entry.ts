@@ -77,6 +77,8 @@ const WITH_BEDROCK: Opener = ['providers-with-bedrock', 'openProvidersWithBedroc
 const OPENERS: Readonly<Record<string, Opener>> = {
   runs: ['run-store/open-run-store', 'openRunStore'],
   objects: ['objects', 'openObjects'],
+  graph: ['graph-store/open-graph-store', 'openGraphStore'],
+  search: ['search-index', 'openSearchIndex'],
   machine: ['machine', 'openMachine'],
   outbox: ['outbox', 'openOutbox'],
   providers: ['providers', 'openProviders'],

@@ -26,14 +26,14 @@ interface Opened {
 /**
  * The SearchIndex port over a file of one's own: the change log is applied before each answer, so an answer has
  * everything that was put before the question. Another tenant's index is a file beside it. A file that is of another
- * version is made anew.
+ * version is made anew. Folder ':memory:' keeps them in memory.
  */
 export function openLocalIndex(folder: string, source: Omit<IndexSource, 'tenant'>): LocalIndex {
   const indexes = new Map<string, Opened>()
   const openedOf = (tenant: string): Opened => {
     const known = indexes.get(tenant)
     if (known !== undefined) return known
-    const { db, isNew } = openFile(join(folder, fileName(tenant)))
+    const { db, isNew } = openFile(folder === ':memory:' ? folder : join(folder, fileName(tenant)))
     // A new file beside a graph: it was removed, or is of another version.
     const filled = isNew ? indexAll(db, { ...source, tenant }) : Promise.resolve()
     const opened = { db, reader: indexReader(db), last: filled }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import { createProviders } from '../../functions/providers/registry.ts'
@@ -8,12 +7,10 @@ import type { Settings } from '../../shared/settings.ts'
 import type { Clock, Ids, Log, Outbox, World } from '../../shared/world.ts'
 import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
-import { openObjects } from './folder-objects.ts'
 import { createGateFunctions } from './gate-functions.ts'
 import { providerPlace } from './provider-place.ts'
-import { openRunStore } from './run-store/open-run-store.ts'
 import { PACKAGE_DAGS } from './settings.ts'
-import { createWaker } from './waker.ts'
+import { openStores } from './stores.ts'
 
 /** What the World is made of besides the folders its settings name. */
 interface Parts {
@@ -37,13 +34,12 @@ export function createPorts(parts: Parts): {
   close(): Promise<void>
 } {
   const { settings, db, clock, ids, log, outbox } = parts
-  const objects = openObjects(join(settings.data_dir, 'objects'))
-  const configured = createProviders(settings, providerPlace(parts.keys, objects))
+  const { close: closeStores, ...stores } = openStores({ folder: settings.data_dir, db, clock })
+  const configured = createProviders(settings, providerPlace(parts.keys, stores.objects))
   const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
   const isolate = createIsolate()
   const ports = {
-    ...createWaker(openRunStore(db), clock),
-    objects,
+    ...stores,
     outbox,
     providers: { get: (name: string) => parts.providers[name] ?? configured.get(name), names: () => names },
     inputs: openInputs(settings.inputs_dir),
@@ -55,7 +51,11 @@ export function createPorts(parts: Parts): {
     documents: createDocuments(settings.dags, PACKAGE_DAGS),
     settings,
   }
-  return { ports, close: () => isolate.close() }
+  const close = async () => {
+    await isolate.close()
+    closeStores()
+  }
+  return { ports, close }
 }
 
 /** Random bytes, and the name of this boot: part of every lease's holder, so that a restart need not wait. */

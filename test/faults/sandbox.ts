@@ -34,6 +34,8 @@ const RISKY: PointKinds = { before: ['slow', ...DEATHS, 'refused'], after: [...D
 const KINDS: Readonly<Record<string, PointKinds>> = {
   runs: RISKY,
   objects: RISKY,
+  graph: RISKY,
+  search: RISKY,
   machine: RISKY,
   inputs: RISKY,
   providers: { before: [...DEATHS, 'refused'], after: [...DEATHS, 'unanswered'] },
@@ -80,6 +82,8 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
 const PORTS = [
   'runs',
   'objects',
+  'graph',
+  'search',
   'machine',
   'outbox',
   'providers',

@@ -7,6 +7,7 @@ import { SettingsSchema } from '../../shared/settings.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
+import { createMemoryGraph } from './memory-graph.ts'
 import { createMemoryJournal } from './memory-journal.ts'
 import { createMemoryObjects, type MemoryObjects } from './memory-objects.ts'
 import type { Mutant } from './mutant.ts'
@@ -59,6 +60,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   const note = (run: string) => void written.add(run)
   const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note, wire)
   const objects = createMemoryObjects(() => sim.scheduler.now())
+  const memory = createMemoryGraph(sim.scheduler, objects)
   const probe = createProbe(sim, scenario.probe, 'judge' in scenario.providers)
   const slack = scenario.slack ? createSimulatedSlack(sim) : undefined
   const tokens = new Set<string>()
@@ -76,6 +78,12 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     ...opened,
     ...simulatedGatePorts(),
     objects: withMissing(sim, objects),
+    get graph() {
+      return memory.graph
+    },
+    get search() {
+      return memory.search
+    },
     machine: { ...machine, answer, holderGone: store === 'sqlite' ? holderGone : () => false },
     outbox: outboxOf(sim, store, () => functions),
     providers: {
@@ -120,7 +128,10 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     tokens,
     runs,
     written: taken,
-    close: opened.close,
+    close() {
+      memory.close()
+      opened.close()
+    },
   }
 }
 

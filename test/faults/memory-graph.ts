@@ -1,0 +1,40 @@
+import { openDatabase } from '../../infra/local/database.ts'
+import { openGraphStore } from '../../infra/local/graph-store/open-graph-store.ts'
+import { openLocalIndex } from '../../infra/local/search-index.ts'
+import type { Clock, World } from '../../shared/world.ts'
+
+interface MemoryGraph extends Pick<World, 'graph' | 'search'> {
+  close(): void
+}
+
+/** Graph and search index of one seed, in memory: the same for both stores of runs, and made when somebody asks. */
+export function createMemoryGraph(clock: Pick<Clock, 'now'>, objects: World['objects']): MemoryGraph {
+  let opened: MemoryGraph | undefined
+  const graph = () => {
+    opened ??= open(clock, objects)
+    return opened
+  }
+  return {
+    get graph() {
+      return graph().graph
+    },
+    get search() {
+      return graph().search
+    },
+    close: () => opened?.close(),
+  }
+}
+
+function open(clock: Pick<Clock, 'now'>, objects: World['objects']): MemoryGraph {
+  const db = openDatabase(':memory:')
+  const graph = openGraphStore(db, clock)
+  const { index: search, close } = openLocalIndex(':memory:', { graph, objects, clock })
+  return {
+    graph,
+    search,
+    close() {
+      close()
+      db.close()
+    },
+  }
+}
