@@ -10,7 +10,7 @@ import { readDocument } from './read-document.ts'
 
 type StartWorld = Pick<
   World,
-  'runs' | 'objects' | 'machine' | 'outbox' | 'documents' | 'providers' | 'clock' | 'ids' | 'log' | 'settings'
+  'runs' | 'objects' | 'graph' | 'machine' | 'outbox' | 'documents' | 'providers' | 'clock' | 'ids' | 'log' | 'settings'
 >
 
 /** Starts a run: document -> check -> compile -> place, machine, HEAD and META if absent -> execution. */

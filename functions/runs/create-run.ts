@@ -30,8 +30,10 @@ export interface RunOrder {
   readonly queued?: boolean
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
   readonly parent?: { readonly link: ParentLink; readonly token: string; readonly deadline_at: string }
-  /** Of a child: what its parent has reserved for it. */
+  /** Besides those of policy and document: of a child what its parent has reserved for it. */
   readonly caps?: Caps
+  /** It answers a question: the object of what was asked. */
+  readonly research?: { readonly intent_ref: string; readonly inputs_hash: string }
 }
 
 /**
@@ -42,7 +44,7 @@ export async function createRun(
   world: CreateWorld,
   order: RunOrder,
 ): Promise<{ readonly created: boolean; readonly meta: Meta }> {
-  const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent } = order
+  const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent, research } = order
   const stored = await world.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
   const now = world.clock.now()
   const meta: Meta = {
@@ -54,12 +56,13 @@ export async function createRun(
     starter,
     created_at: new Date(now).toISOString(),
     body_hash,
-    inputs_hash: sha256(canonicalJson({ context, overrides })),
+    inputs_hash: research?.inputs_hash ?? sha256(canonicalJson({ context, overrides })),
     overrides,
     options,
     blocks: dag.blocks.length,
     ...(parent === undefined ? {} : { parent: parent.link }),
     ...linksOf(order),
+    ...(research === undefined ? {} : { kind: 'research', intent_ref: research.intent_ref }),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
   const caps = smallest(runCaps(world.settings.safety, dag.budget), order.caps ?? {})

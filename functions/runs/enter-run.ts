@@ -14,7 +14,10 @@ type EnterWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'ids' | 
 
 /** A request for a root run, checked: what it runs, and what makes a repeat of it the same request. */
 export interface Entry
-  extends Pick<RunOrder, 'dag' | 'dag_hash' | 'context' | 'overrides' | 'continues' | 'retry_of' | 'root'> {
+  extends Pick<
+    RunOrder,
+    'dag' | 'dag_hash' | 'context' | 'overrides' | 'continues' | 'retry_of' | 'root' | 'caps' | 'research'
+  > {
   /** As a function: made only for a run that is let in. */
   readonly machine: string | (() => Promise<string>)
   /** Method and path it came by: an Idempotency-Key is one of this route. */

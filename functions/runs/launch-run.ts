@@ -1,6 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { kickOff } from '../research/kick-off.ts'
 import { takeArtifacts } from './continued-run.ts'
 import { endIfHeld } from './end-if-held.ts'
 import { endRun } from './end-run.ts'
@@ -8,7 +9,7 @@ import { endUnawaited, isAwaited } from './is-awaited.ts'
 import { linkLineage } from './link-lineage.ts'
 import { startExecution } from './start-execution.ts'
 
-type LaunchWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'outbox' | 'clock' | 'settings'>
+type LaunchWorld = Pick<World, 'runs' | 'objects' | 'graph' | 'machine' | 'outbox' | 'clock' | 'settings'>
 
 /**
  * Starts the execution of a run whose HEAD and META exist, on the machine META names; started before counts as done.
@@ -30,7 +31,12 @@ export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> 
 async function start(world: LaunchWorld, run: RunKey, meta: Meta): Promise<void> {
   await linkLineage(world, meta)
   await takeArtifacts(world, meta)
-  await startExecution(world, run, meta).catch((error: unknown) => refused(world, run, error))
+  await begin(world, run, meta).catch((error: unknown) => refused(world, run, error))
+}
+
+async function begin(world: LaunchWorld, run: RunKey, meta: Meta): Promise<void> {
+  if (meta.kind === 'research') await kickOff(world, meta)
+  await startExecution(world, run, meta)
 }
 
 /** No such machine, or one this place cannot run: no later try will find it otherwise. */

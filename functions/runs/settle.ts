@@ -6,6 +6,7 @@ import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
+import { concludeResearch } from '../research/conclude-research.ts'
 import { endRun } from './end-run.ts'
 import { MachineInputSchema, runOf } from './machine-input.ts'
 import { type Pinned, readPinned } from './read-pinned.ts'
@@ -21,7 +22,8 @@ export const handler = functionHandler({
     const pinned = await readPinned(world, run)
     const head = await world.runs.head(run)
     if (head === undefined || head.state !== 'running') return { end: head?.state ?? 'failed' }
-    const verdict = await verdictOf(world, run, pinned, head)
+    const isResearch = pinned.meta.kind === 'research'
+    const verdict = isResearch ? await concludeResearch(world, pinned.meta) : await verdictOf(world, run, pinned, head)
     const done = await endRun(world, run, { ...verdict, stop: false })
     if (done.ok) return { end: verdict.state, code: verdict.code }
     return { end: (await world.runs.head(run, []))?.state ?? 'failed' }

@@ -17,6 +17,14 @@ export function costOf({ type, data }: NewEvent): UsedByCalls | undefined {
     case 'block:cancelled':
     case 'approval:requested':
       return data.spent
+    case 'research:classified':
+    case 'research:routed':
+    case 'research:executed':
+    case 'research:assessed':
+    case 'research:synthesized': {
+      const { tokens, usd_micros } = data
+      return { tokens_in: tokens, tokens_out: 0, ...(usd_micros === undefined ? {} : { usd_micros }) }
+    }
     default:
       return undefined
   }

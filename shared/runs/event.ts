@@ -36,12 +36,14 @@ const runEnded = z.strictObject({
   next_run: text.optional(),
   spent: spent.optional(),
 })
-/** One stage of the research chain (seed 001). */
+/** One stage of the research chain (seed 001): `n` is its step, `ref` the state of the chain after it. */
 const research = z.strictObject({
   n: count,
   action: text.optional(),
   sufficient: z.boolean().optional(),
+  /** Of the model calls this event is the first to tell of; all events together are what the chain used. */
   tokens: count,
+  usd_micros: count.optional(),
   ref: text,
 })
 const blockEnded = z.strictObject({ code: text, reason: text, spent: used.optional() })

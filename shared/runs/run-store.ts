@@ -57,6 +57,10 @@ export interface Meta extends RunKey {
   }
   /** The first run of its lineage; absent = it is no linked run. */
   readonly root?: string
+  /** Absent = a DAG. A chain runs on a machine of its own; its document has no blocks (shared/research). */
+  readonly kind?: 'research'
+  /** Of a research run: object ref of what was asked (shared/research/asked-intent.ts). */
+  readonly intent_ref?: string
 }
 
 export interface NewRun {

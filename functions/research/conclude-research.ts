@@ -1,0 +1,59 @@
+import type { EventData, RunEvent } from '../../shared/runs/event.ts'
+import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import type { Meta } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { allEvents } from '../runs/all-events.ts'
+import { readAsked } from './read-asked.ts'
+
+/** The lane behind those of the five stages. */
+const LANE = 's5'
+
+interface Verdict {
+  readonly state: 'completed' | 'failed'
+  readonly code: string
+  readonly reason: string
+}
+
+/**
+ * The verdict of a research run: completed with its result, which may be a degraded one; failed where the chain came to
+ * its end without any. A loop that asked is told once (research:continued); a block that asked gets its output when
+ * the run has ended.
+ */
+export async function concludeResearch(world: Pick<World, 'runs' | 'objects' | 'clock'>, meta: Meta): Promise<Verdict> {
+  const events = await allEvents(world, meta)
+  const result = events.findLast(isResult)
+  if (result === undefined) return { state: 'failed', code: 'no_result', reason: noResult(events) }
+  if (meta.parent === undefined) await tellLoop(world, meta, result.data)
+  const steps = result.data.n + 1
+  return { state: 'completed', code: 'completed', reason: `answered in ${steps} ${steps === 1 ? 'step' : 'steps'}` }
+}
+
+function isResult(event: RunEvent): event is Extract<RunEvent, { type: 'research:synthesized' }> {
+  return event.type === 'research:synthesized'
+}
+
+function noResult(events: readonly RunEvent[]): string {
+  const last = events.findLast(({ type }) => type.startsWith('research:'))
+  const after = last === undefined ? 'before its first stage was recorded' : `after ${last.type}`
+  return `The research chain ended ${after}, without a result`
+}
+
+async function tellLoop(
+  world: Pick<World, 'runs' | 'objects' | 'clock'>,
+  meta: Meta,
+  { n, ref }: EventData<'research:synthesized'>,
+): Promise<void> {
+  const { parent_loop } = await readAsked(world, meta)
+  if (parent_loop === undefined) return
+  const at = ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed })
+  const { tenant, run_id } = meta
+  await world.runs.append({
+    run: { tenant, run_id },
+    lane: LANE,
+    ordinal: at,
+    guard: { below: at },
+    at: new Date(world.clock.now()).toISOString(),
+    // Its tokens were told by the stages.
+    events: [{ type: 'research:continued', data: { n, tokens: 0, ref } }],
+  })
+}

@@ -1,0 +1,15 @@
+import { Fault } from '../../shared/errors.ts'
+import { type AskedIntent, AskedIntentSchema } from '../../shared/research/asked-intent.ts'
+import type { Meta } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+
+/** What a research run was asked; the object is content-addressed and was written before META. */
+export async function readAsked(
+  { objects }: Pick<World, 'objects'>,
+  { tenant, run_id, intent_ref }: Pick<Meta, 'tenant' | 'run_id' | 'intent_ref'>,
+): Promise<AskedIntent> {
+  if (intent_ref === undefined) {
+    throw new Fault('Bug', 'no_intent', `Run "${run_id}" is asked for its question, but it answers none.`)
+  }
+  return AskedIntentSchema.parse(JSON.parse(Buffer.from(await objects.get(tenant, intent_ref)).toString('utf8')))
+}
