@@ -2,7 +2,8 @@ import { approvalEpoch } from '../../shared/runs/approval-epoch.ts'
 import { askId, askNumber } from '../../shared/runs/ask-id.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import { LAST_LEG } from '../../shared/runs/legs.ts'
+import { laneOwner } from '../../shared/runs/lane-key.ts'
+import { isAsked, LAST_LEG } from '../../shared/runs/legs.ts'
 import type { BlockCall, BlockInputs } from './block-call.ts'
 import type { Failure } from './end-attempt.ts'
 import { storeInputs } from './item-inputs.ts'
@@ -12,6 +13,8 @@ type Asked = EventData<'block:asked'>
 
 /** Questions of one block in one epoch: further ones are not asked, the attempt fails as without. */
 const MOST_ASKS = 20
+/** Questions of a run, approvals among them, before blocks ask no more: HEAD keeps each (about 400 bytes), and an item has 400 KB. */
+const MOST_OF_RUN = 200
 const GATES_BYTES = 300
 
 interface Ending {
@@ -41,7 +44,7 @@ async function placeOf(
   call: BlockCall,
   about: Asked['about'],
 ): Promise<Pick<Asked, 'approval_id' | 'raise'> | undefined> {
-  const head = await call.world.runs.head(call.run, [])
+  const head = await call.world.runs.head(call.run)
   const approval_id = head === undefined ? undefined : nextAsk(call, head)
   if (head === undefined || approval_id === undefined) return undefined
   if (about !== 'budget') return { approval_id }
@@ -61,7 +64,8 @@ async function keptInputs(call: BlockCall, { inputs }: Ending): Promise<Pick<Ask
 }
 
 /** Items of a block wait for one answer: one that comes while another waits joins its question. */
-function nextAsk({ run, block, item, epoch }: BlockCall, { approvals }: Head): string | undefined {
+function nextAsk({ run, block, item, epoch }: BlockCall, head: Head): string | undefined {
+  const { approvals } = head
   const asked = Object.entries(approvals).flatMap(([id, { block: of, status }]) => {
     const n = askNumber(id)
     return of === block.index && n !== undefined && approvalEpoch(id) === epoch ? [{ id, n, status }] : []
@@ -69,7 +73,16 @@ function nextAsk({ run, block, item, epoch }: BlockCall, { approvals }: Head): s
   const last = asked.toSorted((a, b) => a.n - b.n).at(-1)
   if (item !== undefined && last?.status === 'pending') return last.id
   const n = (last?.n ?? 0) + 1
-  return n > MOST_ASKS ? undefined : askId(run.run_id, block.index, epoch, n)
+  return n > MOST_ASKS || questionsOf(head) >= MOST_OF_RUN ? undefined : askId(run.run_id, block.index, epoch, n)
+}
+
+/** Those of blocks that wait to ask among them; items of a block wait for one. */
+function questionsOf({ approvals, lanes }: Head): number {
+  const waiting = Object.entries(lanes).flatMap(([lane, at]) => (isAsked(at) ? [laneOwner(lane)?.block] : []))
+  const open = Object.entries(approvals).filter(
+    ([id, { status }]) => status === 'pending' && askNumber(id) !== undefined,
+  )
+  return Object.keys(approvals).length - open.length + new Set(waiting).size
 }
 
 /** The first names, as many as the event has room for; the verdicts tell of all. */

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../event.ts'
 import { RunEventSchema } from '../event.ts'
+import type { Head } from '../head.ts'
 import { invariant } from './invariant.ts'
 
 const KIB = 1_024
@@ -9,18 +10,26 @@ const MAX_DATA = KIB
 const MAX_OUTPUT = 320
 const MAX_APPROVERS = 3 * KIB
 const MAX_HEAD = 32 * KIB
+/** HEAD keeps every question of the run with its answer, and who said yes. */
+const MAX_APPROVAL = 512
+const MAX_VOTE = 160
 
 export const eventSizes = invariant({
   n: 20,
-  title: 'HEAD has at most 32 KiB, an event at most 1 KiB inline, and its type knows all it says',
+  title: 'HEAD has at most 32 KiB besides its approvals, an event at most 1 KiB inline, and its type knows all it says',
   of: 'log',
   needs: ['events'],
   check({ events, head }) {
     const wrong = events.flatMap(eventProblems)
     const size = head === undefined ? 0 : bytesOf(head)
-    return size <= MAX_HEAD ? wrong : [...wrong, `HEAD has ${size} bytes, at most ${MAX_HEAD} are allowed`]
+    const room = MAX_HEAD + approvalsRoom(head?.approvals ?? {})
+    return size <= room ? wrong : [...wrong, `HEAD has ${size} bytes, at most ${room} are allowed`]
   },
 })
+
+function approvalsRoom(approvals: Head['approvals']): number {
+  return Object.values(approvals).reduce((room, { votes = [] }) => room + MAX_APPROVAL + MAX_VOTE * votes.length, 0)
+}
 
 function eventProblems(event: RunEvent): readonly string[] {
   const { seq, type } = event
