@@ -4,7 +4,7 @@ import { emitExit } from './emit-exit.ts'
 import { emitPart } from './emit-part.ts'
 import { ENDING } from './ending-states.ts'
 import { EPOCH, epochIn } from './epoch.ts'
-import { awaitUntimed, callFunction } from './function-task.ts'
+import { awaitUntimed } from './function-task.ts'
 import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
 import { statesText, type Template, templateOf } from './state-text.ts'
 
