@@ -1,7 +1,5 @@
 import type { RouteAction } from './route-action.ts'
-
-/** The five stages; a state of the machine and a function have these names. */
-export type Stage = 'nl_classify' | 'route_search' | 'execute_subqueries' | 'assess_sufficiency' | 'synthesize_answer'
+import type { Stage } from './stage.ts'
 
 /** What the chain counts; DecompTrace and SearchResult show them. */
 export interface ChainCounters {
