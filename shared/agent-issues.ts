@@ -1,31 +1,35 @@
 import { didYouMean, suggest } from './dag/suggest.ts'
 import { listed } from './dag/wording.ts'
 import type { Issue } from './errors.ts'
+import { PLACE_PROVIDERS } from './provider.ts'
 
 /**
- * What is wrong between agents and providers: an agent may name only a provider that is configured (`local` always is)
- * and, where that lists its models, only one of them. Takes the settings as they were read, so that these are told
- * together with mistakes of shape.
+ * What is wrong between providers and who names one, an agent or the research chain: it is one that is configured
+ * (PLACE_PROVIDERS always are) and, where that lists its models, one of them. Takes the settings as they were read, so
+ * that these are told together with mistakes of shape.
  */
 export function agentIssues(settings: unknown): readonly Issue[] {
   const providers = memberOf(settings, 'providers')
-  const known = [...new Set(['local', ...keysOf(providers)])]
+  const known = [...new Set([...PLACE_PROVIDERS, ...keysOf(providers)])]
   const agents = memberOf(settings, 'agents')
-  return keysOf(agents).flatMap((name) => {
-    const agent = memberOf(agents, name)
+  const asking = [
+    ...keysOf(agents).map((name) => [`agents.${name}`, memberOf(agents, name)] as const),
+    ['research', memberOf(settings, 'research')] as const,
+  ]
+  return asking.flatMap(([path, agent]) => {
     const provider = memberOf(agent, 'provider')
     if (typeof provider !== 'string') return []
-    if (known.includes(provider)) return modelIssues(name, agent, memberOf(providers, provider))
-    return [refusal(`agents.${name}.provider`, 'No such provider', provider, known)]
+    if (known.includes(provider)) return modelIssues(path, agent, memberOf(providers, provider))
+    return [refusal(`${path}.provider`, 'No such provider', provider, known)]
   })
 }
 
-function modelIssues(name: string, agent: unknown, provider: unknown): readonly Issue[] {
+function modelIssues(path: string, agent: unknown, provider: unknown): readonly Issue[] {
   const models = memberOf(provider, 'models')
   const model = memberOf(agent, 'model')
   if (!Array.isArray(models) || typeof model !== 'string' || models.includes(model)) return []
   const texts = models.filter((text) => typeof text === 'string')
-  return [refusal(`agents.${name}.model`, 'Not one of the models its provider lists', model, texts)]
+  return [refusal(`${path}.model`, 'Not one of the models its provider lists', model, texts)]
 }
 
 function refusal(path: string, message: string, seen: string, allowed: readonly string[]): Issue {

@@ -2,11 +2,11 @@ import { type Price, priceOf } from './prices.ts'
 import type { Settings } from './settings.ts'
 
 /** Nobody is paid for what these answer. */
-const FREE: ReadonlySet<string> = new Set(['local', 'replay'])
+const FREE: ReadonlySet<string> = new Set(['local', 'replay', 'extractive'])
 
 /**
  * The price of a model at a provider of this place, by its settings; undefined = unknown. A provider the settings do not
- * name is `local`, or none there is.
+ * name is one every place has, or none there is.
  */
 export function priceAt(providers: Settings['providers'], name: string, model: string): Price | undefined {
   const settings = Object.hasOwn(providers, name) ? providers[name] : undefined

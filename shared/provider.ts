@@ -45,6 +45,9 @@ export interface Provider {
   dispatch(request: DispatchRequest): Promise<DispatchAnswer>
 }
 
+/** Every place has these without settings: deterministic tools, and the model of the research chain. */
+export const PLACE_PROVIDERS = ['local', 'extractive'] as const
+
 /** Where under functions/ the adapters lie that need a cloud's own client: a place loads one when its settings name it. */
 export const PROVIDER_FILES = { bedrock: 'aws/bedrock.ts' } as const
 

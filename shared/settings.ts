@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ApprovalSettingsSchema } from './approval-settings.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from './gate-settings.ts'
 import { ProviderSettingsSchema } from './provider-settings.ts'
+import { ResearchSettingsSchema } from './research-settings.ts'
 import { SlackSettingsSchema } from './slack/slack-settings.ts'
 import { PipelineSettingsSchema, TaskGateSettingsSchema } from './tasks/task-gate.ts'
 
@@ -66,6 +67,8 @@ export const SettingsSchema = z.strictObject({
   approvals: ApprovalSettingsSchema.prefault({}),
   /** Where people are asked besides API and CLI (docs/slack.md). */
   slack: SlackSettingsSchema.optional(),
+  /** Who answers the stages of the research chain (docs/research.md). */
+  research: ResearchSettingsSchema.prefault({}),
   safety: SafetySchema.prefault({}),
   /** Which values of `safety` a deployment was told instead (infra/aws/context-safety.ts); in no file. */
   safety_context: z.array(z.string()).optional(),

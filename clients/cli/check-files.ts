@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
 import type { DagWarning } from '../../shared/dag/warnings.ts'
+import { PLACE_PROVIDERS } from '../../shared/provider.ts'
 import { taskErrors } from '../../shared/tasks/bind-task-gates.ts'
 import { type CheckedSettings, checkSettings } from './check-settings.ts'
 import { readFile, readFileIfAny } from './read-file.ts'
@@ -41,7 +42,7 @@ export function checkFile(file: string): CheckedFile {
   return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
 }
 
-/** Names that `agent.provider` may have here: sluice.yaml's, and `local`, which always exists. */
+/** Names that `agent.provider` may have here: sluice.yaml's, and those every place has. */
 export function knownProviders(): readonly string[] {
   return knownPlace().providers
 }
@@ -49,7 +50,7 @@ export function knownProviders(): readonly string[] {
 /** Without a sluice.yaml nothing is known of agents and commands: only the document is judged. */
 function knownPlace(): Pick<CheckedSettings, 'providers' | 'routing' | 'tasks'> {
   const text = readFileIfAny(SETTINGS, 'settings')
-  if (text === undefined) return { providers: ['local'] }
+  if (text === undefined) return { providers: PLACE_PROVIDERS }
   const { providers, routing, tasks } = checkSettings(text)
   return { providers, ...(routing && { routing }), ...(tasks && { tasks }) }
 }

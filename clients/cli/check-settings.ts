@@ -1,6 +1,7 @@
 import type { DagError } from '../../shared/dag/report.ts'
 import { Fault } from '../../shared/errors.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
+import { PLACE_PROVIDERS } from '../../shared/provider.ts'
 import type { Routing } from '../../shared/settings.ts'
 import type { TaskSettings } from '../../shared/tasks/bind-task-gates.ts'
 
@@ -21,11 +22,11 @@ export function checkSettings(text: string): CheckedSettings {
   try {
     const { dags, providers, agents, gates, pipelines, shell_gates, approvals } = parseSettings(text, 'sluice.yaml')
     const known = { routing: { providers, agents, shell_gates, approvals }, tasks: { gates, pipelines } }
-    return { errors: [], dags, providers: ['local', ...Object.keys(providers)], ...known }
+    return { errors: [], dags, providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], ...known }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     // Each issue stands in one file here: `file` says nothing new.
     const errors = error.issues.map(({ file: _, ...issue }) => ({ ...issue, code: error.code }))
-    return { errors, dags: ['dags'], providers: ['local'] }
+    return { errors, dags: ['dags'], providers: PLACE_PROVIDERS }
   }
 }

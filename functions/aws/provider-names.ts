@@ -1,10 +1,10 @@
 import { Fault } from '../../shared/errors.ts'
-import type { Providers } from '../../shared/provider.ts'
+import { PLACE_PROVIDERS, type Providers } from '../../shared/provider.ts'
 import type { Core } from './world.ts'
 
 /** The Providers port of functions that check documents and never dispatch: names, no adapter. */
 export function openProviderNames({ settings }: Pick<Core, 'settings'>): Providers {
-  const names = [...new Set(['local', ...Object.keys(settings.providers)])]
+  const names = [...new Set([...PLACE_PROVIDERS, ...Object.keys(settings.providers)])]
   return { names: () => names, get: refuse }
 }
 

@@ -4,6 +4,7 @@ import type { Provider, Providers } from '../../shared/provider.ts'
 import type { BedrockSettings, ProviderSettings } from '../../shared/provider-settings.ts'
 import type { Settings } from '../../shared/settings.ts'
 import { breakCircuit } from './break-circuit.ts'
+import { extractiveProvider } from './extractive.ts'
 import { http } from './http.ts'
 import { localProvider } from './local.ts'
 import { ollama } from './ollama.ts'
@@ -42,11 +43,14 @@ const TYPES: Openers = {
 }
 
 /**
- * The adapters sluice.yaml configures, by name. `local` always exists; a binding of that name replaces it. Keys are read
+ * The adapters sluice.yaml configures, by name. Those of PLACE_PROVIDERS always exist; a binding of the name replaces one. Keys are read
  * at the first dispatch that needs one, where the place keeps them.
  */
 export function createProviders(settings: Pick<Settings, 'providers'>, place: ProviderPlace = {}): Providers {
-  const adapters = new Map<string, Provider>([['local', localProvider]])
+  const adapters = new Map<string, Provider>([
+    ['local', localProvider],
+    ['extractive', extractiveProvider],
+  ])
   const brought = { ...NOTHING, ...place }
   for (const [name, provider] of Object.entries(settings.providers)) {
     const adapter = opened(name, provider, brought)

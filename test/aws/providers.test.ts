@@ -108,7 +108,7 @@ test('an agent that nobody is, is refused at the start; who there is, is shown',
   const shown = await caller.call('GET', '/api/agents')
   expect(shown.json).toMatchObject({
     agents: [{ name: 'writer' }, { name: 'editor' }],
-    providers: ['local', 'own', 'few', 'aws', 'big'],
+    providers: ['local', 'extractive', 'own', 'few', 'aws', 'big'],
   })
 })
 

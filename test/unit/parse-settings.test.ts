@@ -36,7 +36,7 @@ describe('parseSettings()', () => {
       'agents:\n  ana:\n    role: worker\n    provider: nope\n    model: m\n',
       4,
       5,
-      /allowed: "local" .*seen: "nope"/,
+      /allowed: "local", "extractive" .*seen: "nope"/,
     ],
     ['broken YAML', 'port: [1\n', 2, 1, /YAML/],
     ['a key given twice', 'port: 1\nport: 2\n', 2, 1, /port/],

@@ -244,7 +244,7 @@ test('GET /api/agents and /api/config show who there is, without what a url may 
   await mine.close()
   expect(shown.json).toEqual({
     agents: [{ name: 'ana', role: 'worker', provider: 'mine', model: 'm', capabilities: ['prose'] }],
-    providers: ['local', 'mine', 'aws'],
+    providers: ['local', 'extractive', 'mine', 'aws'],
   })
   const aws = { type: 'bedrock', endpoint: 'https://vpce.example/x?token=hidden', max_concurrency: 4 }
   expect(config.json).toMatchObject({ config: { providers: { mine: { type: 'http', models: ['m'] }, aws }, agents } })

@@ -9,9 +9,9 @@ import { ask, PLAN } from './ask.ts'
 
 describe('provider local', () => {
   test('always exists, whatever the settings bind', () => {
-    expect(createProviders(SettingsSchema.parse({})).names()).toEqual(['local'])
+    expect(createProviders(SettingsSchema.parse({})).names()).toEqual(['local', 'extractive'])
     const bound = createProviders(SettingsSchema.parse({ providers: { other: { type: 'local' } } }))
-    expect(bound.names()).toEqual(['local', 'other'])
+    expect(bound.names()).toEqual(['local', 'extractive', 'other'])
     expect(bound.get('other')).toBeDefined()
     expect(bound.get('nobody')).toBeUndefined()
   })

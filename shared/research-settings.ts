@@ -1,0 +1,31 @@
+import * as z from 'zod'
+import type { Json } from './canonical.ts'
+
+/**
+ * Who answers the questions of the research chain's stages (docs/research.md, "Models"): the `extractive` model of this
+ * place, which is no language model, or any configured provider. It is the place's, never a document's or a caller's.
+ */
+export const ResearchSettingsSchema = z
+  .strictObject({
+    provider: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
+      .default('extractive'),
+    model: z.string().min(1).max(200).default('extractive'),
+    /** Of one answer, at the most; a small budget allows less. */
+    max_tokens: z.int().min(64).max(100_000).default(1_024),
+    /** Of one call. */
+    timeout_ms: z.int().min(1_000).max(600_000).default(60_000),
+    /** Further parameters of every call; temperature is 0 unless it stands here. */
+    params: z.record(z.string().min(1).max(100), z.json()).default({}),
+    /** Ask the model what a question is after where no keyword says so: one call more. */
+    classifier_tier_3: z.boolean().default(false),
+  })
+  .refine(({ provider, model }) => provider === 'extractive' || model !== 'extractive', {
+    path: ['model'],
+    message: 'is missing: name a model of that provider',
+  })
+
+export interface ResearchSettings extends Omit<z.output<typeof ResearchSettingsSchema>, 'params'> {
+  readonly params: Readonly<Record<string, Json>>
+}
