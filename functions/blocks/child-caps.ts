@@ -14,7 +14,7 @@ import { readOwnProjection } from './read-outputs.ts'
  * What a child run may use in the units this run or block has caps in: all that is left of them, or the child's own
  * caps where those are smaller. Reserved with the claim; a claimed attempt says what it reserved.
  */
-export async function childCaps(call: BlockCall, child: Dag): Promise<Caps> {
+export async function childCaps(call: BlockCall, child: Pick<Dag, 'budget'>): Promise<Caps> {
   const caps = capsOf(call)
   if (caps === undefined) return {}
   const { committed_tokens, committed_usd_micros } = call.head.budget

@@ -25,6 +25,7 @@ export function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Prod
     case 'approval':
       return dispatchDecision(call, dispatch)
     case 'dag':
+    case 'research':
       throw new Fault('Bug', 'no_dispatch', `Block "${block.id}" opens a child run: its machine calls open-child.`)
   }
 }

@@ -23,7 +23,9 @@ export async function judgeChild(call: BlockCall, attempt: number, head: Head): 
 
 async function endOf(call: BlockCall, attempt: number): Promise<AttemptEnd> {
   const { world, block } = call
-  if (block.mode !== 'dag') throw new Fault('Bug', 'no_child', `Block "${block.id}" has no child run to close.`)
+  if (block.mode !== 'dag' && block.mode !== 'research') {
+    throw new Fault('Bug', 'no_child', `Block "${block.id}" has no child run to close.`)
+  }
   const run = childRun(call, attempt)
   const child = await readChild(world, run, block)
   const { facts, latency_ms } = child
@@ -39,9 +41,10 @@ async function endOf(call: BlockCall, attempt: number): Promise<AttemptEnd> {
 /** Why another child would end no better: somebody wanted its end, or it lies too deep. */
 const FOR_GOOD = new Set(['stopped', 'child_too_deep'])
 
-function childFailed(runId: string, { dag_name, fold }: ChildEnd): Failure {
+function childFailed(runId: string, { dag_name, facts, fold }: ChildEnd): Failure {
   const { state, code = 'block_failed', reason = 'it names no reason' } = fold
-  const words = `child run ${runId} of DAG "${dag_name}" ${state === 'cancelled' ? 'was cancelled' : 'failed'}: ${reason}`
+  const who = facts.provider === 'research' ? `research run ${runId}` : `child run ${runId} of DAG "${dag_name}"`
+  const words = `${who} ${state === 'cancelled' ? 'was cancelled' : 'failed'}: ${reason}`
   return {
     code: code === 'child_too_deep' ? code : 'child_failed',
     reason: shortText(words),

@@ -1,4 +1,6 @@
+import { opensChild as isParent } from '../../shared/dag/opens-child.ts'
 import { Fault } from '../../shared/errors.ts'
+import { orderQuestion } from '../research/order-question.ts'
 import { type ChildOrder, orderChild } from '../runs/order-child.ts'
 import type { BlockCall } from './block-call.ts'
 import { reserveOf } from './child-caps.ts'
@@ -8,22 +10,29 @@ import { failureOf } from './failure-of.ts'
 import { type PreparedAttempt, prepareAttempt } from './prepare-attempt.ts'
 import { shortText } from './short-text.ts'
 
-/** Inputs and pre-gates of a `mode: dag` attempt, and what its child starts with; what is wrong with any is its failure. */
+/** Inputs and pre-gates of an attempt whose work is a child run, and what that starts with; what is wrong with any is its failure. */
 export async function orderAttempt(
   call: BlockCall,
   attempt: number,
 ): Promise<PreparedAttempt & { readonly order?: ChildOrder }> {
   const { taken, ...ready } = await prepareAttempt(call, attempt)
-  if (ready.failure !== undefined || ready.unwanted === true || call.block.mode !== 'dag') return ready
+  if (ready.failure !== undefined || ready.unwanted === true || !isParent(call.block.mode)) return ready
   // What a child was opened for is the child's.
   if (taken !== undefined && !opensChild(call, attempt)) return { ...ready, taken }
   try {
-    const order = await orderChild(call, call.block, attempt, ready.values)
+    const order = await orderOf(call, attempt, ready.values)
     return { ...ready, order, reserve: reserveOf(order.caps ?? {}) }
   } catch (error) {
     if (error instanceof Fault && error.name === 'Unavailable') throw error
     return { ...ready, failure: withIssue(failureOf(call, error), error) }
   }
+}
+
+function orderOf(call: BlockCall, attempt: number, values: PreparedAttempt['values']): Promise<ChildOrder> {
+  const { block } = call
+  if (block.mode === 'dag') return orderChild(call, block, attempt, values)
+  if (block.mode === 'research') return orderQuestion(call, block, attempt, values)
+  throw new Fault('Bug', 'no_child', `Block "${block.id}" has no child run to open.`)
 }
 
 /** A reason is one text: of a child's document or values that are wrong in several places it tells the first. */

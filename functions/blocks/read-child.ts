@@ -1,11 +1,15 @@
 import type { Json } from '../../shared/canonical.ts'
 import type { Block } from '../../shared/dag/dag.ts'
+import type { ChainState } from '../../shared/research/chain-state.ts'
+import { resultValues } from '../../shared/research/result-values.ts'
 import { childOutputs } from '../../shared/runs/child-outputs.ts'
-import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
+import type { StoredValue } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import type { RunFold } from '../../shared/runs/run-fold.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { readChain } from '../research/read-chain.ts'
+import { allEvents } from '../runs/all-events.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 import type { Produced } from './produced.ts'
 import { readValues } from './read-outputs.ts'
@@ -17,21 +21,19 @@ export interface ChildEnd extends Omit<Produced, 'problems'> {
   readonly latency_ms: number
 }
 
-const PAGE = 1_000
+type ParentBlock = Extract<Block, { mode: 'dag' | 'research' }>
 
 /** Folds the events of an ended child: its outcome, the outputs its parent's block takes, and what its calls cost. */
-export async function readChild(world: World, run: RunKey, block: Extract<Block, { mode: 'dag' }>): Promise<ChildEnd> {
+export async function readChild(world: World, run: RunKey, block: ParentBlock): Promise<ChildEnd> {
   const { meta, dag } = await readPinned(world, run)
-  const fold = foldRun(await allEvents(world, run))
-  const taken: Record<string, StoredValue> = {}
-  for (const { port, sources } of fold.state === 'completed' ? childOutputs(block, dag) : []) {
-    const value = sources.map((source) => completedOutput(fold, source)).find((stored) => stored !== undefined)
-    if (value !== undefined) taken[port] = value
-  }
-  const values: Readonly<Record<string, Json>> = await readValues(world, run.tenant, taken)
+  const events = await allEvents(world, run)
+  const fold = foldRun(events)
+  const read = () => (block.mode === 'dag' ? blockValues(world, run, fold, childOutputs(block, dag)) : answer())
+  const answer = async () => answerValues(block, await readChain(world, run.tenant, events))
+  const values = fold.state === 'completed' ? await read() : {}
   const { dag_name, dag_hash, inputs_hash } = meta
   const facts = {
-    provider: 'dag',
+    provider: block.mode,
     model: dag_name,
     params_hash: dag_hash,
     prompt_hash: inputs_hash,
@@ -43,25 +45,29 @@ export async function readChild(world: World, run: RunKey, block: Extract<Block,
   return { dag_name, fold, values, facts, latency_ms }
 }
 
+function answerValues({ outputs }: ParentBlock, chain: ChainState | undefined): Readonly<Record<string, Json>> {
+  const values = chain?.result === undefined ? {} : resultValues(chain.result)
+  return Object.fromEntries(Object.entries(values).filter(([port]) => Object.hasOwn(outputs, port)))
+}
+
+async function blockValues(world: World, run: RunKey, fold: RunFold, wanted: ReturnType<typeof childOutputs>) {
+  const taken: Record<string, StoredValue> = {}
+  for (const { port, sources } of wanted) {
+    const value = sources.map((source) => completedOutput(fold, source)).find((stored) => stored !== undefined)
+    if (value !== undefined) taken[port] = value
+  }
+  return readValues(world, run.tenant, taken)
+}
+
 function completedOutput({ blocks }: RunFold, from: { readonly block: string; readonly output: string }) {
   const block = Object.hasOwn(blocks, from.block) ? blocks[from.block] : undefined
   const { outputs = {} } = block?.state === 'completed' ? block : {}
   return Object.hasOwn(outputs, from.output) ? outputs[from.output] : undefined
 }
 
-/** Of every attempt of every block; a child's block:output holds what its own children spent. */
-function spentBy({ blocks, usd_micros }: RunFold) {
-  const all = Object.values(blocks)
-  const tokens_in = all.reduce((sum, block) => sum + block.tokens_in, 0)
-  const tokens_out = all.reduce((sum, block) => sum + block.tokens_out, 0)
+/** Of every attempt of every block, and of every stage; a child's block:output holds what its own children spent. */
+function spentBy({ blocks, tokens, usd_micros }: RunFold) {
+  const tokens_out = Object.values(blocks).reduce((sum, block) => sum + block.tokens_out, 0)
+  const tokens_in = tokens - tokens_out
   return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
-}
-
-async function allEvents({ runs }: World, run: RunKey): Promise<readonly RunEvent[]> {
-  const all: RunEvent[] = []
-  for (;;) {
-    const page = await runs.events(run, all.at(-1)?.seq ?? 0, PAGE)
-    all.push(...page)
-    if (page.length < PAGE) return all
-  }
 }

@@ -1,6 +1,6 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import { askedIntent } from '../../shared/research/asked-intent.ts'
-import type { Intent } from '../../shared/research/intent.ts'
+import type { Question } from '../../shared/research/question-schema.ts'
 import { RESEARCH_DAG } from '../../shared/research/research-dag.ts'
 import { researchMachine } from '../../shared/research/research-machine.ts'
 import type { World } from '../../shared/world.ts'
@@ -24,9 +24,10 @@ export const RESEARCH_DEADLINE_SEC = 600
 export async function orderResearch(
   world: Pick<World, 'objects' | 'machine'>,
   tenant: string,
-  { intent, parent_loop }: { readonly intent: Intent; readonly parent_loop?: string | undefined },
+  question: Question,
+  parent_loop: string | undefined,
 ): Promise<ResearchOrder> {
-  const { asked, text, hash } = askedIntent(intent, parent_loop)
+  const { asked, text, hash } = askedIntent(question, parent_loop)
   const { ref } = await world.objects.put(tenant, Buffer.from(text))
   const machine = researchMachine()
   return {

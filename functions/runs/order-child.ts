@@ -4,22 +4,19 @@ import type { Block, Dag } from '../../shared/dag/dag.ts'
 import { placeholderValue, renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
 import { childOutputs } from '../../shared/runs/child-outputs.ts'
-import type { Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { childCaps } from '../blocks/child-caps.ts'
-import { childRun } from '../blocks/child-run.ts'
 import { earlierChild } from '../blocks/earlier-child.ts'
 import { checkValues } from './check-values.ts'
+import { childOf } from './child-of.ts'
 import type { RunOrder } from './create-run.ts'
 import { readDocument } from './read-document.ts'
+import { refuseDepth } from './refuse-depth.ts'
 
 /** A child run but for the token that waits for it. */
 export type ChildOrder = Omit<RunOrder, 'parent'>
 type ChildBlock = Extract<Block, { mode: 'dag' }>
-
-/** Runs a run may have above it: recursion ends here. */
-const MAX_DEPTH = 5
 
 /** What an attempt of a `mode: dag` block starts; its faults fail the block. */
 export async function orderChild(
@@ -28,23 +25,19 @@ export async function orderChild(
   attempt: number,
   values: Readonly<Record<string, Json>>,
 ): Promise<ChildOrder> {
-  const { world, meta, head } = call
-  await refuseDepth(world, block, meta)
+  const { world, meta } = call
+  await refuseDepth(world, meta, `DAG "${block.dag.name}" for block "${block.id}"`)
   const { dag, dag_hash } = await readDocument(world, await sourceOf(world, block.dag.name))
   refuseOutputs(block, dag)
   const inputs = childInputs(block, values)
   const { text, parts } = compileDag(dag)
-  const left = Math.ceil((Date.parse(head.deadline_at) - world.clock.now()) / 1_000)
-  const deadline_sec = Math.max(1, Math.min(left, world.settings.safety.max_run_sec))
   return {
-    run: childRun(call, attempt),
+    ...childOf(call, attempt, world.settings.safety.max_run_sec),
     dag,
     dag_hash,
     machine: await world.machine.deployed(text, dag_hash, parts),
     context: checkValues(dag, { inputs }),
     overrides: {},
-    options: { ...meta.options, deadline_sec },
-    starter: meta.starter,
     body_hash: sha256(canonicalJson({ name: block.dag.name, inputs })),
     caps: await childCaps(call, dag),
     ...(await earlierChild(call)),
@@ -55,18 +48,6 @@ export async function orderChild(
 async function sourceOf({ documents }: World, name: string) {
   if ((await documents.read(name, 'deployed')) !== undefined) return { name }
   return (await documents.read(name, 'example')) === undefined ? { name } : { example: name }
-}
-
-async function refuseDepth({ runs }: World, { id, dag }: ChildBlock, meta: Meta): Promise<void> {
-  let above: Meta | undefined = meta
-  for (let depth = 1; above !== undefined; depth += 1) {
-    if (depth > MAX_DEPTH) {
-      const message = `Cannot start DAG "${dag.name}" for block "${id}": this run has ${MAX_DEPTH} parents above it already, and no more are allowed. Does a DAG start itself? Give its block a "when" that ends it.`
-      throw new Fault('LimitExceeded', 'child_too_deep', message)
-    }
-    const { tenant, parent }: Meta = above
-    above = parent === undefined ? undefined : await runs.meta({ tenant, run_id: parent.run_id })
-  }
 }
 
 /** Said before anything is spent: an output this block promises that the child cannot give. */

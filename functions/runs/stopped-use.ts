@@ -1,3 +1,4 @@
+import { opensChild } from '../../shared/dag/opens-child.ts'
 import { NOTHING, plus } from '../../shared/runs/amounts.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
@@ -32,7 +33,7 @@ interface Use {
 
 async function useOf(world: StopWorld, { run, block }: BlockStop, head: Head, claimed?: BlockProjection): Promise<Use> {
   const { reserved = NOTHING, items } = claimed ?? {}
-  if (block.mode === 'dag')
+  if (opensChild(block.mode))
     return { reserved, spent: await childUse(world, run, head.children[String(block.index)], claimed) }
   if (items === undefined) return { reserved, spent: reserved }
   const working = (await world.runs.itemProjections(run, block.index)).filter(({ state }) => state === 'running')

@@ -30,6 +30,7 @@ const DOES = { command: 'runs a command', request: 'calls an address outside' } 
 
 function ofWork(block: Block): readonly Effect[] {
   if (block.mode === 'dag') return [{ kind: 'child', words: `starts child run ${block.dag.name}` }]
+  if (block.mode === 'research') return [{ kind: 'child', words: 'starts a research run' }]
   if (block.mode !== 'deterministic') return []
   const { name, to } = block.config
   switch (block.handler) {

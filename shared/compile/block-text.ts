@@ -1,3 +1,4 @@
+import { opensChild } from '../dag/opens-child.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { type Emission, emitBlock, type Onward } from './emit-block.ts'
 import { statesText, type Template, templateOf } from './state-text.ts'
@@ -8,7 +9,7 @@ import { statesText, type Template, templateOf } from './state-text.ts'
  */
 export function blockText(block: CompiledBlock, emission: Emission, onward: Onward): string {
   const { id, approval, asks, foreach, mode } = block
-  if (approval !== undefined || asks !== undefined || foreach !== undefined || mode === 'dag') {
+  if (approval !== undefined || asks !== undefined || foreach !== undefined || opensChild(mode)) {
     return statesText(emitBlock(block, emission, onward))
   }
   const joins = emission.signals.get(id)

@@ -1,3 +1,4 @@
+import { opensChild } from '../dag/opens-child.ts'
 import type { State } from './asl.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { EPOCH, epochIn } from './epoch.ts'
@@ -37,7 +38,7 @@ export function entryOfBlock(block: CompiledBlock): string {
 
 /** The states of one block, as its kind asks for (design decisions: "Block state, exactly", "foreach", "Children"). */
 export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onward): States {
-  const states = block.foreach !== undefined ? emitForeach : block.mode === 'dag' ? emitChild : emitSingle
+  const states = block.foreach !== undefined ? emitForeach : opensChild(block.mode) ? emitChild : emitSingle
   return {
     ...emitApproval(block, emission),
     ...states(block, emission, onward),

@@ -9,7 +9,7 @@ import { type TemplateReference, templateReferences } from './template.ts'
 import { quoted } from './wording.ts'
 
 /**
- * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child): broken
+ * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child, question of its research): broken
  * references are problems. Answers the names that are neither an input of the block nor a declared run input: they are run inputs,
  * resolved from the context (spec dag, "Semantics").
  */
@@ -55,13 +55,26 @@ function textsOf(
   { approval, foreach }: BlockDraft['settled'],
 ): readonly (readonly [string | undefined, Path])[] {
   const agent = work?.mode === 'ai' ? work.agent : undefined
-  const child = work?.mode === 'dag' ? Object.entries(work.dag.inputs) : []
   return [
     [agent?.prompt, ['agent', 'prompt']],
     [agent?.system, ['agent', 'system']],
     [approval?.prompt, ['approval', 'prompt']],
     [typeof foreach?.items === 'string' ? foreach.items : undefined, ['foreach', 'items']],
-    ...child.map(([name, text]) => [typeof text === 'string' ? text : undefined, ['dag', 'inputs', name]] as const),
+    ...childTexts(work),
+  ]
+}
+
+function childTexts(work: BlockDraft['work']): readonly (readonly [string | undefined, Path])[] {
+  if (work?.mode === 'dag') {
+    return Object.entries(work.dag.inputs).map(([name, text]) => {
+      return [typeof text === 'string' ? text : undefined, ['dag', 'inputs', name]]
+    })
+  }
+  if (work?.mode !== 'research') return []
+  const { topic, hints } = work.research
+  return [
+    [topic, ['research', 'topic']],
+    ...Object.entries(hints).map(([key, text]) => [text, ['research', 'hints', key]] as const),
   ]
 }
 

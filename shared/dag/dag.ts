@@ -83,6 +83,15 @@ export interface ChildDag {
   readonly outputs: Readonly<Record<string, string>>
 }
 
+/** `mode: research`: a chain over the knowledge graph, as a child run. Texts are templates over this block's inputs. */
+export interface Research {
+  readonly topic: string
+  readonly hints: Readonly<Record<string, string>>
+  /** Resolved: the same as the defaults is the same document. */
+  readonly budget_tokens: number
+  readonly max_iterations: number
+}
+
 /** What calls of providers may use in all; an absent cap is none. At least one is there. */
 export interface BudgetCaps {
   readonly tokens?: number
@@ -186,6 +195,7 @@ export type Block =
     })
   | (BlockBase & { readonly mode: 'approval'; readonly approval: ApprovalPolicy })
   | (BlockBase & { readonly mode: 'dag'; readonly dag: ChildDag })
+  | (BlockBase & { readonly mode: 'research'; readonly research: Research })
 
 /**
  * The normalised document: what the compiler, the handlers and the hash see. It is plain JSON: it is stored as an

@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import { HANDLERS } from '../handlers.ts'
+import { ASKED_LIMITS } from '../research/asked-intent.ts'
 import { PORT_TYPES } from './dag.ts'
 import { LIMITS } from './limits.ts'
 import type { SECTIONS } from './sections.ts'
@@ -21,6 +22,13 @@ const object: Schema = { type: 'object' }
 const approver: Schema = { type: 'string', pattern: '^(?:user|group|slack|iam|token):.*\\S' }
 const gates = listOf(ref('gate'), LIMITS.gates_per_block)
 const itemGate: Schema = { allOf: [ref('gate'), { properties: { on_fail: { enum: ['retry', 'fail', 'warn'] } } }] }
+const notBlank = (maxLength: number): Schema => ({ type: 'string', pattern: '\\S', maxLength })
+const hints: Schema = {
+  type: 'object',
+  propertyNames: notBlank(ASKED_LIMITS.hint_key_characters),
+  additionalProperties: notBlank(ASKED_LIMITS.hint_value_characters),
+  maxProperties: ASKED_LIMITS.hints,
+}
 const composition: Schema = { anyOf: [{ enum: ['all', 'any'] }, ref('at_least'), ref('weights')] }
 /** Named, or described. */
 const somebody: Schema = {
@@ -66,12 +74,13 @@ export const PARTS: Readonly<
   block: {
     keys: {
       id: name,
-      mode: { enum: ['ai', 'deterministic', 'approval', 'dag'], default: 'ai' },
+      mode: { enum: ['ai', 'deterministic', 'approval', 'dag', 'research'], default: 'ai' },
       inputs: named(portOf('input')),
       outputs: { ...named(portOf('output')), maxProperties: LIMITS.outputs_per_block },
       agent: ref('agent'),
       deterministic: ref('deterministic'),
       dag: ref('child'),
+      research: ref('research'),
       when: expression,
       depends: expression,
       foreach: ref('foreach'),
@@ -91,6 +100,7 @@ export const PARTS: Readonly<
         modeRule('deterministic', 'deterministic'),
         modeRule('approval', 'approval'),
         modeRule('dag', 'dag'),
+        modeRule('research', 'research'),
       ],
     },
   },
@@ -125,4 +135,5 @@ export const PARTS: Readonly<
   block_budget: { rules: someCap },
   bounce: { keys: { route_to: name, reset_blocks: listOf(name, LIMITS.hull_blocks) }, required: ['route_to'] },
   child: { keys: { inputs: { ...object, propertyNames: name }, outputs: named(output) } },
+  research: { keys: { hints } },
 }

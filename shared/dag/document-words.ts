@@ -58,12 +58,13 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       ...EXTRAS,
       id: 'Unique in the document: a letter, then letters, digits, "_" or "-", 64 at most.',
       name: 'Shown to people. Default: the id.',
-      mode: 'What does the work: ai (a model), deterministic (a handler), approval (a person), dag (a child run).',
+      mode: 'What does the work: ai (a model), deterministic (a handler), approval (a person), dag (a child run), research (a question to the knowledge graph).',
       inputs: 'Ports the block reads, by name.',
       outputs: 'Ports the block fills, by name.',
       agent: 'Which model does the work, and with which prompt (mode ai).',
       deterministic: 'Which handler does the work (mode deterministic).',
       dag: 'Which deployed DAG runs as a child (mode dag).',
+      research: 'What is asked of the knowledge graph (mode research).',
       when: 'Expression over inputs. Anything but true skips the block.',
       depends:
         'Expression over outcomes of blocks, as in "plan.succeeded && (lint.succeeded || lint.skipped)". Default: all upstream blocks succeeded.',
@@ -206,6 +207,15 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       name: 'Its name.',
       inputs: 'Its run inputs; texts are templates over the inputs of this block. Default: those inputs by name.',
       outputs: 'BLOCK.OUTPUT of the child for outputs of this block. Default: the like-named output of a last block.',
+    },
+  },
+  research: {
+    section: 'A question to the knowledge graph, answered by a child run.',
+    keys: {
+      topic: 'What is asked; a template over the inputs of this block.',
+      hints: 'Texts by key that narrow the search, such as entity_kind; templates over the inputs of this block.',
+      budget_tokens: 'Tokens of all its model calls, and of the evidence that is kept. Default: 4000.',
+      max_iterations: 'Rounds of further search where the evidence is not sufficient. Default: 5.',
     },
   },
 }

@@ -6,10 +6,6 @@ import type { Json } from '../canonical.ts'
  */
 const LATER: Readonly<Record<string, Readonly<Record<string, readonly Json[] | 'any'>>>> = {
   document: { goal_contract: 'any', completion: 'any' },
-  block: {
-    mode: ['research'],
-    research: 'any',
-  },
 }
 
 /** Whether `key` of a section, with this value, comes later. */

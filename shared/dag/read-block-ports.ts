@@ -4,6 +4,7 @@ import { LIMITS } from './limits.ts'
 import { type PortDraft, type Ports, readPorts } from './read-ports.ts'
 import type { Reading } from './reading.ts'
 import type { Problem } from './report.ts'
+import { researchOutputs } from './research-outputs.ts'
 import type { Path } from './source.ts'
 
 export interface BlockPorts {
@@ -11,7 +12,7 @@ export interface BlockPorts {
   readonly outputs: Ports
 }
 
-/** Inputs and outputs of a block; an approval has the outputs of its decision without declaring them. */
+/** Inputs and outputs of a block; an approval has the outputs of its decision without declaring them, a research block its result. */
 export function readBlockPorts(
   reading: Reading,
   block: {
@@ -25,6 +26,7 @@ export function readBlockPorts(
   const outputs = readPorts(reading, 'output', block.outputs, [...path, 'outputs'])
   checkCount(reading, outputs.size, [...path, 'outputs'])
   for (const port of outputs.values()) if (port.type === undefined && !port.broken) untyped(reading, port.path)
+  if (block.mode === 'research') return { inputs, outputs: researchOutputs(reading, outputs, path) }
   return { inputs, outputs: block.mode === 'approval' ? decisionOutputs(reading, outputs, inputs, path) : outputs }
 }
 

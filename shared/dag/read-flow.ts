@@ -24,12 +24,12 @@ type Mappable = Readonly<Partial<Record<Keys, Json | undefined>>>
 /** What was read of the block before. */
 type Known = Pick<BlockGates, 'names' | 'routing'> & { readonly ports: BlockPorts; readonly mode?: Json | undefined }
 
-/** Keys that modes approval and dag have no use for: a person is asked once, and a child is a run of its own. */
+/** Keys that these modes have no use for: a person is asked once, and a child is a run of its own. */
 const ALONE: readonly Keys[] = ['foreach', 'cache']
 
 /** Reads those keys of a block; what they name in other blocks is looked at when all blocks are read. */
 export function readFlow(reading: Reading, block: Mappable, path: Path, { ports, mode = 'ai', ...gates }: Known): Flow {
-  if (mode === 'approval' || mode === 'dag') refuseBeside(reading, block, mode, path)
+  if (mode === 'approval' || mode === 'dag' || mode === 'research') refuseBeside(reading, block, mode, path)
   const when = readCondition(reading, block.when, [...path, 'when'], ['inputs'])
   const depends = readDepends(reading, block.depends, [...path, 'depends'])
   const on_gate_fail = readBounces(reading, block.on_gate_fail, [...path, 'on_gate_fail'], gates)
@@ -48,7 +48,7 @@ export function readFlow(reading: Reading, block: Mappable, path: Path, { ports,
   }
 }
 
-function refuseBeside({ problems }: Reading, block: Mappable, mode: 'approval' | 'dag', path: Path): void {
+function refuseBeside({ problems }: Reading, block: Mappable, mode: 'approval' | 'dag' | 'research', path: Path): void {
   for (const key of ALONE) {
     if (block[key] === undefined) continue
     const say: Problem['say'] = ({ who }) => ({

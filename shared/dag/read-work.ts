@@ -1,10 +1,11 @@
 import type { Json } from '../canonical.ts'
-import type { Agent, ApprovalPolicy, ChildDag } from './dag.ts'
+import type { Agent, ApprovalPolicy, ChildDag, Research } from './dag.ts'
 import { isLater } from './not-yet.ts'
 import { readAgent } from './read-agent.ts'
 import { readChild } from './read-child.ts'
 import { readHandler } from './read-handler.ts'
 import type { Ports } from './read-ports.ts'
+import { readResearch } from './read-research.ts'
 import type { Mapping, Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
@@ -17,12 +18,14 @@ export type Work =
   | { readonly mode: 'deterministic'; readonly handler: string; readonly config: Mapping }
   | { readonly mode: 'approval'; readonly approval: ApprovalPolicy }
   | { readonly mode: 'dag'; readonly dag: ChildDag }
+  | { readonly mode: 'research'; readonly research: Research }
 
 /** Modes with a section of their own, and who reads it. */
 const READERS = {
   ai: { section: 'agent', read: readAgent },
   deterministic: { section: 'deterministic', read: readHandler },
   dag: { section: 'dag', read: readChild },
+  research: { section: 'research', read: readResearch },
 } as const
 const MODES = [...Object.keys(READERS), 'approval']
 
@@ -42,7 +45,7 @@ export function readWork(
     if (isNobody(block.approval)) missingSection(reading, path, mode, 'approval')
     return undefined
   }
-  if (mode !== 'ai' && mode !== 'deterministic' && mode !== 'dag') {
+  if (!isMode(mode)) {
     refuseMode(reading, mode, [...path, 'mode'])
     return undefined
   }
@@ -53,7 +56,11 @@ export function readWork(
   return undefined
 }
 
-const SECTIONS_OF_MODES = ['deterministic', 'dag'] as const
+const SECTIONS_OF_MODES = ['deterministic', 'dag', 'research'] as const
+
+function isMode(mode: Json): mode is keyof typeof READERS {
+  return typeof mode === 'string' && Object.hasOwn(READERS, mode)
+}
 
 /** A section that would be passed over in silence: its author meant the mode. */
 function refuseSection({ problems }: Reading, block: Mapping, path: Path, section: string): void {
@@ -79,6 +86,7 @@ const HINTS: Readonly<Record<string, string>> = {
   deterministic: 'Add deterministic: { handler: .. }.',
   approval: 'Add approval: { prompt: .. }, or approval: true.',
   dag: 'Add dag: { name: .. }.',
+  research: 'Add research: { topic: .. }.',
 }
 
 function refuseMode({ problems }: Reading, mode: Json, path: Path): void {

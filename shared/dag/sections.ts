@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
+import { ASKED_LIMITS } from '../research/asked-intent.ts'
 import { LIMITS } from './limits.ts'
 
 /**
@@ -46,6 +47,7 @@ export const SECTIONS = {
     agent: any,
     deterministic: any,
     dag: any,
+    research: any,
     when: any,
     depends: any,
     foreach: any,
@@ -142,4 +144,11 @@ export const SECTIONS = {
   }),
   /** The section `dag` of `mode: dag`. */
   child: z.strictObject({ name: z.string().min(1).max(128), inputs: any, outputs: any }),
+  /** The section `research` of `mode: research`. */
+  research: z.strictObject({
+    topic: z.string().max(ASKED_LIMITS.topic_characters).regex(/\S/, 'it is blank'),
+    hints: any,
+    budget_tokens: z.int().min(0).max(ASKED_LIMITS.budget_tokens).optional(),
+    max_iterations: z.int().min(0).optional(),
+  }),
 } as const

@@ -9,8 +9,9 @@ const MAX_BYTES = 2_097_152
 const MAX_ITEMS = 10_000
 
 /**
- * The evidence of a port: a list of {id, text} (other members are not looked at) or of texts, or one text. A text's id
- * is its place in the list, counted from 1, as `[n]` cites it.
+ * The evidence of a port: a list of {id, text} (other members are not looked at), of texts, or of what a research block
+ * found, or one text. A text's id is its place in the list, counted from 1, as `[n]` cites it; what research found is
+ * known by that, by its entity and by its object ref.
  */
 export function readEvidence(
   facts: GateFacts,
@@ -23,22 +24,27 @@ export function readEvidence(
   const sources: QuoteSource[] = []
   let left = MAX_BYTES
   for (const [place, item] of items.entries()) {
-    const source = sourceOf(item, place)
+    const [source, ...names] = sourcesOf(item, place)
     if (source === undefined) return refused(port, `must be a list of {id, text}, item ${place + 1} is none`)
     left -= source.text.length > left ? source.text.length : Buffer.byteLength(source.text)
     if (left < 0) return { unfit: tooLarge(port, MAX_BYTES) }
-    sources.push(source)
+    sources.push(source, ...names)
   }
   return sources.length === 0 ? refused(port, 'must be evidence, is empty') : { sources }
 }
 
-function sourceOf(item: Json | undefined, place: number): QuoteSource | undefined {
-  if (typeof item === 'string') return { id: String(place + 1), text: item }
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
-  const { id, text } = item as Readonly<Record<string, Json>>
-  if (typeof text !== 'string') return undefined
-  if (typeof id === 'string' && id !== '' && id.length <= 300) return { id, text }
-  return Number.isSafeInteger(id) ? { id: String(id), text } : undefined
+/** The same text under each of its names. */
+function sourcesOf(item: Json | undefined, place: number): readonly QuoteSource[] {
+  if (typeof item === 'string') return [{ id: String(place + 1), text: item }]
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return []
+  const { id, text, entity_id, snippet_text = '', objectstore_ref } = item as Readonly<Record<string, Json>>
+  if (id === undefined && text === undefined && typeof entity_id === 'string' && typeof snippet_text === 'string') {
+    const refs = typeof objectstore_ref === 'string' ? [objectstore_ref] : []
+    return [String(place + 1), entity_id, ...refs].map((name) => ({ id: name, text: snippet_text }))
+  }
+  if (typeof text !== 'string') return []
+  if (typeof id === 'string' && id !== '' && id.length <= 300) return [{ id, text }]
+  return Number.isSafeInteger(id) ? [{ id: String(id), text }] : []
 }
 
 function refused(port: string, why: string): { readonly unfit: CheckResult } {

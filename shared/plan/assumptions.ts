@@ -8,12 +8,14 @@ export function assumptionsOf({ blocks }: Dag, expectations: Expectations): read
   const asked = blocks.filter(({ approval }) => approval !== undefined)
   const unknown = blocks.filter(({ id, foreach }) => typeof foreach?.items === 'string' && !Object.hasOwn(items, id))
   const children = blocks.filter(({ mode }) => mode === 'dag')
+  const chains = blocks.filter(({ mode }) => mode === 'research')
   return [
     'nothing fails, nothing is skipped, no bounce is taken; states and calls take no time',
     ...about(`${default_duration} s, as nothing else was said`, untold),
     ...about('people decide at once', asked),
     ...about('the list comes from the run: one item is counted', unknown),
     ...about('a child run, whose own transitions and costs are not counted', children),
+    ...about('a research run, whose own transitions are not counted', chains),
   ]
 }
 

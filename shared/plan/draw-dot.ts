@@ -1,3 +1,4 @@
+import { opensChild } from '../dag/opens-child.ts'
 import type { DagGraph } from './graph.ts'
 import { bounceLabel, nodeLabel, shown } from './node-label.ts'
 
@@ -20,7 +21,7 @@ export function drawDot({ dag, nodes, edges, bounces }: DagGraph): string {
 }
 
 function styleOf({ mode, foreach, critical }: DagGraph['nodes'][number]): string {
-  const shape = mode === 'approval' ? 'hexagon' : mode === 'dag' ? 'component' : foreach ? 'box3d' : undefined
+  const shape = mode === 'approval' ? 'hexagon' : opensChild(mode) ? 'component' : foreach ? 'box3d' : undefined
   const styles = [...(mode === 'ai' ? ['rounded'] : []), ...(critical ? ['bold'] : [])]
   return `${shape === undefined ? '' : `, shape=${shape}`}${styles.length === 0 ? '' : `, style=${quoted(styles.join(','))}`}`
 }

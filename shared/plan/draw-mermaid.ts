@@ -1,3 +1,4 @@
+import { opensChild } from '../dag/opens-child.ts'
 import type { DagGraph } from './graph.ts'
 import { bounceLabel, nodeLabel } from './node-label.ts'
 
@@ -21,7 +22,7 @@ export function drawMermaid({ dag, nodes, edges, bounces }: DagGraph): string {
 
 function shapeOf({ mode, foreach }: DagGraph['nodes'][number], label: string): string {
   if (mode === 'approval') return `{{"${label}"}}`
-  if (mode === 'dag') return `[["${label}"]]`
+  if (opensChild(mode)) return `[["${label}"]]`
   if (foreach) return `[/"${label}"/]`
   return mode === 'ai' ? `("${label}")` : `["${label}"]`
 }

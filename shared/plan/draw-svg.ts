@@ -1,3 +1,4 @@
+import { opensChild } from '../dag/opens-child.ts'
 import type { DagGraph } from './graph.ts'
 import { layeredLayout } from './layered-layout.ts'
 import { bounceLabel, nodeLabel, shown } from './node-label.ts'
@@ -91,7 +92,7 @@ function nodeBox(node: DagGraph['nodes'][number], { x, y, height }: Box, lines: 
   const frame = (by: number) =>
     `<rect x="${x - by}" y="${y - by}" width="${BOX.width + 2 * by}" height="${height + 2 * by}" rx="${node.mode === 'ai' ? 10 : 2}" />`
   // A child run is a frame in a frame, a foreach a stack.
-  const double = node.mode === 'dag' ? frame(4) : node.foreach ? frame(-3) : ''
+  const double = opensChild(node.mode) ? frame(4) : node.foreach ? frame(-3) : ''
   const text = lines.map((line, i) => {
     const squeeze =
       [...line].length > WIDE_CHARACTERS

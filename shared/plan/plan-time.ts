@@ -1,6 +1,7 @@
 import type { CompiledDag } from '../compile/compile-dag.ts'
 import { bounceModules } from '../dag/bounce-modules.ts'
 import type { Block, Dag } from '../dag/dag.ts'
+import { opensChild } from '../dag/opens-child.ts'
 import { Fault } from '../errors.ts'
 import { simulatedMachines } from './compiled-machines.ts'
 import { criticalPath } from './critical-path.ts'
@@ -78,7 +79,7 @@ function blockSeconds(block: Block, expectations: Expectations): number {
 
 /** A child run works in functions of its own. */
 function workSeconds(block: Block, expectations: Expectations): number {
-  if (block.mode === 'dag') return 0
+  if (opensChild(block.mode)) return 0
   const times = block.foreach === undefined ? 1 : expectedItems(block, expectations)
   return times * secondsOf(block.id, expectations)
 }

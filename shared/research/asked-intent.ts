@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { canonicalJson, sha256 } from '../canonical.ts'
-import { type Intent, IntentSchema } from './intent.ts'
+import { IntentSchema } from './intent.ts'
+import type { Question } from './question-schema.ts'
 import { resolveBudgets } from './resolve-budgets.ts'
 
 /** What the loop entity of a chain can hold of its question (shared/graph/entity.ts, ENTITY_LIMITS). */
@@ -25,14 +26,14 @@ export type AskedIntent = z.infer<typeof AskedIntentSchema>
 
 /** The object and its hash: the same question under the same bounds is the same bytes. */
 export function askedIntent(
-  { topic, hints, ...bounds }: Intent,
+  { topic, hints, budget_tokens, max_iterations }: Question,
   parent_loop?: string,
 ): { readonly asked: AskedIntent; readonly text: string; readonly hash: string } {
   const asked: AskedIntent = {
     intent: {
       topic,
-      ...(hints === undefined || Object.keys(hints).length === 0 ? {} : { hints }),
-      ...resolveBudgets(bounds),
+      ...(Object.keys(hints ?? {}).length === 0 ? {} : { hints: { ...hints } }),
+      ...resolveBudgets({ budget_tokens: budget_tokens ?? 0, max_iterations: max_iterations ?? 0 }),
     },
     ...(parent_loop === undefined ? {} : { parent_loop }),
   }

@@ -17,8 +17,20 @@ export function runInputsRead({ inputs }: Pick<Dag, 'inputs'>, block: Block): re
 function textsOf(block: Block): readonly string[] {
   const { when = '', approval, pre_gates, post_gates, foreach } = block
   const checks = [...pre_gates, ...post_gates, ...(foreach?.item_gates ?? [])].map(({ check }) => check)
-  const work = block.mode === 'ai' ? { ...block.agent } : block.mode === 'dag' ? block.dag.inputs : {}
-  return [when, ...strings({ ...approval }), ...strings({ ...work }), ...strings(checks), ...strings(foreach?.items)]
+  return [when, ...strings({ ...approval }), ...strings(workOf(block)), ...strings(checks), ...strings(foreach?.items)]
+}
+
+function workOf(block: Block): unknown {
+  switch (block.mode) {
+    case 'ai':
+      return block.agent
+    case 'dag':
+      return block.dag.inputs
+    case 'research':
+      return block.research
+    default:
+      return {}
+  }
 }
 
 function strings(value: unknown): readonly string[] {

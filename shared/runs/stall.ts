@@ -1,4 +1,5 @@
 import type { Block, Dag, GateUse } from '../dag/dag.ts'
+import { opensChild } from '../dag/opens-child.ts'
 import { leavesOf } from '../gates/check-parts.ts'
 import type { RunEvent } from './event.ts'
 import { eventPlace } from './event-place.ts'
@@ -54,7 +55,7 @@ function attemptEnd(
   block: Block | undefined,
   maxMs: number,
 ): readonly number[] {
-  if (step.state !== 'running' || block === undefined || block.mode === 'dag') return []
+  if (step.state !== 'running' || block === undefined || opensChild(block.mode)) return []
   if (block.foreach !== undefined && step.item === undefined) return []
   const from = resumed.get(placeOf(step)) ?? step.started_at
   return [Date.parse(from) + Math.min(block.timeout_ms, maxMs) + RECORD_MS]

@@ -73,6 +73,8 @@ const BROKEN: readonly (readonly [string, object])[] = [
   ['an unknown mode', { blocks: [{ ...good, mode: 'magic' }] }],
   ['a mode without its section', { blocks: [{ id: 'a' }] }],
   ['a child without a name', { blocks: [{ id: 'a', mode: 'dag', dag: {} }] }],
+  ['a research without a topic', { blocks: [{ id: 'a', mode: 'research', research: {} }] }],
+  ['a blank hint', { blocks: [{ id: 'a', mode: 'research', research: { topic: 't', hints: { k: ' ' } } }] }],
   ['an agent nobody can find', { blocks: [{ id: 'a', agent: { model: 'm' } }] }],
   ['an unknown port type', { blocks: [{ ...good, outputs: { o: 'strin' } }] }],
   ['an output without a type', { blocks: [{ ...good, outputs: { o: { required: true } } }] }],

@@ -569,7 +569,6 @@ const LATER: readonly Row[] = [
   ...['goal_contract: {}', 'completion: {}'].map(
     (line): Row => later(`${line.split(':')[0]}`, `▶${line}\nblocks:\n${SPEC}`),
   ),
-  later('blocks[0].mode', 'blocks: [{ id: a, ▶mode: research, research: { topic: b } }]'),
   later(
     'blocks[0].outputs.x',
     'blocks: [{ id: a, mode: approval, approval: true, inputs: { x: string }, outputs: { ▶x: string } }]',

@@ -51,6 +51,13 @@ export const FULL = {
       depends: 'each-row.succeeded && (table.done || !plan.failed)',
     },
     {
+      id: 'ask',
+      mode: 'research',
+      research: { topic: 'on {{inputs.done}}', hints: { domain: '{{inputs.done}}' }, budget_tokens: 9 },
+      inputs: { done: { from: 'each-row.done', type: 'json' } },
+      outputs: { synthesis: 'string', evidence: 'json' },
+    },
+    {
       id: 'table',
       mode: 'deterministic',
       deterministic: { handler: 'transform', config: { expression: 'inputs.rows' } },
@@ -112,6 +119,7 @@ const STRANGE = fc.constantFrom<unknown>(
   'a &&',
   'approval',
   'dag',
+  'research',
   'route',
   { at_least: 'x' },
 )

@@ -30,6 +30,7 @@ describe('docs/dag.md', () => {
     ['Foreach', 'foreach'],
     ['Bounce', 'bounce'],
     ['Child', 'child'],
+    ['Research', 'research'],
     ['Cache', 'cache'],
     ['Budget', 'budget'],
   ])('%s has exactly the keys this version reads', (heading, section) => {
@@ -50,7 +51,18 @@ describe('docs/dag.md', () => {
 
   test('every section of the whole language has an example', () => {
     const shown = new Set(examples.map(([heading]) => heading))
-    const wanted = ['Routes', 'Edge', 'Conditions', 'Depends', 'Foreach', 'Bounce', 'Child', 'Cache', 'Budget']
+    const wanted = [
+      'Routes',
+      'Edge',
+      'Conditions',
+      'Depends',
+      'Foreach',
+      'Bounce',
+      'Child',
+      'Research',
+      'Cache',
+      'Budget',
+    ]
     expect(wanted.filter((heading) => !shown.has(heading))).toEqual([])
   })
 
@@ -85,7 +97,7 @@ describe('docs/dag.md', () => {
   })
 
   test('Not supported yet has exactly what is refused by name', () => {
-    const sections = ['document', 'block']
+    const sections = ['document']
     const rows = new Map(
       rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
     )
