@@ -5,6 +5,9 @@ import { plainWords } from './question-terms.ts'
 export const EXTRACTIVE_NOTE =
   'Note: put together from quotations and facts by the extractive model; no language model wrote it.'
 
+/** Below an answer of several things that fit a description: only the evidence was looked at. */
+export const MORE_MAY_FIT = 'Note: only the evidence found was looked at; more may fit.'
+
 /** What stands above the first items of evidence where an answer cites none. */
 export const NONE_QUOTED = 'Note: the synthesizer quoted none of the evidence; these are its first items.'
 
@@ -13,7 +16,7 @@ export const NONE_QUOTED = 'Note: the synthesizer quoted none of the evidence; t
  * writes `Note:` before a claim has claimed it.
  */
 export function isOwnLine(line: string, topic: string): boolean {
-  if (line === EXTRACTIVE_NOTE || line === NONE_QUOTED || line === noAnswer(topic)) return true
+  if ([EXTRACTIVE_NOTE, MORE_MAY_FIT, NONE_QUOTED, noAnswer(topic)].includes(line)) return true
   if (/^Note: \d{1,6} references were taken out: they name no evidence\.$/.test(line)) return true
   if (
     /^Note: \d{1,6} sentences were taken out: their quotations or numbers are not in the evidence they cite\.$/.test(

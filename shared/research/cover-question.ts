@@ -2,10 +2,12 @@ import { askedRelation } from './asked-relation.ts'
 import { chainUnits } from './chain-units.ts'
 import { COMPARATIVE } from './comparison.ts'
 import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
-import { namedIn } from './names-in-question.ts'
+import { namesIn } from './names-in-question.ts'
 import { plainQuestion } from './plain-question.ts'
+import { questionPath } from './question-path.ts'
 import { termsOf } from './question-terms.ts'
 import type { ShownEvidence } from './shown-evidence.ts'
+import { solvePath } from './solve-path.ts'
 
 /** What the evidence says to a question. */
 export interface Coverage {
@@ -19,6 +21,10 @@ export interface Coverage {
   readonly share: number
   /** The relation asked for is covered whole, and of a longer question enough. */
   readonly covered: boolean
+  /** Labels of things that may be what the question describes and whose own item is not in the evidence. */
+  readonly unseen?: readonly string[]
+  /** Things that fit a description. */
+  readonly things?: number
 }
 
 /** Units of one answer. */
@@ -29,7 +35,8 @@ const ENOUGH = 0.75
 const SHORT = 3
 
 /**
- * Chooses units that together cover the question's terms, rare ones first, each linked to what was chosen before: by an
+ * A question that describes what it asks about is answered by following its relations (solve-path.ts). For every other
+ * it chooses units that together cover the question's terms, rare ones first, each linked to what was chosen before: by an
  * entity both are about, or by a name of the question both mention. A question about several named things is covered
  * for each of them. Same question, same evidence, same units.
  */
@@ -38,7 +45,11 @@ export function coverQuestion(topic: string, evidence: readonly ShownEvidence[])
   const terms = [...new Set(termsOf(question))]
   const units = evidenceUnits(evidence)
   const weights = weigh(terms, units)
-  const named = evidence.filter(({ label }) => namedIn(question, label))
+  const labels = [...new Set(evidence.flatMap(({ label }) => label ?? []))]
+  const along = alongPath(question, { evidence, labels, terms, weights })
+  if (along !== undefined) return along
+  const called = new Set(namesIn(question, labels).names)
+  const named = evidence.filter(({ label }) => label !== undefined && called.has(label))
   const names = new Set(named.flatMap(({ label = '' }) => termsOf(label)))
   const relation = terms.filter((term) => !names.has(term))
   // A name alone asks nothing of it: then any unit with the name will do.
@@ -57,6 +68,25 @@ export function coverQuestion(topic: string, evidence: readonly ShownEvidence[])
   const isEach = named.every((item, at) => chains[at % chains.length]?.length !== 0 || isMentioned(item, kept))
   const covered = kept.length > 0 && isEach && isCovered(question, { missing, relation, share })
   return { units: kept, missing, relation, share, covered }
+}
+
+interface Weighed {
+  readonly evidence: readonly ShownEvidence[]
+  readonly labels: readonly string[]
+  readonly terms: readonly string[]
+  readonly weights: ReadonlyMap<string, number>
+}
+
+function alongPath(question: string, { evidence, labels, terms, weights }: Weighed): Coverage | undefined {
+  const types = [...new Set(evidence.flatMap(({ entity_id }) => termsOf(entity_id.split('.')[4] ?? '')))]
+  const path = questionPath(question, { labels, types })
+  const solved = path === undefined ? undefined : solvePath(path, evidence)
+  if (path === undefined || solved === undefined) return undefined
+  const { missing, unseen } = solved
+  const total = sum(terms, weights)
+  const share = total === 0 ? 0 : Math.max(0, total - sum(missing, weights)) / total
+  const units = solved.units.slice(0, MAX_UNITS)
+  return { units, missing, relation: terms, share, covered: units.length > 0, unseen, things: solved.things }
 }
 
 function startOf({ entity_id, label = '' }: ShownEvidence) {

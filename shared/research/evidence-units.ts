@@ -7,6 +7,8 @@ export interface EvidenceUnit {
   /** Its item's place in the evidence, from 1: `[n]`. */
   readonly n: number
   readonly kind: 'sentence' | 'fact'
+  /** Of a fact. */
+  readonly predicate?: string
   readonly text: string
   readonly terms: ReadonlySet<string>
   /** The item's entity and those it leads to. */
@@ -28,7 +30,7 @@ function factUnits(item: ShownEvidence, n: number): readonly EvidenceUnit[] {
   return groupFacts(item.facts ?? []).map(({ predicate, objects, object_ids }) => {
     const text = factText(item.label ?? item.entity_id, predicate, objects)
     const terms = new Set([...ownTerms(item), ...termsOf(text)])
-    return { n, kind: 'fact', text, terms, entities: new Set([item.entity_id, ...object_ids]) }
+    return { n, kind: 'fact', predicate, text, terms, entities: new Set([item.entity_id, ...object_ids]) }
   })
 }
 

@@ -1,5 +1,5 @@
 import { sentencesIn } from '../gates/sentences.ts'
-import { EXTRACTIVE_NOTE } from './answer-notes.ts'
+import { EXTRACTIVE_NOTE, MORE_MAY_FIT } from './answer-notes.ts'
 import { compareFacts } from './comparison.ts'
 import { type Coverage, coverQuestion } from './cover-question.ts'
 import { noAnswer } from './degraded-result.ts'
@@ -17,7 +17,8 @@ export function extractiveAnswer(topic: string, evidence: readonly ShownEvidence
   if (coverage.covered) {
     const compared = compareFacts(topic, evidence)
     const lines = compared === undefined ? unitsToSay(coverage, evidence).map(line) : [compared]
-    return [...lines, ...listed(evidence), EXTRACTIVE_NOTE].join('\n')
+    const more = (coverage.things ?? 0) > 1 ? [MORE_MAY_FIT] : []
+    return [...lines, ...listed(evidence), ...more, EXTRACTIVE_NOTE].join('\n')
   }
   const lacking = wordsOfTerms(topic, coverage.missing)
   const told = lacking.length === 0 ? [] : [`Note: no evidence linked to the question says: ${lacking.join(', ')}.`]

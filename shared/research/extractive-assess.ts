@@ -21,10 +21,11 @@ export function extractiveAssess(topic: string, evidence: readonly ShownEvidence
   }
 }
 
-/** What is missing, with the names of the question it may be said of. */
-function refine(topic: string, evidence: readonly ShownEvidence[], { missing }: Coverage): string[] {
+/** What is missing, with the names it may be said of: those the question leads to, else its own. */
+function refine(topic: string, evidence: readonly ShownEvidence[], { missing, unseen = [] }: Coverage): string[] {
   const lacking = wordsOfTerms(topic, missing).join(' ')
-  const labels = evidence.flatMap(({ label = '' }) => (namedIn(topic, label) ? [label] : []))
+  const named = evidence.flatMap(({ label = '' }) => (namedIn(topic, label) ? [label] : []))
+  const labels = unseen.length > 0 ? unseen : named
   const queries = [...new Set(labels)].slice(0, MAX_NAMES).map((label) => `${label} ${lacking}`.trim())
   return [...new Set(queries.length > 0 ? queries : [lacking || topic])]
 }

@@ -24,7 +24,7 @@ const WORD = /[\p{L}\p{N}]+(?:['’.,](?=[\p{L}\p{N}])[\p{L}\p{N}]+)*/gu
 
 /** Words of questions and grammar: they are in every text and about nothing. */
 const STOP: ReadonlySet<string> = new Set(
-  'a about all also an and any are as at be been being between but by can could count currently did do does each ever every exactly find for from get give had has have how i if in into is it its kind kinds list many me more most much my name no not number of on or other our people please say should show so some tell than that the their them then there these they this those to use used using was we were what when where which who whom whose why will with would you your'.split(
+  'a about all also an and any are as at be been being belong belongs between both but by called can could count currently did do does each ever every exactly find for from get give had has have how i if in into is it its kind kinds lie lies list located many me more most much my name no not number of on or other our people please say should show situated so some speak speaks spoken tell than that the their them then there these they this those to use used using was we were what when where which who whom whose why will with would you your'.split(
     ' ',
   ),
 )

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { type AtlasLine, atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
+import { readSources } from '../../../scripts/atlas/read-sources.ts'
+import { isEdge } from '../../../shared/graph/triple.ts'
+import { MORE_MAY_FIT } from '../../../shared/research/answer-notes.ts'
+import { checkSynthesis, isGrounded } from '../../../shared/research/check-synthesis.ts'
+import { extractiveAnswer } from '../../../shared/research/extractive-answer.ts'
+import { extractiveAssess } from '../../../shared/research/extractive-assess.ts'
+import { namesIn } from '../../../shared/research/names-in-question.ts'
+import { questionPath } from '../../../shared/research/question-path.ts'
+import type { ShownEvidence } from '../../../shared/research/shown-evidence.ts'
+
+const ATLAS = new Map(atlasEntities(readSources()).map((line) => [line.entity_id, line]))
+
+/** Entities by their label, as a stage shows them. */
+function shown(...labels: readonly string[]): readonly ShownEvidence[] {
+  return labels.map((label) => {
+    const found = [...ATLAS.values()].find((line) => line.label === label)
+    if (found === undefined) throw new Error(`there is no ${label}`)
+    return asShown(found)
+  })
+}
+
+function asShown({ entity_id, label, snippet = '', triples = [] }: AtlasLine): ShownEvidence {
+  const facts = triples.map((triple) => {
+    const object = String(triple.object)
+    if (!isEdge(triple)) return { predicate: triple.predicate, object }
+    return { predicate: triple.predicate, object: ATLAS.get(object)?.label ?? object, object_id: object }
+  })
+  return { entity_id, label, source: 'bm25_index', text: snippet, facts }
+}
+
+const IBERIA = shown('Portugal', 'France', 'Spain', 'Andorra', 'Monaco', 'Lisbon', 'Euro', 'Germany')
+const ALPS = shown('Germany', 'Italy', 'Switzerland', 'France', 'Austria', 'Liechtenstein', 'Swiss franc', 'Bern')
+const NORTH = shown('Norway', 'Russia', 'Sweden', 'Finland', 'Estonia', 'Oslo', 'Europe')
+
+/** Each answer by the things it is about and what is said of them last; asked of evidence with more than it needs. */
+const ANSWERED: readonly (readonly [string, readonly ShownEvidence[], readonly string[]])[] = [
+  ['What is the capital of the country that borders Portugal?', IBERIA, ['Spain, borders:', 'Spain, capital: Madrid']],
+  [
+    'What is the capital of the country that borders France and Portugal?',
+    IBERIA,
+    ['Spain, borders:', 'Spain, capital: Madrid'],
+  ],
+  ['Which country borders both Portugal and France?', IBERIA, ['Spain, borders:']],
+  [
+    'Which countries border both Germany and Italy?',
+    ALPS,
+    ['Switzerland, borders:', 'France, borders:', 'Austria, borders:'],
+  ],
+  [
+    'Which currency is used in the country whose capital is Bern?',
+    ALPS,
+    ['Switzerland, capital: Bern', 'Switzerland, currency: Swiss franc'],
+  ],
+  [
+    'What is the capital of the country that borders the country whose capital is Oslo?',
+    shown('Norway', 'Finland', 'Oslo', 'Helsinki'),
+    ['Norway, capital: Oslo', 'Finland, borders:', 'Finland, capital: Helsinki'],
+  ],
+  [
+    'What is the area of the country bordering France and whose capital is Madrid?',
+    [...IBERIA, ...shown('Madrid')],
+    ['Spain, borders:', 'Spain, capital: Madrid', 'Spain, area km2: 505992'],
+  ],
+  [
+    'What languages are spoken in countries whose currency is the Swiss franc?',
+    ALPS,
+    [
+      'Switzerland, currency: Swiss franc',
+      'Switzerland, language: French, Swiss German, Italian, Romansh',
+      'Liechtenstein, currency: Swiss franc',
+      'Liechtenstein, language: German',
+    ],
+  ],
+  [
+    'What is the currency of the country where Oslo is?',
+    NORTH,
+    ['Norway, capital: Oslo', 'Oslo, country: Norway', 'Norway, currency: Norwegian krone'],
+  ],
+]
+
+describe('a question that describes what it asks about', () => {
+  test.each(ANSWERED)('%s', (topic, evidence, lines) => {
+    const said = extractiveAnswer(topic, evidence).split('\n')
+    const facts = said.filter((line) => !line.startsWith('Note: '))
+    expect(facts.map((line, at) => line.slice(0, lines[at]?.length))).toEqual(lines)
+    expect(checkSynthesis(topic, said.join('\n'), evidence).filter((one) => !isGrounded(one))).toEqual([])
+    expect(extractiveAssess(topic, evidence).sufficient).toBe(true)
+  })
+
+  test('of several things that fit it says that more may', () => {
+    expect(extractiveAnswer('Which countries border both Germany and Italy?', ALPS)).toContain(MORE_MAY_FIT)
+    expect(extractiveAnswer('Which country borders both Portugal and France?', IBERIA)).not.toContain(MORE_MAY_FIT)
+  })
+
+  test('where nothing fits, or nothing is said of what fits, it has no answer', () => {
+    const asks = (topic: string, evidence: readonly ShownEvidence[]) => extractiveAnswer(topic, evidence).split('\n')
+    expect(
+      asks('What is the capital of the country that borders Norway and Portugal?', [...NORTH, ...IBERIA])[0],
+    ).toMatch(/^No answer/)
+    const none = asks('What is the population of the country that borders Portugal?', IBERIA)
+    expect(none[1]).toBe('Note: no evidence linked to the question says: population.')
+  })
+
+  test('what the named things lead to, and is not there, is what to look for next', () => {
+    const topic = 'What is the capital of the country that borders France and Portugal?'
+    const { sufficient, refined_queries } = extractiveAssess(topic, shown('Portugal', 'France', 'Lisbon', 'Paris'))
+    expect({ sufficient, refined_queries }).toEqual({ sufficient: false, refined_queries: ['Spain capital borders'] })
+  })
+})
+
+describe('questionPath()', () => {
+  const known = { labels: ['France', 'Spain', 'Oslo'], types: ['country', 'city'] }
+
+  test.each([
+    ['What is the capital of Spain?'],
+    ['Which countries border Spain?'],
+    ['Is France larger than Spain?'],
+    ['What is the capital of Spain, which borders France?'],
+    ['Who is the king that nobody knows?'],
+    [''],
+  ])('%s is of another form', (question) => expect(questionPath(question, known)).toBeUndefined())
+
+  test('reads steps from what is asked inward', () => {
+    expect(
+      questionPath('Which city is the capital of a country that borders the country whose capital is Oslo?', known),
+    ).toEqual({
+      asked: ['city', 'capital'],
+      steps: [
+        { type: 'country', relations: [{ terms: ['border'], names: [] }] },
+        { type: 'country', relations: [{ terms: ['capital'], names: ['Oslo'] }] },
+      ],
+    })
+  })
+})
+
+test('a name inside a longer one is not named', () => {
+  const labels = ['Guinea', 'Equatorial Guinea', 'Papua New Guinea']
+  expect(namesIn('What is the area of Equatorial Guinea?', labels).names).toEqual(['Equatorial Guinea'])
+  expect(namesIn('Is Guinea larger than Equatorial Guinea?', labels).names).toEqual(['Equatorial Guinea', 'Guinea'])
+})
