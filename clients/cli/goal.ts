@@ -1,0 +1,66 @@
+import { type Command, Option } from 'commander'
+import { FINAL_STATUSES } from '../../shared/goals/two-gates.ts'
+import { type EvaluateOptions, goalEvaluate } from './goal-evaluate.ts'
+import { GOAL_ANSWERS, goalLines } from './goal-lines.ts'
+import { goalValidate } from './goal-validate.ts'
+import { usage } from './refused.ts'
+import type { Session } from './session.ts'
+import { wholeNumber } from './whole-number.ts'
+
+interface LineOptions {
+  readonly json?: true
+  readonly ndjson?: true
+}
+
+const NDJSON = 'read JSON lines from stdin, answer a line each; exit code 0 when all were answered (docs/goal-gates.md)'
+
+/** `sluice goal evaluate`, `validate` and `decide`; none needs a server. */
+export function addGoal(parent: Command, session: Session): void {
+  const goal = parent.command('goal').description('goal contracts and the two gates of completion, without a server')
+  addEvaluate(goal, session)
+  goal
+    .command('validate')
+    .description('check goal contracts; exit code 100 when one has errors')
+    .argument('[files...]', 'YAML files: a contract, or a document that has one under goal_contract')
+    .option('--json', 'print JSON')
+    .option('--ndjson', NDJSON)
+    .action(async (files: readonly string[], { json, ndjson }: LineOptions) => {
+      if (ndjson === true && files.length > 0) throw usage('Give files or --ndjson, not both.')
+      if (ndjson === true) await goalLines(session, GOAL_ANSWERS.validate)
+      else goalValidate(session, files, json === true)
+    })
+  goal
+    .command('decide')
+    .description('what a trust score, quality and a goal status decide: lines on stdin')
+    .option('--ndjson', 'the form of stdin and stdout (the only one there is)')
+    .action(async ({ ndjson }: LineOptions) => {
+      if (ndjson !== true)
+        throw usage('Say --ndjson: what is to be decided comes as lines on stdin, one JSON object a line.')
+      await goalLines(session, GOAL_ANSWERS.decide)
+    })
+}
+
+function addEvaluate(goal: Command, session: Session): void {
+  goal
+    .command('evaluate')
+    .description('evaluate a goal contract against the text and artifacts of a run; exit code 3 for partial or blocked')
+    .option(
+      '--contract <file>',
+      'YAML: a contract, or a document that has one under goal_contract; without it the goal gate is skipped',
+    )
+    .option('--output <file>', 'the text with the markers')
+    .option('--artifacts <files...>', 'files the run has written; each must be there')
+    .option('--trust <scores...>', 'trust score of each verifier, 0 to 100; none fails the trust gate')
+    .addOption(new Option('--claimed <status>', 'what the run claims; default SUCCESS').choices(FINAL_STATUSES))
+    .addOption(new Option('--quality <profile>', 'default standard').choices(['standard', 'ml']))
+    .option('--failed-attempts <n>', 'attempts at this goal that failed before', wholeNumber(0, 1_000_000))
+    .option('--blockers <texts...>', 'what keeps the goal from being met')
+    .option('--json', 'print JSON')
+    .option('--ndjson', NDJSON)
+    .action(async (options: EvaluateOptions & LineOptions) => {
+      if (options.ndjson !== true) goalEvaluate(session, options)
+      else if (Object.keys(options).length > 1)
+        throw usage('With --ndjson everything comes on stdin: give no other option.')
+      else await goalLines(session, GOAL_ANSWERS.evaluate)
+    })
+}

@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import type { Evidence } from '../evidence.ts'
+import { judgeFindings, LOOK_BACK_LINES } from '../verified-findings.ts'
+import { CRITERION_BASE } from './criterion-base.ts'
+import type { CriterionKind, Judgement } from './criterion-kind.ts'
+import { sourceOf } from './source-of.ts'
+
+const FindingCountSchema = z.strictObject({
+  ...CRITERION_BASE,
+  kind: z.literal('finding_count'),
+  minCount: z.int().min(0),
+})
+type FindingCount = z.infer<typeof FindingCountSchema>
+
+export const findingCount: CriterionKind<FindingCount> = {
+  kind: 'finding_count',
+  summary: `At least \`minCount\` verified findings: a \`[FINDING]\` with a non-empty \`[STAT:ci]\` and a non-empty \`[STAT:effect_size]\` in the ${LOOK_BACK_LINES} lines before it.`,
+  example: { id: 'AC4', kind: 'finding_count', minCount: 2 },
+  schema: FindingCountSchema,
+  target: ({ minCount }) => minCount,
+  judge,
+  suggest: ({ minCount }, { actualValue }) =>
+    `Verify ${minCount - Number(actualValue)} more: print [STAT:ci] and [STAT:effect_size] in the ${LOOK_BACK_LINES} lines before each [FINDING]`,
+}
+
+function judge({ minCount }: FindingCount, evidence: Evidence): Judgement {
+  const findings = judgeFindings(evidence)
+  const verified = findings.filter((one) => one.verified)
+  const last = verified.at(-1)
+  return {
+    status: verified.length >= minCount ? 'MET' : 'NOT_MET',
+    actualValue: verified.length,
+    message: `${verified.length} of ${findings.length} findings are verified, wanted: at least ${minCount}`,
+    ...(last !== undefined && { source: sourceOf(last.finding) }),
+  }
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import type { Evidence, PlacedMarker } from '../evidence.ts'
+import { sameDashes } from '../marker.ts'
+import { fitsWildcard } from '../wildcard.ts'
+import { CRITERION_BASE } from './criterion-base.ts'
+import type { CriterionKind, Judgement } from './criterion-kind.ts'
+import { sourceOf } from './source-of.ts'
+
+const KEY = /^[A-Z][A-Z0-9_-]*(?::[^\]\r\n]+)?$/
+
+const MarkerRequiredSchema = z.strictObject({
+  ...CRITERION_BASE,
+  kind: z.literal('marker_required'),
+  marker: z.string().max(200).regex(KEY, 'a marker is TYPE or TYPE:subtype, the type in upper case and without *'),
+})
+type MarkerRequired = z.infer<typeof MarkerRequiredSchema>
+
+export const markerRequired: CriterionKind<MarkerRequired> = {
+  kind: 'marker_required',
+  summary:
+    'A marker of this type is there; with `TYPE:subtype`, one of this subtype, in which `*` stands for any characters.',
+  example: { id: 'AC2', kind: 'marker_required', marker: 'METRIC:baseline_*' },
+  schema: MarkerRequiredSchema,
+  target: ({ marker }) => marker,
+  judge,
+  suggest: ({ marker }) => `Print a line "[${marker}] ..." where the work supports it`,
+}
+
+function judge({ marker }: MarkerRequired, { markers }: Evidence): Judgement {
+  const found = markers.find((one) => fits(marker, one))
+  if (found === undefined) return { status: 'NOT_MET', message: `there is no [${marker}] line in the evidence` }
+  const { type, subtype } = found
+  const key = subtype === undefined ? type : `${type}:${subtype}`
+  return { status: 'MET', actualValue: key, message: `[${key}] is there`, source: sourceOf(found) }
+}
+
+function fits(wanted: string, { type, subtype }: PlacedMarker): boolean {
+  const colon = wanted.indexOf(':')
+  if (colon < 0) return type === sameDashes(wanted)
+  if (type !== sameDashes(wanted.slice(0, colon)) || subtype === undefined) return false
+  return fitsWildcard(sameDashes(wanted.slice(colon + 1)), sameDashes(subtype))
+}

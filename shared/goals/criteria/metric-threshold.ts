@@ -1,0 +1,69 @@
+import * as z from 'zod'
+import { COMPARISONS, OPERATORS } from '../comparison.ts'
+import type { Evidence, PlacedMarker } from '../evidence.ts'
+import { sameDashes } from '../marker.ts'
+import { metricValue } from '../metric-value.ts'
+import { CRITERION_BASE } from './criterion-base.ts'
+import type { CriterionKind, Judgement } from './criterion-kind.ts'
+import { sourceOf } from './source-of.ts'
+
+const MetricThresholdSchema = z.strictObject({
+  ...CRITERION_BASE,
+  kind: z.literal('metric_threshold'),
+  metric: z.string().regex(/\S/, 'it must not be blank').max(200),
+  op: z.enum(OPERATORS),
+  target: z.number(),
+  tolerance: z.number().min(0).default(0),
+})
+type MetricThreshold = z.infer<typeof MetricThresholdSchema>
+
+export const metricThreshold: CriterionKind<MetricThreshold> = {
+  kind: 'metric_threshold',
+  summary:
+    'A metric compares with `target`. The name is literal, the last `[METRIC:name]` line in event order counts, and its content begins with a plain number.',
+  example: { id: 'AC1', kind: 'metric_threshold', metric: 'cv_accuracy_mean', op: '>=', target: 0.9 },
+  schema: MetricThresholdSchema,
+  target: ({ target }) => target,
+  judge,
+  suggest,
+}
+
+function judge(criterion: MetricThreshold, evidence: Evidence): Judgement {
+  const { metric, op, target, tolerance } = criterion
+  const last = lastOf(metric, evidence)
+  if (last === undefined) return { status: 'NOT_MET', message: `there is no [METRIC:${metric}] line in the evidence` }
+  const source = sourceOf(last)
+  const read = metricValue(last.content)
+  if (!read.ok) {
+    const seen = read.seen === '' ? 'has no value' : `is ${JSON.stringify(read.seen)}, which is not a number`
+    return { status: 'NOT_MET', actualValue: read.seen, message: `${metric} ${seen}`, source }
+  }
+  const met = COMPARISONS[op](read.value, target, tolerance)
+  const wanted = `${op} ${target}${tolerance === 0 ? '' : ` (tolerance ${tolerance})`}`
+  const message = `${metric} is ${read.value}, ${met ? 'as wanted' : 'wanted'}: ${wanted}`
+  return { status: met ? 'MET' : 'NOT_MET', actualValue: read.value, message, source }
+}
+
+function lastOf(metric: string, { markers }: Evidence): PlacedMarker | undefined {
+  const name = sameDashes(metric)
+  return markers.findLast(({ type, subtype }) => type === 'METRIC' && subtype === name)
+}
+
+function suggest({ metric, op, target }: MetricThreshold, { actualValue }: Judgement): string {
+  if (actualValue === undefined) return `Measure ${metric} and print a line "[METRIC:${metric}] <number>"`
+  if (typeof actualValue === 'string') return `Print ${metric} as a plain number, 0.85 and not 85 % or 1,234`
+  return `Change the approach so that ${metric} is ${op} ${target}: now ${actualValue}${gapWords(actualValue, target)}`
+}
+
+/** ` (gap -0.15, -16.7 % of the target)`; without what is no finite number. */
+function gapWords(actual: number, target: number): string {
+  const gap = actual - target
+  if (!Number.isFinite(gap)) return ''
+  const percent = (gap / Math.abs(target)) * 100
+  const share = Number.isFinite(percent) ? `, ${signed(Number(percent.toFixed(1)))} % of the target` : ''
+  return ` (gap ${signed(Number(gap.toPrecision(6)))}${share})`
+}
+
+function signed(value: number): string {
+  return value > 0 ? `+${value}` : String(value)
+}

@@ -1,0 +1,64 @@
+import { MARKER_TYPES } from './marker-types.ts'
+
+/** One marker line: `[METRIC:cv_accuracy_mean:folds=5] 0.91`. */
+export interface Marker {
+  /** Upper case, `-` written as `_`. */
+  readonly type: string
+  /** The first attribute without `=`, `-` written as `_`; of a CITATION all there is, as it stands. */
+  readonly subtype?: string
+  readonly attributes: Readonly<Record<string, string>>
+  /** What stands behind the bracket, without white space at its ends. */
+  readonly content: string
+  /** From 1. */
+  readonly line: number
+  /** A type of the taxonomy; others are kept, and mean nothing to the gates unless a contract names them. */
+  readonly known: boolean
+}
+
+/**
+ * The markers of a text, one a line at most (spec goal-gates, "Evaluating criteria"). Only white space may stand before
+ * the bracket: quoted lines (`> [METRIC:x] 1`) and brackets inside of sentences are prose. \r\n is \n.
+ */
+export function parseMarkers(text: string): readonly Marker[] {
+  return text.split('\n').flatMap((line, index) => {
+    const match = MARKER.exec(line)
+    return match === null ? [] : [read(match, index + 1)]
+  })
+}
+
+/** How types and subtypes are compared: `-` and `_` are equal. */
+export function sameDashes(word: string): string {
+  return word.replaceAll('-', '_')
+}
+
+const MARKER = /^\s*\[(?<type>[A-Z][A-Z0-9_-]*)(?::(?<attributes>[^\]]+))?\](?<content>.*)$/s
+
+function read({ groups = {} }: RegExpExecArray, line: number): Marker {
+  const type = sameDashes(groups.type ?? '')
+  const { subtype, attributes } = readAttributes(type, groups.attributes)
+  return {
+    type,
+    ...(subtype !== undefined && { subtype }),
+    attributes,
+    content: (groups.content ?? '').trim(),
+    line,
+    known: MARKER_TYPES.has(type),
+  }
+}
+
+function readAttributes(type: string, text: string | undefined): Pick<Marker, 'subtype' | 'attributes'> {
+  if (text === undefined) return { attributes: {} }
+  // A source may be `doi:10.1000/x` or a URL: it is one word.
+  if (type === 'CITATION') return { subtype: text, attributes: {} }
+  const parts = text.split(':')
+  const at = parts.findIndex((part) => !part.includes('='))
+  const pairs = parts.filter((_, index) => index !== at).map(pair)
+  const subtype = at < 0 ? undefined : sameDashes(parts[at] ?? '')
+  return { ...(subtype !== undefined && { subtype }), attributes: Object.fromEntries(pairs) }
+}
+
+/** A further word without `=` is an attribute with an empty value. */
+function pair(part: string): readonly [string, string] {
+  const [key = '', ...value] = part.split('=')
+  return [key, value.join('=')]
+}

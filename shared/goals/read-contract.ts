@@ -1,0 +1,97 @@
+import type { Json } from '../canonical.ts'
+import { readObject } from '../dag/object-source.ts'
+import type { Problem } from '../dag/report.ts'
+import { lineFinder, locate, type Path, pathText, type Source } from '../dag/source.ts'
+import { quoted } from '../dag/wording.ts'
+import { type ReadDocument, readYaml } from '../dag/yaml.ts'
+import { contractProblems, criteriaOf, memberOf } from './contract-problems.ts'
+import { type GoalContract, withDefaults } from './goal-contract.ts'
+
+/** One thing wrong with a goal contract. Line and column are 1-based, and absent where it came as an object. */
+export interface ContractError {
+  readonly code: string
+  /** `acceptance_criteria[1].target`; empty for the whole. */
+  readonly path: string
+  readonly line?: number
+  readonly column?: number
+  readonly message: string
+}
+
+/** A criterion as it was given, with the first thing wrong with it or with the whole contract. */
+export interface ReadCriterion {
+  readonly value: Json
+  readonly problem: string | undefined
+}
+
+export type ReadContract =
+  | { readonly ok: true; readonly contract: GoalContract }
+  | {
+      readonly ok: false
+      readonly errors: readonly ContractError[]
+      /** As far as they could be read. */
+      readonly criteria: readonly ReadCriterion[]
+    }
+
+/**
+ * Reads a goal contract from YAML text or from a value, hostile or not: the contract itself, or a document that has it
+ * under `goal_contract`. All errors are found together; what is wrong in any way is never a contract.
+ */
+export function readGoalContract(given: unknown): ReadContract {
+  const read = readSource(given)
+  const base = memberOf(read.source.value, 'goal_contract') === undefined ? [] : ['goal_contract']
+  const value = base.length === 0 ? read.source.value : memberOf(read.source.value, 'goal_contract')
+  const problems = allProblems(read, value, base)
+  if (problems.length === 0) return { ok: true, contract: withDefaults(value) }
+  return refused(problems, read.source, value, base)
+}
+
+function readSource(given: unknown): ReadDocument {
+  if (typeof given === 'string') return readYaml(given)
+  if (typeof given === 'object' && given !== null) return readObject(given)
+  // Neither text nor mapping: contractProblems() says so.
+  return { ok: true, source: { value: given as Json, spot: { at: 0 } } }
+}
+
+/** What reading found comes first; of what has no JSON value (.nan) nothing else is said. */
+function allProblems(read: ReadDocument, value: Json | undefined, base: Path): readonly Problem[] {
+  if (read.ok) return contractProblems(value, base)
+  if (read.source.value === undefined) return read.problems
+  const said = new Set(read.problems.map(({ path }) => pathText(path)))
+  return [...read.problems, ...contractProblems(value, base).filter(({ path }) => !said.has(pathText(path)))]
+}
+
+function refused(
+  problems: readonly Problem[],
+  source: Partial<Source>,
+  value: Json | undefined,
+  base: Path,
+): ReadContract {
+  const place = source.text === undefined ? undefined : lineFinder(source.text)
+  const criteria = criteriaOf(value)
+  const found = problems.map((problem) => {
+    const inner = problem.path.slice(base.length)
+    const index = inner[0] === 'acceptance_criteria' && typeof inner[1] === 'number' ? inner[1] : undefined
+    const at = problem.at ?? locate(source.spot ?? { at: 0 }, problem.path, problem.on ?? 'value')
+    const { text, hint } = problem.say(subjectOf(inner, criteria, index))
+    const message = `Cannot use the goal contract: ${text}.${hint === undefined ? '' : ` ${hint}`}`
+    return { index, text, at, error: { code: problem.code, path: pathText(problem.path), ...place?.(at), message } }
+  })
+  const said = found.toSorted((a, b) => a.at - b.at)
+  const whole = said.find(({ index }) => index === undefined)
+  return {
+    ok: false,
+    errors: said.map(({ error }) => error),
+    criteria: criteria.map((criterion, index) => ({
+      value: criterion,
+      problem: (said.find((one) => one.index === index) ?? whole)?.text,
+    })),
+  }
+}
+
+function subjectOf(path: Path, criteria: readonly Json[], index: number | undefined) {
+  const id = index === undefined ? undefined : memberOf(criteria[index], 'id')
+  const named = typeof id === 'string' && id.trim() !== '' ? `criterion ${quoted(id)}` : `acceptance_criteria[${index}]`
+  const who = index === undefined ? 'the goal contract' : named
+  const field = pathText(index === undefined ? path : path.slice(2))
+  return { who, place: field === '' ? who : `${field} of ${who}` }
+}
