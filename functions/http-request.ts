@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { readJson } from '../shared/api/json-guard.ts'
 import type { RouteSchema } from '../shared/api/route-schema.ts'
 import { issuesOf } from '../shared/api/zod-issues.ts'
@@ -41,7 +41,7 @@ export function parseRequest(event: HttpEvent, schema: RouteSchema, maxBytes: nu
   return {
     params: readParams(event.pathParameters ?? {}, schema),
     query: readQuery(event.queryStringParameters ?? {}, schema),
-    body: schema.body === undefined ? undefined : readBody(event, headers, schema.body, maxBytes),
+    body: schema.body === undefined ? undefined : readBody(event, headers, schema, maxBytes),
     headers,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     via: VIA.has(headers['x-sluice-via'] ?? '') ? String(headers['x-sluice-via']) : 'api',
@@ -72,9 +72,15 @@ function readQuery(query: Readonly<Record<string, string>>, schema: RouteSchema)
   throw new Fault('InvalidInput', 'bad_query', 'Cannot read the query: this route takes none.', { issues: [issue] })
 }
 
-function readBody(event: HttpEvent, headers: Readonly<Record<string, string>>, schema: z.ZodType, maxBytes: number) {
+function readBody(
+  event: HttpEvent,
+  headers: Readonly<Record<string, string>>,
+  { body: schema = z.unknown(), body_type }: RouteSchema,
+  maxBytes: number,
+) {
   const bytes = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.byteLength > maxBytes) throw tooLarge(bytes.byteLength, maxBytes)
+  if (body_type === '*/*') return parsePart('body', bytes, schema)
   if (bytes.byteLength === 0) return parsePart('body', {}, schema)
   checkType(headers['content-type'])
   return parsePart('body', readJson(utf8(bytes)), schema)

@@ -17,7 +17,7 @@ export interface FunctionLine {
 }
 
 export interface RouteLine {
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** API Gateway syntax: `{run_id}` one segment, `{name+}` the rest. */
   readonly path: string
   /** The function that answers. */
@@ -82,12 +82,17 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   {
     name: 'start-run',
     file: 'runs/start-run.ts',
-    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'documents'],
+    ports: ['runs', 'objects', 'graph', 'machine', 'outbox', 'providers', 'documents'],
   },
   {
     name: 'retry-run',
     file: 'runs/retry-run.ts',
     ports: ['runs', 'objects', 'machine', 'outbox', 'providers'],
+  },
+  {
+    name: 'index-graph',
+    file: 'graph/index-graph.ts',
+    ports: ['runs', 'objects', 'graph', 'indexing', 'outbox'],
   },
   { name: 'send-outbox', file: 'runs/send-outbox.ts', ports: ['runs', 'machine', 'outbox'] },
   { name: 'sweep', file: 'runs/sweep.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
@@ -130,6 +135,15 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'decide-approval', file: 'api/decide-approval.ts', ports: ['runs', 'objects', 'outbox'] },
   { name: 'stop-run', file: 'api/stop-run.ts', ports: ['runs', 'objects', 'outbox'] },
   { name: 'stop-all', file: 'api/stop-all.ts', ports: ['runs', 'outbox'] },
+  { name: 'put-entities', file: 'graph/put-entities.ts', ports: ['runs', 'graph', 'outbox'] },
+  { name: 'delete-entities', file: 'graph/delete-entities.ts', ports: ['runs', 'graph', 'outbox'] },
+  { name: 'put-triples', file: 'graph/put-triples.ts', ports: ['runs', 'graph', 'outbox'] },
+  { name: 'get-entity', file: 'graph/get-entity.ts', ports: ['graph'] },
+  { name: 'delete-entity', file: 'graph/delete-entity.ts', ports: ['runs', 'graph', 'outbox'] },
+  { name: 'get-neighbors', file: 'graph/get-neighbors.ts', ports: ['graph'] },
+  { name: 'search-graph', file: 'graph/search-graph.ts', ports: ['search'] },
+  { name: 'put-object', file: 'graph/put-object.ts', ports: ['runs', 'objects'] },
+  { name: 'get-object', file: 'graph/get-object.ts', ports: ['objects'] },
   { name: 'release-starts', file: 'api/release-starts.ts', ports: ['runs', 'outbox'] },
 ]
 
@@ -165,5 +179,14 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'POST', path: `${RUN}/approvals`, name: 'decide-approval' },
   { method: 'POST', path: `${RUN}/stop`, name: 'stop-run' },
   { method: 'POST', path: `${RUN}/retry`, name: 'retry-run' },
+  { method: 'PUT', path: '/api/graph/entities', name: 'put-entities' },
+  { method: 'DELETE', path: '/api/graph/entities', name: 'delete-entities' },
+  { method: 'GET', path: '/api/graph/entities/{entity_id}', name: 'get-entity' },
+  { method: 'DELETE', path: '/api/graph/entities/{entity_id}', name: 'delete-entity' },
+  { method: 'GET', path: '/api/graph/entities/{entity_id}/neighbors', name: 'get-neighbors' },
+  { method: 'PUT', path: '/api/graph/triples', name: 'put-triples' },
+  { method: 'GET', path: '/api/graph/search', name: 'search-graph' },
+  { method: 'PUT', path: '/api/objects', name: 'put-object' },
+  { method: 'GET', path: '/api/objects/{sha256}', name: 'get-object' },
   { method: 'POST', path: '/api/slack/interactions', name: 'slack-interactions', signed_by: 'slack' },
 ]

@@ -2,14 +2,17 @@ import { Fault } from './errors.ts'
 
 const TENANT = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
 const TENANT_NAME = new RegExp(`^${TENANT}$`)
+export type ObjectFolder = 'objects' | 'index'
+
 const REF = new RegExp(`^objstore://(${TENANT})/([0-9a-f]{64})$`)
 
 /**
  * Where the object of this hash lies, in S3 and below the local folder alike: `<tenant>/objects/<aa>/<sha256>`.
+ * Snapshots of the search index lie in a folder of their own, since they expire within days.
  * Fault Bug bad_tenant: a tenant comes from our own credentials, never from a request.
  */
-export function objectKey(tenant: string, hash: string): string {
-  if (TENANT_NAME.test(tenant)) return `${tenant}/objects/${hash.slice(0, 2)}/${hash}`
+export function objectKey(tenant: string, hash: string, folder: ObjectFolder = 'objects'): string {
+  if (TENANT_NAME.test(tenant)) return `${tenant}/${folder}/${hash.slice(0, 2)}/${hash}`
   const message = `Cannot store an object for tenant ${JSON.stringify(tenant)}: a tenant has 1 to 64 letters, digits, dots, dashes or underscores and starts with a letter or digit.`
   throw new Fault('Bug', 'bad_tenant', message)
 }

@@ -1,5 +1,7 @@
 import type { Http, Shell } from './gates/gate-ports.ts'
 import type { GraphStore } from './graph/graph-store.ts'
+import type { GraphWork } from './graph/graph-work.ts'
+import type { Indexing } from './graph/indexing.ts'
 import type { SearchIndex } from './graph/search-index.ts'
 import type { Isolate } from './isolate.ts'
 import type { Providers } from './provider.ts'
@@ -32,6 +34,8 @@ export interface Outbox {
   startRun(run: RunKey): Promise<void>
   /** Asynchronous invoke of slack-work; what could not be handed over is thrown. */
   slackWork(work: SlackWork): Promise<void>
+  /** Asynchronous invoke of index-graph; failure is ignored, its schedule repeats. */
+  graphWork(work: GraphWork): Promise<void>
 }
 
 export interface Clock {
@@ -77,6 +81,7 @@ export interface World {
   readonly objects: ObjectStore
   readonly graph: GraphStore
   readonly search: SearchIndex
+  readonly indexing: Indexing
   readonly machine: Machine
   readonly outbox: Outbox
   readonly providers: Providers

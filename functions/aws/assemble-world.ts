@@ -23,6 +23,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   objects: true,
   graph: true,
   search: true,
+  indexing: true,
   machine: true,
   outbox: true,
   providers: true,

@@ -1,6 +1,6 @@
 import { GetObjectCommand, PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { sha256 } from '../../shared/canonical.ts'
-import { hashOfRef, objectFault, objectKey } from '../../shared/object-ref.ts'
+import { hashOfRef, type ObjectFolder, objectFault, objectKey } from '../../shared/object-ref.ts'
 import type { ObjectStore } from '../../shared/world.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
 import { required } from './named-setting.ts'
@@ -11,13 +11,13 @@ import type { Core } from './world.ts'
  * The ObjectStore port on S3: one object a hash, always PUT, so that its age (and so its expiry) restarts and a damaged
  * one is repaired. S3 checks the sha256 of what arrives, we check the one of what is read.
  */
-export function openObjects({ env }: Pick<Core, 'env'>, config: S3ClientConfig = {}): ObjectStore {
+export function openObjects({ env }: Pick<Core, 'env'>, config: S3ClientConfig = {}, folder?: ObjectFolder): ObjectStore {
   const Bucket = required(env, 'BUCKET')
   const client = new S3Client({ ...CLIENT_OPTIONS, ...config })
   return {
     async put(tenant, body) {
       const hash = sha256(body)
-      const Key = objectKey(tenant, hash)
+      const Key = objectKey(tenant, hash, folder)
       const ChecksumSHA256 = Buffer.from(hash, 'hex').toString('base64')
       await client.send(new PutObjectCommand({ Bucket, Key, Body: body, ChecksumSHA256 })).catch((error: unknown) => {
         throw sdkFault(error, { doing: 'store an object', action: 's3:PutObject' })
@@ -26,7 +26,7 @@ export function openObjects({ env }: Pick<Core, 'env'>, config: S3ClientConfig =
     },
     async get(tenant, ref) {
       const hash = hashOfRef(tenant, ref)
-      const body = await read(client, Bucket, objectKey(tenant, hash), ref)
+      const body = await read(client, Bucket, objectKey(tenant, hash, folder), ref)
       if (sha256(body) !== hash) throw objectFault('corrupt', ref)
       return body
     },

@@ -1,4 +1,5 @@
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda'
+import type { GraphWork } from '../../shared/graph/graph-work.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { SlackWork } from '../../shared/slack/slack-port.ts'
 import type { Outbox } from '../../shared/world.ts'
@@ -18,20 +19,22 @@ const SLACK_MS = 1_500
  */
 export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: LambdaClientConfig = {}): Outbox {
   const client = new LambdaClient({ ...CLIENT_OPTIONS, ...config })
-  const invoke = (name: string, payload: RunKey | SlackWork, abortSignal?: AbortSignal) => {
+  const invoke = (name: string, payload: RunKey | SlackWork | GraphWork, abortSignal?: AbortSignal) => {
     const Payload = Buffer.from(JSON.stringify(payload))
     const command = new InvokeCommand({ FunctionName: functionArn(env, name), InvocationType: 'Event', Payload })
     return client.send(command, abortSignal === undefined ? {} : { abortSignal })
   }
+  const nudge = async (name: string, payload: RunKey | GraphWork, facts: Readonly<Record<string, string>>) => {
+    try {
+      await invoke(name, payload, AbortSignal.timeout(NUDGE_MS))
+    } catch (error) {
+      const { code, facts: seen } = sdkFault(error, { doing: `nudge ${name}`, action: 'lambda:InvokeFunction' })
+      log.info('nudge not delivered', { ...facts, code, ...seen })
+    }
+  }
   return {
-    async nudge({ tenant, run_id }) {
-      try {
-        await invoke('send-outbox', { tenant, run_id }, AbortSignal.timeout(NUDGE_MS))
-      } catch (error) {
-        const { code, facts } = sdkFault(error, { doing: 'nudge send-outbox', action: 'lambda:InvokeFunction' })
-        log.info('nudge not delivered', { run_id, code, ...facts })
-      }
-    },
+    nudge: ({ tenant, run_id }) => nudge('send-outbox', { tenant, run_id }, { run_id }),
+    graphWork: (work) => nudge('index-graph', work, { tenant: work.tenant }),
     async startRun({ tenant, run_id }) {
       try {
         await invoke('start-run', { tenant, run_id })

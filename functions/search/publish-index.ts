@@ -9,10 +9,13 @@ import { indexAll } from './index-all.ts'
 import { openIndexToWrite } from './open-index.ts'
 
 export interface PublishSource extends IndexSource {
-  readonly objects: Pick<ObjectStore, 'get' | 'put'>
+  /** Apart from the bodies: a snapshot is soon replaced. */
+  readonly snapshots: Pick<ObjectStore, 'get' | 'put'>
   readonly ids: Pick<Ids, 'random'>
   /** Where the copy is worked on: /tmp on AWS. It needs three times the size of the index. */
   readonly folder: string
+  /** Publishes also where nothing changed: what is published cannot be opened. */
+  readonly anew?: boolean
   /** ISO; past it the index is published as far as it is, and the rest is for the next call. */
   readonly until: string
 }
@@ -33,7 +36,7 @@ export async function publishIndex(source: PublishSource): Promise<Published> {
   const { graph, tenant, folder } = source
   const manifest = await graph.manifest(tenant)
   const [waiting] = await graph.changes(tenant, 1)
-  if (waiting === undefined) return { outcome: 'unchanged', more: false }
+  if (waiting === undefined && source.anew !== true) return { outcome: 'unchanged', more: false }
   const name = join(folder, `index-${Buffer.from(source.ids.random(8)).toString('hex')}`)
   try {
     const { db, fresh } = await openCopy(source, manifest, `${name}.db`)
@@ -56,11 +59,11 @@ export async function publishIndex(source: PublishSource): Promise<Published> {
 
 /** The last snapshot as a file of our own; a new one where there is none, it expired, or it is of another version. */
 async function openCopy(
-  { objects, tenant }: PublishSource,
+  { snapshots, tenant }: PublishSource,
   manifest: IndexManifest | undefined,
   file: string,
 ): Promise<{ readonly db: DatabaseSync; readonly fresh: boolean }> {
-  const body = manifest === undefined ? undefined : await objects.get(tenant, manifest.ref).catch(absent)
+  const body = manifest === undefined ? undefined : await snapshots.get(tenant, manifest.ref).catch(absent)
   if (body !== undefined) {
     writeFileSync(file, body)
     const db = openIndexToWrite(file)
@@ -106,12 +109,12 @@ async function applyAll(db: DatabaseSync, source: PublishSource): Promise<Applie
 }
 
 async function publish(
-  { graph, objects, tenant }: PublishSource,
+  { graph, snapshots, tenant }: PublishSource,
   manifest: IndexManifest | undefined,
   { done, as_of, more }: AppliedAll,
   body: Uint8Array,
 ): Promise<Published> {
-  const { ref } = await objects.put(tenant, body)
+  const { ref } = await snapshots.put(tenant, body)
   const moved = await graph.moveManifest(tenant, manifest?.version ?? 0, { ref, as_of })
   if (!moved) return { outcome: 'lost', more: true }
   await graph.dropChanges(tenant, done)

@@ -9,7 +9,7 @@ import { openIndexToRead } from './open-index.ts'
 
 export interface SnapshotSource {
   readonly graph: Pick<GraphStore, 'manifest'>
-  readonly objects: Pick<ObjectStore, 'get'>
+  readonly snapshots: Pick<ObjectStore, 'get'>
   readonly clock: Pick<Clock, 'now'>
   /** Where snapshots are opened: /tmp on AWS. */
   readonly folder: string
@@ -64,7 +64,7 @@ async function look(source: SnapshotSource, tenant: string, mine: Kept): Promise
   try {
     const manifest = await source.graph.manifest(tenant)
     if (manifest !== undefined && manifest.version !== mine.opened?.version) {
-      const body = await source.objects.get(tenant, manifest.ref)
+      const body = await source.snapshots.get(tenant, manifest.ref)
       const before = mine.opened
       mine.opened = openSnapshot(source.folder, tenant, manifest.version, body) ?? before
       if (mine.opened !== before) before?.close()

@@ -48,7 +48,7 @@ function secretStatement(arn: string): PolicyStatement {
 interface Allowed {
   readonly on: ResourceName
   readonly actions: readonly string[]
-  readonly conditions?: Record<string, Record<string, string>>
+  readonly conditions?: Record<string, Record<string, string | string[]>>
 }
 
 /** The key of the cursors, made at the first list: an item of the tenant, not of a run. */
@@ -59,6 +59,10 @@ const CURSOR_KEY: readonly Allowed[] = [
     conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main' } },
   },
 ]
+
+/** The partitions of entities, of the list of them, and of what leads from the graph to its index. */
+const OF_GRAPH = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['T#main#G', 'T#main#G#*'] } }
+const OF_MANIFEST = { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main#G' } }
 
 const STATEMENTS: Readonly<
   Record<Exclude<Right, 'secrets.read' | 'models.ask' | 'slack.verify' | 'slack.call'>, readonly Allowed[]>
@@ -88,12 +92,52 @@ const STATEMENTS: Readonly<
       conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'T#main#I#slack#*' } },
     },
   ],
+  // Requests by caller and minute, in a partition of their own.
+  'runs.count': [
+    {
+      on: 'table',
+      actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main#RATE' } },
+    },
+  ],
   // ListBucket makes a missing object 404; without it S3 says 403.
   'objects.get': [
     { on: 'objects', actions: ['s3:GetObject'] },
     { on: 'bucket', actions: ['s3:ListBucket'] },
   ],
   'objects.put': [{ on: 'objects', actions: ['s3:PutObject'] }],
+  'graph.read': [
+    { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'], conditions: OF_GRAPH },
+  ],
+  'graph.list': [{ on: 'runsByTime', actions: ['dynamodb:Query'], conditions: OF_GRAPH }],
+  'graph.write': [
+    {
+      on: 'table',
+      actions: [
+        'dynamodb:GetItem',
+        'dynamodb:BatchGetItem',
+        'dynamodb:PutItem',
+        'dynamodb:BatchWriteItem',
+        'dynamodb:DeleteItem',
+      ],
+      conditions: OF_GRAPH,
+    },
+  ],
+  // What is indexed, the log of what is left, the manifest, and the snapshot it names.
+  'index.publish': [
+    { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'], conditions: OF_GRAPH },
+    { on: 'table', actions: ['dynamodb:PutItem', 'dynamodb:DeleteItem'], conditions: OF_MANIFEST },
+    { on: 'runsByTime', actions: ['dynamodb:Query'], conditions: OF_GRAPH },
+    { on: 'objects', actions: ['s3:GetObject'] },
+    { on: 'snapshots', actions: ['s3:GetObject', 's3:PutObject'] },
+    { on: 'bucket', actions: ['s3:ListBucket'] },
+  ],
+  // The manifest, and the snapshot it names.
+  'search.read': [
+    { on: 'table', actions: ['dynamodb:GetItem'], conditions: OF_MANIFEST },
+    { on: 'snapshots', actions: ['s3:GetObject'] },
+    { on: 'bucket', actions: ['s3:ListBucket'] },
+  ],
   // AWS checks these against the machine's ARN, though its policy editor offers only *.
   'machine.answer': [{ on: 'machines', actions: ['states:SendTaskSuccess', 'states:SendTaskFailure'] }],
   'machine.ensure': [
@@ -113,6 +157,7 @@ const STATEMENTS: Readonly<
   'machine.stop': [{ on: 'executions', actions: ['states:StopExecution'] }],
   'outbox.nudge': [{ on: 'sendOutbox', actions: ['lambda:InvokeFunction'] }],
   'outbox.start': [{ on: 'startRun', actions: ['lambda:InvokeFunction'] }],
+  'outbox.graph': [{ on: 'indexGraph', actions: ['lambda:InvokeFunction'] }],
   'outbox.slack': [{ on: 'slackWork', actions: ['lambda:InvokeFunction'] }],
   'http.request': [{ on: 'netGate', actions: ['lambda:InvokeFunction'] }],
   'shell.run': [{ on: 'shellGate', actions: ['lambda:InvokeFunction'] }],
@@ -145,6 +190,7 @@ const RESOURCES = {
   runsDue: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.due.name}`),
   bucket: s3,
   objects: (names: Names, stack: Stack) => ({ ...s3(names, stack), resourceName: 'main/objects/*' }),
+  snapshots: (names: Names, stack: Stack) => ({ ...s3(names, stack), resourceName: 'main/index/*' }),
   machines: (names: Names) => colons('states', 'stateMachine', names.machine('*')),
   inlineMachines: (names: Names) => colons('states', 'stateMachine', `${names.inlineMachines}*`),
   executions: (names: Names) => colons('states', 'execution', `${names.machine('*')}:*`),
@@ -156,6 +202,7 @@ const RESOURCES = {
   }),
   sendOutbox: (names: Names) => colons('lambda', 'function', names.function('send-outbox')),
   startRun: (names: Names) => colons('lambda', 'function', names.function('start-run')),
+  indexGraph: (names: Names) => colons('lambda', 'function', names.function('index-graph')),
   slackWork: (names: Names) => colons('lambda', 'function', names.function('slack-work')),
   netGate: (names: Names) => colons('lambda', 'function', names.function('net-gate')),
   shellGate: (names: Names) => colons('lambda', 'function', names.function('shell-gate')),

@@ -19,9 +19,10 @@ export function acknowledgementsFor(
   slack = false,
 ): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
-  const objects = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}/main/objects/*`
+  const bucket = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}`
   const wildcards = [
-    objects,
+    `${bucket}/main/objects/*`,
+    `${bucket}/main/index/*`,
     `${states}:stateMachine:${names.machine('*')}`,
     `${states}:stateMachine:${names.inlineMachines}*`,
     `${states}:execution:${names.machine('*')}:*`,
@@ -37,7 +38,7 @@ export function acknowledgementsFor(
     {
       rules: wildcards.map((resource) => `AwsSolutions-IAM5[Resource::${resource}]`),
       reason:
-        'Objects are named by their hash, executions by their run id, machines of inline documents by theirs, versions by number: made at run time, below a prefix that only this deployment uses.',
+        'Objects and snapshots of the search index are named by their hash, executions by their run id, machines of inline documents by theirs, versions by number: made at run time, below a prefix that only this deployment uses.',
     },
     {
       rules: slack ? ['AwsSolutions-APIG4', 'AwsSolutions-COG4'] : ['AwsSolutions-COG4'],

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib'
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
@@ -33,7 +33,7 @@ export class CatalogFunction extends Construct {
     super(scope, props.line.name)
     const { line, names, bundle, environment, deadLetters } = props
     const functionName = names.function(line.name)
-    const { timeoutSec, memoryMb, atOnce } = sizeOf(line.name)
+    const { timeoutSec, memoryMb, atOnce, diskMb } = sizeOf(line.name)
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${functionName}`,
       retention: RetentionDays.ONE_MONTH,
@@ -56,6 +56,7 @@ export class CatalogFunction extends Construct {
       tracing: Tracing.ACTIVE,
       environment: { ...environment },
       ...(deadLetters === undefined ? {} : { deadLetterQueue: deadLetters }),
+      ...(diskMb === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(diskMb) }),
       ...(atOnce === undefined ? {} : { reservedConcurrentExecutions: atOnce }),
     })
   }

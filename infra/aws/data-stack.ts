@@ -5,6 +5,9 @@ import type { Construct } from 'constructs'
 import { RUN_TABLE } from '../../shared/runs/table.ts'
 import type { Names } from './names.ts'
 
+/** Each publication leaves the snapshot before it, of up to some hundred MB; index-graph stores the last again each day. */
+const SNAPSHOT_DAYS = 4
+
 export interface DataStackProps extends StackProps {
   readonly names: Names
   readonly retentionDays: number
@@ -43,7 +46,10 @@ export class DataStack extends Stack {
     }
   }
 
-  /** Objects are written again by each run that uses them: their age is counted from their last PUT. */
+  /**
+   * Objects are written again by each run that uses them, bodies of the graph by index-graph: their age is counted from
+   * their last PUT.
+   */
   private addBuckets({ names, retentionDays }: DataStackProps): void {
     const closed = {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -66,6 +72,11 @@ export class DataStack extends Stack {
       serverAccessLogsBucket: logs,
       lifecycleRules: [
         { ...broken, expiration: Duration.days(retentionDays + 30), noncurrentVersionExpiration: Duration.days(30) },
+        {
+          prefix: 'main/index/',
+          expiration: Duration.days(SNAPSHOT_DAYS),
+          noncurrentVersionExpiration: Duration.days(1),
+        },
       ],
     })
   }

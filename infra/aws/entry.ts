@@ -79,6 +79,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   objects: ['objects', 'openObjects'],
   graph: ['graph-store/open-graph-store', 'openGraphStore'],
   search: ['search-index', 'openSearchIndex'],
+  indexing: ['indexing', 'openIndexing'],
   machine: ['machine', 'openMachine'],
   outbox: ['outbox', 'openOutbox'],
   providers: ['providers', 'openProviders'],

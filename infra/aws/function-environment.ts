@@ -29,20 +29,26 @@ export function environmentOf(
   const machineFunctions = FUNCTIONS.filter(({ placeholder }) => placeholder !== undefined).map(({ name }) => name)
   return {
     STAGE: names.stage,
-    ...(has('runs.') ? { TABLE: names.table } : {}),
-    ...(has('objects.') ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
-    ...(has('outbox.nudge') ? arns('send-outbox') : {}),
-    ...(has('outbox.start') ? arns('start-run') : {}),
-    // The name alone: without a workspace nobody calls it.
-    ...(has('outbox.slack') ? arns('slack-work') : {}),
-    ...(has('http.request') ? arns('net-gate') : {}),
-    // The name alone: without shell gates nobody calls it.
-    ...(has('shell.run') ? arns('shell-gate') : {}),
+    ...(OF_TABLE.some(has) ? { TABLE: names.table } : {}),
+    ...(OF_BUCKET.some(has) ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
+    ...arns(...CALLED.filter(([right]) => rights.includes(right)).map(([, name]) => name)),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
     ...(has('machine.deployed') && facts !== undefined ? { MACHINE_ARNS: facts.versionArns } : {}),
     ...(has('machine.named') && facts !== undefined ? machineNames(facts) : {}),
   }
 }
+
+/** Functions that others call; some are named without being there: nobody calls what the settings do not ask for. */
+const CALLED: readonly (readonly [Right, string])[] = [
+  ['outbox.nudge', 'send-outbox'],
+  ['outbox.start', 'start-run'],
+  ['outbox.graph', 'index-graph'],
+  ['outbox.slack', 'slack-work'],
+  ['http.request', 'net-gate'],
+  ['shell.run', 'shell-gate'],
+]
+const OF_TABLE = ['runs.', 'graph.', 'search.', 'index.']
+const OF_BUCKET = ['objects.', 'search.', 'index.']
 
 function machineVariables(facts: MachineFacts | undefined): Record<string, string> {
   return facts === undefined ? {} : { ...machineNames(facts), MACHINE_LOG_GROUP_ARN: facts.logGroupArn }

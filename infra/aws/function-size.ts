@@ -4,6 +4,8 @@ export interface FunctionSize {
   readonly memoryMb: number
   /** Calls at once, kept free for it and never exceeded. */
   readonly atOnce?: number
+  /** Of /tmp, 512 when absent. */
+  readonly diskMb?: number
 }
 
 /** Explicit for every function; what is not listed answers a request from the table within API Gateway's 29 seconds. */
@@ -18,6 +20,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'request-approval': { timeoutSec: 900, memoryMb: 512 },
   // As start-run, and pre-gates.
   'open-child': { timeoutSec: 900, memoryMb: 1_024 },
+  // Copies the index, changes it and writes it anew: three times its size on the disk, whole in memory once.
+  'index-graph': { timeoutSec: 900, memoryMb: 2_048, diskMb: 2_048 },
   // Its requests end after 30 s, its commands after 300 s.
   'net-gate': { timeoutSec: 40, memoryMb: 256 },
   'shell-gate': { timeoutSec: 310, memoryMb: 1_024, atOnce: 5 },

@@ -12,8 +12,14 @@ export type Right =
   | 'runs.write'
   | 'runs.dequeue'
   | 'runs.note'
+  | 'runs.count'
   | 'objects.get'
   | 'objects.put'
+  | 'graph.read'
+  | 'graph.list'
+  | 'graph.write'
+  | 'search.read'
+  | 'index.publish'
   | 'machine.answer'
   | 'machine.ensure'
   | 'machine.deployed'
@@ -24,6 +30,7 @@ export type Right =
   | 'outbox.nudge'
   | 'outbox.start'
   | 'outbox.slack'
+  | 'outbox.graph'
   | 'slack.verify'
   | 'slack.call'
   | 'secrets.read'
@@ -49,7 +56,19 @@ export function rightsOf({
 }
 
 /** The other ports are computed inside the function, or read what its bundle holds. */
-const PORTS_WITH_RIGHTS = new Set(['runs', 'objects', 'machine', 'outbox', 'secrets', 'http', 'shell', 'slack'])
+const PORTS_WITH_RIGHTS = new Set([
+  'runs',
+  'objects',
+  'graph',
+  'search',
+  'indexing',
+  'machine',
+  'outbox',
+  'secrets',
+  'http',
+  'shell',
+  'slack',
+])
 
 const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'run-block': [
@@ -95,6 +114,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'start-run': [
     'runs.read',
     'runs.write',
+    'runs.count',
     // Artifacts of the run it continues.
     'objects.get',
     'objects.put',
@@ -102,15 +122,28 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'machine.start',
     'outbox.nudge',
     'runs.dequeue',
+    // The loop entity of a research run.
+    'graph.write',
   ],
   'retry-run': [
     'runs.read',
     'runs.write',
+    'runs.count',
     'objects.get',
     'objects.put',
     'machine.named',
     'outbox.nudge',
     'runs.dequeue',
+  ],
+  'index-graph': [
+    'runs.read',
+    'runs.write',
+    'objects.get',
+    'objects.put',
+    'graph.read',
+    'graph.list',
+    'index.publish',
+    'outbox.graph',
   ],
   'send-outbox': [
     'runs.read',
@@ -134,15 +167,24 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'verify-run': ['runs.read', 'objects.get', 'machine.describe'],
   'stream-events': ['runs.read'],
   'get-context': ['runs.read'],
-  'patch-context': ['runs.read', 'runs.write'],
+  'patch-context': ['runs.read', 'runs.write', 'runs.count'],
   'list-artifacts': ['runs.read'],
   'get-artifact': ['runs.read', 'objects.get'],
   'list-approvals': ['runs.read', 'runs.inbox', 'objects.get'],
-  'decide-approval': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge'],
+  'decide-approval': ['runs.read', 'runs.write', 'runs.count', 'objects.get', 'objects.put', 'outbox.nudge'],
   'slack-interactions': ['runs.note', 'outbox.slack', 'slack.verify', 'slack.call'],
   'slack-work': ['runs.read', 'runs.write', 'runs.note', 'objects.get', 'objects.put', 'outbox.nudge', 'slack.call'],
-  'stop-run': ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
-  'stop-all': ['runs.read', 'runs.list', 'runs.write', 'outbox.nudge'],
-  'release-starts': ['runs.read', 'runs.write', 'runs.dequeue', 'outbox.nudge'],
+  'stop-run': ['runs.read', 'runs.write', 'runs.count', 'objects.get', 'outbox.nudge'],
+  'stop-all': ['runs.read', 'runs.list', 'runs.write', 'runs.count', 'outbox.nudge'],
+  'release-starts': ['runs.read', 'runs.write', 'runs.count', 'runs.dequeue', 'outbox.nudge'],
   'get-safety': ['runs.read'],
+  'put-entities': ['runs.count', 'graph.write', 'outbox.graph'],
+  'delete-entities': ['runs.count', 'graph.write', 'outbox.graph'],
+  'delete-entity': ['runs.count', 'graph.write', 'outbox.graph'],
+  'put-triples': ['runs.count', 'graph.write', 'outbox.graph'],
+  'get-entity': ['graph.read'],
+  'get-neighbors': ['graph.read'],
+  'search-graph': ['search.read'],
+  'put-object': ['runs.count', 'objects.put'],
+  'get-object': ['objects.get'],
 }

@@ -14,9 +14,8 @@ import { environmentOf, type MachineFacts } from './function-environment.ts'
 import { rightsOf } from './grants.ts'
 import { MachineRole } from './machine-role.ts'
 import type { Names } from './names.ts'
+import { addOwnCalls } from './own-calls.ts'
 import { functionsAt, stands } from './placement.ts'
-import { StatusChange } from './status-change.ts'
-import { SweepSchedule } from './sweep-schedule.ts'
 
 export interface MachinesStackProps extends StackProps {
   readonly names: Names
@@ -67,20 +66,12 @@ export class MachinesStack extends Stack {
     for (const line of functionsAt('called')) if (stands(line, props.chosen)) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
     new Map(unseen).get('start-run')?.node.addDependency(...opening)
-    this.addCalls(new Map(unseen), names)
+    addOwnCalls(this, new Map(unseen), { names, deadLetters: this.deadLetters })
   }
 
   /** One that is told the machines' versions is made after them: they know it by its name. */
   private calledArn(line: FunctionLine, props: MachinesStackProps): string {
     return isTold(line) ? functionArn(this, props.names, line.name) : this.addFunction(line, props).functionArn
-  }
-
-  private addCalls(unseen: ReadonlyMap<string, IFunction>, names: Names): void {
-    const { deadLetters } = this
-    const sweep = unseen.get('sweep')
-    if (sweep !== undefined) new SweepSchedule(this, 'EachMinute', { sweep, deadLetters })
-    const reconcile = unseen.get('reconcile')
-    if (reconcile !== undefined) new StatusChange(this, 'StatusChange', { names, reconcile, deadLetters })
   }
 
   private addFunction(line: FunctionLine, props: MachinesStackProps, facts?: MachineFacts): IFunction {

@@ -6,13 +6,14 @@ import { indexAll } from '../../functions/search/index-all.ts'
 import { type IndexReader, indexReader } from '../../functions/search/index-reader.ts'
 import { indexInfo, openIndexToWrite } from '../../functions/search/open-index.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { Indexing } from '../../shared/graph/indexing.ts'
 import type { IndexState, SearchIndex } from '../../shared/graph/search-index.ts'
 
 /** The index of the local place: `index.db` in the data folder, written by who asks. */
 export interface LocalIndex {
   readonly index: SearchIndex
-  /** Takes in what was put; a search does so itself, so this only spares the first one the wait after an import. */
-  refresh(tenant: string): Promise<void>
+  /** Takes in what was put. Nothing of it expires. */
+  readonly indexing: Indexing
   close(): void
 }
 
@@ -61,8 +62,12 @@ export function openLocalIndex(folder: string, source: Omit<IndexSource, 'tenant
       lookup: (tenant, by, text) => ask(tenant, (reader) => reader.lookup(by, text)),
       diffuse: (tenant, query) => ask(tenant, (reader) => reader.diffuse(query)),
     },
-    refresh: async (tenant) => {
-      await ask(tenant, () => ({}))
+    indexing: {
+      async publish(tenant) {
+        await ask(tenant, () => ({}))
+        return { outcome: 'unchanged', more: false }
+      },
+      keep: async () => undefined,
     },
     close() {
       for (const { db } of indexes.values()) db.close()

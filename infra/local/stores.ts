@@ -14,7 +14,7 @@ interface StoreParts {
   readonly clock: Clock
 }
 
-interface Stores extends Pick<World, 'runs' | 'waker' | 'objects' | 'graph' | 'search'> {
+interface Stores extends Pick<World, 'runs' | 'waker' | 'objects' | 'graph' | 'search' | 'indexing'> {
   /** `db` stays open. */
   close(): void
 }
@@ -23,6 +23,6 @@ interface Stores extends Pick<World, 'runs' | 'waker' | 'objects' | 'graph' | 's
 export function openStores({ folder, db, clock }: StoreParts): Stores {
   const objects = openObjects(join(folder, 'objects'))
   const graph = openGraphStore(db, clock)
-  const { index: search, close } = openLocalIndex(folder, { graph, objects, clock })
-  return { ...createWaker(openRunStore(db), clock), objects, graph, search, close }
+  const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
+  return { ...createWaker(openRunStore(db), clock), objects, graph, search, indexing, close }
 }

@@ -9,15 +9,23 @@ export interface RouteSchema {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
-  /** Default application/json. */
+  /** Default application/json. Of any type (an asterisk twice) the body is taken as bytes. */
   readonly body_type?: string
   /** The JSON answer; of routes that stream or answer bytes, what one message or the body is. */
   readonly answer: z.ZodType
   /** The success status besides which only problems are answered; default 200. */
   readonly status?: number
+  /** A second kind of success, with a status of its own. */
+  readonly also?: { readonly status: number; readonly description: string; readonly answer: z.ZodType }
   /** Default application/json. */
   readonly media_type?: string
 }
+
+/** A body of any type. */
+export const BYTES = z
+  .instanceof(Uint8Array)
+  .refine(({ byteLength }) => byteLength > 0, 'a body of one byte at least')
+  .meta({ type: 'string', format: 'binary' })
 
 /** Path parameters of every route below a run. */
 export const RunParamsSchema = z.strictObject({

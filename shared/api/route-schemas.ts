@@ -1,25 +1,13 @@
-import { CONTROL_ROUTES } from './control-routes.ts'
-import { LINEAGE_ROUTES } from './lineage-routes.ts'
+import { DAG_SCHEMAS } from './dag-schemas.ts'
+import { GRAPH_ROUTES } from './graph-routes.ts'
+import { OBJECT_ROUTES } from './object-routes.ts'
 import { PLACE_ROUTES } from './place-routes.ts'
-import { PLAN_ROUTES } from './plan-routes.ts'
-import { RECORD_RUN } from './record-run.ts'
 import type { RouteSchema } from './route-schema.ts'
-import { RUN_DATA_ROUTES } from './run-data-routes.ts'
-import { RUN_ROUTES } from './run-routes.ts'
-import { START_RUN } from './start-run.ts'
-import { VALIDATE_DAG } from './validate-dag.ts'
-import { VERIFY_RUN } from './verify-run.ts'
 
 /** The schemas of every route of the catalog, by name. */
 export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   ...PLACE_ROUTES,
-  'start-run': START_RUN,
-  'validate-dag': VALIDATE_DAG,
-  ...PLAN_ROUTES,
-  ...RUN_ROUTES,
-  'verify-run': VERIFY_RUN,
-  'record-run': RECORD_RUN,
-  ...RUN_DATA_ROUTES,
-  ...CONTROL_ROUTES,
-  ...LINEAGE_ROUTES,
+  ...DAG_SCHEMAS,
+  ...GRAPH_ROUTES,
+  ...OBJECT_ROUTES,
 }

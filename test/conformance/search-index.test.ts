@@ -28,6 +28,7 @@ function openParts() {
     },
     graph: openGraphStore(db, clock),
     objects: openObjects(join(folder, 'objects')),
+    snapshots: openObjects(join(folder, 'objects')),
     ids: { random: (bytes: number) => randomBytes(bytes) },
     close: () => {
       db.close()

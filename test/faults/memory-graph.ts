@@ -3,7 +3,7 @@ import { openGraphStore } from '../../infra/local/graph-store/open-graph-store.t
 import { openLocalIndex } from '../../infra/local/search-index.ts'
 import type { Clock, World } from '../../shared/world.ts'
 
-interface MemoryGraph extends Pick<World, 'graph' | 'search'> {
+interface MemoryGraph extends Pick<World, 'graph' | 'search' | 'indexing'> {
   close(): void
 }
 
@@ -21,6 +21,9 @@ export function createMemoryGraph(clock: Pick<Clock, 'now'>, objects: World['obj
     get search() {
       return graph().search
     },
+    get indexing() {
+      return graph().indexing
+    },
     close: () => opened?.close(),
   }
 }
@@ -28,10 +31,11 @@ export function createMemoryGraph(clock: Pick<Clock, 'now'>, objects: World['obj
 function open(clock: Pick<Clock, 'now'>, objects: World['objects']): MemoryGraph {
   const db = openDatabase(':memory:')
   const graph = openGraphStore(db, clock)
-  const { index: search, close } = openLocalIndex(':memory:', { graph, objects, clock })
+  const { index: search, indexing, close } = openLocalIndex(':memory:', { graph, objects, clock })
   return {
     graph,
     search,
+    indexing,
     close() {
       close()
       db.close()

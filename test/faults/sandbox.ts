@@ -36,6 +36,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   objects: RISKY,
   graph: RISKY,
   search: RISKY,
+  indexing: RISKY,
   machine: RISKY,
   inputs: RISKY,
   providers: { before: [...DEATHS, 'refused'], after: [...DEATHS, 'unanswered'] },
@@ -84,6 +85,7 @@ const PORTS = [
   'objects',
   'graph',
   'search',
+  'indexing',
   'machine',
   'outbox',
   'providers',
@@ -118,7 +120,7 @@ function guarded(sim: Sim, port: string, real: object, shared: SharedPorts): obj
 }
 
 function kindsOf(port: string, method: string, kinds: PointKinds, shared: SharedPorts): PointKinds {
-  if (port === 'outbox' && method !== 'nudge') return RISKY
+  if (port === 'outbox' && method !== 'nudge' && method !== 'graphWork') return RISKY
   // Requests to the table have faults of their own, below the adapter.
   return port === 'runs' && shared.storeTakesTurns ? CALMLY : kinds
 }

@@ -84,6 +84,9 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     get search() {
       return memory.search
     },
+    get indexing() {
+      return memory.indexing
+    },
     machine: { ...machine, answer, holderGone: store === 'sqlite' ? holderGone : () => false },
     outbox: outboxOf(sim, store, () => functions),
     providers: {
@@ -235,6 +238,7 @@ function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbo
       if (store === 'dynamodb') return sendEvent(sim, functions(), 'start-run', payload, run_id)
       await functions().invoke('start-run', payload, { from: 'route', who: `start-run(${run_id.slice(-6)})`, tenant })
     },
+    graphWork: async (work) => sendEvent(sim, functions(), 'index-graph', work, work.tenant),
     async slackWork(work) {
       sendEvent(sim, functions(), 'slack-work', work, 'run' in work ? work.run.run_id : work.click.approval_id)
     },

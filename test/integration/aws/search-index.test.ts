@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { lambdaClock } from '../../../functions/aws/clock.ts'
 import { openGraphStore } from '../../../functions/aws/graph-store/open-graph-store.ts'
+import { openIndexing } from '../../../functions/aws/indexing.ts'
 import { openObjects } from '../../../functions/aws/objects.ts'
 import { openSearchIndex } from '../../../functions/aws/search-index.ts'
-import { publishIndex } from '../../../functions/search/publish-index.ts'
-import { AT, idOf, place } from '../../conformance/graph-fixture.ts'
+import { AT } from '../../conformance/graph-fixture.ts'
 import { searchIndexSuite } from '../../conformance/search-index-suite.ts'
 import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
 import { type S3Emulator, startS3 } from '../../emulators/s3.ts'
@@ -32,21 +32,19 @@ searchIndexSuite('DynamoDB and S3', async () => {
   }
   const graph = openGraphStore(core, dynamodb.aws)
   const objects = openObjects(core, s3.config)
+  const indexing = openIndexing(core, { table: dynamodb.aws, bucket: s3.config, folder })
   return {
     graph,
     objects,
     index: openSearchIndex(core, { table: dynamodb.aws, bucket: s3.config, folder: join(folder, 'open') }),
     settle: async (tenant) => {
-      await publishIndex({ ...core, graph, objects, tenant, folder, until: '2027-01-01T00:00:00.000Z' })
+      await indexing.publish(tenant, '2027-01-01T00:00:00.000Z')
       now += 5_000
     },
     async lose(tenant) {
       const manifest = await graph.manifest(tenant)
       if (manifest === undefined) return
       await graph.moveManifest(tenant, manifest.version, { ...manifest, ref: `objstore://${tenant}/${'0'.repeat(64)}` })
-      // Something must be there to be done, else nobody looks.
-      await graph.put(tenant, [place('f')])
-      await graph.delete(tenant, [idOf('f')])
     },
     runs: 3,
     close: async () => rmSync(folder, { recursive: true }),

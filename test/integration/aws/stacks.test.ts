@@ -245,7 +245,7 @@ describe('the API', () => {
       .all('AWS::Lambda::Permission')
       .filter(({ Properties: p }) => p.Principal === 'apigateway.amazonaws.com')
     expect(callers).toHaveLength(SERVED.length)
-    expect(callers.filter(({ Properties: p }) => !/\/(GET|POST|PATCH)\//.test(textOf(p.SourceArn)))).toEqual([])
+    expect(callers.filter(({ Properties: p }) => !/\/(GET|POST|PATCH|PUT|DELETE)\//.test(textOf(p.SourceArn)))).toEqual([])
   })
 })
 

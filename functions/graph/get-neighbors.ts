@@ -1,0 +1,17 @@
+import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
+import { httpHandler } from '../http-handler.ts'
+import { requireEntityId, unknownEntity } from './require-entity-id.ts'
+
+export const handler = httpHandler({
+  name: 'get-neighbors',
+  schema: GRAPH_ROUTES['get-neighbors'],
+  run: async ({ params, query, principal: { tenant } }, world) => {
+    const entity_id = requireEntityId(params)
+    const { predicate, ...rest } = query
+    const asked = { entity_id, ...rest, ...(predicate === undefined ? {} : { predicates: predicate }) }
+    const { entities, edges, truncated } = await world.graph.neighbours(tenant, asked)
+    // Of an entity without neighbours and of one that is not there the store says the same.
+    if (edges.length === 0 && (await world.graph.entity(tenant, entity_id)) === undefined) throw unknownEntity()
+    return { json: { entities: [...entities], edges: [...edges], truncated } }
+  },
+})

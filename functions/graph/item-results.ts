@@ -1,0 +1,30 @@
+import type { ItemResult } from '../../shared/api/graph-routes.ts'
+import type { Issue } from '../../shared/errors.ts'
+import type { EntityOutcome } from '../../shared/graph/graph-store.ts'
+
+/** One item of a call as it was read: what is written, or what is wrong with it. */
+export interface ReadItem {
+  readonly id?: string
+  readonly item?: unknown
+  readonly issues?: readonly Issue[]
+}
+
+/** A result for each item of the call, in order; `outcomes` are those of the items that could be read. */
+export function itemResults(
+  kind: 'entity' | 'triple',
+  read: readonly ReadItem[],
+  outcomes: readonly EntityOutcome[],
+): ItemResult[] {
+  const left = [...outcomes]
+  return read.map(({ id, item, issues = [] }, at) => {
+    const named = id === undefined ? { at } : { at, id }
+    if (item !== undefined) return { ...named, ...resultOf(left.shift()) }
+    const message = `Cannot take this ${kind}: ${issues[0]?.message ?? 'it does not fit the schema.'}`
+    return { ...named, ok: false, error: { code: `bad_${kind}`, message, errors: [...issues] } }
+  })
+}
+
+function resultOf(outcome: EntityOutcome | undefined): Omit<ItemResult, 'at' | 'id'> {
+  if (outcome?.outcome === 'failed') return { ok: false, error: { code: outcome.code, message: outcome.message } }
+  return { ok: true, ...(outcome === undefined ? {} : { outcome: outcome.outcome }) }
+}

@@ -1,0 +1,30 @@
+import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
+import { Fault } from '../../shared/errors.ts'
+import { BATCH } from '../../shared/graph/graph-store.ts'
+import { readTriple } from '../../shared/graph/read-triple.ts'
+import type { Triple } from '../../shared/graph/triple.ts'
+import { changeHandler } from '../change-handler.ts'
+import { itemResults } from './item-results.ts'
+import { writeGraph } from './write-graph.ts'
+
+/** Each triple is judged by itself; those of one subject that are right are written together or not at all. */
+export const handler = changeHandler({
+  name: 'put-triples',
+  schema: GRAPH_ROUTES['put-triples'],
+  run: async ({ body, principal: { tenant } }, world) => {
+    const read = body.triples.map(readTriple)
+    const triples = read.flatMap(({ item }) => item ?? [])
+    checkSubjects(triples)
+    const written = await writeGraph(world, tenant, triples, () => world.graph.addTriples(tenant, triples))
+    const bySubject = new Map(written.map((outcome) => [outcome.entity_id, outcome]))
+    const outcomes = triples.flatMap(({ subject }) => bySubject.get(subject) ?? [])
+    return { json: { results: itemResults('triple', read, outcomes) } }
+  },
+})
+
+function checkSubjects(triples: readonly Triple[]): void {
+  const subjects = new Set(triples.map(({ subject }) => subject)).size
+  if (subjects <= BATCH) return
+  const message = `Cannot take triples of ${subjects} subjects in one call: at most ${BATCH} are allowed. Send them in parts.`
+  throw new Fault('InvalidInput', 'too_many_entities', message)
+}

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPlace, type Place } from '../../infra/local/place.ts'
+import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
+import { SettingsSchema } from '../../shared/settings.ts'
+import { idOf, place as placeEntity, stated } from '../conformance/graph-fixture.ts'
+
+let dir: string
+let place: Place
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'sluice-graph-'))
+  const safety = { max_requests_per_min: 1_000 }
+  place = await openPlace(SettingsSchema.parse({ port: 0, data_dir: join(dir, 'data'), safety }), { listen: true })
+})
+afterAll(async () => {
+  await place.close()
+  rmSync(dir, { recursive: true })
+})
+
+async function call(method: string, path: string, body?: unknown) {
+  const bytes = body instanceof Uint8Array
+  const sent = body === undefined ? {} : { body: bytes ? new Blob([Uint8Array.from(body)]) : JSON.stringify(body) }
+  const headers = { 'content-type': bytes ? 'text/markdown' : 'application/json' }
+  const response = await fetch(`${place.url}${path}`, { method, headers, ...sent })
+  const text = await response.text()
+  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
+}
+const put = async (entities: readonly unknown[]) => {
+  const { status, json } = await call('PUT', '/api/graph/entities', { entities })
+  expect(status).toBe(200)
+  return GRAPH_ROUTES['put-entities'].answer.parse(json).results
+}
+const found = async (q: string, more = '') => {
+  const { json } = await call('GET', `/api/graph/search?q=${encodeURIComponent(q)}${more}`)
+  return GRAPH_ROUTES['search-graph'].answer.parse(json).hits
+}
+
+describe('PUT /api/graph/entities', () => {
+  test('writes what is right and says of each other item what is wrong with it', async () => {
+    const results = await put([
+      placeEntity('a', ['b']),
+      { entity_id: 'not.an.id' },
+      { ...placeEntity('c'), colour: 'red' },
+      { ...placeEntity('d'), triples: [stated('a', 'geo.borders', idOf('b'))] },
+      placeEntity('b'),
+    ])
+    expect(results.map(({ at, id, ok, outcome }) => [at, id, ok, outcome])).toEqual([
+      [0, idOf('a'), true, 'created'],
+      [1, undefined, false, undefined],
+      [2, idOf('c'), false, undefined],
+      [3, idOf('d'), false, undefined],
+      [4, idOf('b'), true, 'created'],
+    ])
+    expect(results[1]?.error).toMatchObject({ code: 'bad_entity', message: expect.stringMatching(/arity/) })
+    expect(results[3]?.error?.errors).toMatchObject([{ path: 'triples.0.subject' }])
+    expect((await call('GET', `/api/graph/entities/${idOf('c')}`)).status).toBe(404)
+    expect(await put([placeEntity('a', ['b'])])).toMatchObject([{ ok: true, outcome: 'unchanged' }])
+  })
+
+  test('names its limits', async () => {
+    const many = Array.from({ length: 101 }, (_, n) => placeEntity(`n${n}`))
+    expect((await call('PUT', '/api/graph/entities', { entities: many })).json).toMatchObject({
+      status: 400,
+      errors: [{ path: 'entities', message: expect.stringContaining('100') }],
+    })
+    const triples = Array.from({ length: 1_001 }, (_, n) => stated('a', 'x.y', n))
+    expect((await call('PUT', '/api/graph/triples', { triples })).status).toBe(400)
+    const subjects = Array.from({ length: 101 }, (_, n) => stated(`n${n}`, 'x.y', n))
+    expect((await call('PUT', '/api/graph/triples', { triples: subjects })).json).toMatchObject({
+      code: 'too_many_entities',
+    })
+    expect((await call('PUT', '/api/graph/entities', { entities: [] })).status).toBe(400)
+  })
+})
+
+describe('the graph over HTTP', () => {
+  test('triples make their subjects, add to them, and are refused one by one', async () => {
+    const { json } = await call('PUT', '/api/graph/triples', {
+      triples: [
+        stated('t', 'geo.borders', idOf('a')),
+        { ...stated('t', 'Not A Predicate', 1) },
+        stated('t', 'geo.capital', 'Teetown'),
+        stated('t', 'x.long', 'x'.repeat(4_001)),
+      ],
+    })
+    expect(json.results).toMatchObject([
+      { at: 0, id: idOf('t'), ok: true, outcome: 'created' },
+      { at: 1, id: idOf('t'), ok: false, error: { code: 'bad_triple', errors: [{ path: 'predicate' }] } },
+      { at: 2, id: idOf('t'), ok: true, outcome: 'created' },
+      { at: 3, ok: false, error: { errors: [{ path: 'object' }] } },
+    ])
+    const { entity } = (await call('GET', `/api/graph/entities/${idOf('t')}`)).json
+    expect(entity.triples).toHaveLength(2)
+  })
+
+  test('neighbours by direction, depth and predicate; none of what is not there', async () => {
+    await put([placeEntity('p', ['q']), placeEntity('q', ['r']), placeEntity('r')])
+    const near = async (query: string) => {
+      const { json } = await call('GET', `/api/graph/entities/${idOf('q')}/neighbors${query}`)
+      const { entities } = GRAPH_ROUTES['get-neighbors'].answer.parse(json)
+      return entities.map(({ entity_id }) => entity_id.at(-1)).join('')
+    }
+    expect(await near('')).toBe('pr')
+    expect(await near('?direction=out')).toBe('r')
+    expect(await near('?direction=in&depth=3')).toBe('p')
+    expect(await near('?predicate=geo.contains,geo.borders')).toBe('pr')
+    expect(await near('?predicate=geo.contains')).toBe('')
+    expect((await call('GET', `/api/graph/entities/${idOf('q')}/neighbors?depth=4`)).status).toBe(400)
+    expect((await call('GET', `/api/graph/entities/${idOf('nobody')}/neighbors`)).json).toMatchObject({
+      code: 'unknown_entity',
+      status: 404,
+    })
+  })
+
+  test('a search finds what was put and not what was deleted, by words, type and domain', async () => {
+    await put([placeEntity('x', [], { label: 'Quokka Island', snippet: 'Small and sunny.' })])
+    expect(await found('quokkas')).toMatchObject([{ entity_id: idOf('x'), tier: '1', source: 'bm25_index' }])
+    expect(await found('', `&type=PLACE&limit=1`)).toMatchObject([{ tier: '0', source: 'search_graph' }])
+    expect(await found('quokka', '&type=animal')).toEqual([])
+    expect(await found('quokka', '&domain=geo')).toHaveLength(1)
+    expect((await call('DELETE', `/api/graph/entities/${idOf('x')}`)).json).toMatchObject({ outcome: 'deleted' })
+    expect(await found('quokka')).toEqual([])
+    expect((await call('DELETE', `/api/graph/entities/${idOf('x')}`)).json).toMatchObject({ outcome: 'absent' })
+  })
+
+  test('deleting many answers each', async () => {
+    await put([placeEntity('m')])
+    const { json } = await call('DELETE', '/api/graph/entities', { entity_ids: [idOf('m'), 'no id', idOf('never')] })
+    expect(json.results).toMatchObject([
+      { at: 0, id: idOf('m'), ok: true, outcome: 'deleted' },
+      { at: 1, ok: false, error: { code: 'bad_entity' } },
+      { at: 2, ok: true, outcome: 'absent' },
+    ])
+  })
+
+  test('an id that is refused is told by its reason and not repeated', async () => {
+    const { json } = await call('GET', '/api/graph/entities/secret..name.x.y.z')
+    expect(json).toMatchObject({ status: 400, code: 'bad_entity_id', facts: { reason: 'empty_segment' } })
+    expect(JSON.stringify({ ...json, instance: '' })).not.toContain('secret')
+  })
+})
+
+describe('objects over HTTP', () => {
+  test('a body is stored by its content, read back as it was, and searched as the body of its entity', async () => {
+    const body = Buffer.from('# Marsupials\n\nThe numbat eats termites and nothing else.')
+    const stored = await call('PUT', '/api/objects', body)
+    expect(stored.json).toEqual({
+      ref: `objstore://main/${stored.json.sha256}`,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      size: body.byteLength,
+    })
+    expect((await call('PUT', '/api/objects', body)).json).toEqual(stored.json)
+    const read = await call('GET', `/api/objects/${stored.json.sha256}`)
+    expect([read.text, read.headers.get('content-type')]).toEqual([body.toString(), 'text/plain; charset=utf-8'])
+    await put([placeEntity('numbats', [], { objectstore_ref: stored.json.ref })])
+    expect(await found('termites')).toMatchObject([
+      { entity_id: idOf('numbats'), snippet_text: expect.stringContaining('eats termites') },
+    ])
+  })
+
+  test('any bytes go, an empty body and one above the limit do not', async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, n) => n)
+    const { json } = await call('PUT', '/api/objects', bytes)
+    const read = await fetch(`${place.url}/api/objects/${json.sha256}`)
+    expect(new Uint8Array(await read.arrayBuffer())).toEqual(bytes)
+    expect(read.headers.get('content-type')).toBe('application/octet-stream')
+    expect((await call('PUT', '/api/objects', new Uint8Array())).json).toMatchObject({ code: 'bad_body' })
+    expect((await call('PUT', '/api/objects', new Uint8Array(1_048_577))).status).toBe(413)
+    expect((await call('GET', `/api/objects/${'0'.repeat(64)}`)).json).toMatchObject({ code: 'object_missing' })
+    expect((await call('GET', '/api/objects/XYZ')).status).toBe(404)
+  })
+
+  test('a ref of another tenant is no body of an entity', async () => {
+    const [result] = await put([placeEntity('spy', [], { objectstore_ref: `objstore://other/${'a'.repeat(64)}` })])
+    expect(result).toMatchObject({ ok: false, error: { code: 'bad_entity', errors: [{ path: 'objectstore_ref' }] } })
+  })
+})
