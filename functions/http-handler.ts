@@ -28,9 +28,13 @@ type Part<S extends RouteSchema, K extends 'params' | 'query' | 'body'> = S[K] e
 
 /** A route's answer: JSON of its schema, or a body of its own media type (bytes, or text that streams). */
 export type Reply<S extends RouteSchema> = { readonly status?: number; readonly headers?: Record<string, string> } & (
-  | { readonly json: z.output<S['answer']> }
+  | { readonly json: z.output<S['answer']> | Also<S> }
   | { readonly body: string | Uint8Array | AsyncIterable<string>; readonly media_type: string }
 )
+
+type Also<S extends RouteSchema> = S['also'] extends { readonly answer: z.ZodType }
+  ? z.output<S['also']['answer']>
+  : never
 
 /** `guard` refuses parsed requests by their caller (change-handler.ts). */
 export interface Route<S extends RouteSchema> {

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { runLinks } from '../../shared/api/links.ts'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
 import type { Head } from '../../shared/runs/head.ts'
+import { type RunRole, roleOf } from '../../shared/runs/role.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
@@ -37,7 +38,7 @@ async function shownRuns(world: World, tenant: string, { status, dag, role, limi
   for (let reads = 0; reads < MAX_READS; reads += 1) {
     const rest = limit - runs.length
     const page = await world.runs.list(tenant, { ...filter, limit: rest, ...(after === undefined ? {} : { after }) })
-    const wanted = page.runs.filter(({ parent }) => role === undefined || (parent === undefined) === (role === 'root'))
+    const wanted = page.runs.filter((meta) => role === undefined || isOfRole(meta, role))
     runs.push(...wanted.map(summaryOf).filter((run) => status === undefined || run.state === status))
     after = page.next
     if (after === undefined) return { runs }
@@ -46,11 +47,17 @@ async function shownRuns(world: World, tenant: string, { status, dag, role, limi
   return { runs, ...(after === undefined ? {} : { next: after }) }
 }
 
+/** A question has its own role, and is a root or a child besides. */
+function isOfRole(meta: Meta, role: RunRole): boolean {
+  return roleOf(meta) === role || (meta.parent === undefined ? 'root' : 'child') === role
+}
+
 function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummary {
   return {
     run_id: meta.run_id,
     dag_name: meta.dag_name,
     dag_hash: meta.dag_hash,
+    role: roleOf(meta),
     state: shownState(head),
     starter: meta.starter,
     created_at: meta.created_at,

@@ -1,6 +1,4 @@
-import type { Json } from '../../shared/canonical.ts'
 import type { Block } from '../../shared/dag/dag.ts'
-import type { ChainState } from '../../shared/research/chain-state.ts'
 import { resultValues } from '../../shared/research/result-values.ts'
 import { childOutputs } from '../../shared/runs/child-outputs.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
@@ -26,10 +24,11 @@ type ParentBlock = Extract<Block, { mode: 'dag' | 'research' }>
 /** Folds the events of an ended child: its outcome, the outputs its parent's block takes, and what its calls cost. */
 export async function readChild(world: World, run: RunKey, block: ParentBlock): Promise<ChildEnd> {
   const { meta, dag } = await readPinned(world, run)
-  const events = await allEvents(world, run)
-  const fold = foldRun(events)
-  const read = () => (block.mode === 'dag' ? blockValues(world, run, fold, childOutputs(block, dag)) : answer())
-  const answer = async () => answerValues(block, await readChain(world, run.tenant, events))
+  const fold = foldRun(await allEvents(world, run))
+  const read = () =>
+    block.mode === 'dag'
+      ? blockValues(world, run, fold, childOutputs(block, dag))
+      : answerValues(world, run, fold, Object.keys(block.outputs))
   const values = fold.state === 'completed' ? await read() : {}
   const { dag_name, dag_hash, inputs_hash } = meta
   const facts = {
@@ -45,9 +44,10 @@ export async function readChild(world: World, run: RunKey, block: ParentBlock): 
   return { dag_name, fold, values, facts, latency_ms }
 }
 
-function answerValues({ outputs }: ParentBlock, chain: ChainState | undefined): Readonly<Record<string, Json>> {
+async function answerValues(world: World, { tenant }: RunKey, { stage }: RunFold, ports: readonly string[]) {
+  const chain = stage === undefined ? undefined : await readChain(world, tenant, stage.ref)
   const values = chain?.result === undefined ? {} : resultValues(chain.result)
-  return Object.fromEntries(Object.entries(values).filter(([port]) => Object.hasOwn(outputs, port)))
+  return Object.fromEntries(Object.entries(values).filter(([port]) => ports.includes(port)))
 }
 
 async function blockValues(world: World, run: RunKey, fold: RunFold, wanted: ReturnType<typeof childOutputs>) {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { ParentSchema, StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT, RUN_STATES } from '../runs/head.ts'
+import { RUN_ROLES } from '../runs/role.ts'
 import { SHOWN_STATES } from '../runs/shown-state.ts'
 import { AskedGatesSchema, RaiseSchema, VoteSchema } from './asked-parts.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
@@ -15,7 +16,7 @@ const RunSchema = z.strictObject({
   run_id: text,
   dag_name: text,
   dag_hash: text,
-  role: z.enum(['root', 'child']),
+  role: z.enum(RUN_ROLES),
   parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
   continues: text.optional().describe('The run whose context and artifacts this one began with'),
   retry_of: text.optional().describe('The run whose results it took over where definition and inputs were the same'),

@@ -39,6 +39,7 @@ function operation({ name, method, signed_by }: RouteLine) {
         description: schema.summary,
         content: { [schema.media_type ?? 'application/json']: { schema: jsonSchema(schema.answer, 'output') } },
       },
+      ...alsoAnswered(schema),
       default: {
         description: 'What went wrong',
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
@@ -80,6 +81,14 @@ function requestBody({ body, body_type = 'application/json' }: RouteSchema) {
   if (body === undefined) return {}
   const content = { [body_type]: { schema: jsonSchema(body, 'input') } }
   return { requestBody: { required: !accepts(body, {}), content } }
+}
+
+function alsoAnswered({ also }: RouteSchema) {
+  if (also === undefined) return {}
+  const { status, description, answer } = also
+  return {
+    [String(status)]: { description, content: { 'application/json': { schema: jsonSchema(answer, 'output') } } },
+  }
 }
 
 /** Open API 3.1 speaks JSON Schema 2020-12; what has no JSON form (free JSON values) is the empty schema. */

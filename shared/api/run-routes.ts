@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { ParentSchema, RunEventSchema } from '../runs/event.ts'
 import { RUN_STATES } from '../runs/head.ts'
+import { RUN_ROLES } from '../runs/role.ts'
 import { SHOWN_STATES } from '../runs/shown-state.ts'
 import { GET_RUN } from './get-run.ts'
 import { LIST_APPROVALS } from './list-approvals.ts'
@@ -14,6 +15,7 @@ const RunSummarySchema = z.strictObject({
   run_id: text,
   dag_name: text,
   dag_hash: text,
+  role: z.enum(RUN_ROLES),
   state: z.enum([...RUN_STATES, ...SHOWN_STATES]),
   starter: text,
   created_at: text,
@@ -38,7 +40,10 @@ export const RUN_ROUTES = {
         .optional()
         .describe('As the list shows it: `running` leaves out runs that wait only for people'),
       dag: text.min(1).max(200).optional(),
-      role: z.enum(['root', 'child']).optional().describe('`child`: started by a block of another run'),
+      role: z
+        .enum(RUN_ROLES)
+        .optional()
+        .describe('`root`: started by a caller; `child`: by a block of another run; questions are among both'),
       limit: queryInt(1, 500, 50),
       cursor: text.min(1).max(500).optional(),
     }),

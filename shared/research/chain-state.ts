@@ -13,7 +13,7 @@ const text = z.string()
 const count = z.int().min(0)
 
 /** What one stage did: a row of the trace. */
-const StageTraceSchema = z.object({
+export const StageTraceSchema = z.object({
   stage: z.enum(STAGES),
   /** Its step of the machine, from 0. */
   n: count,

@@ -6,6 +6,7 @@ import { endStep, outputStep, startStep } from './fold-step.ts'
 import type { RunState } from './head.ts'
 import type { RUN_ENDS } from './is-run-end.ts'
 import type { BlockFold, ItemFold, StepFold } from './run-fold.ts'
+import { STAGE_EVENTS, type StageEvent } from './stage-events.ts'
 
 type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>
 type Reducers = { readonly [T in EventType]: (draft: Draft, event: EventOf<T>) => void }
@@ -72,19 +73,23 @@ export const REDUCERS: Reducers = {
     if (asked !== undefined) approvals.set(approval_id, { ...asked, escalated_to: to })
   },
   'block:cancelled': cancelBlock,
+  'research:classified': foldStage,
+  'research:routed': foldStage,
+  'research:executed': foldStage,
+  'research:assessed': foldStage,
+  'research:synthesized': foldStage,
   ...silent([
     'budget:reserved',
     'budget:exceeded',
     'goal:evaluated',
     'research:requested',
-    'research:classified',
-    'research:routed',
-    'research:executed',
-    'research:assessed',
-    'research:synthesized',
     'research:continued',
     'context:patched',
   ]),
+}
+
+function foldStage(draft: Draft, { type, at, data: { n, ref } }: StageEvent): void {
+  draft.run = { ...draft.run, stage: { stage: STAGE_EVENTS[type], n, at, ref } }
 }
 
 /** Events that tell of something and change no state. */

@@ -30,11 +30,15 @@ function foldEvent(draft: Draft, event: RunEvent): void {
   draft.seq = event.seq
   foldCost(draft, event)
   const { item } = eventPlace(event)
-  if (draft.run.queued === true && (event.block_id !== undefined || isRunEnd(event.type))) leaveQueue(draft)
+  if (draft.run.queued === true && isUnderWay(event)) leaveQueue(draft)
   // A table of one function a type: the type of the event picks the one that takes it.
   const reduce = REDUCERS[event.type] as ((draft: Draft, event: RunEvent) => void) | undefined
   if (item === undefined) reduce?.(draft, event)
   else foldItem(draft, event, item)
+}
+
+function isUnderWay({ block_id, type }: RunEvent): boolean {
+  return block_id !== undefined || type.startsWith('research:') || isRunEnd(type)
 }
 
 function leaveQueue(draft: Draft): void {

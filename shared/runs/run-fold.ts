@@ -1,3 +1,4 @@
+import type { Stage } from '../research/stage.ts'
 import type { EventData, StoredValue } from './event.ts'
 import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
 import type { BlockState } from './run-items.ts'
@@ -86,6 +87,14 @@ export interface ApprovalFold {
   readonly escalated_to?: readonly string[]
 }
 
+/** A stage of the research chain, at its step `n`; `ref` is the state of the chain after it. */
+export interface StageFold {
+  readonly stage: Stage
+  readonly n: number
+  readonly at: string
+  readonly ref: string
+}
+
 /** A run as its events tell it; it knows only the blocks that appear in them. Plain data, equal for equal events. */
 export interface RunFold {
   /** seq of the newest event folded; 0 before the first. */
@@ -101,6 +110,8 @@ export interface RunFold {
   readonly ended_at?: string
   /** It was started into the queue, and nothing is known of a block of it yet. */
   readonly queued?: true
+  /** Of a research run: the stage recorded last. */
+  readonly stage?: StageFold
   readonly blocks: Readonly<Record<string, BlockFold>>
   readonly steps: readonly StepFold[]
   readonly approvals: Readonly<Record<string, ApprovalFold>>

@@ -8,6 +8,7 @@ import type { RunLink } from './lineage.ts'
 import { type LineageView, viewLineage } from './lineage-view.ts'
 import { isWaitingForPeople } from './moving-blocks.ts'
 import { outputRef } from './output-ref.ts'
+import { type RunRole, roleOf } from './role.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { ApprovalItem, BlockState } from './run-items.ts'
 import type { Meta, ParentLink } from './run-store.ts'
@@ -70,8 +71,8 @@ export interface RunAnswer {
     readonly run_id: string
     readonly dag_name: string
     readonly dag_hash: string
-    /** Its place among linked runs: started by a caller, or by a block of another run. */
-    readonly role: 'root' | 'child'
+    /** Its place among linked runs, or that it is a question (role.ts). */
+    readonly role: RunRole
     /** The block that waits for it. */
     readonly parent?: ParentLink
     readonly state: ShownState
@@ -121,12 +122,12 @@ interface Folded extends Omit<RunParts, 'events' | 'approvals' | 'lineage'> {
 function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'] {
   const { run_id, dag_name, dag_hash, starter, created_at } = meta
   const { code, reason, started_at, ended_at } = fold
-  const waiting = waitingWords(dag, fold, { ...parts, max_parallel: meta.options.max_parallel })
+  const waiting = waitingWords(dag, fold, { ...parts, kind: meta.kind, max_parallel: meta.options.max_parallel })
   return {
     run_id,
     dag_name,
     dag_hash,
-    role: meta.parent === undefined ? 'root' : 'child',
+    role: roleOf(meta),
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
     state: stateOf(dag, fold),
     ...(code === undefined ? {} : { code }),

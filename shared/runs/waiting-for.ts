@@ -2,6 +2,7 @@ import type { Block, Dag } from '../dag/dag.ts'
 import type { AskedAbout } from './head.ts'
 import { foldedBlock, movingBlocks } from './moving-blocks.ts'
 import type { BlockFold, RunFold, StepFold } from './run-fold.ts'
+import type { Meta } from './run-store.ts'
 
 /** More than this many reasons are counted instead of told. */
 const TOLD = 3
@@ -15,6 +16,8 @@ export interface Waiting {
   /** What the safety policy lowers `retry` to. */
   readonly max_attempts: number
   /** Of a queued run: its place in the queue, from 1, and how many runs are active. */
+  /** Of a research run. */
+  readonly kind?: Meta['kind'] | undefined
   readonly queue?: { readonly place: number; readonly active: number } | undefined
 }
 
@@ -25,6 +28,7 @@ export interface Waiting {
 export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string | undefined {
   if (fold.state !== 'running') return undefined
   if (fold.queued === true && waiting.queue !== undefined) return queueWords(fold, waiting.queue)
+  if (waiting.kind === 'research') return researchWords(fold, waiting.now)
   const asked = Object.values(fold.approvals)
     .filter(({ status }) => status === 'pending')
     .map(({ block_id, requested_at, about = 'dispatch' }) => `${ASKED[about]} ${block_id} since ${requested_at}`)
@@ -71,11 +75,11 @@ interface BlockWaiting extends Waiting {
   readonly decided: string | undefined
 }
 
-function busyWords({ id, retry }: Block, block: BlockFold | undefined, waiting: BlockWaiting): readonly string[] {
+function busyWords({ id, retry, mode }: Block, block: BlockFold | undefined, waiting: BlockWaiting): readonly string[] {
   if (block === undefined) return []
   const { now, max_attempts, step, decided } = waiting
   const attempt = `block ${id}: ${attemptWords(block.attempt, Math.max(1, Math.min(retry.max_attempts, max_attempts)))}`
-  if (block.state === 'running') return [`${attempt}, ${workWords(block, step?.started_at, now)}`]
+  if (block.state === 'running') return [`${attempt}, ${workWords(mode, block, step?.started_at, now)}`]
   if (block.state === 'ready') return [`block ${id}: ready to start${decided === undefined ? '' : ` since ${decided}`}`]
   if (block.state !== 'retrying') return []
   const since = step?.ended_at === undefined ? '' : `, waiting since ${step.ended_at}`
@@ -91,12 +95,26 @@ function attemptWords(attempt: number, most: number): string {
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
 
-function workWords({ child, item_count, items = {} }: BlockFold, since: string | undefined, now: number): string {
-  if (child !== undefined) return `waits for child run ${child}${since === undefined ? '' : ` since ${since}`}`
+function workWords(
+  mode: Block['mode'],
+  { child, item_count, items = {} }: BlockFold,
+  since: string | undefined,
+  now: number,
+): string {
+  const run = mode === 'research' ? 'research' : 'child run'
+  if (child !== undefined) return `waits for ${run} ${child}${since === undefined ? '' : ` since ${since}`}`
   const work = since === undefined ? 'running' : `running for ${elapsed(now - Date.parse(since))}`
   if (item_count === undefined) return work
   const done = Object.values(items).filter(({ state }) => ENDED.has(state)).length
   return `${done} of ${item_count} items done, ${work}`
+}
+
+/** The chain has no blocks: its stages follow one another. */
+function researchWords({ stage, started_at = '' }: RunFold, now: number): string {
+  if (stage === undefined) return `research: about to begin, since ${started_at}`
+  const after = `research: ${stage.stage} done (step ${stage.n + 1})`
+  const since = elapsed(now - Date.parse(stage.at))
+  return stage.stage === 'synthesize_answer' ? `${after}, about to end` : `${after}, next stage running for ${since}`
 }
 
 /** `12 s`, `3 min`, `2 h 4 min`. */

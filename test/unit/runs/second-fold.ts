@@ -13,7 +13,9 @@ export function secondFold(events: readonly RunEvent[]): object {
   })
   const begun = events.find(({ type }) => type === 'run:started')
   const waits = begun?.type === 'run:started' && begun.data.queued === true
-  const isQueued = waits && end === undefined && !events.some(({ block_id }) => block_id !== undefined)
+  const moves = ({ block_id, type }: RunEvent) => block_id !== undefined || /^research:/.test(type)
+  const isQueued = waits && end === undefined && !events.some(moves)
+  const staged = events.findLast(({ type }) => STAGES.has(type))
   return clean({
     seq: events.length,
     state: end === undefined ? 'running' : end.type.slice(4),
@@ -21,12 +23,21 @@ export function secondFold(events: readonly RunEvent[]): object {
     started_at: begun?.at,
     ended_at: end?.at,
     queued: isQueued ? true : undefined,
+    stage: staged && { stage: STAGES.get(staged.type), ...pick(staged.data, ['n', 'ref']), at: staged.at },
     blocks: Object.fromEntries([...new Set(names)].map((id) => [id, blockOf(id, events, end)])),
     steps: stepsOf(events, end),
     approvals: approvalsOf(events, end),
     ...costOf(events, ['tokens']),
   })
 }
+
+const STAGES: ReadonlyMap<string, string> = new Map([
+  ['research:classified', 'nl_classify'],
+  ['research:routed', 'route_search'],
+  ['research:executed', 'execute_subqueries'],
+  ['research:assessed', 'assess_sufficiency'],
+  ['research:synthesized', 'synthesize_answer'],
+])
 
 /** A block that only votes, budgets or reminders speak of is not shown. */
 const SHOWS = /^block:|^approval:requested$/
@@ -234,7 +245,7 @@ function answered(answer: RunEvent | undefined, end: RunEvent | undefined): obje
 /** An output is what its call cost; other events say it in `spent`. An unknown price is none. */
 function costOf(events: readonly RunEvent[], as: readonly string[]): object {
   const costs = events.flatMap((event) => {
-    const told = event.type === 'block:output' ? event.data : dataOf(event).spent
+    const told = STAGES.has(event.type) ? stageCost(dataOf(event)) : toldOf(event)
     const isRunEnd = event.type.startsWith('run:')
     return told === undefined || isRunEnd
       ? []
@@ -251,6 +262,13 @@ function costOf(events: readonly RunEvent[], as: readonly string[]): object {
     ...Object.fromEntries(as.map((name) => [name, sums[name]])),
     ...(isPriced ? { usd_micros: sum(({ usd_micros = 0 }) => usd_micros) } : {}),
   }
+}
+
+const toldOf = (event: RunEvent) => (event.type === 'block:output' ? event.data : dataOf(event).spent)
+
+/** What a model read and wrote is one figure there. */
+function stageCost({ tokens, usd_micros }: Data): object {
+  return { tokens_in: tokens, tokens_out: 0, ...(usd_micros === undefined ? {} : { usd_micros }) }
 }
 
 function pick(of: object | undefined, names: readonly string[]): Data {

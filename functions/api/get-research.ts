@@ -1,0 +1,57 @@
+import { runLinks } from '../../shared/api/links.ts'
+import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Stage } from '../../shared/research/stage.ts'
+import { foldRun } from '../../shared/runs/fold.ts'
+import type { Head } from '../../shared/runs/head.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { shownState } from '../../shared/runs/shown-state.ts'
+import type { World } from '../../shared/world.ts'
+import { httpHandler } from '../http-handler.ts'
+import { answerOf } from '../research/answer-of.ts'
+import { readChain } from '../research/read-chain.ts'
+import { allEvents } from '../runs/all-events.ts'
+
+/** The answer of a research run; before its end 202 and the stage it is at, after `wait` seconds at the most. */
+export const handler = httpHandler({
+  name: 'get-research',
+  schema: RESEARCH_ROUTES['get-research'],
+  run: async ({ principal, params, query, signal }, world) => {
+    const run = { tenant: principal.tenant, run_id: params.run_id }
+    const meta = await requireResearch(world, run)
+    const head = await headAfter(world, run, query.wait, signal)
+    const { run_id } = run
+    const links = runLinks(run_id)
+    if (head.state === 'running') {
+      return { status: 202, json: { run_id, state: shownState(head), stage: await stageOf(world, run), links } }
+    }
+    return { json: { ...(await answerOf(world, meta, head.state, query)), links } }
+  },
+})
+
+/** A run of another kind, or of another tenant, is as good as none. */
+async function requireResearch({ runs }: World, run: RunKey): Promise<Meta> {
+  const meta = await runs.meta(run)
+  if (meta?.kind === 'research') return meta
+  const message = `Cannot find research run "${run.run_id}": there is no such question. POST /api/research asks one; other runs are at /api/dag/runs.`
+  throw new Fault('NotFound', 'unknown_run', message)
+}
+
+async function headAfter(world: World, run: RunKey, seconds: number, signal: AbortSignal): Promise<Head> {
+  const { runs, waker, clock } = world
+  const late = clock.now() + seconds * 1_000
+  for (;;) {
+    const head = await runs.head(run)
+    if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
+    const left = late - clock.now()
+    if (head.state !== 'running' || left <= 0 || signal.aborted) return head
+    await waker.changed(run, left, signal)
+  }
+}
+
+async function stageOf(world: World, run: RunKey): Promise<Stage> {
+  const { stage } = foldRun(await allEvents(world, run))
+  if (stage === undefined) return 'nl_classify'
+  const { next } = await readChain(world, run.tenant, stage.ref)
+  return next === 'settle' ? 'synthesize_answer' : next
+}

@@ -1,0 +1,31 @@
+import { runLinks } from '../../shared/api/links.ts'
+import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
+import { loopEntityId } from '../../shared/research/kickoff-triples.ts'
+import { changeHandler } from '../change-handler.ts'
+import { orderResearch, RESEARCH_DEADLINE_SEC } from '../research/order-research.ts'
+import { enterRun } from '../runs/enter-run.ts'
+
+/**
+ * A question. Its run is written owing its start, which send-outbox hands to start-run: nothing here starts executions
+ * or makes machines.
+ */
+export const handler = changeHandler({
+  name: 'start-research',
+  schema: RESEARCH_ROUTES['start-research'],
+  run: async ({ principal, body, headers }, world) => {
+    const { parent_loop, ...question } = body
+    const order = await orderResearch(world, principal.tenant, question, parent_loop ?? undefined)
+    const entry = {
+      ...order,
+      route: 'POST /api/research',
+      key: headers['idempotency-key'],
+      body,
+      options: { deadline_sec: RESEARCH_DEADLINE_SEC },
+    }
+    const { run, created, queued } = await enterRun(world, principal, entry, (id) => world.outbox.nudge(id))
+    const { tenant, run_id } = run
+    const links = { ...runLinks(run_id), answer: `/api/research/${run_id}` }
+    const json = { run_id, loop: loopEntityId(tenant, run_id), ...(queued ? { queued } : {}), links }
+    return { status: created ? 201 : 200, json }
+  },
+})
