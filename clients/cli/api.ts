@@ -27,10 +27,13 @@ export function chooseTarget(session: Session, url?: string): Target {
 }
 
 interface ApiRequest {
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** From `/api/..`; ids in it are already encoded. */
   readonly path: string
+  /** Sent as JSON. */
   readonly body?: unknown
+  /** Sent as they are, instead. */
+  readonly bytes?: { readonly text: string; readonly type: string }
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
@@ -63,10 +66,12 @@ async function send(target: Target, request: ApiRequest): Promise<Response> {
       redirect: 'error',
       headers: {
         ...(request.body !== undefined && { 'content-type': 'application/json' }),
+        ...(request.bytes !== undefined && { 'content-type': request.bytes.type }),
         ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
         ...request.headers,
       },
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+      ...(request.bytes !== undefined && { body: request.bytes.text }),
       ...(request.signal !== undefined && { signal: request.signal }),
     })
   } catch (error) {

@@ -4,6 +4,7 @@ import { drawDot } from '../../shared/plan/draw-dot.ts'
 import { drawMermaid } from '../../shared/plan/draw-mermaid.ts'
 import { drawSvg } from '../../shared/plan/draw-svg.ts'
 import type { DagGraph } from '../../shared/plan/graph.ts'
+import { addGraphCommands } from './graph-commands.ts'
 import { jsonText } from './json-text.ts'
 import { readDagFile, refusing } from './read-dag-file.ts'
 import type { Session } from './session.ts'
@@ -21,7 +22,9 @@ export interface GraphOptions {
 }
 
 export function addGraph(parent: Command, session: Session): void {
-  withFormat(parent.command('graph').description('draw a document, without a server'))
+  const graph = parent.command('graph').description('draw a document, without a server; or the knowledge graph of one')
+  addGraphCommands(graph.enablePositionalOptions(), session)
+  withFormat(graph)
     .argument('<file>')
     .action(async (file: string, options: GraphOptions) => {
       const dag = readDagFile(file, 'draw')

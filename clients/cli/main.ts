@@ -33,6 +33,8 @@ function program(session: Session): Command {
     .version(about.version)
     .showHelpAfterError('(--help shows what is allowed)')
     .addHelpText('after', EXIT_CODES)
+    // `graph` has options of its own and commands that have them too: what follows a command's name is that command's.
+    .enablePositionalOptions()
     .exitOverride()
   addPlaceCommands(sluice, session)
   addRun(sluice, session)

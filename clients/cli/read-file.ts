@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { Refused } from './refused.ts'
 
 /** Text of a file a person named; a missing or unreadable one ends the command with exit code 2. */
@@ -16,6 +16,17 @@ export function readFileIfAny(path: string, what: string): string | undefined {
     return readFileSync(path, 'utf8')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
+    throw new Refused({ code: 'unreadable_file', detail: unreadable(path, what, error) }, { exitCode: 2, cause: error })
+  }
+}
+
+/** The path of a file that is read in pieces later on: now it can be. */
+export function readablePath(path: string, what: string): string {
+  try {
+    accessSync(path, constants.R_OK)
+    if (statSync(path).isDirectory()) throw Object.assign(new Error(path), { code: 'EISDIR' })
+    return path
+  } catch (error) {
     throw new Refused({ code: 'unreadable_file', detail: unreadable(path, what, error) }, { exitCode: 2, cause: error })
   }
 }

@@ -3,6 +3,8 @@ export interface Reason {
   readonly code: string
   readonly detail: string
   readonly errors?: readonly Place[] | undefined
+  /** What a program may act on, for example how long to wait. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** One place of a bad input. Line and column are numbers where there is a text they count in. */
