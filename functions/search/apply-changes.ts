@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type GraphChange, OPEN_CHANGE_MS } from '../../shared/graph/graph-changes.ts'
 import { BATCH, type GraphStore } from '../../shared/graph/graph-store.ts'
 import { entityHash } from '../../shared/graph/normal-entity.ts'
+import { isLoopEntity } from '../../shared/research/kickoff-triples.ts'
 import type { Clock, ObjectStore } from '../../shared/world.ts'
 import { bodyText } from './body-text.ts'
 import { type IndexWriter, indexWriter } from './index-writer.ts'
@@ -50,12 +51,16 @@ export async function applyChanges(db: DatabaseSync, source: IndexSource, after?
   return { done, changed, as_of, ...(more && last !== undefined ? { next: last.id } : {}) }
 }
 
-/** Makes the index say of these entities what the graph says now. Answers whether it said something else before. */
+/**
+ * Makes the index say of these entities what the graph says now; chains' own are left out. Answers whether it said
+ * something else before.
+ */
 export async function indexEntities(
   db: DatabaseSync,
   source: Omit<IndexSource, 'clock'>,
-  entity_ids: readonly string[],
+  all: readonly string[],
 ): Promise<boolean> {
+  const entity_ids = all.filter((id) => !isLoopEntity(id))
   const writer = indexWriter(db)
   let changed = false
   for (let at = 0; at < entity_ids.length; at += COMMIT_EACH) {

@@ -20,8 +20,9 @@ export async function bodyText(
     const text = new TextDecoder('utf-8', { fatal: body.byteLength <= MOST_BYTES }).decode(body.subarray(0, MOST_BYTES))
     return text.includes('\0') ? '' : text
   } catch (cause) {
-    const missing = cause instanceof Fault && (cause.code === 'object_missing' || cause.code === 'object_corrupt')
-    if (missing || cause instanceof TypeError) return ''
+    // One that is wrong stays so: the whole index would wait for it.
+    const passes = cause instanceof Fault && cause.name === 'Unavailable'
+    if (!passes && (cause instanceof Fault || cause instanceof TypeError)) return ''
     throw cause
   }
 }

@@ -14,7 +14,7 @@ export interface PublishSource extends IndexSource {
   readonly ids: Pick<Ids, 'random'>
   /** Where the copy is worked on: /tmp on AWS. It needs three times the size of the index. */
   readonly folder: string
-  /** Publishes also where nothing changed: what is published cannot be opened. */
+  /** What is published cannot be opened: the index is made anew, also where nothing changed. */
   readonly anew?: boolean
   /** ISO; past it the index is published as far as it is, and the rest is for the next call. */
   readonly until: string
@@ -59,11 +59,12 @@ export async function publishIndex(source: PublishSource): Promise<Published> {
 
 /** The last snapshot as a file of our own; a new one where there is none, it expired, or it is of another version. */
 async function openCopy(
-  { snapshots, tenant }: PublishSource,
+  { snapshots, tenant, anew }: PublishSource,
   manifest: IndexManifest | undefined,
   file: string,
 ): Promise<{ readonly db: DatabaseSync; readonly fresh: boolean }> {
-  const body = manifest === undefined ? undefined : await snapshots.get(tenant, manifest.ref).catch(absent)
+  const body =
+    manifest === undefined || anew === true ? undefined : await snapshots.get(tenant, manifest.ref).catch(absent)
   if (body !== undefined) {
     writeFileSync(file, body)
     const db = openIndexToWrite(file)

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Log } from '../../shared/world.ts'
 import { removeEndedExecutions } from './asl/ended-executions.ts'
+import { isBody } from './graph-store/is-body.ts'
 import { removeOldObjects } from './old-objects.ts'
 import { endedRunsRemover, removeOldKept } from './run-store/ended-runs.ts'
 
@@ -19,7 +20,8 @@ interface RetentionParts {
 /**
  * The local twin of the table's and the bucket's expiry: ended runs are removed, whole, `retention_days` after their last
  * event, kept results as long after they were made, objects 30 days later, counted from their last write. What a run
- * that lives may name is not: no object that was written within `retention_days` before the oldest of them began.
+ * that lives may name is not: no object that was written within `retention_days` before the oldest of them began; nor is
+ * the body of an entity.
  */
 export function createRetention({ db, folder, retention_days, log }: RetentionParts): (now: number) => Promise<void> {
   const removeRuns = endedRunsRemover(db)
@@ -34,7 +36,7 @@ export function createRetention({ db, folder, retention_days, log }: RetentionPa
     removeOldKept(db, before)
     removeEndedExecutions(db, cutoff)
     const oldest = Math.min(cutoff - OBJECTS_LONGER_DAYS * DAY_MS, oldestLiving(db) - retention_days * DAY_MS)
-    const objects = await removeOldObjects(folder, oldest)
+    const objects = await removeOldObjects(folder, oldest, isBody(db))
     if (runs + objects > 0) log.info('removed what was older than the retention', { runs, objects, retention_days })
   }
 }

@@ -8,6 +8,11 @@ export function loopEntityId(tenant: string, run_id: string): string {
   return `${tenant.replaceAll('.', '-')}.sluice.research.chain.loop.${run_id}`
 }
 
+/** What chains write of themselves is no knowledge: it would answer questions with questions. */
+export function isLoopEntity(entity_id: string): boolean {
+  return entity_id.split('.').slice(1, 5).join('.') === 'sluice.research.chain.loop'
+}
+
 /**
  * What is written, in one write, before the machine starts. research.requested and research.topic both say what the
  * caller asked: the first starts the chain, the second stays when the topic is retightened. Bounds are the resolved

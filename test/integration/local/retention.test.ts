@@ -6,16 +6,20 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openObjects } from '../../../infra/local/folder-objects.ts'
+import { openGraphStore } from '../../../infra/local/graph-store/open-graph-store.ts'
 import { createRetention } from '../../../infra/local/retention.ts'
 import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
+import type { GraphStore } from '../../../shared/graph/graph-store.ts'
 import { objectKey } from '../../../shared/object-ref.ts'
 import type { Meta, NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { idOf, place } from '../../conformance/graph-fixture.ts'
 import { at, ending, keyOf, newRun, pending, question, step, time } from '../../conformance/run-store-fixture.ts'
 import { cachedResult } from '../../conformance/run-store-model.ts'
 
 let folder: string
 let db: DatabaseSync
 let store: RunStore
+let graph: GraphStore
 const removed: unknown[] = []
 beforeEach(() => {
   removed.length = 0
@@ -23,6 +27,7 @@ beforeEach(() => {
   db = openDatabase(folder)
   store = openRunStore(db)
   createSqliteJournal(db)
+  graph = openGraphStore(db, { now: () => later(0) })
 })
 afterEach(() => {
   db.close()
@@ -190,6 +195,17 @@ test('an object that is written again lives on', async () => {
   await openObjects(join(folder, 'objects')).put('main', Buffer.from('again'))
   await retain(later(KEPT_DAYS + 31))
   expect(existsSync(path)).toBe(true)
+})
+
+test('the body of an entity stays as long as an entity names it', async () => {
+  const [body, other] = [await objectOf('body', 0), await objectOf('nobody names it', 0)]
+  const objectstore_ref = `objstore://main/${body.slice(-64)}`
+  await graph.put('main', [place('a', [], { objectstore_ref })])
+  await retain(later(1_000))
+  expect([body, other].map(existsSync)).toEqual([true, false])
+  await graph.delete('main', [idOf('a')])
+  await retain(later(1_000))
+  expect(existsSync(body)).toBe(false)
 })
 
 test('what a run that lives may name stays: it began on day 0, and may use results of ten days before', async () => {
