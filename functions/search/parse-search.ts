@@ -8,8 +8,8 @@ export interface ParsedSearch {
   readonly words: ReadonlyMap<string, string>
   /** Words in quotes, which must stand together. */
   readonly phrases: readonly (readonly string[])[]
-  /** Stems that stand side by side in the text, `first second`. */
-  readonly pairs: ReadonlySet<string>
+  /** Stems one after the other in the text, stop words between them or not; each pair once. */
+  readonly pairs: readonly (readonly [string, string])[]
 }
 
 const MOST_CHARACTERS = 4_000
@@ -32,11 +32,16 @@ export function parseSearch(text: string): ParsedSearch | undefined {
     stems.set(stem, (stems.get(stem) ?? 0) + 1)
     words.set(stem, word)
   }
-  const beside = all.slice(1).flatMap((word, at) => {
-    const before = all[at]
-    return before === undefined || before.stop || word.stop ? [] : [`${before.stem} ${word.stem}`]
-  })
-  return { stems, words, phrases: quoted(looked), pairs: new Set(beside) }
+  return { stems, words, phrases: quoted(looked), pairs: pairsOf(telling.map(({ stem }) => stem)) }
+}
+
+function pairsOf(stems: readonly string[]): ParsedSearch['pairs'] {
+  const pairs = new Map<string, readonly [string, string]>()
+  for (const [at, second] of stems.slice(0, MOST_WORDS).entries()) {
+    const first = stems[at - 1]
+    if (first !== undefined && first !== second) pairs.set(`${first} ${second}`, [first, second])
+  }
+  return [...pairs.values()]
 }
 
 function quoted(text: string): readonly (readonly string[])[] {

@@ -1,11 +1,13 @@
-import { isStopWord, searchWords } from '../../shared/graph/search-words.ts'
 import type { Found } from './find-passages.ts'
+import { lendScores } from './lend-scores.ts'
 import type { ParsedSearch } from './parse-search.ts'
-import { type ReadPassage, scorePassage, type Wanted } from './score-passage.ts'
+import { type ReadPassage, readPassage } from './read-passage.ts'
+import { scorePassage, type Wanted } from './score-passage.ts'
+import { widenSearch } from './widen-search.ts'
 
-/** Best passages whose words are added to a question's, how many words, and their part of the whole (docs/adr/0043). */
-const FEEDBACK = { passages: 3, words: 20, part: 0.5 } as const
-/** A search of fewer words names what it wants: it is not widened. */
+/** Best passages whose words are added to a question's. */
+const BEST = 3
+/** A search of fewer words names what it wants. */
 const LEAST_STEMS = 3
 
 /** Passages by number in `found`, best first. */
@@ -16,76 +18,48 @@ export interface Ranked {
 }
 
 /**
- * Ranks what FTS5 found: BM25 over names and text with a bonus for pairs of the question's neighbours; then, for a
- * question, once more with the words its best passages share (relevance feedback, Lavrenko and Croft, SIGIR 2001), and the
- * mean of both. Nothing new is found by that: it costs no further read.
+ * Ranks what FTS5 found: by the question's words, by the mean of that and of the words its best passages share, and by
+ * what the passages most like it come to (docs/adr/0043). Nothing new is found by the last two: they cost no further
+ * read, and a search that names something goes without them.
  */
 export function rankPassages(found: Found, search: ParsedSearch): readonly Ranked[] {
-  const read = found.passages.map(({ node, names, facts, text }) => ({
-    node,
-    names: stemsOf(names),
-    body: [...stemsOf(facts), ...stemsOf(text)],
-  }))
-  if (read.length === 0) return []
-  const average = {
-    names: mean(read.map(({ names }) => names.length)),
-    body: mean(read.map(({ body }) => body.length)),
-  }
+  const read = found.passages.map(readPassage)
   const { idf } = found
-  const first = rank(read, { weights: search.stems, idf, pairs: search.pairs, average })
-  if (search.stems.size < LEAST_STEMS) return first
-  const second = rank(read, { weights: widened(read, first, search, idf), idf, pairs: new Set(), average })
-  return meanOf(first, second)
+  const average = read.reduce((sum, { length }) => sum + length, 0) / Math.max(1, read.length)
+  const first = rank(read, scored(read, { weights: search.stems, idf, pairs: search.pairs, average }))
+  if (isName(read, search)) return first
+  const best = passagesOf(read, first.slice(0, BEST))
+  const again = scored(read, { weights: widenSearch(search.stems, best, idf), idf, pairs: [], average })
+  const [most, mostAgain] = [first[0]?.score || 1, Math.max(...again) || 1]
+  const mean = first.map(({ at, score }) => ({ at, score: (score / most + (again[at] ?? 0) / mostAgain) / 2 }))
+  const widened = rank(read, scoresOf(mean))
+  const lent = lendScores(passagesOf(read, widened), idf)
+  return rank(read, scoresOf(widened.map(({ at }, place) => ({ at, score: lent[place] ?? 0 }))))
 }
 
-function rank(read: readonly ReadPassage[], wanted: Wanted): readonly Ranked[] {
-  const scored = read.map((passage, at) => ({ at, node: passage.node, score: scorePassage(passage, wanted) }))
-  return scored.toSorted((a, b) => b.score - a.score || a.at - b.at)
+/** It has few words, or all of them stand in the names of one thing. */
+function isName(read: readonly ReadPassage[], { stems }: ParsedSearch): boolean {
+  if (stems.size < LEAST_STEMS) return true
+  return read.some(({ names }) => [...stems.keys()].every((stem) => names.includes(stem)))
 }
 
-/** Both scores as parts of their best. */
-function meanOf(first: readonly Ranked[], second: readonly Ranked[]): readonly Ranked[] {
-  const [most, mostThen] = [first[0]?.score || 1, second[0]?.score || 1]
-  const then = new Map(second.map(({ at, score }) => [at, score / mostThen]))
-  return first
-    .map(({ at, node, score }) => ({ at, node, score: (score / most + (then.get(at) ?? 0)) / 2 }))
-    .toSorted((a, b) => b.score - a.score || a.at - b.at)
+/** By place in `read`. */
+function scored(read: readonly ReadPassage[], wanted: Wanted): readonly number[] {
+  return read.map((passage) => scorePassage(passage, wanted))
 }
 
-/** The question's stems and those of its best passages, each half of the whole. */
-function widened(
-  read: readonly ReadPassage[],
-  first: readonly Ranked[],
-  { stems }: ParsedSearch,
-  idf: (stem: string) => number,
-): ReadonlyMap<string, number> {
-  const best = first.slice(0, FEEDBACK.passages)
-  const total = best.reduce((sum, { score }) => sum + score, 0) || 1
-  const worth = new Map<string, number>()
-  for (const { at, score } of best) {
-    const { names = [], body = [] } = read[at] ?? {}
-    const all = [...names, ...body]
-    for (const stem of all) {
-      if (stem.length < 3 || isStopWord(stem)) continue
-      worth.set(stem, (worth.get(stem) ?? 0) + (score / total / all.length) * idf(stem))
-    }
-  }
-  const added = [...worth].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, FEEDBACK.words)
-  const weights = new Map<string, number>()
-  const share = (pairs: Iterable<readonly [string, number]>, part: number): void => {
-    const list = [...pairs]
-    const sum = list.reduce((all, [, weight]) => all + weight, 0) || 1
-    for (const [stem, weight] of list) weights.set(stem, (weights.get(stem) ?? 0) + (part * weight) / sum)
-  }
-  share(stems, 1 - FEEDBACK.part)
-  share(added, FEEDBACK.part)
-  return weights
+function scoresOf(ranked: readonly { readonly at: number; readonly score: number }[]): readonly number[] {
+  return ranked.toSorted((a, b) => a.at - b.at).map(({ score }) => score)
 }
 
-function stemsOf(text: string): readonly string[] {
-  return searchWords(text).map(({ stem }) => stem)
+function rank(read: readonly ReadPassage[], scores: readonly number[]): readonly Ranked[] {
+  const places = read.map(({ node }, at) => ({ at, node, score: scores[at] ?? 0 }))
+  return places.toSorted((a, b) => b.score - a.score || a.at - b.at)
 }
 
-function mean(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length)
+function passagesOf(read: readonly ReadPassage[], ranked: readonly Ranked[]) {
+  return ranked.flatMap(({ at, score }) => {
+    const passage = read[at]
+    return passage === undefined ? [] : [{ passage, score }]
+  })
 }
