@@ -78,4 +78,4 @@ export const FileSettingsSchema = SettingsSchema.omit({ safety_context: true })
 export type Settings = z.infer<typeof SettingsSchema>
 /** What routing and binding need of a place (shared/dag/find-agent.ts), and whether it runs commands (warnings). */
 export type Routing = Pick<Settings, 'agents' | 'providers'> &
-  Partial<Pick<Settings, 'shell_gates' | 'safety' | 'approvals'>>
+  Partial<Pick<Settings, 'shell_gates' | 'safety' | 'approvals' | 'research'>>

@@ -5,7 +5,6 @@ import type { Stage } from '../../shared/research/stage.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
-import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 import { answerOf } from '../research/answer-of.ts'
@@ -23,7 +22,8 @@ export const handler = httpHandler({
     const { run_id } = run
     const links = runLinks(run_id)
     if (head.state === 'running') {
-      return { status: 202, json: { run_id, state: shownState(head), stage: await stageOf(world, run), links } }
+      const state = head.queued === true ? ('pending' as const) : ('running' as const)
+      return { status: 202, json: { run_id, state, stage: await stageOf(world, run), links } }
     }
     return { json: { ...(await answerOf(world, meta, head.state, query)), links } }
   },

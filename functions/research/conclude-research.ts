@@ -2,8 +2,10 @@ import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { shortText } from '../blocks/short-text.ts'
 import { allEvents } from '../runs/all-events.ts'
 import { readAsked } from './read-asked.ts'
+import { readChain } from './read-chain.ts'
 
 /** The lane behind those of the five stages. */
 const LANE = 's5'
@@ -24,8 +26,13 @@ export async function concludeResearch(world: Pick<World, 'runs' | 'objects' | '
   const result = events.findLast(isResult)
   if (result === undefined) return { state: 'failed', code: 'no_result', reason: noResult(events) }
   if (meta.parent === undefined) await tellLoop(world, meta, result.data)
-  const steps = result.data.n + 1
-  return { state: 'completed', code: 'completed', reason: `answered in ${steps} ${steps === 1 ? 'step' : 'steps'}` }
+  const { degraded } = await readChain(world, meta.tenant, result.data.ref)
+  return { state: 'completed', code: 'completed', reason: answeredWords(result.data.n + 1, degraded) }
+}
+
+function answeredWords(steps: number, [first]: readonly string[]): string {
+  const words = `answered in ${steps} ${steps === 1 ? 'step' : 'steps'}`
+  return shortText(first === undefined ? words : `${words}, degraded: ${first}`)
 }
 
 function isResult(event: RunEvent): event is Extract<RunEvent, { type: 'research:synthesized' }> {

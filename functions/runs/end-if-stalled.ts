@@ -1,6 +1,6 @@
 import type { Dag } from '../../shared/dag/dag.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { type Stall, stallOf } from '../../shared/runs/stall.ts'
 import type { World } from '../../shared/world.ts'
 import { allEvents } from './all-events.ts'
@@ -31,7 +31,7 @@ export async function endIfStalled(world: StallWorld, run: RunKey, head: Head): 
   if (clock.now() - Date.parse(head.check_at ?? '') > LATE_MS) return clock.now() + stall_ms
   await clock.delay(CONFIRM_MS)
   if ((await world.runs.head(run, []))?.seq !== head.seq) return clock.now() + stall_ms
-  const reason = stalledWords(stall, settings.safety.stall_sec)
+  const reason = stalledWords(stall, settings.safety.stall_sec, (await world.runs.meta(run))?.kind)
   await endRun(world, run, { state: 'cancelled', code: 'stall_timeout_exceeded', reason, stop: true })
   return undefined
 }
@@ -82,12 +82,17 @@ async function waitsForProvider({ runs, clock, settings }: StallWorld, tenant: s
   return false
 }
 
-function stalledWords({ blocks }: Stall, seconds: number): string {
+function stalledWords({ blocks }: Stall, seconds: number, kind: Meta['kind']): string {
   const named = blocks.slice(0, 3).map((id) => `"${id}"`)
   const more = blocks.length > 3 ? ` and ${blocks.length - 3} more` : ''
   const next =
     blocks.length === 0
-      ? 'all blocks have ended, but the run was not'
+      ? NOTHING_MOVES[kind ?? 'dag']
       : `${blocks.length === 1 ? 'block' : 'blocks'} ${named.join(', ')}${more} ${blocks.length === 1 ? 'was' : 'were'} to go on`
   return `no event for ${seconds} s (stall_sec), and nothing it waits for: ${next}`
 }
+
+const NOTHING_MOVES = {
+  dag: 'all blocks have ended, but the run was not',
+  research: 'the next stage of the chain was to go on',
+} as const

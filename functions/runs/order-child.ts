@@ -1,7 +1,6 @@
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
-import { placeholderValue, renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
 import { childOutputs } from '../../shared/runs/child-outputs.ts'
 import type { World } from '../../shared/world.ts'
@@ -9,6 +8,7 @@ import type { BlockCall } from '../blocks/block-call.ts'
 import { childCaps } from '../blocks/child-caps.ts'
 import { earlierChild } from '../blocks/earlier-child.ts'
 import { checkValues } from './check-values.ts'
+import { childInputs } from './child-inputs.ts'
 import { childOf } from './child-of.ts'
 import type { RunOrder } from './create-run.ts'
 import { readDocument } from './read-document.ts'
@@ -62,30 +62,4 @@ function refuseOutputs(block: ChildBlock, dag: Dag): void {
   const fix = `Name one under dag.outputs of block "${block.id}": ${port}: BLOCK.OUTPUT.`
   const message = `Cannot start DAG "${block.dag.name}": output "${block.id}.${port}" comes from it, but it has ${seen}. ${fix}`
   throw new Fault('InvalidInput', 'unknown_child_output', message)
-}
-
-/** Templates over the block's inputs; a text that is one placeholder is the value itself, and left out if it has none. */
-function childInputs({ id, dag, inputs }: ChildBlock, values: Readonly<Record<string, Json>>): Record<string, Json> {
-  const given: Record<string, Json> = {}
-  if (Object.keys(dag.inputs).length === 0) {
-    for (const port of Object.keys(inputs)) if (values[port] !== undefined) given[port] = values[port]
-    return given
-  }
-  for (const [name, template] of Object.entries(dag.inputs)) {
-    const value = typeof template === 'string' ? textValue(id, name, template, values) : template
-    if (value !== undefined) given[name] = value
-  }
-  return given
-}
-
-const ONE_PLACEHOLDER = /^\s*\{\{[^{}]*\}\}\s*$/
-
-function textValue(id: string, name: string, text: string, values: Readonly<Record<string, Json>>): Json | undefined {
-  const whole = placeholderValue(text, values)
-  if (whole !== undefined) return whole
-  const rendered = renderTemplate(text, values)
-  if (rendered.ok) return rendered.text
-  if (ONE_PLACEHOLDER.test(text)) return undefined
-  const message = `Cannot write input "${name}" of the child of block "${id}": ${rendered.missing.join(', ')} has no value. Give it as a run input, a default, or wire it with "from".`
-  throw new Fault('InvalidInput', 'missing_input', message)
 }

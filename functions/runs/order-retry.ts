@@ -24,7 +24,7 @@ export interface RetryOrder {
 
 /**
  * What a retry of a run starts: its pinned document or an edited one, its values under those given now, its options.
- * Faults: Conflict run_not_ended, run_is_child; NotFound unknown_block; those of a start.
+ * Faults: Conflict run_not_ended, run_is_child, run_is_research; NotFound unknown_block; those of a start.
  */
 export async function orderRetry(
   world: RetryWorld,
@@ -33,6 +33,7 @@ export async function orderRetry(
 ): Promise<RetryOrder> {
   if (head.state === 'running') throw notEnded(run)
   const old = await readPinned(world, run)
+  if (old.meta.kind === 'research') throw isQuestion(run)
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
   const { dag, dag_hash } = documentOf(world, old, body)
   const again = blocksAgain(dag, body.from_block)
@@ -72,6 +73,11 @@ function isCompleted(old: Pinned, head: Head, id: string): boolean {
 function notEnded({ run_id }: RunKey): Fault {
   const message = `Cannot retry run "${run_id}": it has not ended. Wait for it with \`sluice run watch\`, or stop it.`
   return new Fault('Conflict', 'run_not_ended', message, { facts: { run_id } })
+}
+
+function isQuestion({ run_id }: RunKey): Fault {
+  const message = `Cannot retry run "${run_id}": it answers a question, and has no blocks whose results could be taken over. Ask again with POST /api/research.`
+  return new Fault('Conflict', 'run_is_research', message, { facts: { run_id } })
 }
 
 function isChild({ run_id }: RunKey, parent: string): Fault {

@@ -8,7 +8,6 @@ import { RouteDecisionSchema } from '../research/route-decision.ts'
 import { SearchResultSchema } from '../research/search-result.ts'
 import { STAGES } from '../research/stage.ts'
 import { RUN_STATES } from '../runs/head.ts'
-import { SHOWN_STATES } from '../runs/shown-state.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -83,7 +82,7 @@ export const RESEARCH_ROUTES = {
       description: 'It is not answered yet',
       answer: z.strictObject({
         run_id: text,
-        state: z.enum([...RUN_STATES, ...SHOWN_STATES]),
+        state: z.enum(['running', 'pending']).describe('`pending`: it waits for a place among the active runs'),
         stage: z.enum(STAGES).describe('The stage under way, or next'),
         links,
       }),

@@ -40,6 +40,7 @@ export function modelCalls(dag: Dag, expectations: Expectations, routing: Routin
     const each = { ...once, items: block.foreach === undefined ? 1 : items }
     return [
       ...answersOf(block, each, routing),
+      ...chainOf(block, once.tries, routing),
       ...judgesOf(block, block.foreach?.item_gates ?? [], each),
       ...judgesOf(block, [...block.pre_gates, ...block.post_gates], once),
     ]
@@ -79,6 +80,30 @@ function answersOf(block: Block, { tries, items }: Times, routing: Routing): rea
     },
   ]
 }
+
+/** Of a chain only its budget is known: it bounds all its calls together, and a try has a chain of its own. */
+function chainOf(block: Block, tries: number, { research }: Routing): readonly ModelCalls[] {
+  if (block.mode !== 'research') return []
+  const { provider, model } = research ?? OFFLINE
+  const answers = Math.floor(block.research.budget_tokens * ANSWER_SHARE)
+  const most = { low: 0, expected: answers, high: answers }
+  const rest = block.research.budget_tokens - answers
+  return [
+    {
+      block: block.id,
+      work: 'research',
+      provider,
+      model,
+      calls: { low: 1, expected: 1, high: tries },
+      tokens_in: { low: 0, expected: rest, high: rest },
+      tokens_out: most,
+    },
+  ]
+}
+
+const OFFLINE = { provider: 'extractive', model: 'extractive' }
+/** Prompts hold evidence, answers a page. */
+const ANSWER_SHARE = 0.25
 
 function judgesOf(block: Block, gates: readonly GateUse[], { tries, items }: Times): readonly ModelCalls[] {
   return gates.flatMap(({ name, check }) =>

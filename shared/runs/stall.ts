@@ -44,7 +44,9 @@ export function stallOf(
   const attempts = fold.steps.flatMap((step) => attemptEnd(step, resumed, byId.get(step.block_id), max_block_ms))
   const retries = events.flatMap(({ type, data }) => (type === 'block:retrying' ? [Date.parse(data.due_at)] : []))
   const quiet = Math.max(since, ...retries) + stall_ms
-  const calls = moving.some(asksTheWorld) ? [Math.max(since, ...retries) + CALL_MS] : []
+  // Without blocks it is a research chain: a stage is one call of a function, whatever it waits for.
+  const mayCall = dag.blocks.length === 0 || moving.some(asksTheWorld)
+  const calls = mayCall ? [Math.max(since, ...retries) + CALL_MS] : []
   return { at: Math.max(quiet, ...attempts, ...calls), blocks: moving.map(({ id }) => id) }
 }
 
