@@ -29,8 +29,11 @@ export async function attemptLease(call: BlockCall, holder: string): Promise<Pro
   return (await takePlace(call, limit, holder, ms)) ? leaseOf(call, limit.pool, holder) : limit.pool
 }
 
-/** The same provider for calls whose claim is made already (judges): each waits for a place until its signal ends it. */
-export function leasedProvider(call: BlockCall, name: string, provider: Provider | undefined): Provider | undefined {
+/**
+ * The same provider for calls whose claim is made already (judges, stages of research): each waits for a place until
+ * its signal ends it.
+ */
+export function leasedProvider(call: Caller, name: string, provider: Provider | undefined): Provider | undefined {
   const limit = limitOf(call, name)
   if (provider === undefined || limit === undefined) return provider
   const { world } = call
@@ -48,13 +51,15 @@ export function leasedProvider(call: BlockCall, name: string, provider: Provider
   }
 }
 
+type Caller = Pick<BlockCall, 'world' | 'run'>
+
 interface Limit {
   readonly pool: LeasePool
   readonly cap: number
   readonly call_ms: number
 }
 
-function limitOf({ world, run }: BlockCall, name: string): Limit | undefined {
+function limitOf({ world, run }: Caller, name: string): Limit | undefined {
   const { providers } = world.settings
   const settings: ProviderSettings | undefined = Object.hasOwn(providers, name) ? providers[name] : undefined
   if (settings === undefined || !('max_concurrency' in settings)) return undefined
@@ -63,7 +68,7 @@ function limitOf({ world, run }: BlockCall, name: string): Limit | undefined {
 }
 
 /** Leases whose time is over, or whose holder is gone, make room first. */
-async function takePlace({ world }: BlockCall, { pool, cap }: Limit, holder: string, ms: number): Promise<boolean> {
+async function takePlace({ world }: Caller, { pool, cap }: Limit, holder: string, ms: number): Promise<boolean> {
   const { runs, clock, machine } = world
   const until = () => new Date(clock.now() + ms + SPARE_MS).toISOString()
   if (await runs.takeLease(pool, holder, until(), cap)) return true
@@ -74,7 +79,7 @@ async function takePlace({ world }: BlockCall, { pool, cap }: Limit, holder: str
 }
 
 /** Not giving it back is no failure of the call: it ends by itself. */
-function leaseOf({ world }: BlockCall, pool: LeasePool, holder: string): ProviderLease {
+function leaseOf({ world }: Caller, pool: LeasePool, holder: string): ProviderLease {
   let ended: Promise<void> | undefined
   const drop = () =>
     world.runs.dropLease(pool, holder).catch((error: unknown) => {

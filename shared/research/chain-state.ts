@@ -69,6 +69,8 @@ export const ChainStateSchema = z.object({
   stages: z.array(StageTraceSchema),
   next: z.enum([...STAGES, 'settle']),
   result: SearchResultSchema.optional(),
+  /** What the answer was held against: JSON list of {id: place from 1, text}, so that others can judge it by the same. */
+  sources_ref: text.optional(),
 })
 
 export type ChainState = z.infer<typeof ChainStateSchema>

@@ -7,7 +7,7 @@ export interface Hit {
   /** Place of the sub-query among those that ran: scores of two of them cannot be compared. */
   readonly list: number
   /** When the entity was last written, ISO 8601 UTC. */
-  readonly recorded_at?: string
+  readonly recorded_at?: string | undefined
 }
 
 /** Flattens the head of a list: the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009). */

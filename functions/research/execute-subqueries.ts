@@ -1,0 +1,36 @@
+import { describeSearch } from '../../shared/research/describe-search.ts'
+import { fuseEvidence } from '../../shared/research/fuse-evidence.ts'
+import { trimEvidence } from '../../shared/research/trim-evidence.ts'
+import { planQueries } from './plan-queries.ts'
+import { stageHandler } from './run-stage.ts'
+import { runSubQueries } from './run-sub-queries.ts'
+import type { StageCall } from './stage-call.ts'
+import { type StageOutcome, toPlainAnswer } from './stage-outcome.ts'
+import { NO_TIME, timeLeft } from './time-left.ts'
+
+/** Runs the sub-queries of this round and fuses what they found with what earlier rounds found. No model is asked. */
+export const handler = stageHandler('execute_subqueries', execute)
+
+async function execute(call: StageCall): Promise<StageOutcome> {
+  const { world, run, state } = call
+  if (timeLeft(call) <= 0) return toPlainAnswer(NO_TIME)
+  const plan = await planQueries(call)
+  const filter = describeSearch(state.topic, state.classified?.hints ?? {})
+  const from = state.sub_queries.length
+  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter })
+  const hits = [...state.hits, ...ran.hits]
+  const evidence = [...trimEvidence(fuseEvidence(hits), state.intent.budget_tokens).evidence]
+  const action = state.decision?.action
+  return {
+    change: {
+      hits,
+      evidence,
+      queries: [],
+      sub_queries: [...state.sub_queries, ...plan.queries],
+      seed_entities: [...new Set([...state.seed_entities, ...plan.seeds])],
+    },
+    next: 'assess_sufficiency',
+    degraded: [...plan.degraded, ...ran.degraded],
+    said: { ...(action === undefined ? {} : { action }), found: evidence.length },
+  }
+}

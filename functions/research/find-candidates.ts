@@ -1,0 +1,131 @@
+import type { EntityFilter } from '../../shared/graph/search-index.ts'
+import type { Candidate } from '../../shared/research/candidate.ts'
+import type { SearchDescription } from '../../shared/research/describe-search.ts'
+import { fitsSearch } from '../../shared/research/fits-search.ts'
+import { fuseEvidence } from '../../shared/research/fuse-evidence.ts'
+import type { World } from '../../shared/world.ts'
+import { findAround, findNamed } from './find-named.ts'
+import { type Found, foundHit } from './found-entity.ts'
+import { within } from './within.ts'
+
+export type SearchWorld = Pick<World, 'graph' | 'search' | 'clock' | 'log'>
+
+/** Of one part of a search. */
+const PART_MS = 10_000
+/** Lexical hits a diffusion begins at, besides what the question names. */
+const SEEDS = 5
+
+interface FoundCandidates {
+  readonly candidates: readonly Candidate[]
+  /** Why they may be less than they could be; empty = they are not. */
+  readonly degraded: readonly string[]
+}
+
+/**
+ * The candidates of a description, and of nothing else, so that a search made again from its hints finds the same: what
+ * the question names, what lies around the thing it starts at, what the words find, and what diffusion from both finds;
+ * in a box or a stretch of time only what lies in it. A part that fails degrades the answer and stops no other.
+ */
+export async function findCandidates(
+  world: SearchWorld,
+  tenant: string,
+  search: SearchDescription,
+): Promise<FoundCandidates> {
+  const failed: string[] = []
+  const part = async (what: string, find: () => Promise<readonly Found[]>): Promise<readonly Found[]> => {
+    try {
+      return await within(world.clock, PART_MS, what, find)
+    } catch (error) {
+      world.log.error('a part of a search failed', { part: what, error: String(error) })
+      failed.push(`${what} failed`)
+      return []
+    }
+  }
+  const lists = isBounded(search)
+    ? [await part('the search in its bounds', () => findBounded(world, tenant, search))]
+    : await findAnywhere(world, tenant, search, part)
+  return { candidates: ranked(lists, search), degraded: [...new Set(failed)] }
+}
+
+function isBounded({ time_range, geo_bounds }: SearchDescription): boolean {
+  return time_range !== undefined || geo_bounds !== undefined
+}
+
+/** Everything in the box or the time, those first that have words of the question. */
+async function findBounded(
+  { search: index }: SearchWorld,
+  tenant: string,
+  search: SearchDescription,
+): Promise<readonly Found[]> {
+  const filter = filterOf(search)
+  const { text, limit } = search
+  const [told, all] = await Promise.all([
+    index.search(tenant, { text, filter, limit }),
+    index.search(tenant, { filter, limit }),
+  ])
+  const source = search.geo_bounds === undefined ? 'temporal_range' : 'spatial'
+  return [...told.hits, ...all.hits].map((hit) => foundHit(hit, { tier: '0', source }))
+}
+
+type Part = (what: string, find: () => Promise<readonly Found[]>) => Promise<readonly Found[]>
+
+async function findAnywhere(
+  world: SearchWorld,
+  tenant: string,
+  search: SearchDescription,
+  part: Part,
+): Promise<readonly (readonly Found[])[]> {
+  const { text, limit } = search
+  const [named, around, lexical] = await Promise.all([
+    part('the search for names', () => findNamed(world, tenant, search)),
+    part('the search around its start', () => findAround(world, tenant, search)),
+    part('the lexical search', async () => {
+      const { hits } = await world.search.search(tenant, { text, filter: filterOf(search), limit })
+      return hits.map((hit) => foundHit(hit, { tier: '1', source: 'bm25_index' }))
+    }),
+  ])
+  const seeds = [
+    ...named.map(({ evidence }) => ({ entity_id: evidence.entity_id, weight: 1 })),
+    ...lexical
+      .slice(0, SEEDS)
+      .map(({ evidence }, rank) => ({ entity_id: evidence.entity_id, weight: 0.5 / (rank + 1) })),
+  ]
+  const diffused = await part('the diffusion', async () => {
+    if (seeds.length === 0) return []
+    const { hits } = await world.search.diffuse(tenant, { seeds, limit })
+    return hits
+      .filter((hit) => fitsSearch(hit, search))
+      .map((hit) => foundHit(hit, { tier: '1', source: 'graph_diffusion' }))
+  })
+  return [named, around, lexical, diffused]
+}
+
+function filterOf({ type, domain, time_range, geo_bounds }: SearchDescription): EntityFilter {
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(domain === undefined ? {} : { domain }),
+    ...(time_range === undefined ? {} : { time_range }),
+    ...(geo_bounds === undefined ? {} : { geo_bounds }),
+  }
+}
+
+function ranked(lists: readonly (readonly Found[])[], { limit }: SearchDescription): readonly Candidate[] {
+  const hits = lists.flatMap((found, list) => found.map((hit) => ({ ...hit, list })))
+  const known = new Map<string, Found>()
+  for (const hit of hits) {
+    const before = known.get(hit.evidence.entity_id)
+    known.set(hit.evidence.entity_id, { ...hit, label: before?.label ?? hit.label, type: before?.type ?? hit.type })
+  }
+  return fuseEvidence(hits)
+    .slice(0, limit)
+    .map(({ score, objectstore_ref: _, entity_id, ...evidence }) => {
+      const { label, type } = known.get(entity_id) ?? {}
+      return {
+        entity_id,
+        ...(label === undefined ? {} : { label }),
+        ...(type === undefined ? {} : { type }),
+        ...(score === undefined ? {} : { relevance: score }),
+        ...evidence,
+      }
+    })
+}

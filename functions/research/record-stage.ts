@@ -1,0 +1,99 @@
+import { canonicalJson } from '../../shared/canonical.ts'
+import type { ChainState, StageTrace } from '../../shared/research/chain-state.ts'
+import { plus } from '../../shared/runs/amounts.ts'
+import type { EventData, NewEvent } from '../../shared/runs/event.ts'
+import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import type { LaneStands } from '../../shared/runs/run-store.ts'
+import { keepAnswers } from '../blocks/keep-answers.ts'
+import { recordedStage, STAGE_EVENTS, type StageAnswer, superseded } from './recorded-stage.ts'
+import { whileUnanswered } from './reserve-call.ts'
+import { type StageCall, stageLane } from './stage-call.ts'
+import type { StageOutcome } from './stage-outcome.ts'
+
+/**
+ * ONE append records a stage: its event, what its calls used, and with it the end of this step. The state it leads to is
+ * an object written before. Who comes second finds what the first recorded, and answers that.
+ */
+export async function recordStage(call: StageCall, outcome: StageOutcome): Promise<StageAnswer> {
+  const { world, run, stage, step, lane, meter } = call
+  const state = await nextState(call, outcome)
+  const { ref } = await world.objects.put(run.tenant, Buffer.from(canonicalJson(state)))
+  const spent = plus(meter.lost, meter.used)
+  const data: EventData<'research:routed'> = {
+    n: step,
+    ...saidOf(outcome),
+    tokens: spent.tokens,
+    ...(spent.usd_micros === 0 ? {} : { usd_micros: spent.usd_micros }),
+    ref,
+  }
+  const exceeded: readonly NewEvent[] =
+    meter.exceeded === undefined ? [] : [{ type: 'budget:exceeded', data: meter.exceeded }]
+  const first = requested(call)
+  // Nothing is written after the answer.
+  const phase = stage === 'synthesize_answer' ? PHASE.completed : PHASE.output
+  const done = await world.runs.append({
+    run,
+    lane,
+    ordinal: ordinal({ epoch: 0, attempt: step, phase }),
+    guard: { is: meter.lane },
+    while: [...whileUnanswered(call), ...(first.length === 0 ? [] : whileUnbegun(call))],
+    at: new Date(world.clock.now()).toISOString(),
+    events: [...first, ...exceeded, { type: STAGE_EVENTS[stage], data }],
+    settle: { reserved: plus(meter.lost, meter.reserved), spent },
+  })
+  if (done.ok) return { step: step + 1, ref, next: outcome.next }
+  const recorded = await recordedStage(call, (await world.runs.head(run))?.lanes[lane] ?? null)
+  if (recorded === undefined) throw superseded(run)
+  return recorded
+}
+
+/** The chain begins with its first event, whichever stage writes it. */
+function requested({ head, meta }: StageCall): readonly NewEvent[] {
+  if (Object.keys(head.lanes).some((lane) => /^s[0-4]$/.test(lane) && isRecorded(head.lanes[lane] ?? 0))) return []
+  return [{ type: 'research:requested', data: { n: 0, tokens: 0, ref: meta.intent_ref ?? '' } }]
+}
+
+/** Of two stages that both see an unbegun chain one begins it. */
+function whileUnbegun({ stage, head, meter }: StageCall): readonly LaneStands[] {
+  const first = stageLane('nl_classify')
+  if (stage === 'nl_classify' || meter.left.some(({ lane }) => lane === first)) return []
+  return [{ lane: first, is: head.lanes[first] ?? null }]
+}
+
+function isRecorded(lane: number): boolean {
+  return lane % 100 >= PHASE.output
+}
+
+function saidOf({ said }: StageOutcome): Pick<EventData<'research:routed'>, 'action' | 'sufficient'> {
+  const { action, sufficient } = said ?? {}
+  return { ...(action === undefined ? {} : { action }), ...(sufficient === undefined ? {} : { sufficient }) }
+}
+
+async function nextState(call: StageCall, outcome: StageOutcome): Promise<ChainState> {
+  const { state } = call
+  const why = (outcome.degraded ?? []).filter((reason) => reason !== undefined)
+  return {
+    ...state,
+    ...outcome.change,
+    next: outcome.next,
+    degraded: [...new Set([...state.degraded, ...why])],
+    stages: [...state.stages, await traceOf(call, outcome, why)],
+  }
+}
+
+async function traceOf(call: StageCall, { said }: StageOutcome, why: readonly string[]): Promise<StageTrace> {
+  const { world, stage, step, in_ref, began, meter } = call
+  return {
+    stage,
+    n: step,
+    in_ref,
+    at: new Date(began).toISOString(),
+    duration_ms: Math.max(0, world.clock.now() - began),
+    tokens: meter.lost.tokens + meter.used.tokens,
+    reserved: meter.lost.tokens + meter.reserved.tokens,
+    retries: meter.retries,
+    ...(await keepAnswers(call, meter.calls)),
+    ...said,
+    ...(why.length === 0 ? {} : { degraded_reason: why.join('; ') }),
+  }
+}

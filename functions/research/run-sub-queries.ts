@@ -1,0 +1,106 @@
+import { Fault } from '../../shared/errors.ts'
+import { BATCH } from '../../shared/graph/graph-store.ts'
+import type { Hit } from '../../shared/research/fuse-evidence.ts'
+import { ORIGINS, PARALLEL_SUB_QUERIES, type SubQuery } from '../../shared/research/sub-query.ts'
+import type { SearchWorld } from './find-candidates.ts'
+import { type Found, foundEntity, foundHit } from './found-entity.ts'
+import { within } from './within.ts'
+
+/** Of one sub-query. */
+const SUB_QUERY_MS = 10_000
+/** Seeds of one diffusion: what the index takes. */
+const MOST_SEEDS = 100
+
+interface Ran {
+  readonly hits: readonly Hit[]
+  /** One line a sub-query that failed. */
+  readonly degraded: readonly string[]
+}
+
+/** What the hints say of the entities a text may find. */
+type TextFilter = { readonly type?: string | undefined; readonly domain?: string | undefined }
+
+/**
+ * Runs sub-queries, eight at once, each with its own time. One that fails degrades the answer and stops no other. `from`
+ * is the number of those that ran before: a hit knows its list by it.
+ */
+export async function runSubQueries(
+  world: SearchWorld,
+  tenant: string,
+  queries: readonly SubQuery[],
+  { from, filter }: { readonly from: number; readonly filter: TextFilter },
+): Promise<Ran> {
+  const found: (readonly Hit[])[] = []
+  const degraded: string[] = []
+  let next = 0
+  const worker = async () => {
+    for (let at = next++; at < queries.length; at = next++) {
+      const query = queries[at]
+      if (query === undefined) return
+      try {
+        const hits = await within(world.clock, SUB_QUERY_MS, `sub-query ${query.kind}`, () =>
+          runOne(world, tenant, query, filter),
+        )
+        found[at] = hits.map(({ evidence, recorded_at }) => ({
+          evidence,
+          list: from + at,
+          ...(recorded_at === undefined ? {} : { recorded_at }),
+        }))
+      } catch (error) {
+        world.log.error('a sub-query failed', { kind: query.kind, error: String(error) })
+        degraded.push(`sub-query ${query.kind} failed: ${error instanceof Fault ? error.code : 'unexpected'}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_SUB_QUERIES, queries.length) }, worker))
+  return { hits: found.flat(), degraded: [...new Set(degraded)].sort() }
+}
+
+function runOne(world: SearchWorld, tenant: string, query: SubQuery, filter: TextFilter): Promise<readonly Found[]> {
+  const run: Runners[SubQuery['kind']] = RUNNERS[query.kind]
+  // The runner of a kind is given the sub-queries of that kind.
+  return (run as (...given: unknown[]) => Promise<readonly Found[]>)(world, tenant, query, filter)
+}
+
+type Runners = {
+  readonly [K in SubQuery['kind']]: (
+    world: SearchWorld,
+    tenant: string,
+    query: Extract<SubQuery, { kind: K }>,
+    filter: TextFilter,
+  ) => Promise<readonly Found[]>
+}
+
+const RUNNERS: Runners = {
+  async lexical({ search }, tenant, { text, limit }, { type, domain }) {
+    const filter = { ...(type === undefined ? {} : { type }), ...(domain === undefined ? {} : { domain }) }
+    const { hits } = await search.search(tenant, { text, filter, limit })
+    return hits.map((hit) => foundHit(hit, ORIGINS.lexical))
+  },
+  async entity_state({ graph }, tenant, { entity_id }) {
+    const entity = await graph.entity(tenant, entity_id)
+    return entity === undefined ? [] : [foundEntity(entity, ORIGINS.entity_state, 1)]
+  },
+  async temporal_range({ search }, tenant, { from, to, text, limit }) {
+    const { hits } = await search.search(tenant, { text, filter: { time_range: { from, to } }, limit })
+    return hits.map((hit) => foundHit(hit, ORIGINS.temporal_range))
+  },
+  async spatial({ search }, tenant, { north, south, east, west, limit }) {
+    const { hits } = await search.search(tenant, { filter: { geo_bounds: { north, south, east, west } }, limit })
+    return hits.map((hit) => foundHit(hit, ORIGINS.spatial))
+  },
+  async predicate_walk({ graph }, tenant, { entity_id, depth, limit }) {
+    const met = await graph.neighbours(tenant, { entity_id, direction: 'both', depth, limit })
+    const near = met.entities.slice(0, Math.min(limit, BATCH))
+    const hops = new Map(near.map((entity) => [entity.entity_id, entity.depth]))
+    const entities = await graph.entities(tenant, [...hops.keys()])
+    return entities.map((entity) =>
+      foundEntity(entity, ORIGINS.predicate_walk, 1 / (1 + (hops.get(entity.entity_id) ?? depth))),
+    )
+  },
+  async graph_diffusion({ search }, tenant, { seeds, limit }) {
+    const weighted = seeds.slice(0, MOST_SEEDS).map((entity_id) => ({ entity_id, weight: 1 }))
+    const { hits } = await search.diffuse(tenant, { seeds: weighted, limit })
+    return hits.map((hit) => foundHit(hit, ORIGINS.graph_diffusion))
+  },
+}
