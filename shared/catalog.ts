@@ -80,6 +80,36 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   },
   { name: 'settle', file: 'runs/settle.ts', placeholder: 'Settle', ports: ['runs', 'objects', 'outbox'] },
   {
+    name: 'nl-classify',
+    file: 'research/nl-classify.ts',
+    placeholder: 'NlClassify',
+    ports: ['runs', 'objects', 'graph', 'search', 'machine', 'providers', 'secrets', 'waker'],
+  },
+  {
+    name: 'route-search',
+    file: 'research/route-search.ts',
+    placeholder: 'RouteSearch',
+    ports: ['runs', 'objects', 'machine', 'providers', 'secrets', 'waker'],
+  },
+  {
+    name: 'execute-subqueries',
+    file: 'research/execute-subqueries.ts',
+    placeholder: 'ExecuteSubqueries',
+    ports: ['runs', 'objects', 'graph', 'search'],
+  },
+  {
+    name: 'assess-sufficiency',
+    file: 'research/assess-sufficiency.ts',
+    placeholder: 'AssessSufficiency',
+    ports: ['runs', 'objects', 'graph', 'machine', 'providers', 'secrets', 'waker'],
+  },
+  {
+    name: 'synthesize-answer',
+    file: 'research/synthesize-answer.ts',
+    placeholder: 'SynthesizeAnswer',
+    ports: ['runs', 'objects', 'graph', 'machine', 'providers', 'secrets', 'waker'],
+  },
+  {
     name: 'start-run',
     file: 'runs/start-run.ts',
     ports: ['runs', 'objects', 'graph', 'machine', 'outbox', 'providers', 'documents'],

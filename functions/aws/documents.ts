@@ -1,4 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
+import { researchMachine } from '../../shared/research/research-machine.ts'
 import type { Documents } from '../../shared/world.ts'
 import type { Core } from './world.ts'
 
@@ -21,9 +22,10 @@ export function openDocuments({ deployed }: Pick<Core, 'deployed'>): Documents {
   }
 }
 
-/** ARN of the deployed machine of this hash; undefined when the document was not deployed. */
+/** ARN of the deployed machine of this hash, a document's or the research chain's; undefined when it was not deployed. */
 export function deployedMachine({ deployed, env }: Pick<Core, 'deployed' | 'env'>, hash: string): string | undefined {
-  const found = Object.values(deployed).find(({ dag_hash }) => dag_hash === hash)
+  const research = { dag_hash: researchMachine().hash, machine: `sluice-${env.STAGE}-research` }
+  const found = [...Object.values(deployed), research].find(({ dag_hash }) => dag_hash === hash)
   if (found === undefined || found.machine.startsWith('arn:')) return found?.machine
   const arn = Object.hasOwn(env.MACHINE_ARNS, found.machine) ? env.MACHINE_ARNS[found.machine] : undefined
   if (arn !== undefined) return arn

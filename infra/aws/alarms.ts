@@ -21,7 +21,7 @@ export interface AlarmsProps {
   readonly names: Names
   readonly chosen: Pick<Chosen, 'shell' | 'slack'>
   readonly api: RestApi
-  readonly dags: readonly DeployedDag[]
+  readonly dags: readonly Pick<DeployedDag, 'slug'>[]
   readonly email: string | undefined
 }
 

@@ -8,11 +8,13 @@ import { acknowledge } from './acknowledgements.ts'
 import { Alarms } from './alarms.ts'
 import { ApiStack } from './api-stack.ts'
 import { bundleFunctions } from './bundle.ts'
+import type { DagMachineProps } from './dag-machine.ts'
 import { DataStack } from './data-stack.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import { MachinesStack } from './machines-stack.ts'
 import type { AskedModel } from './model-access.ts'
 import { namesOf } from './names.ts'
+import { deployedResearch } from './research-machine.ts'
 import type { DeploySettings } from './settings.ts'
 
 export interface AppParts {
@@ -29,7 +31,8 @@ export interface AppParts {
 export async function buildApp({ app, deploy, settings, dags, built }: AppParts): Promise<void> {
   const names = namesOf(deploy.stage)
   await bundleFunctions(join(built, 'functions'), { settings, dags, names })
-  writeDefinitions(join(built, 'definitions'), dags)
+  const all = [...dags, deployedResearch()]
+  writeDefinitions(join(built, 'definitions'), all)
   const stack = (name: string) => ({
     stackName: `sluice-${deploy.stage}-${name}`,
     description: `Sluice, stage ${deploy.stage}: ${name}`,
@@ -46,14 +49,14 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
   const machines = new MachinesStack(app, 'SluiceMachines', {
     ...stack('machines'),
     names,
-    dags,
+    dags: all,
     built,
     chosen,
   })
   const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   api.addStackDependency(machines, 'a route names start-run')
-  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags, email: deploy.alarm_email })
+  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
   acknowledge([data, machines, api], names, chosen)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
@@ -81,7 +84,7 @@ function modelsOf({ providers }: Settings): readonly AskedModel[] {
   return [...new Map(asked.map((model) => [`${model.region} ${model.id}`, model])).values()]
 }
 
-function writeDefinitions(dir: string, dags: readonly DeployedDag[]): void {
+function writeDefinitions(dir: string, dags: readonly DagMachineProps['dag'][]): void {
   mkdirSync(dir, { recursive: true })
   for (const { slug, definition, parts } of dags) {
     writeFileSync(join(dir, `${slug}.json`), definition)

@@ -6,7 +6,7 @@ import type { DeployedDag } from './deployed-dags.ts'
 import type { Names } from './names.ts'
 
 export interface DagMachineProps {
-  readonly dag: DeployedDag
+  readonly dag: Pick<DeployedDag, 'slug' | 'definition' | 'parts'>
   readonly names: Names
   /** Folder with the definitions, exactly as compileDag wrote them: `<slug>.json`, parts `<slug>_<k>.json`. */
   readonly definitions: string

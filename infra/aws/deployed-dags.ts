@@ -8,6 +8,7 @@ import type { MachineText } from '../../shared/runs/machine.ts'
 import type { Routing } from '../../shared/settings.ts'
 import { type TaskSettings, taskErrors } from '../../shared/tasks/bind-task-gates.ts'
 import { slugOf } from './names.ts'
+import { RESEARCH_SLUG } from './research-machine.ts'
 
 /** A document of dags/ as it is deployed: a machine of its own, and its text inside start-run's bundle. */
 export interface DeployedDag {
@@ -64,9 +65,11 @@ const SHOWN_ERRORS = 20
 
 function readSlug(dagName: string, file: string): string {
   const slug = slugOf(dagName)
-  if (slug !== '' && !slug.startsWith('x-')) return slug
+  if (slug !== '' && !slug.startsWith('x-') && slug !== RESEARCH_SLUG) return slug
   const why =
-    slug === '' ? 'it has no letter a-z and no digit' : 'names that begin with "x-" are those of inline machines'
+    slug === ''
+      ? 'it has no letter a-z and no digit'
+      : 'names that begin with "x-" are those of inline machines, "research" is that of the research chain'
   const message = `Cannot deploy ${file}: name ${JSON.stringify(dagName)} makes no machine name (${why}). Set another "name:" at the top of the file.`
   throw new Fault('InvalidInput', 'bad_dag_name', message)
 }

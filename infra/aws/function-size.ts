@@ -20,6 +20,13 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'request-approval': { timeoutSec: 900, memoryMb: 512 },
   // As start-run, and pre-gates.
   'open-child': { timeoutSec: 900, memoryMb: 1_024 },
+  // Opens the index of 100,000 entities: some hundred MB, whole in memory once, two on the disk while one is replaced.
+  'nl-classify': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
+  'execute-subqueries': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
+  'search-graph': { timeoutSec: 29, memoryMb: 1_769, diskMb: 1_024 },
+  'route-search': { timeoutSec: 900, memoryMb: 512 },
+  'assess-sufficiency': { timeoutSec: 900, memoryMb: 512 },
+  'synthesize-answer': { timeoutSec: 900, memoryMb: 512 },
   // Copies the index, changes it and writes it anew: three times its size on the disk, whole in memory once.
   'index-graph': { timeoutSec: 900, memoryMb: 2_048, diskMb: 2_048 },
   // Its requests end after 30 s, its commands after 300 s.

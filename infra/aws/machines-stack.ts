@@ -9,7 +9,6 @@ import { Fault } from '../../shared/errors.ts'
 import { type Chosen, functionArn } from './access.ts'
 import { CatalogFunction } from './catalog-function.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
-import type { DeployedDag } from './deployed-dags.ts'
 import { environmentOf, type MachineFacts } from './function-environment.ts'
 import { rightsOf } from './grants.ts'
 import { MachineRole } from './machine-role.ts'
@@ -19,7 +18,7 @@ import { functionsAt, stands } from './placement.ts'
 
 export interface MachinesStackProps extends StackProps {
   readonly names: Names
-  readonly dags: readonly DeployedDag[]
+  readonly dags: readonly DagMachineProps['dag'][]
   readonly chosen: Chosen
   /** Holds `functions/<name>/` and `definitions/<slug>.json`. */
   readonly built: string
@@ -89,7 +88,7 @@ export class MachinesStack extends Stack {
   }
 
   private addMachine(
-    dag: DeployedDag,
+    dag: DagMachineProps['dag'],
     common: Omit<DagMachineProps, 'dag' | 'definitions'>,
     { built }: MachinesStackProps,
   ): DagMachine {

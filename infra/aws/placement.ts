@@ -26,5 +26,5 @@ function placementOf(line: FunctionLine): Placement {
   const rights = rightsOf(line)
   const hasRoute = ROUTES.some((route) => route.name === line.name)
   if (!hasRoute || rights.includes('machine.ensure')) return 'unseen'
-  return rights.includes('machine.named') ? 'told' : 'route'
+  return rights.includes('machine.named') || rights.includes('machine.deployed') ? 'told' : 'route'
 }

@@ -223,7 +223,8 @@ test.each(FUNCTIONS.map((line) => [line.name, line] as const))(
     )
     // Who only reads documents holds the code of gates, and nothing that judges by it; who judges pure ones again asks nobody.
     const judges = /\bfunction judgeGate\(/.test(code) && line.ports.includes('http')
-    const used = judges ? called : called.filter((right) => !OF_GATES.has(right))
+    const asks = line.ports.includes('secrets')
+    const used = judges || asks ? called : called.filter((right) => !OF_GATES.has(right))
     expect([...rightsOf(line)].sort(), 'infra/aws/grants.ts').toEqual([...new Set(used)].sort())
   },
 )

@@ -18,7 +18,15 @@ const HAIKU = 'anthropic.claude-3-haiku-20240307-v1:0'
 const SONNET = 'us.anthropic.claude-sonnet-4-20250514-v1:0'
 const OWN = 'arn:aws:bedrock:eu-central-1:000000000000:application-inference-profile/abc123'
 const IMPORTED = 'arn:aws:bedrock:eu-central-1:000000000000:imported-model/def456'
-const DISPATCHERS = ['run-block', 'request-approval', 'open-child']
+const DISPATCHERS = [
+  'run-block',
+  'request-approval',
+  'open-child',
+  'nl-classify',
+  'route-search',
+  'assess-sufficiency',
+  'synthesize-answer',
+]
 
 let made: Synthesized
 beforeAll(async () => {

@@ -55,8 +55,8 @@ describe('what a bundle holds', () => {
   })
 
   test.each([
-    ['runs', 'DynamoDB_20120810'],
-    ['objects', 'x-amz-checksum-sha256'],
+    ['runs graph search indexing', 'DynamoDB_20120810'],
+    ['objects search indexing', 'x-amz-checksum-sha256'],
     ['machine', 'AWSStepFunctions'],
     ['outbox http shell', 'AWSGirApiService'],
   ])('only what has the port %s holds its client', (ports, mark) => {

@@ -8,6 +8,7 @@ import type { Machine } from '../../../shared/compile/asl.ts'
 import { bindPlaceholders } from '../../../shared/compile/bind.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
+import { researchMachine } from '../../../shared/research/research-machine.ts'
 import { aslErrors } from '../../machines/asl-validator.ts'
 import { ROOT, type Synthesized, synthesize, textOf } from './synthesized.ts'
 
@@ -42,8 +43,9 @@ function substituted(text: string, values: Readonly<Record<string, unknown>>): s
 
 const DAGS = readdirSync(join(ROOT, 'dags')).map((file) => file.replace('.yaml', ''))
 
-test('each document of dags/ has its machine', () => {
-  expect(machines().map(({ StateMachineName }) => StateMachineName)).toEqual(DAGS.map((name) => `sluice-dev-${name}`))
+test('each document of dags/ has its machine, and the research chain', () => {
+  const names = [...DAGS, 'research'].map((name) => `sluice-dev-${name}`)
+  expect(machines().map(({ StateMachineName }) => StateMachineName)).toEqual(names)
 })
 
 test.each(DAGS)('the deployed machine of %s is byte for byte what compileDag wrote', (name) => {
@@ -63,7 +65,14 @@ test.each(DAGS)('the deployed machine of %s is byte for byte what compileDag wro
   expect(deployed).not.toContain(['$', '{'].join(''))
 })
 
-test.each(DAGS)('the deployed machine of %s is valid ASL', (name) => {
+test('the deployed machine of the research chain is byte for byte what researchMachine wrote, and all of it is bound', () => {
+  const found = machines().find(({ StateMachineName }) => StateMachineName === 'sluice-dev-research')
+  expect(found?.text).toBe(researchMachine().text)
+  const deployed = substituted(found?.text ?? '', found?.DefinitionSubstitutions ?? {})
+  expect(deployed).not.toContain(['$', '{'].join(''))
+})
+
+test.each([...DAGS, 'research'])('the deployed machine of %s is valid ASL', (name) => {
   const found = machines().find(({ StateMachineName }) => StateMachineName === `sluice-dev-${name}`)
   const definition: Machine = JSON.parse(substituted(found?.text ?? '', found?.DefinitionSubstitutions ?? {}))
   expect(aslErrors(definition)).toBe('')
@@ -83,12 +92,12 @@ test('each logs ALL without data, is traced, has a version and the alias live', 
   }
 })
 
-test('start-run, retry-run and open-child are told the version of each, and no other function is', () => {
+test('start-run, start-research, retry-run and open-child are told the version of each, and no other function is', () => {
   const told = made
     .all('AWS::Lambda::Function')
     .map(({ id, Properties }) => ({ id, text: JSON.stringify(Properties.Environment) }))
     .filter(({ text }) => text.includes('MACHINE_ARNS'))
-  expect(told).toHaveLength(3)
+  expect(told).toHaveLength(4)
   for (const { id } of made.all('AWS::StepFunctions::StateMachineVersion')) {
     for (const { text } of told) expect(text).toContain(id)
   }

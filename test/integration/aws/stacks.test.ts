@@ -194,14 +194,16 @@ describe('functions', () => {
   test('those that nobody waits for have dead letters', () => {
     const asynchronous = functions().filter((found) => 'DeadLetterConfig' in found)
     expect(asynchronous.map(({ name }) => name).sort()).toEqual(
-      ['reconcile', 'send-outbox', 'start-run', 'sweep'].map((name) => `sluice-dev-${name}`),
+      ['index-graph', 'reconcile', 'send-outbox', 'start-run', 'sweep'].map((name) => `sluice-dev-${name}`),
     )
   })
 
-  test('sweep is called each minute with nothing, reconcile with what happened to machines of this stage', () => {
+  test('sweep and index-graph are called each minute with nothing, reconcile with what happened to machines of this stage', () => {
     const rules = made.all('AWS::Events::Rule').map(({ Properties }) => Properties)
     expect(rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined)).toMatchObject([
       { ScheduleExpression: 'rate(1 minute)', State: 'ENABLED', Targets: [{ Input: '{}' }] },
+      { ScheduleExpression: 'rate(1 minute)', State: 'ENABLED', Targets: [{ Input: '{}' }] },
+      { ScheduleExpression: 'rate(1 day)', State: 'ENABLED', Targets: [{ Input: '{"keep":{}}' }] },
     ])
     const changes = rules.filter(({ EventPattern }) => EventPattern !== undefined)
     expect(changes).toHaveLength(1)
