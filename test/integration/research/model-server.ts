@@ -1,0 +1,85 @@
+import { completes } from '../../emulators/openai-server.ts'
+import { type Asked, type Behaviour, type ProviderServer, serveProvider } from '../../emulators/provider-server.ts'
+
+/** What a language model says to one kind of question; a function is told how often it was asked that. */
+export type Said = string | object | Behaviour
+type Reply = Said | ((nth: number, prompt: string) => Said)
+
+export interface Script {
+  readonly classify?: Reply
+  readonly route?: Reply
+  readonly assess?: Reply
+  readonly answer?: Reply
+}
+
+/** How each stage's questions begin (shared/prompts). */
+const BEGINNINGS: Readonly<Record<keyof Script, string>> = {
+  classify: 'You say what a question',
+  route: 'You choose how a question',
+  assess: 'You judge whether evidence',
+  answer: 'You answer a question',
+}
+
+export interface ModelServer extends ProviderServer {
+  /** Settings of a place that asks this model. */
+  readonly settings: { readonly providers: object; readonly research: Readonly<Record<string, unknown>> }
+  /** The prompts one stage sent, in order. */
+  prompts(kind: keyof Script): readonly string[]
+  /** All questions, by their kind. */
+  kinds(): readonly (keyof Script)[]
+}
+
+/** A language model behind the chat completions protocol that answers each stage as its script says. */
+export async function startModel(
+  script: Script,
+  research: Readonly<Record<string, unknown>> = {},
+): Promise<ModelServer> {
+  const seen = new Map<string, number>()
+  const server = await serveProvider((response, asked) => {
+    const kind = kindOf(asked)
+    const nth = seen.get(kind) ?? 0
+    seen.set(kind, nth + 1)
+    return behaviour(script[kind], nth, promptOf(asked))(response, asked)
+  })
+  return {
+    ...server,
+    get asked() {
+      return server.asked
+    },
+    settings: {
+      providers: { lm: { type: 'openai-compatible', url: `${server.url}/v1` } },
+      research: { provider: 'lm', model: 'm', ...research },
+    },
+    prompts: (kind) => server.asked.filter((asked) => kindOf(asked) === kind).map(promptOf),
+    kinds: () => server.asked.map(kindOf),
+  }
+}
+
+function behaviour(reply: Reply | undefined, nth: number, prompt: string): Behaviour {
+  if (typeof reply !== 'function') return said(reply ?? 'no answer was written for this')
+  // A behaviour takes a response first, a reply a number: both are functions of two.
+  return (response, asked) => {
+    const made = (reply as (nth: number, prompt: string) => Said)(nth, prompt)
+    return said(made)(response, asked)
+  }
+}
+
+function said(one: Said): Behaviour {
+  if (typeof one === 'function') return one as Behaviour
+  return completes(typeof one === 'string' ? one : JSON.stringify(one))
+}
+
+function messages({ body }: Asked): readonly { readonly role: string; readonly content: string }[] {
+  return body.messages as readonly { readonly role: string; readonly content: string }[]
+}
+
+function kindOf(asked: Asked): keyof Script {
+  const system = messages(asked).find(({ role }) => role === 'system')?.content ?? ''
+  const found = Object.entries(BEGINNINGS).find(([, words]) => system.startsWith(words))
+  if (found === undefined) throw new Error(`a question of no stage: ${system.slice(0, 80)}`)
+  return found[0] as keyof Script
+}
+
+function promptOf(asked: Asked): string {
+  return messages(asked).find(({ role }) => role === 'user')?.content ?? ''
+}
