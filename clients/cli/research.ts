@@ -1,11 +1,14 @@
 import type { Command } from 'commander'
 import { usage } from './refused.ts'
+import { addResearchAsk, addResearchShow } from './research-ask.ts'
 import { researchLines } from './research-lines.ts'
 import type { Session } from './session.ts'
 
-/** `sluice research validate`; it needs no server. */
+/** `sluice research ask|show|validate`; the last needs no server. */
 export function addResearch(parent: Command, session: Session): void {
-  const research = parent.command('research').description('payloads of the research chain')
+  const research = parent.command('research').description('ask the knowledge graph; payloads of the research chain')
+  addResearchAsk(research, session)
+  addResearchShow(research, session)
   research
     .command('validate')
     .description('check lines {"id","type","input"} from stdin; exit code 0 when all were answered (docs/research.md)')

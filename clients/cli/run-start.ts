@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
-import * as z from 'zod'
-import { callApi, chooseTarget, type Target } from './api.ts'
+import { chooseTarget } from './api.ts'
 import { type ChosenDocument, chooseDocument } from './choose-document.ts'
 import { plainText } from './plain-text.ts'
 import { readContext } from './read-context.ts'
 import { doubtfulInputs, runInputs } from './run-inputs.ts'
 import { runInside } from './run-inside.ts'
+import { isServerThere } from './server-there.ts'
 import type { Session } from './session.ts'
 import { type StartHow, startAndWatch, startOnly } from './start-run.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
@@ -53,7 +53,7 @@ async function runStart(session: Session, given: string | undefined, options: Ru
     session.warn(plainText(line))
   }
   const target = chooseTarget(session, options.url)
-  if (!target.named && !(await answers(target))) await runInside(session, chosen, how)
+  if (!target.named && !(await isServerThere(target))) await runInside(session, chosen, how)
   else if (options.watch === true || how.yes) process.exitCode = (await startAndWatch(session, target, how)).exitCode
   else await startOnly(session, target, how)
 }
@@ -72,14 +72,4 @@ function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): Sta
     ...(continues !== undefined && { continues }),
     ...(Object.keys(chosen).length > 0 && { options: chosen }),
   }
-}
-
-/** Whether a Sluice server is there; whatever else may listen on the port is none. */
-async function answers(target: Target): Promise<boolean> {
-  const health = z.looseObject({ status: z.literal('ok') })
-  const request = { path: '/api/health', signal: AbortSignal.timeout(2_000) }
-  return await callApi(target, health, request).then(
-    () => true,
-    () => false,
-  )
 }

@@ -28,7 +28,14 @@ export function askEvidence<T>(
   const { topic } = call.state.intent
   const fixed = Math.ceil((system.length + prompt(topic, []).length) / 4)
   const { answer_tokens, keep, data } = promptRoom(stage, fixed, roomFor(call))
-  const evidence = shown.map(({ entity_id, label, source, text, facts }) => ({ entity_id, label, source, text, facts }))
+  const evidence = shown.map(({ entity_id, label, source, text, facts, geo }) => ({
+    entity_id,
+    label,
+    source,
+    text,
+    facts,
+    geo,
+  }))
   return askModel(call, {
     system,
     prompt: prompt(topic, evidenceForPrompt(shown, data)),

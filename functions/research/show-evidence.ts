@@ -51,13 +51,13 @@ async function asStored(
   item: Evidence,
   { entity, labels, room }: { readonly entity: Entity; readonly labels: ReadonlyMap<string, string>; room: number },
 ): Promise<Shown> {
-  const { label, snippet, triples = [] } = entity
+  const { label, snippet, geo, triples = [] } = entity
   const body = room === 0 ? '' : (await bodyText(world.objects, tenant, entity)).slice(0, room)
   const text = body === '' ? (snippet ?? item.snippet_text) : body
   const facts = readableByRules(triples)
     .slice(0, MOST_FACTS)
     .map((triple) => factOf(triple, labels))
-  return { ...item, label, text, facts }
+  return { ...item, label, text, facts, ...(geo && { geo }) }
 }
 
 function factOf(triple: Triple, labels: ReadonlyMap<string, string>): ShownFact {

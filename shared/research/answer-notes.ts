@@ -28,3 +28,9 @@ export function isOwnLine(line: string, topic: string): boolean {
   const asked = new Set(plainWords(topic))
   return words?.split(', ').every((word) => asked.has(word)) === true
 }
+
+/** A no answer and notes on it, and nothing else: it claims nothing, so there is nothing it could cite. */
+export function isHonestNoAnswer(synthesis: string, topic: string): boolean {
+  const lines = synthesis.split('\n').filter((line) => line.trim() !== '')
+  return lines[0] === noAnswer(topic) && lines.every((line) => isOwnLine(line, topic))
+}

@@ -6,8 +6,9 @@ import { namesIn } from './names-in-question.ts'
 import { plainQuestion } from './plain-question.ts'
 import { questionPath } from './question-path.ts'
 import { termsOf } from './question-terms.ts'
-import type { ShownEvidence } from './shown-evidence.ts'
+import { factText, type ShownEvidence } from './shown-evidence.ts'
 import { solvePath } from './solve-path.ts'
+import { thingsFound } from './things-found.ts'
 
 /** What the evidence says to a question. */
 export interface Coverage {
@@ -29,6 +30,8 @@ export interface Coverage {
 
 /** Units of one answer. */
 const MAX_UNITS = 8
+/** Units of one that lists what fits a description. */
+const MAX_ALONG = 24
 /** Part of a long question that must be covered; what it asks for must be covered whole. */
 const ENOUGH = 0.75
 /** Terms of a question that is not long: all of them count. */
@@ -46,6 +49,9 @@ export function coverQuestion(topic: string, evidence: readonly ShownEvidence[])
   const units = evidenceUnits(evidence)
   const weights = weigh(terms, units)
   const labels = [...new Set(evidence.flatMap(({ label }) => label ?? []))]
+  const { places, isAll } = thingsFound(topic, evidence)
+  if (isAll)
+    return { units: [], missing: [], relation: [], share: places.length > 0 ? 1 : 0, covered: places.length > 0 }
   const along = alongPath(question, { evidence, labels, terms, weights })
   if (along !== undefined) return along
   const called = new Set(namesIn(question, labels).names)
@@ -79,13 +85,15 @@ interface Weighed {
 
 function alongPath(question: string, { evidence, labels, terms, weights }: Weighed): Coverage | undefined {
   const types = [...new Set(evidence.flatMap(({ entity_id }) => termsOf(entity_id.split('.')[4] ?? '')))]
-  const path = questionPath(question, { labels, types })
+  const predicates = evidence.flatMap(({ facts = [] }) => facts.map(({ predicate }) => predicate))
+  const relations = [...new Set(predicates)].flatMap((predicate) => termsOf(factText('', predicate, [])))
+  const path = questionPath(question, { labels, types, relations })
   const solved = path === undefined ? undefined : solvePath(path, evidence)
   if (path === undefined || solved === undefined) return undefined
   const { missing, unseen } = solved
   const total = sum(terms, weights)
   const share = total === 0 ? 0 : Math.max(0, total - sum(missing, weights)) / total
-  const units = solved.units.slice(0, MAX_UNITS)
+  const units = solved.units.slice(0, MAX_ALONG)
   return { units, missing, relation: terms, share, covered: units.length > 0, unseen, things: solved.things }
 }
 

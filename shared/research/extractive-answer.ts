@@ -7,6 +7,7 @@ import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
 import { plainName } from './plain-name.ts'
 import { wordsOfTerms } from './question-terms.ts'
 import type { ShownEvidence } from './shown-evidence.ts'
+import { thingsFound } from './things-found.ts'
 
 /**
  * An answer of quoted sentences and facts, each with the number of its evidence. Where they do not say what is asked,
@@ -16,9 +17,11 @@ export function extractiveAnswer(topic: string, evidence: readonly ShownEvidence
   const coverage = coverQuestion(topic, evidence)
   if (coverage.covered) {
     const compared = compareFacts(topic, evidence)
-    const lines = compared === undefined ? unitsToSay(coverage, evidence).map(line) : [compared]
+    const found = thingsFound(topic, evidence)
+    const said = found.isAll ? [] : unitsToSay(coverage, evidence).map(line)
+    const lines = compared === undefined ? said : [compared]
     const more = (coverage.things ?? 0) > 1 ? [MORE_MAY_FIT] : []
-    return [...lines, ...listed(evidence), ...more, EXTRACTIVE_NOTE].join('\n')
+    return [...lines, ...listed(found.places, evidence), ...more, EXTRACTIVE_NOTE].join('\n')
   }
   const lacking = wordsOfTerms(topic, coverage.missing)
   const told = lacking.length === 0 ? [] : [`Note: no evidence linked to the question says: ${lacking.join(', ')}.`]
@@ -36,10 +39,11 @@ function unitsToSay({ units, relation }: Coverage, evidence: readonly ShownEvide
 const KNOWN = 4
 
 /** What a box or a time range found is itself an answer: its items by name. */
-function listed(evidence: readonly ShownEvidence[]): readonly string[] {
-  const found = evidence.flatMap(({ source, label, entity_id }, place) =>
-    source === 'spatial' || source === 'temporal_range' ? [`${plainName(label ?? entity_id)} [${place + 1}]`] : [],
-  )
+function listed(places: readonly number[], evidence: readonly ShownEvidence[]): readonly string[] {
+  const found = places.flatMap((place) => {
+    const item = evidence[place - 1]
+    return item === undefined ? [] : [`${plainName(item.label ?? item.entity_id)} [${place}]`]
+  })
   return found.length === 0 ? [] : [`${oneSentence(`Found there: ${found.slice(0, LISTED).join(', ')}`)}.`]
 }
 
@@ -50,7 +54,8 @@ function line({ kind, text, n }: EvidenceUnit): string {
   return kind === 'fact' ? `${oneSentence(text)} [${n}].` : `“${text.replace(/[“”]/g, '"')}” [${n}]`
 }
 
-/** A name may end a sentence in its middle; then the rest of the line would cite nothing. */
+/** A name may end a sentence in its middle; then the rest of the line would cite nothing: `Washington DC`. */
 function oneSentence(text: string): string {
-  return sentencesIn(`${text} X`).length < 2 ? text : text.replace(/[!?…。！？]|\.(?!\p{N})/gu, ';')
+  if (sentencesIn(`${text} X`).length < 2) return text
+  return text.replace(/(?<=(?<![\p{L}\p{N}])\p{Lu})\.(?!\p{N})/gu, '').replace(/[!?…。！？]|\.(?!\p{N})/gu, ';')
 }

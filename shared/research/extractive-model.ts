@@ -13,6 +13,7 @@ const ShownEvidenceSchema = z.object({
   source: z.string().optional(),
   text: z.string().optional(),
   facts: z.array(FactSchema).optional(),
+  geo: z.object({ lat: z.number(), lon: z.number() }).optional(),
 })
 const evidence = z.array(ShownEvidenceSchema)
 

@@ -1,3 +1,5 @@
+import { nearPlace } from './near-place.ts'
+
 /** A box of degrees; `west` may be larger than `east`: then it crosses the 180th meridian. */
 export interface GeoBounds {
   readonly north: number
@@ -8,10 +10,9 @@ export interface GeoBounds {
 
 /** The box around `within 5 km of 59.91, 10.75` (km, m, miles or mi). A place off the globe is none. */
 export function geoBounds(text: string): GeoBounds | undefined {
-  const [, radius, unit = '', lat, lon] = WITHIN.exec(text) ?? []
-  const [latitude, longitude] = [Number(lat), Number(lon)]
-  if (radius === undefined || Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return undefined
-  const kilometres = Number(radius) * (KILOMETRES[unit.toLowerCase()] ?? 1.609344)
+  const near = nearPlace(text)
+  if (near === undefined) return undefined
+  const { lat: latitude, lon: longitude, kilometres } = near
   const high = kilometres / KILOMETRES_A_DEGREE
   const [north, south] = [Math.min(90, latitude + high), Math.max(-90, latitude - high)]
   // Around a pole every longitude is near.
@@ -29,24 +30,6 @@ export function zoneName(text: string): string | undefined {
   return before === undefined || NO_NAMES.has(before.toLowerCase()) ? undefined : `${before} ${last?.toLowerCase()}`
 }
 
-const NUMBER = '(-?\\d{1,3}(?:\\.\\d{1,15})?)'
-/** The pattern of geoBounds(). */
-export const WITHIN = new RegExp(
-  `\\bwithin {0,3}(\\d{1,6}(?:\\.\\d{1,6})?) {0,3}(km|kilometres?|kilometers?|metres?|meters?|m|miles?|mi)\\.? {1,3}of {1,3}\\(?${NUMBER} {0,3},? {0,3}${NUMBER}(?![\\d.]*\\d)`,
-  'i',
-)
-const KILOMETRES: Readonly<Record<string, number>> = {
-  km: 1,
-  kilometre: 1,
-  kilometres: 1,
-  kilometer: 1,
-  kilometers: 1,
-  m: 0.001,
-  metre: 0.001,
-  metres: 0.001,
-  meter: 0.001,
-  meters: 0.001,
-}
 /** A degree of latitude, and one of longitude at the equator. */
 const KILOMETRES_A_DEGREE = 111.32
 

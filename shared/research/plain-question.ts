@@ -1,4 +1,4 @@
-import { WITHIN } from './place-words.ts'
+import { WITHIN } from './near-place.ts'
 import { TIME_WORDS } from './time-words.ts'
 
 /** A question without the words that became a time range or a box: those chose the evidence, it need not repeat them. */

@@ -28,15 +28,23 @@ interface Known {
   readonly labels: readonly string[]
   /** Terms. */
   readonly types: readonly string[]
+  /** Terms of predicates. */
+  readonly relations: readonly string[]
 }
 
 /**
  * Reads `What is the capital of the country that borders France and Spain?` and `Which countries border both Germany and
  * Italy?` for what they ask and what they describe. undefined: a question of another form; most name what they ask about.
  */
-export function questionPath(question: string, { labels, types }: Known): QuestionPath | undefined {
+export function questionPath(question: string, { labels, types, relations }: Known): QuestionPath | undefined {
   const { rest } = namesIn(question, [])
-  const words = rest.replace(OPENING, ' ').replace(AS_CLAUSE, ' that $1')
+  const words = rest
+    .replace(OPENING, ' ')
+    .replace(AS_CLAUSE, ' that $1')
+    // `whose capital is Lima and borders Brazil`: another clause.
+    .replace(/ (and|but) (\S+)(?= )/g, (text, and: string, word: string) =>
+      termsOf(word).some((term) => relations.includes(term)) ? ` ${and} that ${word}` : text,
+    )
   const [first, ...clauses] = words.split(CONNECTOR).map((part) => namesIn(part, labels))
   if (first === undefined) return undefined
   if (clauses.length === 0) return whichOnes(first, types)
@@ -45,7 +53,7 @@ export function questionPath(question: string, { labels, types }: Known): Questi
 }
 
 /** The words a question begins with; they ask, and describe nothing. */
-const OPENING = /^ (?:(?:in|on|of|to|from|by) )?(?:which|what|whose|who|where)\b/
+const OPENING = /^ (?:(?:in|on|of|to|from|by) )?(?:which|what|whose|who|where|how many|list|name)\b(?: all)?/
 const AS_CLAUSE = / (bordering|neighbouring|neighboring|using|speaking|containing)\b/g
 const CONNECTOR = / (?:(?:in|on|of|to|by) )?(?:that|which|whose|who|where)(?= )/
 const AND = / (?:and|but) $/
@@ -56,8 +64,6 @@ type Part = ReturnType<typeof namesIn>
 function whichOnes({ names, rest }: Part, types: readonly string[]): QuestionPath | undefined {
   const [type, ...terms] = termsOf(rest)
   if (names.length === 0 || type === undefined || !types.includes(type)) return undefined
-  // One name and a relation: what is said of the named thing itself answers it.
-  if (names.length === 1 && terms.length > 0) return undefined
   return { asked: [], steps: [{ type, relations: [{ terms, names }] }] }
 }
 

@@ -1,4 +1,4 @@
-import { NONE_QUOTED } from './answer-notes.ts'
+import { isHonestNoAnswer, NONE_QUOTED } from './answer-notes.ts'
 import { type CitedEvidence, checkSynthesis, type SentenceFinding } from './check-synthesis.ts'
 import { claimLines } from './claim-sentences.ts'
 import { echoEvidence, noAnswer } from './degraded-result.ts'
@@ -15,7 +15,8 @@ export interface RepairedSynthesis {
 /**
  * What becomes of an answer that still does not hold after it was asked for once more: unknown references are taken
  * out, and so are sentences whose quotations or numbers are not in what they cite, each with a note. Where no reference
- * is left, the first items of evidence are shown. Without evidence it is no answer, whatever was written.
+ * is left, the first items of evidence are shown. Without evidence it is no answer, whatever was written; an honest no
+ * answer stands as it is.
  */
 export function repairSynthesis(
   topic: string,
@@ -23,6 +24,7 @@ export function repairSynthesis(
   evidence: readonly (CitedEvidence & Evidence)[],
 ): RepairedSynthesis {
   if (evidence.length === 0) return { synthesis: noAnswer(topic), degraded_reason: 'there is no evidence' }
+  if (isHonestNoAnswer(synthesis, topic)) return { synthesis }
   const unknown = new Set(checkSynthesis(topic, synthesis, evidence).flatMap(({ unknown_refs }) => unknown_refs))
   const known = unknown.size === 0 ? synthesis : withoutRefs(synthesis, unknown)
   const { text, taken, cites } = withoutFalse(topic, known, evidence)

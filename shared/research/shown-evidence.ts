@@ -10,6 +10,8 @@ export interface ShownEvidence {
   readonly text?: string | undefined
   /** Its triples, those opaque to rules left out. */
   readonly facts?: readonly ShownFact[] | undefined
+  /** Degrees. */
+  readonly geo?: { readonly lat: number; readonly lon: number } | undefined
 }
 
 export interface ShownFact {

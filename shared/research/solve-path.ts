@@ -27,6 +27,8 @@ export function solvePath(path: QuestionPath, evidence: readonly ShownEvidence[]
   for (const step of path.steps.toReversed()) {
     const next = found
     found = items.flatMap((item) => fitting(item, { step, next, items }))
+    const own = saidByNamed(path, found, items)
+    if (own !== undefined) return { units: own, missing: [], unseen: [], things: 1 }
     if (found.length === 0) return { units: [], missing: wanted(path), unseen: unseenOf(step, evidence), things: 0 }
   }
   const answers = (found ?? []).map(({ known, proof }) => ({ proof, said: sayOf(known, path.asked) }))
@@ -54,17 +56,33 @@ interface Search {
   readonly items: readonly Known[]
 }
 
-/** Relations of the evidence; where none is named and nothing else asked, one the named thing does not state itself. */
-function isOfFacts({ asked, steps }: QuestionPath, evidence: readonly ShownEvidence[]): boolean {
-  const isPlain = asked.length === 0 && steps.length === 1
-  return steps.every(({ type, relations }) =>
-    relations.every(({ terms, names }) => {
-      if (terms.length > 0)
-        return evidence.some(({ facts = [] }) => facts.some(({ predicate }) => says(predicate, terms)))
-      const named = evidence.filter(({ label = '' }) => names.includes(label))
-      return !isPlain || named.every(({ facts = [] }) => leadingBack(type, facts).length === 0)
-    }),
-  )
+/**
+ * `Which countries border Norway?` and `Which country is Oslo in?` ask of one thing what it may state itself: `Norway,
+ * borders: Sweden, Finland`. It stands for all of them where it names each that says it from its side.
+ */
+function saidByNamed(
+  { asked, steps }: QuestionPath,
+  found: readonly Fitting[],
+  items: readonly Known[],
+): readonly EvidenceUnit[] | undefined {
+  const [step, ...others] = steps
+  const [relation, ...more] = step?.relations ?? []
+  const [name, ...names] = relation?.names ?? []
+  if (relation === undefined || others.length + more.length + names.length + asked.length > 0) return undefined
+  for (const { item, units } of items.filter((one) => one.item.label === name)) {
+    const isNamed = relation.terms.length > 0
+    const facts = isNamed ? factsOf(item, relation) : leadingBack(step?.type, item.facts ?? [])
+    const objects = new Set(facts.map(({ object_id }) => object_id))
+    const isAll = !isNamed || found.every(({ known }) => objects.has(known.item.entity_id))
+    if (facts.length > 0 && isAll) return unitsOf(facts, units)
+  }
+  return undefined
+}
+
+/** Every word of a relation is one of the evidence's. One that mixes two of them fits nothing, and that is said. */
+function isOfFacts({ steps }: QuestionPath, evidence: readonly ShownEvidence[]): boolean {
+  const known = new Set(evidence.flatMap(({ facts = [] }) => facts.flatMap(({ predicate }) => wordsOf(predicate))))
+  return steps.every(({ relations }) => relations.every(({ terms }) => terms.every((term) => known.has(term))))
 }
 
 function fitting(known: Known, search: Search): readonly Fitting[] {
@@ -120,7 +138,9 @@ function factsOf({ facts = [] }: ShownEvidence, { terms }: PathRelation): readon
 
 /** `Bergen, country: Norway`: what is said of the named thing leads to what is described, by the word of its type. */
 function leadingBack(type: string | undefined, facts: readonly ShownFact[]): readonly ShownFact[] {
-  return type === undefined ? [] : facts.filter(({ predicate }) => says(predicate, [type]))
+  return type === undefined
+    ? []
+    : facts.filter(({ predicate, object_id }) => object_id !== undefined && says(predicate, [type]))
 }
 
 function unitsOf(facts: readonly ShownFact[], units: readonly EvidenceUnit[]): readonly EvidenceUnit[] {

@@ -64,6 +64,15 @@ const ANSWERED: readonly (readonly [string, readonly ShownEvidence[], readonly s
     ['Spain, borders:', 'Spain, capital: Madrid', 'Spain, area km2: 505992'],
   ],
   [
+    'What is the area of the country whose capital is Madrid and borders France?',
+    [...IBERIA, ...shown('Madrid')],
+    ['Spain, capital: Madrid', 'Spain, borders:', 'Spain, area km2: 505992'],
+  ],
+  ['Which countries border Norway?', NORTH, ['Norway, borders: Finland, Sweden, Russia']],
+  ['How many countries border Norway?', NORTH, ['Norway, borders: Finland, Sweden, Russia']],
+  ['Which countries are in Europe?', shown('Europe', 'Norway', 'Peru'), ['Norway, region: Europe']],
+  ['Which country is Oslo in?', NORTH, ['Oslo, country: Norway']],
+  [
     'What languages are spoken in countries whose currency is the Swiss franc?',
     ALPS,
     [
@@ -110,12 +119,27 @@ describe('a question that describes what it asks about', () => {
   })
 })
 
+describe('a question for what lies somewhere', () => {
+  const evidence = ['Bern', 'Fribourg', 'Zürich', 'Switzerland'].flatMap((label) =>
+    shown(label).map((item) => ({ ...item, geo: ATLAS.get(item.entity_id)?.geo })),
+  )
+  const said = (topic: string) => extractiveAnswer(topic, evidence).split('\n').slice(0, -1)
+
+  test.each([
+    ['Which cities are within 40 km of 46.8,7.1?', ['Found there: Fribourg [2], Bern [1].']],
+    ['What places are within 90 km of 46.8,7.1?', ['Found there: Fribourg [2], Bern [1], Switzerland [4].']],
+    [
+      'Which cities are within 20 km of 10,10?',
+      ['No answer found in the graph for: Which cities are within 20 km of 10,10?'],
+    ],
+  ])('%s', (topic, lines) => expect(said(topic)).toEqual(lines))
+})
+
 describe('questionPath()', () => {
-  const known = { labels: ['France', 'Spain', 'Oslo'], types: ['country', 'city'] }
+  const known = { labels: ['France', 'Spain', 'Oslo'], types: ['country', 'city'], relations: ['capital', 'border'] }
 
   test.each([
     ['What is the capital of Spain?'],
-    ['Which countries border Spain?'],
     ['Is France larger than Spain?'],
     ['What is the capital of Spain, which borders France?'],
     ['Who is the king that nobody knows?'],
