@@ -2,7 +2,7 @@ import { completes } from '../../emulators/openai-server.ts'
 import { type Asked, type Behaviour, type ProviderServer, serveProvider } from '../../emulators/provider-server.ts'
 
 /** What a language model says to one kind of question; a function is told how often it was asked that. */
-export type Said = string | object | Behaviour
+type Said = string | object
 type Reply = Said | ((nth: number, prompt: string) => Said)
 
 export interface Script {
@@ -19,6 +19,12 @@ const BEGINNINGS: Readonly<Record<keyof Script, string>> = {
   assess: 'You judge whether evidence',
   answer: 'You answer a question',
 }
+
+/** Not an answer but whatever a server may do. */
+export function does(behaviour: Behaviour): Said {
+  return { [DOES]: behaviour }
+}
+const DOES = Symbol('does')
 
 export interface ModelServer extends ProviderServer {
   /** Settings of a place that asks this model. */
@@ -56,16 +62,8 @@ export async function startModel(
 }
 
 function behaviour(reply: Reply | undefined, nth: number, prompt: string): Behaviour {
-  if (typeof reply !== 'function') return said(reply ?? 'no answer was written for this')
-  // A behaviour takes a response first, a reply a number: both are functions of two.
-  return (response, asked) => {
-    const made = (reply as (nth: number, prompt: string) => Said)(nth, prompt)
-    return said(made)(response, asked)
-  }
-}
-
-function said(one: Said): Behaviour {
-  if (typeof one === 'function') return one as Behaviour
+  const one = typeof reply === 'function' ? reply(nth, prompt) : (reply ?? 'no answer was written for this')
+  if (typeof one === 'object' && DOES in one) return one[DOES] as Behaviour
   return completes(typeof one === 'string' ? one : JSON.stringify(one))
 }
 
