@@ -189,26 +189,30 @@ async function createMachines(templates: DeployedTemplates, aws: ConstructorPara
 const MINUTE_MS = 1_000
 
 function startSchedule(templates: DeployedTemplates, call: (arn: string, input: unknown) => Promise<unknown>) {
-  const { ScheduleExpression, Targets } = one(
-    templates,
-    'AWS::Events::Rule',
-    (rule) => rule.ScheduleExpression !== undefined,
-  )
-  const [, every] = /^rate\((\d+) minutes?\)$/.exec(String(ScheduleExpression)) ?? []
-  const targets = Targets as readonly { readonly Arn: string; readonly Input: string }[]
   const underWay = new Set<Promise<unknown>>()
-  const timer = setInterval(() => {
-    for (const { Arn, Input } of targets) {
-      const done = call(Arn, JSON.parse(Input))
-        .catch(() => {})
-        .finally(() => underWay.delete(done))
-      underWay.add(done)
+  const timers = templates.all('AWS::Events::Rule').flatMap(({ properties: { ScheduleExpression, Targets } }) => {
+    if (ScheduleExpression === undefined) return []
+    const targets = Targets as readonly { readonly Arn: string; readonly Input: string }[]
+    const tick = () => {
+      for (const { Arn, Input } of targets) {
+        const done = call(Arn, JSON.parse(Input))
+          .catch(() => {})
+          .finally(() => underWay.delete(done))
+        underWay.add(done)
+      }
     }
-  }, Number(every) * MINUTE_MS)
+    return [setInterval(tick, minutesOf(String(ScheduleExpression)) * MINUTE_MS)]
+  })
   return {
     async close() {
-      clearInterval(timer)
+      for (const timer of timers) clearInterval(timer)
       await Promise.all(underWay)
     },
   }
+}
+
+function minutesOf(rate: string): number {
+  const [, count, unit] = /^rate\((\d+) (minute|day)s?\)$/.exec(rate) ?? []
+  if (count === undefined) throw new Error(`a schedule ${rate}, which this reader does not know`)
+  return Number(count) * (unit === 'day' ? 1_440 : 1)
 }

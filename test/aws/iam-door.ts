@@ -64,8 +64,7 @@ const WISHES: Readonly<Record<keyof Services, Read>> = {
     const tables: readonly string[] =
       input.TableName === undefined ? Object.keys(input.RequestItems) : [input.TableName]
     const index = input.IndexName === undefined ? '' : `/index/${input.IndexName}`
-    const pk = (input.Item ?? input.Key)?.pk?.S
-    const leadingKeys = pk === undefined ? [] : [String(pk)]
+    const leadingKeys = leadingKeysOf(input)
     return tables.map((table) => ({ action, resource: arn('dynamodb', `table/${table}${index}`), leadingKeys }))
   },
   s3(request) {
@@ -94,6 +93,34 @@ const WISHES: Readonly<Record<keyof Services, Read>> = {
     { action: 'secretsmanager:GetSecretValue', resource: JSON.parse(body.toString()).SecretId },
   ],
   ssm: (_request, body) => [{ action: 'ssm:GetParameter', resource: JSON.parse(body.toString()).Name }],
+}
+
+/** Of one item, of a batch, or of a query, whose first condition is that its partition is this one. */
+function leadingKeysOf(input: DynamodbInput): readonly string[] {
+  const { Item, Key, RequestItems = {}, KeyConditionExpression = '', ExpressionAttributeValues = {} } = input
+  const batches = Object.values(RequestItems).flatMap((batch) => ('Keys' in batch ? batch.Keys : batch.map(writtenIn)))
+  const [, asked = ''] = /^\(?[#\w]+ = (:\w+)/.exec(KeyConditionExpression) ?? []
+  const queried = ExpressionAttributeValues[asked]
+  if (KeyConditionExpression !== '' && queried === undefined) throw new Error(`a query by ${KeyConditionExpression}`)
+  const keys = [Item?.pk, Key?.pk, ...batches.map(({ pk }) => pk), queried]
+  return keys.flatMap((key) => key?.S ?? [])
+}
+
+type Item = Readonly<Record<string, { readonly S?: string }>>
+interface Written {
+  readonly PutRequest?: { readonly Item: Item }
+  readonly DeleteRequest?: { readonly Key: Item }
+}
+interface DynamodbInput {
+  readonly Item?: Item
+  readonly Key?: Item
+  readonly RequestItems?: Readonly<Record<string, { readonly Keys: readonly Item[] } | readonly Written[]>>
+  readonly KeyConditionExpression?: string
+  readonly ExpressionAttributeValues?: Item
+}
+
+function writtenIn({ PutRequest, DeleteRequest }: Written): Item {
+  return PutRequest?.Item ?? DeleteRequest?.Key ?? {}
 }
 
 function arn(service: string, resource: string): string {

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { FromSandbox, ToSandbox } from './sandbox-messages.ts'
 
@@ -86,8 +89,10 @@ function functionError(name: string, message: string, stack = ''): Error {
 }
 
 async function startWorker({ index, env, streams }: FunctionTemplate, logs: string[]): Promise<Worker> {
+  // A disk of its own.
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'sluice-sandbox-'))
   const worker = new Worker(new URL('./sandbox-worker.ts', import.meta.url), {
-    env: { ...env },
+    env: { ...env, TMPDIR },
     workerData: { index, streams },
     execArgv: [],
     stdout: true,
@@ -98,6 +103,7 @@ async function startWorker({ index, env, streams }: FunctionTemplate, logs: stri
     output.on('data', (text: string) => logs.push(text))
   }
   worker.setMaxListeners(0)
+  worker.once('exit', () => rmSync(TMPDIR, { recursive: true, force: true }))
   await once(worker, 'message')
   return worker
 }

@@ -247,7 +247,9 @@ describe('the API', () => {
       .all('AWS::Lambda::Permission')
       .filter(({ Properties: p }) => p.Principal === 'apigateway.amazonaws.com')
     expect(callers).toHaveLength(SERVED.length)
-    expect(callers.filter(({ Properties: p }) => !/\/(GET|POST|PATCH|PUT|DELETE)\//.test(textOf(p.SourceArn)))).toEqual([])
+    expect(callers.filter(({ Properties: p }) => !/\/(GET|POST|PATCH|PUT|DELETE)\//.test(textOf(p.SourceArn)))).toEqual(
+      [],
+    )
   })
 })
 

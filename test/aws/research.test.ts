@@ -1,0 +1,143 @@
+import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
+import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
+import { type Caller, callerOf } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+
+let place: Deployment
+let caller: Caller
+let states: SFNClient
+
+beforeAll(async () => {
+  place = await deploy(inject('assembly'))
+  caller = callerOf(place.api.url)
+  states = new SFNClient(place.states.aws)
+})
+afterAll(async () => {
+  states.destroy()
+  await place.close()
+})
+
+const AT = '2026-11-22T08:00:00.000Z'
+const idOf = (type: string, name: string) => `acme.ops.geo.atlas.${type}.${name}`
+const says = (subject: string, predicate: string, object: string) => ({
+  subject,
+  predicate,
+  object,
+  source: 'import',
+  timestamp: AT,
+})
+
+const country = (name: string, capital: string, borders: readonly string[]) => {
+  const entity_id = idOf('country', name.toLowerCase())
+  return {
+    entity_id,
+    label: name,
+    snippet: `${name} is a country. The capital of ${name} is ${capital}.`,
+    triples: [
+      says(entity_id, 'geo.capital', idOf('city', capital.toLowerCase())),
+      ...borders.map((other) => says(entity_id, 'geo.borders', idOf('country', other.toLowerCase()))),
+    ],
+  }
+}
+const city = (name: string) => ({ entity_id: idOf('city', name.toLowerCase()), label: name })
+
+const COUNTRIES = [
+  country('Norway', 'Oslo', ['Sweden', 'Finland']),
+  country('Sweden', 'Stockholm', ['Norway', 'Finland']),
+  country('Finland', 'Helsinki', ['Norway', 'Sweden']),
+]
+const put = async (entities: readonly object[]) => {
+  const { status, json, text } = await caller.call('PUT', '/api/graph/entities', { entities })
+  expect([status, text]).toEqual([200, expect.any(String)])
+  return GRAPH_ROUTES['put-entities'].answer.parse(json).results
+}
+const found = async (q: string) => {
+  const { json } = await caller.call('GET', `/api/graph/search?q=${encodeURIComponent(q)}`)
+  return GRAPH_ROUTES['search-graph'].answer.parse(json).hits.map(({ entity_id }) => entity_id)
+}
+const ask = async (topic: string) => {
+  const { status, json, text } = await caller.call('POST', '/api/research', { topic })
+  if (status !== 201) throw new Error(`ask: ${status} ${text}`)
+  const run_id = String(json.run_id)
+  for (let tries = 0; tries < 4; tries += 1) {
+    const answer = await caller.call('GET', `/api/research/${run_id}?wait=20`)
+    if (answer.status === 200) return RESEARCH_ROUTES['get-research'].answer.parse(answer.json)
+    expect(answer.status).toBe(202)
+  }
+  throw new Error(`no answer of ${run_id}`)
+}
+
+describe('the graph on AWS', () => {
+  test('takes entities, says what became of each, and the same again changes nothing', async () => {
+    const entities = [...COUNTRIES, ...['Oslo', 'Stockholm', 'Helsinki'].map(city)]
+    const results = await put([...entities, { entity_id: 'no' }])
+    expect(results.map(({ outcome }) => outcome)).toEqual([...entities.map(() => 'created'), undefined])
+    expect((await put(entities)).map(({ outcome }) => outcome)).toEqual(entities.map(() => 'unchanged'))
+    const { json } = await caller.call('GET', `/api/graph/entities/${idOf('country', 'norway')}`)
+    expect(json.entity).toMatchObject({ label: 'Norway' })
+    const near = await caller.call('GET', `/api/graph/entities/${idOf('city', 'oslo')}/neighbors?direction=in`)
+    expect(near.json.entities).toMatchObject([{ entity_id: idOf('country', 'norway') }])
+  })
+
+  test('is searchable soon, with the bodies of its entities, and no longer has what was deleted', async () => {
+    const text = 'Fjords were carved by glaciers during the ice ages.'
+    const body = await fetch(`${place.api.url}/api/objects`, {
+      method: 'PUT',
+      headers: { authorization: AUTHORIZATION, 'content-type': 'text/plain' },
+      body: text,
+    })
+    const { ref, sha256 } = (await body.json()) as { readonly ref: string; readonly sha256: string }
+    expect((await caller.call('GET', `/api/objects/${sha256}`)).text).toBe(text)
+    const entity_id = idOf('article', 'fjords')
+    await put([{ entity_id, label: 'Fjords', objectstore_ref: ref }])
+    await expect.poll(() => found('glaciers'), { timeout: 30_000, interval: 500 }).toEqual([entity_id])
+    expect((await caller.call('DELETE', `/api/graph/entities/${entity_id}`)).json).toMatchObject({ outcome: 'deleted' })
+    await expect.poll(() => found('glaciers'), { timeout: 30_000, interval: 500 }).toEqual([])
+  })
+
+  test('adds triples to what is there', async () => {
+    const triples = [says(idOf('country', 'norway'), 'geo.currency', 'Krone')]
+    const { status, json } = await caller.call('PUT', '/api/graph/triples', { triples })
+    expect([status, json]).toMatchObject([200, { results: [{ ok: true, outcome: 'updated' }] }])
+  })
+})
+
+describe('the research chain on AWS', () => {
+  test('answers a question from the graph, on its own machine, with the evidence and the steps', async () => {
+    await expect.poll(() => found('capital of Norway'), { timeout: 30_000 }).toContain(idOf('country', 'norway'))
+    const answer = await ask('What is the capital of Norway?')
+    expect(answer).toMatchObject({ state: 'completed', result: { synthesis: expect.stringContaining('Oslo') } })
+    expect(answer.result?.evidence?.map(({ entity_id }) => entity_id)).toContain(idOf('country', 'norway'))
+    expect(answer.trace[0]).toMatchObject({ stage: 'nl_classify', n: 0 })
+    expect(answer.trace.at(-1)).toMatchObject({ stage: 'synthesize_answer' })
+    const executionArn = `arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-research:${answer.run_id}`
+    await expect
+      .poll(() => states.send(new DescribeExecutionCommand({ executionArn })), { timeout: 10_000 })
+      .toMatchObject({ status: 'SUCCEEDED' })
+    const loop = await caller.call('GET', `/api/graph/entities/main.sluice.research.chain.loop.${answer.run_id}`)
+    expect(JSON.stringify(loop.json)).toContain('"research.requested"')
+  })
+
+  test('what the graph does not know has no answer, and says so', async () => {
+    const answer = await ask('Who composed the opera Zanzibar Nights?')
+    expect(answer.state).toBe('completed')
+    expect(answer.result?.synthesis).toMatch(/no answer/i)
+  })
+
+  test('a question is found by its run, and by nobody of another kind', async () => {
+    const { run_id } = await ask('Which countries border Sweden?')
+    const { json } = await caller.call('GET', `/api/dag/runs/${run_id}`)
+    expect(json.run).toMatchObject({ run_id, dag_name: 'research', state: 'completed' })
+    const other = await caller.start({ name: 'basic', inputs: { goal: 'x' } })
+    expect((await caller.call('GET', `/api/research/${other}`)).status).toBe(404)
+  })
+})
+
+test('nobody was refused what he needed', () => {
+  expect(place.door.denied).toEqual([])
+})
+
+const AUTHORIZATION =
+  'AWS4-HMAC-SHA256 Credential=Deployer/20261122/eu-central-1/execute-api/aws4_request, SignedHeaders=host, Signature=0'
