@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { readEvidence } from '../../../shared/goals/evidence.ts'
+import { parseMarkers } from '../../../shared/goals/marker.ts'
+import { MARKER_TYPES } from '../../../shared/goals/marker-types.ts'
+
+const keys = (text: string) =>
+  parseMarkers(text).map(
+    ({ type, subtype, content }) => `${type}${subtype === undefined ? '' : `:${subtype}`} ${content}`,
+  )
+
+describe('parseMarkers()', () => {
+  test('reads type, subtype, attributes, content and line', () => {
+    expect(parseMarkers('prose\n  [METRIC:cv_accuracy:folds=5:mode=a=b:strict]   0.91 (mean)  \n')).toEqual([
+      {
+        type: 'METRIC',
+        subtype: 'cv_accuracy',
+        attributes: { folds: '5', mode: 'a=b', strict: '' },
+        content: '0.91 (mean)',
+        line: 2,
+        known: true,
+      },
+    ])
+  })
+
+  test('the subtype is the first attribute without =, wherever it stands', () => {
+    expect(parseMarkers('[STAGE:id=S01:begin] x')[0]).toMatchObject({ subtype: 'begin', attributes: { id: 'S01' } })
+    const [only] = parseMarkers('[DATA:format=csv] x')
+    expect(only).toMatchObject({ attributes: { format: 'csv' } })
+    expect(only).not.toHaveProperty('subtype')
+    expect(parseMarkers('[FINDING] x')[0]).not.toHaveProperty('subtype')
+  })
+
+  test('- and _ are equal in types and subtypes', () => {
+    expect(keys('[NEXT-STEP] a\n[STAT:effect-size] b\n[METRIC:cv-a_b] c')).toEqual([
+      'NEXT_STEP a',
+      'STAT:effect_size b',
+      'METRIC:cv_a_b c',
+    ])
+  })
+
+  test('a citation keeps its colons, equals signs and dashes', () => {
+    const [marker] = parseMarkers('[CITATION:doi:10.1000/a-b=c] "words"')
+    expect(marker).toMatchObject({ subtype: 'doi:10.1000/a-b=c', attributes: {}, content: '"words"' })
+  })
+
+  test('CRLF is LF, and white space before the bracket is nothing', () => {
+    expect(keys('[METRIC:a] 1\r\n\t [METRIC:b] 2\r\n')).toEqual(['METRIC:a 1', 'METRIC:b 2'])
+    expect(keys('\uFEFF[METRIC:a] 1')).toEqual(['METRIC:a 1'])
+  })
+
+  test('an empty content is one, and a line of its own', () => {
+    expect(keys('[METRIC:a]\n[METRIC:b]')).toEqual(['METRIC:a ', 'METRIC:b '])
+  })
+
+  test.each([
+    'The result is [METRIC:a] 1',
+    '> [METRIC:a] 1',
+    '"[METRIC:a] 1"',
+    '- [METRIC:a] 1',
+    '[metric:a] 1',
+    '[Metric:a] 1',
+    '[METRIC:a 1',
+    '[METRIC:] 1',
+    '[] 1',
+    '[1] 1',
+    '[-METRIC] 1',
+    '[METRIC a] 1',
+    '\\[METRIC:a] 1',
+    '[[METRIC:a]] 1',
+  ])('%s is prose', (line) => {
+    expect(parseMarkers(line)).toEqual([])
+  })
+
+  test('there is one marker a line: what follows belongs to its content', () => {
+    expect(keys('[METRIC:a] 1 [METRIC:b] 2')).toEqual(['METRIC:a 1 [METRIC:b] 2'])
+  })
+
+  test('unknown types are kept and flagged', () => {
+    const markers = parseMarkers('[WHATEVER:x] 1\n[FINDING] y')
+    expect(markers.map(({ type, known }) => [type, known])).toEqual([
+      ['WHATEVER', false],
+      ['FINDING', true],
+    ])
+  })
+
+  test('attributes named like members of every object are attributes', () => {
+    const [marker] = parseMarkers('[METRIC:a:__proto__=1:constructor=2] 3')
+    expect(Object.entries(marker?.attributes ?? {})).toEqual([
+      ['__proto__', '1'],
+      ['constructor', '2'],
+    ])
+  })
+
+  test('a separator of lines that is no \\n stays in the content', () => {
+    expect(parseMarkers('[METRIC:a] 1\u2028[METRIC:b] 2')).toHaveLength(1)
+  })
+
+  test('every type of the taxonomy parses as known', () => {
+    for (const type of MARKER_TYPES.keys()) expect(parseMarkers(`[${type}] x`)[0]).toMatchObject({ type, known: true })
+    expect([...MARKER_TYPES.values()].every((words) => words.length > 5)).toBe(true)
+  })
+})
+
+describe('readEvidence()', () => {
+  test('each marker knows its block, attempt, seq and text', () => {
+    const { markers, artifacts } = readEvidence(
+      [
+        { text: '[METRIC:a] 1', block: 'train', attempt: 2, seq: 7 },
+        { text: 'x\n[METRIC:b] 2', block: 'test', attempt: 1, seq: 9 },
+      ],
+      [{ name: 'm.pkl', bytes: 3 }],
+    )
+    expect(
+      markers.map(({ subtype, block, attempt, seq, line, text }) => [subtype, block, attempt, seq, line, text]),
+    ).toEqual([
+      ['a', 'train', 2, 7, 1, 0],
+      ['b', 'test', 1, 9, 2, 1],
+    ])
+    expect(artifacts).toEqual([{ name: 'm.pkl', bytes: 3 }])
+  })
+
+  test('texts that know their seq are put into event order', () => {
+    const texts = [
+      { text: '[METRIC:late] 1', seq: 9 },
+      { text: '[METRIC:early] 1', seq: 2 },
+    ]
+    expect(readEvidence(texts).markers.map(({ subtype, text }) => [subtype, text])).toEqual([
+      ['early', 0],
+      ['late', 1],
+    ])
+  })
+
+  test('as soon as one does not, they stay as given', () => {
+    const texts = [{ text: '[METRIC:a] 1', seq: 9 }, { text: '[METRIC:b] 1' }, { text: '[METRIC:c] 1', seq: 1 }]
+    expect(readEvidence(texts).markers.map(({ subtype }) => subtype)).toEqual(['a', 'b', 'c'])
+    expect(readEvidence([]).artifacts).toEqual([])
+  })
+})
