@@ -6,7 +6,7 @@ import { foldRun } from '../../shared/runs/fold.ts'
 import type { RunFold } from '../../shared/runs/run-fold.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { readChain } from '../research/read-chain.ts'
+import { readChain, readSources } from '../research/read-chain.ts'
 import { allEvents } from '../runs/all-events.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 import type { Produced } from './produced.ts'
@@ -46,7 +46,9 @@ export async function readChild(world: World, run: RunKey, block: ParentBlock): 
 
 async function answerValues(world: World, { tenant }: RunKey, { stage }: RunFold, ports: readonly string[]) {
   const chain = stage === undefined ? undefined : await readChain(world, tenant, stage.ref)
-  const values = chain?.result === undefined ? {} : resultValues(chain.result)
+  if (chain?.result === undefined) return {}
+  const texts = ports.includes('sources') ? await readSources(world, tenant, chain) : []
+  const values = resultValues(chain.result, texts)
   return Object.fromEntries(Object.entries(values).filter(([port]) => ports.includes(port)))
 }
 

@@ -11,6 +11,8 @@ export const RESULT_PORTS: Readonly<Record<string, { readonly type: PortType; re
   result: { type: 'json', required: true },
   synthesis: { type: 'string', required: true },
   evidence: { type: 'json', required: true },
+  /** What the answer was held against: the evidence with its bodies and facts, for gates. */
+  sources: { type: 'json', required: true },
   /** Absent where the candidates of the first search were the answer. */
   decomp_trace: { type: 'json', required: false },
   tokens_used: { type: 'number', required: true },

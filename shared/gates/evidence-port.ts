@@ -37,14 +37,17 @@ export function readEvidence(
 function sourcesOf(item: Json | undefined, place: number): readonly QuoteSource[] {
   if (typeof item === 'string') return [{ id: String(place + 1), text: item }]
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return []
-  const { id, text, entity_id, snippet_text = '', objectstore_ref } = item as Readonly<Record<string, Json>>
-  if (id === undefined && text === undefined && typeof entity_id === 'string' && typeof snippet_text === 'string') {
-    const refs = typeof objectstore_ref === 'string' ? [objectstore_ref] : []
-    return [String(place + 1), entity_id, ...refs].map((name) => ({ id: name, text: snippet_text }))
-  }
+  const { id, entity_id, snippet_text, text = snippet_text, objectstore_ref } = item as Readonly<Record<string, Json>>
+  if (id === undefined && typeof entity_id === 'string') return foundBy(place, [entity_id, objectstore_ref], text)
   if (typeof text !== 'string') return []
   if (typeof id === 'string' && id !== '' && id.length <= 300) return [{ id, text }]
   return Number.isSafeInteger(id) ? [{ id: String(id), text }] : []
+}
+
+function foundBy(place: number, refs: readonly (Json | undefined)[], text: Json = ''): readonly QuoteSource[] {
+  if (typeof text !== 'string') return []
+  const names = refs.filter((ref): ref is string => typeof ref === 'string' && ref !== '')
+  return [String(place + 1), ...names].map((name) => ({ id: name, text }))
 }
 
 function refused(port: string, why: string): { readonly unfit: CheckResult } {

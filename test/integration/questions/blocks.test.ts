@@ -124,14 +124,30 @@ describe('a block of mode research', () => {
 
   test('is judged by gates on its own evidence, and asked again as retry says', async () => {
     open = await openQuestionPlace()
-    const cited = { name: 'cited', check: { type: 'citation_exists', port: 'synthesis', evidence: 'evidence' } }
+    const of = (type: string, evidence: string) => ({
+      name: `${type}-${evidence}`,
+      check: { type, port: 'synthesis', evidence },
+    })
+    const held = [
+      of('citation_exists', 'evidence'),
+      of('citation_exists', 'sources'),
+      of('numbers_in_evidence', 'sources'),
+    ]
+    const outputs = { synthesis: 'string', evidence: 'json', sources: 'json' }
+    const research = { topic: 'What is the area of {{inputs.country}}?' }
     const long = { name: 'long', check: { type: 'min_length', port: 'synthesis', min: 99_999 } }
     const retry = { max_attempts: 2, backoff: 'none', delay_ms: 0, jitter: 'none' }
     const id = await open.start({
-      blocks: [ask({ id: 'good', post_gates: [cited] }), ask({ id: 'bad', post_gates: [long], retry })],
+      blocks: [ask({ id: 'good', outputs, post_gates: held }, research), ask({ id: 'bad', post_gates: [long], retry })],
     })
     const events = await open.ended(id)
     expect(endOf(events, 'good')).toMatchObject({ type: 'block:completed' })
+    const { synthesis, sources } = await outputsOf(open, id, 'good')
+    expect(synthesis).toContain('323802')
+    expect(sources[0]).toMatchObject({
+      entity_id: 'acme.ops.geo.atlas.country.no',
+      text: expect.stringContaining('323802'),
+    })
     expect(endOf(events, 'bad')).toMatchObject({ type: 'block:failed', data: { code: 'post_gate_failed' } })
     const asked = startsOf(events, 'bad')
     expect(new Set(asked).size).toBe(2)
