@@ -27,6 +27,8 @@ export function does(behaviour: Behaviour): Said {
 const DOES = Symbol('does')
 
 export interface ModelServer extends ProviderServer {
+  /** From now on it says this, and what it was asked before is forgotten. */
+  say(script: Script): void
   /** Settings of a place that asks this model. */
   readonly settings: { readonly providers: object; readonly research: Readonly<Record<string, unknown>> }
   /** The prompts one stage sent, in order. */
@@ -41,23 +43,32 @@ export async function startModel(
   research: Readonly<Record<string, unknown>> = {},
 ): Promise<ModelServer> {
   const seen = new Map<string, number>()
+  let now = { script, from: 0 }
   const server = await serveProvider((response, asked) => {
     const kind = kindOf(asked)
     const nth = seen.get(kind) ?? 0
     seen.set(kind, nth + 1)
-    return behaviour(script[kind], nth, promptOf(asked))(response, asked)
+    return behaviour(now.script[kind], nth, promptOf(asked))(response, asked)
   })
   return {
     ...server,
     get asked() {
-      return server.asked
+      return server.asked.slice(now.from)
+    },
+    say(said) {
+      now = { script: said, from: server.asked.length }
+      seen.clear()
     },
     settings: {
       providers: { lm: { type: 'openai-compatible', url: `${server.url}/v1` } },
       research: { provider: 'lm', model: 'm', ...research },
     },
-    prompts: (kind) => server.asked.filter((asked) => kindOf(asked) === kind).map(promptOf),
-    kinds: () => server.asked.map(kindOf),
+    prompts: (kind) =>
+      server.asked
+        .slice(now.from)
+        .filter((asked) => kindOf(asked) === kind)
+        .map(promptOf),
+    kinds: () => server.asked.slice(now.from).map(kindOf),
   }
 }
 

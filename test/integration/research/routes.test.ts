@@ -1,27 +1,29 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loopEntityId } from '../../../shared/research/kickoff-triples.ts'
 import { type ModelServer, type Script, startModel } from './model-server.ts'
 import { ledgerOf, openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { idOf } from './small-atlas.ts'
 
 /** The four ways from a question to its answer, by the extractive model and by a language model's word. */
-const open: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
+let model: ModelServer
+let asking: ResearchPlace
+let computing: ResearchPlace
+beforeAll(async () => {
+  model = await startModel({})
+  asking = await openResearchPlace({}, model.settings)
+  computing = await openResearchPlace()
+})
+afterAll(async () => {
+  await asking.close()
+  await computing.close()
+  await model.close()
 })
 
-async function extractive(): Promise<ResearchPlace> {
-  const place = await openResearchPlace()
-  open.push(place)
-  return place
-}
+const extractive = () => computing
 
-async function withModel(script: Script, research = {}): Promise<{ place: ResearchPlace; model: ModelServer }> {
-  const model = await startModel(script, research)
-  open.push(model)
-  const place = await openResearchPlace({}, model.settings)
-  open.push(place)
-  return { place, model }
+function withModel(script: Script): { place: ResearchPlace; model: ModelServer } {
+  model.say(script)
+  return { place: asking, model }
 }
 
 const walk = (...seeds: readonly (readonly [string, string])[]) => ({
@@ -33,7 +35,7 @@ const ANSWER = { synthesis: 'The capital of Norway is Oslo [1].' }
 
 describe('the extractive model', () => {
   test('answers from the candidates where one of them is all the question asks for', async () => {
-    const place = await extractive()
+    const place = extractive()
     const asked = await place.ask({ topic: 'Norway' })
     expect(asked.path).toEqual(['classified', 'routed synthesize_directly', 'synthesized'])
     const { result } = asked.answer
@@ -43,7 +45,7 @@ describe('the extractive model', () => {
   })
 
   test('walks from what the question names: two hops', async () => {
-    const place = await extractive()
+    const place = extractive()
     const asked = await place.ask({ topic: 'Which currency has the country whose capital is Oslo?' })
     expect(asked.path).toEqual(['classified', 'routed walk_seeds', 'executed', 'assessed true', 'synthesized'])
     expect(asked.answer.result?.synthesis).toContain('Norway, currency: Norwegian krone')
@@ -60,7 +62,7 @@ describe('the extractive model', () => {
   })
 
   test('decomposes a question about a box', async () => {
-    const place = await extractive()
+    const place = extractive()
     const asked = await place.ask({ topic: 'Which sensors are within 5 km of 59.91, 10.75?' })
     expect(asked.path.slice(0, 3)).toEqual(['classified', 'routed decompose', 'executed'])
     expect(asked.answer.result?.decomp_trace?.sub_queries?.map(({ kind }) => kind)).toContain('spatial')
@@ -69,7 +71,7 @@ describe('the extractive model', () => {
   })
 
   test('retightens a question nothing is found for, once, and says honestly that there is no answer', async () => {
-    const place = await extractive()
+    const place = extractive()
     const asked = await place.ask({ topic: 'Who won the chess cup of Atlantis?', max_iterations: 1 })
     expect(asked.path).toEqual([
       'classified',
@@ -89,7 +91,7 @@ describe('the extractive model', () => {
   })
 
   test('says in every call that it is no language model, and gives the same answer again', async () => {
-    const place = await extractive()
+    const place = extractive()
     const [one, two] = [await place.ask({ topic: 'capital of Peru' }), await place.ask({ topic: 'capital of Peru' })]
     expect(one.answer.result).toEqual(two.answer.result)
     expect(one.answer.result?.synthesis).toContain('no language model wrote it')
@@ -101,7 +103,7 @@ describe('the extractive model', () => {
 
 describe('a language model', () => {
   test('synthesize_directly: the candidates are the evidence, in their order', async () => {
-    const { place } = await withModel({ route: { action: 'synthesize_directly' }, answer: ANSWER })
+    const { place } = withModel({ route: { action: 'synthesize_directly' }, answer: ANSWER })
     const asked = await place.ask({ topic: 'What is the capital of Norway?' })
     expect(asked.path).toEqual(['classified', 'routed synthesize_directly', 'synthesized'])
     const { result } = asked.answer
@@ -116,7 +118,7 @@ describe('a language model', () => {
 
   test('walk_seeds: a name, the end of an id and a place in the list shown lead to entities', async () => {
     const route = walk(['  kingdom of NORWAY ', 'name'], ['country.pe', 'partial_id'], ['0', 'candidate_index'])
-    const { place } = await withModel({ route, assess: enough, answer: ANSWER })
+    const { place } = withModel({ route, assess: enough, answer: ANSWER })
     const asked = await place.ask({ topic: 'What is the capital of Norway?' })
     const trace = asked.answer.result?.decomp_trace
     expect(trace?.seed_entities).toEqual([idOf('country', 'no'), idOf('country', 'pe')])
@@ -129,7 +131,7 @@ describe('a language model', () => {
       focus: 'Oslo harbour',
       scope: 'narrow',
     }
-    const { place } = await withModel({ route: { action: 'decompose', args }, assess: enough, answer: ANSWER })
+    const { place } = withModel({ route: { action: 'decompose', args }, assess: enough, answer: ANSWER })
     const asked = await place.ask({ topic: 'What happened within 5 km of 59.91, 10.75?' })
     const queries = asked.answer.result?.decomp_trace?.sub_queries ?? []
     expect(queries[0]).toEqual({ kind: 'lexical', text: 'Oslo harbour', limit: 3 })
@@ -147,7 +149,7 @@ describe('a language model', () => {
   test('retighten: the refined topic is classified, with the refined hints over the original ones', async () => {
     const args = { topic: 'Norway parliament', hints: { entity_kind: 'country' } }
     const routes = [{ action: 'retighten', args }, { action: 'synthesize_directly' }]
-    const { place, model } = await withModel({ route: (nth) => routes[nth] ?? {}, answer: ANSWER })
+    const { place, model } = withModel({ route: (nth) => routes[nth] ?? {}, answer: ANSWER })
     const asked = await place.ask({ topic: 'the house in the north', hints: { domain: 'geo', entity_kind: 'city' } })
     expect(asked.path).toEqual([
       'classified',
@@ -169,7 +171,7 @@ describe('a language model', () => {
   test('refines with exactly the queries the assessor asked for, and counts the rounds', async () => {
     const refined_queries = ['Lima coast', 'Peru ocean']
     const assess = (nth: number) => (nth < 2 ? { sufficient: false, refined_queries } : enough)
-    const { place } = await withModel({ route: walk(['Norway', 'name']), assess, answer: ANSWER }, { max_tokens: 256 })
+    const { place } = withModel({ route: walk(['Norway', 'name']), assess, answer: ANSWER })
     const asked = await place.ask({ topic: 'What is the capital of Norway?', budget_tokens: 20_000 })
     expect(asked.path.filter((stage) => stage.startsWith('assessed'))).toEqual([
       'assessed false',
@@ -188,7 +190,7 @@ describe('a language model', () => {
   })
 
   test('is asked at temperature 0 in a single turn, and the same question is the same prompts', async () => {
-    const { place, model } = await withModel({ route: walk(['Norway', 'name']), assess: enough, answer: ANSWER })
+    const { place, model } = withModel({ route: walk(['Norway', 'name']), assess: enough, answer: ANSWER })
     const intent = { topic: 'What is the capital of Norway?', hints: { zeta: '1', alpha: '2' } }
     await place.ask(intent)
     const first = model.asked.map(({ body }) => body)
@@ -204,7 +206,7 @@ describe('a language model', () => {
 
 test('what models said stands on the loop entity, by its stage, and opaque', async () => {
   const rationale = 'Because the candidates say so.'
-  const { place } = await withModel({ route: { action: 'synthesize_directly', rationale }, answer: ANSWER })
+  const { place } = withModel({ route: { action: 'synthesize_directly', rationale }, answer: ANSWER })
   const asked = await place.ask({ topic: 'What is the capital of Norway?' })
   const loop = await place.place.world.graph.entity('main', loopEntityId('main', asked.run_id))
   const told = loop?.triples?.filter(({ source }) => source !== 'agent-research-graph') ?? []
@@ -220,7 +222,7 @@ test('what models said stands on the loop entity, by its stage, and opaque', asy
 })
 
 test('a loop that asked is told once, with the state that holds the answer', async () => {
-  const place = await extractive()
+  const place = extractive()
   const asked = await place.ask({ topic: 'Norway', parent_loop: 'acme.ops.agent.main.loop.l1' } as never)
   const told = asked.events.filter(({ type }) => type === 'research:continued')
   expect(told).toHaveLength(1)
