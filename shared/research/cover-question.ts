@@ -60,12 +60,13 @@ export function coverQuestion(topic: string, evidence: readonly ShownEvidence[])
   const relation = terms.filter((term) => !names.has(term))
   // A name alone asks nothing of it: then any unit with the name will do.
   const starts = relation.length > 0 && named.length > 0 ? named : [undefined]
-  const chains = starts.map((start) =>
-    chainUnits(
-      units,
-      start === undefined ? { open: terms, weights } : { open: relation, weights, start: startOf(start) },
-    ),
-  )
+  const chains = starts.map((start) => {
+    if (start === undefined) return chainUnits(units, { open: terms, weights })
+    const wanted = { open: relation, weights, start: startOf(start) }
+    const own = chainUnits(unitsOf(start, evidence, units), wanted)
+    // What a thing says of itself needs no other thing.
+    return relation.every((term) => own.some((unit) => unit.terms.has(term))) ? own : chainUnits(units, wanted)
+  })
   const kept = [...new Set(chains.flat())].slice(0, MAX_UNITS)
   const said = new Set([...kept.flatMap((unit) => [...unit.terms]), ...names])
   const missing = terms.filter((term) => !said.has(term))
@@ -95,6 +96,11 @@ function alongPath(question: string, { evidence, labels, terms, weights }: Weigh
   const share = total === 0 ? 0 : Math.max(0, total - sum(missing, weights)) / total
   const units = solved.units.slice(0, MAX_ALONG)
   return { units, missing, relation: terms, share, covered: units.length > 0, unseen, things: solved.things }
+}
+
+function unitsOf(item: ShownEvidence, evidence: readonly ShownEvidence[], units: readonly EvidenceUnit[]) {
+  const n = evidence.indexOf(item) + 1
+  return units.filter((unit) => unit.n === n)
 }
 
 function startOf({ entity_id, label = '' }: ShownEvidence) {

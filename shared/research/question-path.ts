@@ -38,16 +38,17 @@ interface Known {
  */
 export function questionPath(question: string, { labels, types, relations }: Known): QuestionPath | undefined {
   const { rest } = namesIn(question, [])
-  const words = rest
-    .replace(OPENING, ' ')
-    .replace(AS_CLAUSE, ' that $1')
-    // `whose capital is Lima and borders Brazil`: another clause.
-    .replace(/ (and|but) (\S+)(?= )/g, (text, and: string, word: string) =>
-      termsOf(word).some((term) => relations.includes(term)) ? ` ${and} that ${word}` : text,
-    )
-  const [first, ...clauses] = words.split(CONNECTOR).map((part) => namesIn(part, labels))
-  if (first === undefined) return undefined
-  if (clauses.length === 0) return whichOnes(first, types)
+  const words = rest.replace(OPENING, ' ').replace(AS_CLAUSE, ' that $1')
+  const from = words.search(CONNECTOR)
+  if (from < 0) return whichOnes(namesIn(words, labels), types)
+  const described = words.slice(from).replace(MORE, (text, and: string, word: string) => {
+    return termsOf(word).some((term) => relations.includes(term)) ? ` ${and} that ${word}` : text
+  })
+  const first = namesIn(words.slice(0, from), labels)
+  const clauses = described
+    .split(CONNECTOR)
+    .slice(1)
+    .map((part) => namesIn(part, labels))
   if (first.names.length > 0 || clauses.at(-1)?.names.length === 0) return undefined
   return { asked: withoutType(first.rest, types), steps: stepsOf([first, ...clauses], types) }
 }
@@ -56,6 +57,8 @@ export function questionPath(question: string, { labels, types, relations }: Kno
 const OPENING = /^ (?:(?:in|on|of|to|from|by) )?(?:which|what|whose|who|where|how many|list|name)\b(?: all)?/
 const AS_CLAUSE = / (bordering|neighbouring|neighboring|using|speaking|containing)\b/g
 const CONNECTOR = / (?:(?:in|on|of|to|by) )?(?:that|which|whose|who|where)(?= )/
+/** `whose capital is Lima and borders Brazil`: another clause. */
+const MORE = / (and|but) (\S+)(?= (?!of ))/g
 const AND = / (?:and|but) $/
 
 type Part = ReturnType<typeof namesIn>

@@ -119,6 +119,14 @@ describe('a question that describes what it asks about', () => {
   })
 })
 
+test('what a named thing says of itself is taken before what others say', () => {
+  const topic = 'What are the capital, languages, currency, area and borders of Switzerland?'
+  const lines = extractiveAnswer(topic, ALPS).split('\n').slice(0, -1)
+  expect(lines.map((line) => line.split(':')[0]).toSorted()).toEqual(
+    ['area km2', 'borders', 'capital', 'currency', 'language'].map((word) => `Switzerland, ${word}`),
+  )
+})
+
 describe('a question for what lies somewhere', () => {
   const evidence = ['Bern', 'Fribourg', 'Zürich', 'Switzerland'].flatMap((label) =>
     shown(label).map((item) => ({ ...item, geo: ATLAS.get(item.entity_id)?.geo })),
@@ -141,6 +149,7 @@ describe('questionPath()', () => {
   test.each([
     ['What is the capital of Spain?'],
     ['Is France larger than Spain?'],
+    ['What are the capital and borders of Spain?'],
     ['What is the capital of Spain, which borders France?'],
     ['Who is the king that nobody knows?'],
     [''],
