@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Fault } from '../../shared/errors.ts'
 import { buildApp } from './build-app.ts'
+import { withContextResearch } from './context-research.ts'
 import { withContextSafety } from './context-safety.ts'
 import { readDeployedDags } from './deployed-dags.ts'
 import { readDeploySettings } from './settings.ts'
@@ -26,7 +27,8 @@ try {
 async function synthesize(root: string): Promise<void> {
   const app = new App()
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const settings = withContextSafety(readStageSettings(root, deploy), deploy.safety)
+  const safe = withContextSafety(readStageSettings(root, deploy), deploy.safety)
+  const settings = withContextResearch(safe, deploy.research)
   const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
   await buildApp({ app, deploy, settings, dags, built })
   app.synth()

@@ -13,6 +13,8 @@ export interface DeploySettings {
   readonly settings?: string | undefined
   /** Values of the safety policy that win over the file's (context-safety.ts). */
   readonly safety?: Readonly<Record<string, unknown>> | undefined
+  /** Model of the research chain, over the file's (context-research.ts). */
+  readonly research?: Readonly<Record<string, unknown>> | undefined
   /** Objects end this long (and 30 days) after they were last written. Execution names need 91 days of records. */
   readonly retention_days: number
 }
@@ -38,6 +40,7 @@ export function readDeploySettings(context: (key: string) => unknown): DeploySet
 const STAGE = 'a letter, then small letters and digits, 12 at most'
 
 const SAFETY = 'an object of safety values, as in sluice.yaml'
+const RESEARCH = 'an object of provider and model, as research in sluice.yaml'
 
 function jsonOf(value: unknown): unknown {
   if (typeof value !== 'string') return value
@@ -54,6 +57,7 @@ const SettingsSchema = z.object({
   alarm_email: z.email('an e-mail address').optional(),
   settings: z.string('the path of a file').min(1, 'the path of a file').optional(),
   safety: z.preprocess(jsonOf, z.record(z.string(), z.unknown(), SAFETY)).optional(),
+  research: z.preprocess(jsonOf, z.record(z.string(), z.unknown(), RESEARCH)).optional(),
   // Command-line context is text.
   retention_days: z.coerce
     .number('91 to 3650')

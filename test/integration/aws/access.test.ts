@@ -10,7 +10,7 @@ let made: Synthesized
 
 beforeAll(async () => {
   made = await synthesize({}, slackSettings())
-})
+}, 240_000)
 afterAll(() => made.remove())
 
 interface Statement {

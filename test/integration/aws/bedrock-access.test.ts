@@ -38,7 +38,7 @@ beforeAll(async () => {
     own: { type: 'bedrock', models: [OWN, IMPORTED] },
   }
   made = await synthesize({ 'sluice:alarm_email': 'ops@example.com' }, SettingsSchema.parse({ ...shipped, providers }))
-})
+}, 240_000)
 afterAll(() => made.remove())
 
 interface Statement {

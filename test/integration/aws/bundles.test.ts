@@ -23,7 +23,7 @@ const parts = {
   names: namesOf('dev'),
 }
 
-beforeAll(() => bundleFunctions(built, parts))
+beforeAll(() => bundleFunctions(built, parts), 240_000)
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const bytes = (name: string, file = 'index.mjs') => statSync(join(built, name, file)).size

@@ -14,7 +14,7 @@ beforeAll(async () => {
     {},
     { ...readStageSettings(ROOT, { stage: 'dev' }), shell_gates: { allow: [['npm', 'test']] } },
   )
-})
+}, 240_000)
 afterAll(() => {
   plain.remove()
   withShell.remove()

@@ -16,7 +16,7 @@ let made: Synthesized
 
 beforeAll(async () => {
   made = await synthesize()
-})
+}, 240_000)
 afterAll(() => made.remove())
 
 interface MachineProperties {

@@ -17,7 +17,7 @@ let made: Synthesized
 beforeAll(async () => {
   // With everything a deployment can choose.
   made = await synthesize({ 'sluice:alarm_email': 'ops@example.com' })
-})
+}, 240_000)
 afterAll(() => made.remove())
 
 /** What the settings ask for stands besides (gate-functions.test.ts, slack-stack.test.ts). */
