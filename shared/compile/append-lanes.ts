@@ -1,13 +1,15 @@
 import { hasBit } from './bit-rows.ts'
+import { at } from './columns.ts'
 import { attach, type Forest } from './forest.ts'
 import { mainLane } from './host-roots.ts'
-import { type Lane, readLane } from './read-lane.ts'
+import { type Lane, type LaneTable, readLane } from './read-lane.ts'
+import { itemsOf, rowSize } from './rows.ts'
 import { MAX_DEPTH } from './series-parallel.ts'
 
-interface Lanes {
+interface Lanes extends LaneTable {
   readonly forest: Forest
-  /** The lane each piece was in at first. */
-  readonly of: ReadonlyMap<number, Lane>
+  /** By piece: the lane's first piece it was last found for. */
+  readonly foundFor: Int32Array
 }
 
 /**
@@ -16,65 +18,82 @@ interface Lanes {
  * follows there: its join has a signal less.
  */
 export function appendLanes(forest: Forest): void {
-  const lanes = { forest, of: lanesOnMain(forest) }
-  forest.core.before.forEach((sources, v) => {
-    const lane = lanes.of.get(v)
-    if (lane?.first !== v || sources.length < 2) return
-    const found = placesBefore(forest, v)
+  const { before, size } = forest.core
+  const lanes: Lanes = { forest, of: [], endIn: [], foundFor: new Int32Array(size) }
+  readLanes(lanes)
+  for (let v = 1; v < size; v++) {
+    const lane = lanes.of[v]
+    if (lane?.first !== v || rowSize(before, v) < 2) continue
+    const found = placesBefore(lanes, v)
     if (!closeLanes(lanes, lane, found)) followEnd(lanes, lane, found)
-  })
+  }
 }
 
-function lanesOnMain(forest: Forest): ReadonlyMap<number, Lane> {
-  const of = new Map<number, Lane>()
-  for (const host of mainLane(forest)) {
-    for (const first of forest.branches[host] ?? []) {
-      const lane = readLane(forest, first)
-      for (const v of lane.pieces) of.set(v, lane)
-    }
+function readLanes(lanes: Lanes): void {
+  const { forest } = lanes
+  const { size } = forest.core
+  for (let v = 0; v < size; v++) {
+    lanes.of.push(undefined)
+    lanes.endIn.push(undefined)
   }
-  return of
+  for (const host of mainLane(forest)) {
+    for (let k = at(forest.first, host); k >= 0; k = at(forest.next, k)) readLane(forest, lanes, k)
+  }
 }
 
 /** The predecessors that have a place, for an empty piece without one those before it; the host needs no mention. */
-function placesBefore({ core, parent }: Forest, v: number): ReadonlySet<number> {
-  const found = new Set<number>()
-  const open = [...(core.before[v] ?? [])]
+function placesBefore({ forest, foundFor }: Lanes, v: number): readonly number[] {
+  const { parent, core } = forest
+  const host = parent[v]
+  const places: number[] = []
+  const open = itemsOf(core.before, v)
   for (let p = open.pop(); p !== undefined; p = open.pop()) {
-    if (p === parent[v] || found.has(p)) continue
-    if (p === 0 || parent[p] !== -1) found.add(p)
-    else open.push(...(core.before[p] ?? []))
+    if (p === host || foundFor[p] === v) continue
+    foundFor[p] = v
+    if (p === 0 || parent[p] !== -1) places.push(p)
+    else open.push(...itemsOf(core.before, p))
   }
-  return found
+  return places
 }
 
-function closeLanes({ forest, of }: Lanes, lane: Lane, sources: ReadonlySet<number>): boolean {
+function closeLanes(lanes: Lanes, lane: Lane, found: readonly number[]): boolean {
+  const { forest } = lanes
   const v = lane.first
-  const host = forest.parent[v] ?? 0
-  const others = new Set([...sources].map((p) => present(of.get(p))))
-  const closed = [...others].filter((other): other is Lane => other !== undefined && endsBefore(forest, other, host, v))
-  const depth = Math.max(0, ...closed.map((other) => other.depth))
+  const host = at(forest.parent, v)
+  const closed = lanesToClose(lanes, found, host, v)
   const [only] = closed
-  if (only === undefined || closed.length < others.size || (closed.length > 1 && depth >= MAX_DEPTH)) return false
+  const depth = closed.reduce((most, other) => Math.max(most, other.depth), 0)
+  if (only === undefined || (closed.length > 1 && depth >= MAX_DEPTH)) return false
   const first = closed.length > 1 ? around(forest, host, closed) : only.first
   attach(forest, lastOf(forest, first), v, 'closing')
   const level = closed.length > 1 ? 1 : 0
-  const joined = { first, pieces: [], ends: lane.ends, depth: Math.max(lane.depth, depth + level), into: undefined }
-  for (const part of [lane, ...closed]) part.into = joined
+  const joined = { first, ends: lane.ends, depth: Math.max(lane.depth, depth + level), into: undefined, counted: -1 }
+  lane.into = joined
+  for (const part of closed) part.into = joined
   return true
 }
 
-/** Whether the lane is beside piece v and all of it comes before v. */
-function endsBefore({ core, parent }: Forest, lane: Lane, host: number, v: number): boolean {
-  return parent[lane.first] === host && [...lane.ends].every((end) => hasBit(core.ancestors, v, end))
+/** The lanes of those found, if all are in one and each is beside piece v and comes before v as a whole. */
+function lanesToClose(lanes: Lanes, found: readonly number[], host: number, v: number): readonly Lane[] {
+  const closed: Lane[] = []
+  for (const p of found) {
+    const lane = present(lanes.of[p])
+    if (lane?.counted === v) continue
+    if (lane === undefined || lanes.forest.parent[lane.first] !== host || !endsBefore(lanes, lane, v)) return []
+    lane.counted = v
+    closed.push(lane)
+  }
+  return closed
+}
+
+function endsBefore({ forest, endIn }: Lanes, { ends }: Lane, v: number): boolean {
+  for (const end of ends) if (endIn[end] === ends && !hasBit(forest.core.ancestors, v, end)) return false
+  return true
 }
 
 /** An empty piece with these lanes as branches. */
 function around(forest: Forest, host: number, lanes: readonly Lane[]): number {
-  const v = forest.parent.length
-  forest.parent.push(-1)
-  forest.branches.push(new Set())
-  forest.closing.push(-1)
+  const v = forest.size++
   attach(forest, host, v, 'branch')
   for (const { first } of lanes) attach(forest, v, first, 'branch')
   return v
@@ -82,20 +101,24 @@ function around(forest: Forest, host: number, lanes: readonly Lane[]): number {
 
 function lastOf({ closing }: Forest, first: number): number {
   let v = first
-  for (let next = closing[v] ?? -1; next >= 0; next = closing[v] ?? -1) v = next
+  for (let next = at(closing, v); next >= 0; next = at(closing, v)) v = next
   return v
 }
 
 /** A Parallel all alone stays as it is: its branches are those of the Parallel around it. */
-function followEnd({ forest, of }: Lanes, lane: Lane, sources: ReadonlySet<number>): void {
-  for (const end of sources) {
-    const other = present(of.get(end))
-    if (other === undefined || !other.ends.has(end) || forest.core.expressions[end]?.kind === 'par') continue
+function followEnd({ forest, of, endIn }: Lanes, lane: Lane, found: readonly number[]): void {
+  for (const end of found) {
+    const other = present(of[end])
+    if (other === undefined || endIn[end] !== other.ends || forest.core.expressions[end]?.kind === 'par') continue
     if (other.depth + lane.depth > MAX_DEPTH) continue
     attach(forest, end, lane.first, 'branch')
-    other.ends.delete(end)
-    for (const own of lane.ends) other.ends.add(own)
-    other.depth = Math.max(other.depth, other.depth + lane.depth)
+    endIn[end] = undefined
+    for (const own of lane.ends) {
+      if (endIn[own] !== lane.ends) continue
+      other.ends.push(own)
+      endIn[own] = other.ends
+    }
+    other.depth += lane.depth
     lane.into = other
     return
   }

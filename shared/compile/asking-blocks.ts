@@ -11,10 +11,11 @@ export type AskingBlock = Omit<CompiledBlock, 'asks'> & {
 export function askingBlocks(blocks: readonly AskingBlock[], budget: Dag['budget']): readonly CompiledBlock[] {
   const asksForMore = budget?.on_exceed === 'ask'
   return blocks.map((block) => {
-    const phases = [block.pre_gates, block.post_gates].filter((gates) =>
-      gates?.some(({ on_fail }) => on_fail === 'ask'),
-    )
-    const asked = phases.length + (asksForMore ? 1 : 0)
+    const asked = (asksForMore ? 1 : 0) + phaseAsking(block.pre_gates) + phaseAsking(block.post_gates)
     return asked === 0 ? block : { ...block, asks: { block: asked, items: asksForMore } }
   })
+}
+
+function phaseAsking(gates: AskingBlock['pre_gates']): 0 | 1 {
+  return gates?.some(({ on_fail }) => on_fail === 'ask') === true ? 1 : 0
 }

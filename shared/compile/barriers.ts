@@ -1,9 +1,10 @@
 import { type Buckets, fileNode } from './buckets.ts'
 import { SIGNAL_COST } from './costs.ts'
-import { addNode, toggleEdge } from './edit-graph.ts'
-import { type PortSet, sameMembers } from './port-set.ts'
-import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
-import { nextOf } from './work-list.ts'
+import { cutEdge, drawEdge } from './draw-edge.ts'
+import { addNode } from './edit-graph.ts'
+import { sameNeighbours } from './same-neighbours.ts'
+import { nodesAfter, nodesBefore, type WorkGraph, type WorkNode } from './work-graph.ts'
+import { enlist, nextOf } from './work-list.ts'
 
 /** One direction to look in: nodes filed by the set of their successors (`after`) or predecessors (`before`). */
 interface Side {
@@ -39,16 +40,23 @@ export function factorBarriers(graph: WorkGraph, sides: Sides): boolean {
   return graph.size > before
 }
 
-function factorAround(graph: WorkGraph, { name, buckets }: Side, node: WorkNode): void {
-  const shared: PortSet = node[name]
+function factorAround(graph: WorkGraph, side: Side, node: WorkNode): void {
+  const { name, buckets } = side
+  const shared = node[name]
   if (shared.size < 2) return
-  const mates = fileNode(buckets, node).filter((mate) => sameMembers(mate[name], shared))
+  const mates = fileNode(buckets, node).filter((mate) => sameNeighbours(graph.edges, name, mate[name], shared))
   if (mates.length < 2) return
-  const far = nodesAt(name === 'after' ? graph.byEntry : graph.byExit, shared.members)
-  if (name === 'after' && (mates.length - 1) * (far.length - 1) * SIGNAL_COST < 1) return
-  const [from, to] = name === 'after' ? [mates, far] : [far, mates]
+  if (name === 'before') putBetween(graph, side, nodesBefore(graph, node), mates)
+  else if ((mates.length - 1) * (shared.size - 1) * SIGNAL_COST >= 1)
+    putBetween(graph, side, mates, nodesAfter(graph, node))
+}
+
+/** All edges between are on the named side of the one, on the other side of the other, and no others are there. */
+function putBetween(graph: WorkGraph, { name }: Side, from: readonly WorkNode[], to: readonly WorkNode[]): void {
   const barrier = addNode(graph, { kind: 'none', holdsBlock: false, depth: 0 })
-  for (const u of from) for (const v of to) toggleEdge(graph, u, v)
-  for (const u of from) toggleEdge(graph, u, barrier)
-  for (const v of to) toggleEdge(graph, barrier, v)
+  // Looked at in the order of pairs: the first one, all it comes before, the rest.
+  for (const node of [...from.slice(0, 1), ...to]) enlist(graph.toReduce, node)
+  for (const mate of name === 'after' ? from : to) while (mate[name].size > 0) cutEdge(graph, mate[name].first)
+  for (const u of from) drawEdge(graph, u, barrier)
+  for (const v of to) drawEdge(graph, barrier, v)
 }

@@ -1,22 +1,24 @@
+import { at } from './columns.ts'
+
 /** A square table of bits, a row for each number below `size`. 10,000 rows take 12.5 MB. */
 export interface BitRows {
   readonly words: number
-  readonly bits: Uint32Array
+  readonly bits: Int32Array
 }
 
 export function bitRows(size: number): BitRows {
   const words = (size + 31) >>> 5
-  return { words, bits: new Uint32Array(size * words) }
+  return { words, bits: new Int32Array(size * words) }
 }
 
 export function hasBit({ words, bits }: BitRows, row: number, bit: number): boolean {
-  return (((bits[row * words + (bit >>> 5)] ?? 0) >>> (bit & 31)) & 1) === 1
+  return ((at(bits, row * words + (bit >>> 5)) >>> (bit & 31)) & 1) === 1
 }
 
 /** row |= other row + the other row's own bit: with ancestors in the rows, `other` becomes one. */
 export function addRow({ words, bits }: BitRows, row: number, other: number): void {
   const to = row * words
   const from = other * words
-  for (let w = 0; w < words; w++) bits[to + w] = (bits[to + w] ?? 0) | (bits[from + w] ?? 0)
-  bits[to + (other >>> 5)] = (bits[to + (other >>> 5)] ?? 0) | (1 << (other & 31))
+  for (let w = 0; w < words; w++) bits[to + w] = at(bits, to + w) | at(bits, from + w)
+  bits[to + (other >>> 5)] = at(bits, to + (other >>> 5)) | (1 << (other & 31))
 }

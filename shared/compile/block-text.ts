@@ -1,4 +1,4 @@
-import { opensChild } from '../dag/opens-child.ts'
+import { boundBytes } from './bound-bytes.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { type Emission, emitBlock, type Onward } from './emit-block.ts'
 import { statesText, type Template, templateOf } from './state-text.ts'
@@ -8,14 +8,30 @@ import { statesText, type Template, templateOf } from './state-text.ts'
  * and the names filled in.
  */
 export function blockText(block: CompiledBlock, emission: Emission, onward: Onward): string {
+  return (
+    templateFor(block, emission, onward)?.fill(valuesOf(block, emission, onward)) ?? wholeText(block, emission, onward)
+  )
+}
+
+/** Bytes of the text, once bound. */
+export function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): number {
+  const template = templateFor(block, emission, onward)
+  if (template !== undefined) return template.bytes(valuesOf(block, emission, onward))
+  return boundBytes(wholeText(block, emission, onward))
+}
+
+function templateFor(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): Template | undefined {
   const { id, approval, asks, foreach, mode } = block
-  if (approval !== undefined || asks !== undefined || foreach !== undefined || opensChild(mode)) {
-    return statesText(emitBlock(block, emission, onward))
-  }
-  const joins = emission.signals.get(id)
-  const next = 'Next' in onward ? onward.Next : undefined
-  const template = plainBlock(emission.epoch, joins !== undefined, next !== undefined)
-  return template([id, next ?? '', joins === undefined ? '' : joins.join('","')])
+  if (approval !== undefined || asks !== undefined || foreach !== undefined || mode === 'dag') return undefined
+  return plainBlock(epoch, signals.has(id), 'Next' in onward)
+}
+
+function valuesOf({ id }: CompiledBlock, { signals }: Emission, onward: Onward): readonly string[] {
+  return [id, 'Next' in onward ? onward.Next : '', signals.get(id)?.join('","') ?? '']
+}
+
+function wholeText(block: CompiledBlock, emission: Emission, onward: Onward): string {
+  return statesText(emitBlock(block, emission, onward))
 }
 
 const plain: (Template | undefined)[] = []

@@ -1,3 +1,4 @@
+import { at, columns } from './columns.ts'
 import { attach, detach, type Forest } from './forest.ts'
 import { type Closing, type Search, weighClosing } from './weigh-closing.ts'
 
@@ -20,7 +21,7 @@ export function chooseClosings(forest: Forest, without: number | undefined): rea
   const chosen: number[] = []
   for (const least of [CLEAR_GAIN, CLEAR_GAIN, SOME_GAIN]) {
     const hosts = openHosts(forest, least)
-    for (let w = 1; w < forest.core.before.length && search.effort > 0; w++) {
+    for (let w = 1; w < forest.core.size && search.effort > 0; w++) {
       if (forest.parent[w] !== -1 || w === without) continue
       const closing = bestClosing(search, hosts, w, least)
       if (closing === undefined) continue
@@ -32,67 +33,77 @@ export function chooseClosings(forest: Forest, without: number | undefined): rea
 }
 
 function startSearch(forest: Forest): Search {
-  const { before, after } = forest.core
-  const trees: number[] = []
-  before.forEach((_, v) => {
-    trees[v] = trees[forest.parent[v] ?? -1] ?? v
-  })
-  const edges = after.reduce((sum, next) => sum + next.length, 0)
-  return { forest, trees, effort: EFFORT * (before.length + edges) }
+  const { size, after } = forest.core
+  const next = columns(5, size)
+  const trees = next()
+  for (let v = 0; v < size; v++) {
+    const parent = at(forest.parent, v)
+    trees[v] = parent < 0 ? v : at(trees, parent)
+  }
+  const effort = EFFORT * (size + after.items.length)
+  const own = { open: next(), hosted: next(), hostedFor: next(), leaving: next() }
+  return { forest, trees, ...own, opened: 0, left: 0, weighed: 0, effort }
 }
 
 /** Bits of the pieces that may get a closing: for a clear gain, their branches must be a Parallel already. */
-function openHosts({ core, branches, closing }: Forest, least: number): Uint32Array {
-  const bits = new Uint32Array(core.ancestors.words)
-  branches.forEach((held, u) => {
-    const wide = held.size >= (least < CLEAR_GAIN ? 1 : 2)
-    if (wide && closing[u] === -1) bits[u >>> 5] = (bits[u >>> 5] ?? 0) | (1 << (u & 31))
-  })
+function openHosts({ core, held, closing }: Forest, least: number): Int32Array {
+  const bits = new Int32Array(core.ancestors.words)
+  const wide = least < CLEAR_GAIN ? 1 : 2
+  for (let u = 0; u < core.size; u++) {
+    if (at(held, u) >= wide && closing[u] === -1) bits[u >>> 5] = at(bits, u >>> 5) | (1 << (u & 31))
+  }
   return bits
 }
 
-function bestClosing(search: Search, hosts: Uint32Array, w: number, least: number): Closing | undefined {
+/** Weighs the hosts that come before all predecessors of w, the nearest first. */
+function bestClosing(search: Search, hosts: Int32Array, w: number, least: number): Closing | undefined {
   let best: Closing | undefined
   let tries = TRIES
-  for (const u of commonAncestors(search, hosts, w)) {
-    const closing = weighClosing(search, u, w, Math.max(least, best?.gain ?? 0))
-    if (closing !== undefined) best = closing
-    if (--tries === 0 || search.effort <= 0) break
+  for (let word = w >>> 5; word >= 0; word--) {
+    let common = commonHosts(search, hosts, w, word)
+    while (common !== 0) {
+      const bit = 31 - Math.clz32(common)
+      common &= ~(1 << bit)
+      const closing = weighClosing(search, word * 32 + bit, w, best?.gain ?? least)
+      if (closing !== undefined) best = closing
+      if (--tries === 0 || search.effort <= 0) return best
+    }
   }
   return best
 }
 
-/** Of the hosts, those before all predecessors of w, the nearest first. */
-function* commonAncestors({ forest }: Search, hosts: Uint32Array, w: number): Iterable<number> {
+/** A word of bits of the hosts before all predecessors. */
+function commonHosts({ forest }: Search, hosts: Int32Array, w: number, word: number): number {
   const { before, ancestors } = forest.core
   const { words, bits } = ancestors
-  const sources = before[w] ?? []
-  for (let at = words - 1; at >= 0; at--) {
-    let common = hosts[at] ?? 0
-    for (let i = 0; i < sources.length && common !== 0; i++) common &= bits[(sources[i] ?? 0) * words + at] ?? 0
-    while (common !== 0) {
-      const bit = 31 - Math.clz32(common)
-      common &= ~(1 << bit)
-      yield at * 32 + bit
-    }
+  const end = at(before.starts, w + 1)
+  let common = at(hosts, word)
+  for (let i = at(before.starts, w); i < end && common !== 0; i++) {
+    common &= at(bits, at(before.items, i) * words + word)
   }
+  return common
 }
 
-function apply({ forest, trees }: Search, { host, piece, hosted, expelled }: Closing): void {
-  const relabel = (root: number, tree: number) => {
-    const open = [root]
-    for (let v = open.pop(); v !== undefined; v = open.pop()) {
-      trees[v] = tree
-      open.push(...(forest.branches[v] ?? []))
-      const next = forest.closing[v] ?? -1
-      if (next >= 0) open.push(next)
-    }
-  }
+function apply(search: Search, { host, piece, hosted, expelled }: Closing): void {
+  const { forest, trees } = search
   for (const v of expelled) {
     detach(forest, v)
-    relabel(v, v)
+    relabel(search, v, v)
   }
   for (const v of hosted) attach(forest, host, v, 'branch')
   attach(forest, host, piece, 'closing')
-  for (const v of [...hosted, piece]) relabel(v, trees[host] ?? host)
+  for (const v of [...hosted, piece]) relabel(search, v, at(trees, host))
+}
+
+/** All pieces below the root are of another tree now. */
+function relabel({ forest, trees, open }: Search, root: number, tree: number): void {
+  const { first, next, closing } = forest
+  let size = 1
+  open[0] = root
+  while (size > 0) {
+    const v = at(open, --size)
+    trees[v] = tree
+    for (let k = at(first, v); k >= 0; k = at(next, k)) open[size++] = k
+    if (at(closing, v) >= 0) open[size++] = at(closing, v)
+  }
 }

@@ -1,23 +1,28 @@
 import { addRow, type BitRows, bitRows } from './bit-rows.ts'
+import { at } from './columns.ts'
 import type { Expression } from './expression.ts'
-import { noPorts, type PortSet } from './port-set.ts'
-import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
+import { kahnOrder } from './kahn-order.ts'
+import { type Rows, rowSize } from './rows.ts'
+import { turnRows } from './turn-rows.ts'
+import type { WorkGraph, WorkNode } from './work-graph.ts'
 
 /**
  * What series-parallel reductions leave of an order: pieces, numbered so that what comes before has the lower number.
  * Piece 0 comes before all others; if no piece does, it is an empty one.
  */
 export interface Core {
+  readonly size: number
   readonly expressions: readonly Expression[]
-  readonly before: readonly (readonly number[])[]
-  readonly after: readonly (readonly number[])[]
+  /** By piece: those right before and right after it, ascending. */
+  readonly before: Rows
+  readonly after: Rows
   /** Row v has the bits of all pieces that come before v. */
   readonly ancestors: BitRows
   /**
    * A splitter is a piece that all others come before or after; piece 0 is one. With each begins a section, numbered
    * from 1.
    */
-  readonly sections: readonly number[]
+  readonly sections: Int32Array
 }
 
 /** Whether a piece orders and does nothing. */
@@ -30,74 +35,88 @@ export function isSplitter({ sections }: Core, v: number): boolean {
 }
 
 export function coreOf(graph: WorkGraph): Core {
-  const nodes = upstreamFirst(graph)
-  const sources = nodes.filter((node) => node.before.size === 0)
-  const offset = sources.length > 1 ? 1 : 0
-  const byEntry = new Int32Array(graph.byEntry.length)
-  const byExit = new Int32Array(graph.byExit.length)
-  nodes.forEach((node, i) => {
-    byEntry[node.entry] = i + offset
-    byExit[node.exit] = i + offset
-  })
-  const before = nodes.map((node) => numbersAt(byExit, node.before))
-  const after = nodes.map((node) => numbersAt(byEntry, node.after))
-  const expressions = nodes.map(({ expression }) => expression)
-  if (offset === 1) {
-    for (const list of before) if (list.length === 0) list.push(0)
-    before.unshift([])
-    after.unshift(sources.map(({ entry }) => byEntry[entry] ?? 0).sort((a, b) => a - b))
-    expressions.unshift({ kind: 'none', holdsBlock: false, depth: 0 })
+  const nodes = graph.byEntry.filter((node) => node.alive)
+  const upstream = upstreamOf(graph, nodes)
+  const order = kahnOrder(upstream, turnRows(upstream))
+  const firstLater = order.findIndex((index) => rowSize(upstream, index) > 0)
+  const sources = firstLater < 0 ? order.length : firstLater
+  const before = numbered(upstream, order, sources > 1 ? sources : 0)
+  const after = turnRows(before)
+  const expressions = Array.from(order, (index) => nodes[index]?.expression ?? EMPTY)
+  if (sources > 1) expressions.unshift(EMPTY)
+  const size = expressions.length
+  return {
+    size,
+    expressions,
+    before: turnRows(after),
+    after,
+    ancestors: ancestorsOf(before),
+    sections: sectionsOf(after),
   }
-  return { expressions, before, after, ancestors: ancestorsOf(before), sections: sectionsOf(before, after) }
 }
 
-/** Numbers of the pieces behind ports, ascending. */
-function numbersAt(table: Int32Array, { members, size }: PortSet): number[] {
-  const found: number[] = []
-  for (const port of members) found.push(table[port] ?? 0)
-  return size > 1 ? found.sort((a, b) => a - b) : found
-}
+const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }
 
-/** Kahn's order, first come first served. */
-function upstreamFirst(graph: WorkGraph): readonly WorkNode[] {
-  const waiting = new Int32Array(graph.byEntry.length)
-  const order: WorkNode[] = []
-  for (const node of graph.byEntry) {
-    if (!node.alive) continue
-    waiting[node.entry] = node.before.size
-    if (node.before.size === 0) order.push(node)
+/** By index in the list: what each waits for. */
+function upstreamOf({ byEntry, byExit, edges }: WorkGraph, nodes: readonly WorkNode[]): Rows {
+  const indexes = new Int32Array(byEntry.length)
+  const starts = new Int32Array(nodes.length + 1)
+  for (const [index, node] of nodes.entries()) {
+    indexes[node.entry] = index
+    starts[index + 1] = at(starts, index) + node.before.size
   }
-  for (let at = 0; at < order.length; at++) {
-    for (const port of ascending(order[at]?.after)) {
-      const left = (waiting[port] ?? 0) - 1
-      waiting[port] = left
-      if (left === 0) order.push(...nodesAt(graph.byEntry, [port]))
+  const items = new Int32Array(at(starts, nodes.length))
+  let end = 0
+  for (const { before } of nodes) {
+    for (let edge = before.first; edge >= 0; edge = at(edges.in.next, edge)) {
+      items[end++] = at(indexes, byExit[at(edges.from, edge)]?.entry ?? 0)
     }
   }
-  return order
+  return { starts, items }
 }
 
-function ascending({ members, size }: PortSet = noPorts()): Iterable<number> {
-  return size > 1 ? [...members].sort((a, b) => a - b) : members
+/** The rows by place in the order. Several sources, which come first in it, get an empty piece 0 before them. */
+function numbered({ starts, items }: Rows, order: Int32Array, sources: number): Rows {
+  const offset = sources > 0 ? 1 : 0
+  const places = new Int32Array(order.length)
+  for (let place = 0; place < order.length; place++) places[at(order, place)] = place + offset
+  const rows: Rows = {
+    starts: new Int32Array(order.length + offset + 1),
+    items: new Int32Array(items.length + sources),
+  }
+  // The sources' one predecessor is piece 0, and zeros are there already.
+  let end = 0
+  for (let place = 0; place < order.length; place++) {
+    const index = at(order, place)
+    const to = at(starts, index + 1)
+    if (place < sources) end++
+    for (let i = at(starts, index); i < to; i++) rows.items[end++] = at(places, at(items, i))
+    rows.starts[place + offset + 1] = end
+  }
+  return rows
 }
 
-function ancestorsOf(before: Core['before']): BitRows {
-  const rows = bitRows(before.length)
-  before.forEach((sources, v) => {
-    for (const p of sources) addRow(rows, v, p)
-  })
+function ancestorsOf({ starts, items }: Rows): BitRows {
+  const size = starts.length - 1
+  const rows = bitRows(size)
+  for (let v = 0; v < size; v++) {
+    const end = at(starts, v + 1)
+    for (let i = at(starts, v); i < end; i++) addRow(rows, v, at(items, i))
+  }
   return rows
 }
 
 /** In a reduced order splitters are the pieces no edge leaps over, up to and including the first without successors. */
-function sectionsOf(before: Core['before'], after: Core['after']): readonly number[] {
+function sectionsOf(after: Rows): Int32Array {
+  const sections = new Int32Array(after.starts.length - 1)
   let reach = 0
   let open = true
   let section = 0
-  return before.map((_, v) => {
+  for (let v = 0; v < sections.length; v++) {
     if (open && reach <= v) section++
-    reach = Math.max(reach, ...(after[v] ?? []))
-    if (after[v]?.length === 0) open = false
-    return section
-  })
+    if (rowSize(after, v) === 0) open = false
+    else reach = Math.max(reach, at(after.items, at(after.starts, v + 1) - 1))
+    sections[v] = section
+  }
+  return sections
 }

@@ -1,17 +1,25 @@
 import { barrierSides, factorBarriers } from './barriers.ts'
+import { at } from './columns.ts'
 import { coreOf } from './core.ts'
-import { addNode, toggleEdge } from './edit-graph.ts'
+import { drawEdge } from './draw-edge.ts'
+import { addNode } from './edit-graph.ts'
 import { flatten, type Steps } from './flatten.ts'
 import { layLanes } from './lay-lanes.ts'
 import type { Upstream } from './reduce.ts'
+import { type Rows, rowsOf } from './rows.ts'
 import { reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
-import { emptyGraph, nodesAt, type WorkGraph } from './work-graph.ts'
+import { emptyGraph, type WorkGraph } from './work-graph.ts'
 
 /**
  * Turns a transitively reduced order into nested sequences and Parallels, with joins where the order is not
  * series-parallel. Exact: under unlimited parallelism every block starts when its own upstream has ended.
  */
 export function decompose(upstream: Upstream): Steps {
+  return stepsOfRows(rowsOf(upstream))
+}
+
+/** The same from rows. */
+export function stepsOfRows(upstream: Rows): Steps {
   const graph = toWorkGraph(upstream)
   const twins = twinBuckets()
   const sides = barrierSides()
@@ -24,11 +32,17 @@ export function decompose(upstream: Upstream): Steps {
 }
 
 /** One node a block. */
-function toWorkGraph(upstream: Upstream): WorkGraph {
-  const graph = emptyGraph()
-  const nodes = upstream.map((_, block) => addNode(graph, { kind: 'block', block, holdsBlock: true, depth: 0 }))
-  nodes.forEach((node, v) => {
-    for (const p of nodesAt(nodes, upstream[v] ?? [])) toggleEdge(graph, p, node)
-  })
+export function toWorkGraph({ starts, items }: Rows): WorkGraph {
+  const graph = emptyGraph(items.length)
+  const size = starts.length - 1
+  for (let block = 0; block < size; block++) addNode(graph, { kind: 'block', block, holdsBlock: true, depth: 0 })
+  for (let v = 0; v < size; v++) {
+    const node = graph.byEntry[v]
+    const end = at(starts, v + 1)
+    for (let i = at(starts, v); i < end; i++) {
+      const source = graph.byEntry[at(items, i)]
+      if (node !== undefined && source !== undefined) drawEdge(graph, source, node)
+    }
+  }
   return graph
 }

@@ -1,6 +1,6 @@
+import { cutEdge } from './draw-edge.ts'
 import type { Expression } from './expression.ts'
-import { noPorts, toggle } from './port-set.ts'
-import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
+import type { WorkGraph, WorkNode } from './work-graph.ts'
 import { enlist } from './work-list.ts'
 
 export function addNode(graph: WorkGraph, expression: Expression): WorkNode {
@@ -9,8 +9,8 @@ export function addNode(graph: WorkGraph, expression: Expression): WorkNode {
     expression,
     entry: port,
     exit: port,
-    before: noPorts(),
-    after: noPorts(),
+    before: { first: -1, last: -1, size: 0, sum: 0 },
+    after: { first: -1, last: -1, size: 0, sum: 0 },
     alive: true,
     listed: 0,
   }
@@ -23,16 +23,8 @@ export function addNode(graph: WorkGraph, expression: Expression): WorkNode {
 
 /** Takes a node out with all its edges. */
 export function removeNode(graph: WorkGraph, node: WorkNode): void {
-  for (const p of nodesAt(graph.byExit, node.before.members)) toggleEdge(graph, p, node)
-  for (const s of nodesAt(graph.byEntry, node.after.members)) toggleEdge(graph, node, s)
+  while (node.before.size > 0) cutEdge(graph, node.before.first)
+  while (node.after.size > 0) cutEdge(graph, node.after.first)
   node.alive = false
   graph.size--
-}
-
-/** Draws the edge, or removes it if it is there. */
-export function toggleEdge(graph: WorkGraph, from: WorkNode, to: WorkNode): void {
-  toggle(from.after, to.entry)
-  toggle(to.before, from.exit)
-  enlist(graph.toReduce, from)
-  enlist(graph.toReduce, to)
 }

@@ -1,10 +1,10 @@
-import { blockText } from './block-text.ts'
-import type { Emission, Onward } from './emit-block.ts'
+import { blockBytes, blockText } from './block-text.ts'
+import { boundBytes } from './bound-bytes.ts'
+import type { Emission, Onward, States } from './emit-block.ts'
 import { emitExit } from './emit-exit.ts'
 import { emitPart } from './emit-part.ts'
-import { ENDING } from './ending-states.ts'
 import { EPOCH, epochIn } from './epoch.ts'
-import { awaitUntimed } from './function-task.ts'
+import { awaitUntimed, callFunction } from './function-task.ts'
 import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
 import { statesText, type Template, templateOf } from './state-text.ts'
 
@@ -26,6 +26,23 @@ function machineText(entry: string, states: string): string {
   return `{"QueryLanguage":"JSONata","StartAt":"${entry}","TimeoutSeconds":${MACHINE_TIMEOUT_SEC},"States":{${states}}}`
 }
 
+const ENDING: States = {
+  _settle: { ...callFunction('settle'), Output: '{% $states.result.Payload %}', Next: '_end' },
+  _end: {
+    Type: 'Choice',
+    Choices: [
+      { Condition: "{% $states.input.end in ['completed', 'partial', 'blocked', 'iterated'] %}", Next: '_done' },
+    ],
+    Default: '_failed',
+  },
+  _done: { Type: 'Succeed' },
+  _failed: {
+    Type: 'Fail',
+    Error: 'RunFailed',
+    // A run that was cancelled has an end but no code.
+    Cause: "{% $states.input.(code ? code : end) & ' ' & $states.context.Execution.Input.run_id %}",
+  },
+}
 const ENDING_TEXT = statesText(ENDING)
 
 function stepsText(steps: readonly NamedStep[], emission: Emission, onward: Onward): string {
@@ -40,14 +57,21 @@ function stepsText(steps: readonly NamedStep[], emission: Emission, onward: Onwa
   return text
 }
 
+/** Bytes of the text of one step, once bound. */
+export function stepBytes(step: NamedStep, emission: Emission, onward: Onward): number {
+  if (step.kind === 'block') return blockBytes(step.block, emission, onward)
+  if (step.kind === 'wait') return waitTemplate(emission.epoch, onward).bytes(waitValues(step, onward))
+  return boundBytes(stepText(step, emission, onward))
+}
+
 /** The states of one step, as members of a JSON object. */
-export function stepText(step: NamedStep, emission: Emission, onward: Onward): string {
+function stepText(step: NamedStep, emission: Emission, onward: Onward): string {
   const { signals, epoch } = emission
   switch (step.kind) {
     case 'block':
       return blockText(step.block, emission, onward)
     case 'wait':
-      return waitText(step, epoch, onward)
+      return waitTemplate(epoch, onward).fill(waitValues(step, onward))
     case 'par':
       return parallelText(step, emission, onward)
     case 'module': {
@@ -83,9 +107,13 @@ function parallelText(
 const LAST: Onward = { End: true }
 
 /** Every join is the same but for its names and how many it waits for. */
-function waitText({ entry, join }: Extract<NamedStep, { kind: 'wait' }>, epoch: boolean, onward: Onward): string {
-  const template = 'Next' in onward ? (epoch ? WAITS.again : WAITS.once) : epoch ? LAST_WAITS.again : LAST_WAITS.once
-  return template([entry, join.id, String(join.sources.length), 'Next' in onward ? onward.Next : ''])
+function waitTemplate(epoch: boolean, onward: Onward): Template {
+  const { again, once } = 'Next' in onward ? WAITS : LAST_WAITS
+  return epoch ? again : once
+}
+
+function waitValues({ entry, join }: Extract<NamedStep, { kind: 'wait' }>, onward: Onward): readonly string[] {
+  return [entry, join.id, String(join.sources.length), 'Next' in onward ? onward.Next : '']
 }
 
 const WAITS = waitTemplates({ Next: '@next@' })

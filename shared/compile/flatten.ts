@@ -13,12 +13,19 @@ export type Steps = readonly Step[]
  * time since whatever follows needs both. Recursion is as deep as Parallels nest; chains of 10,000 are loops.
  */
 export function flatten(expression: Expression): Steps {
-  if (expression.kind === 'block' || expression.kind === 'wait') return [expression]
-  if (expression.kind === 'none') return []
-  return operands(expression, 'seq').flatMap((part): Steps => {
-    if (part.kind === 'block' || part.kind === 'wait') return [part]
-    return part.kind === 'par' ? sideBySide(operands(part, 'par').map(flatten)) : []
-  })
+  const steps: Step[] = []
+  flattenInto(expression, steps)
+  return steps
+}
+
+/** Puts the steps of an expression behind others. */
+export function flattenInto(expression: Expression, steps: Step[]): void {
+  const open: Expression[] = []
+  for (let part: Expression | undefined = expression; part !== undefined; part = open.pop()) {
+    if (part.kind === 'block' || part.kind === 'wait') steps.push(part)
+    else if (part.kind === 'seq') open.push(part.right, part.left)
+    else if (part.kind === 'par') steps.push(...sideBySide(operands(part).map(flatten)))
+  }
 }
 
 /** The parts at the same time: a Parallel, where two or more of them hold blocks. */
@@ -36,12 +43,12 @@ export function sideBySide(parts: readonly Steps[]): Steps {
   return [{ kind: 'par', branches: byFirstBlock(branches) }, ...waits]
 }
 
-/** The operands of a chain of one operator, left to right. */
-function operands(expression: Expression, operator: 'seq' | 'par'): readonly Expression[] {
+/** The operands of a chain of Parallels, left to right. */
+function operands(expression: Expression): readonly Expression[] {
   const parts: Expression[] = []
   const open = [expression]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if ('left' in next && next.kind === operator) open.push(next.right, next.left)
+    if (next.kind === 'par') open.push(next.right, next.left)
     else parts.push(next)
   }
   return parts

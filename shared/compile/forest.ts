@@ -1,33 +1,70 @@
+import { at, columns } from './columns.ts'
 import type { Core } from './core.ts'
 
 /**
  * The pieces of a core as lanes. A lane is a piece, then its branches side by side, then its closing: the piece that
  * starts when all branches have ended. Whatever follows a piece here comes after it in the order, so a forest never
  * adds order; where it holds too little, a piece gets a join.
- * Numbers past the core's pieces are empty pieces that only hold branches and a closing.
+ * Numbers past the core's pieces are empty pieces that only hold branches and a closing. -1 is no piece.
  */
 export interface Forest {
   readonly core: Core
+  /** How many pieces there are, with those past the core's. */
+  size: number
   /** The piece whose branch or closing a piece is; -1: a root. */
-  readonly parent: number[]
-  readonly branches: Set<number>[]
-  /** -1: none. */
-  readonly closing: number[]
+  readonly parent: Int32Array
+  readonly closing: Int32Array
+  /** How many branches a piece has; the first and last of them, and from each branch the ones beside it. */
+  readonly held: Int32Array
+  readonly first: Int32Array
+  readonly last: Int32Array
+  readonly next: Int32Array
+  readonly previous: Int32Array
 }
 
-/** A piece that is one Parallel and nothing else gives its branches to a Parallel around it. */
-export function lanesIn({ core, branches, closing }: Forest, v: number): number {
-  return core.expressions[v]?.kind === 'par' && branches[v]?.size === 0 && closing[v] === -1 ? 2 : 1
+/** Room for as many pieces again as the core has. */
+export function emptyForest(core: Core): Forest {
+  const column = columns(7, 2 * core.size)
+  const none = () => column().fill(-1)
+  return {
+    core,
+    size: core.size,
+    held: column(),
+    parent: none(),
+    closing: none(),
+    first: none(),
+    last: none(),
+    next: none(),
+    previous: none(),
+  }
 }
 
 export function attach(forest: Forest, host: number, v: number, as: 'branch' | 'closing'): void {
   detach(forest, v)
-  forest.parent[v] = host
-  if (as === 'branch') forest.branches[host]?.add(v)
-  else forest.closing[host] = v
+  const { parent, closing, held, first, last, next, previous } = forest
+  parent[v] = host
+  if (as === 'closing') {
+    closing[host] = v
+    return
+  }
+  const before = at(last, host)
+  previous[v] = before
+  next[v] = -1
+  if (before < 0) first[host] = v
+  else next[before] = v
+  last[host] = v
+  held[host] = at(held, host) + 1
 }
 
-export function detach({ parent, branches }: Forest, v: number): void {
-  branches[parent[v] ?? -1]?.delete(v)
+export function detach({ parent, closing, held, first, last, next, previous }: Forest, v: number): void {
+  const host = at(parent, v)
   parent[v] = -1
+  if (host < 0 || closing[host] === v) return
+  const before = at(previous, v)
+  const after = at(next, v)
+  if (before < 0) first[host] = after
+  else next[before] = after
+  if (after < 0) last[host] = before
+  else previous[after] = before
+  held[host] = at(held, host) - 1
 }

@@ -1,9 +1,11 @@
 import { hasBit } from './bit-rows.ts'
+import { at } from './columns.ts'
 import { type Core, isEmpty, isSplitter } from './core.ts'
 import { JOIN_COST, PARALLEL_COST, SIGNAL_COST } from './costs.ts'
 import { lastBlocks } from './expression.ts'
-import { attach, detach, type Forest, lanesIn } from './forest.ts'
-import { levelsBelow } from './read-lane.ts'
+import { attach, detach, type Forest } from './forest.ts'
+import { lanesIn, levelsBelow } from './read-lane.ts'
+import { rowSize } from './rows.ts'
 import { MAX_DEPTH } from './series-parallel.ts'
 
 /**
@@ -14,36 +16,38 @@ export function hostRoots(forest: Forest): void {
   cutTooDeep(forest)
   shareWaits(forest)
   const main = mainLane(forest)
-  forest.core.before.forEach((_, v) => {
-    if (v === 0 || forest.parent[v] !== -1 || isIdle(forest, v)) return
-    attach(forest, lastBefore(forest, main, v), v, 'branch')
-  })
+  for (let v = 1; v < forest.core.size; v++) {
+    if (forest.parent[v] === -1 && !isIdle(forest, v)) attach(forest, lastBefore(forest, main, v), v, 'branch')
+  }
 }
 
 /** Piece 0, its closing, the closing of that, and so on. */
 export function mainLane({ closing }: Forest): readonly number[] {
   const lane: number[] = []
-  for (let v = 0; v >= 0; v = closing[v] ?? -1) lane.push(v)
+  for (let v = 0; v >= 0; v = at(closing, v)) lane.push(v)
   return lane
 }
 
-function isIdle({ core, branches, closing }: Forest, v: number): boolean {
-  return isEmpty(core, v) && branches[v]?.size === 0 && closing[v] === -1
+function isIdle({ core, held, closing }: Forest, v: number): boolean {
+  return isEmpty(core, v) && held[v] === 0 && closing[v] === -1
 }
 
 /** A branch in which Parallels nest too deep becomes a root. */
 function cutTooDeep(forest: Forest): void {
-  const { core, branches, closing } = forest
-  const heights: number[] = []
-  for (let v = core.before.length - 1; v >= 0; v--) {
+  const { core, first, next, closing } = forest
+  const heights = new Int32Array(core.size)
+  for (let v = core.size - 1; v >= 0; v--) {
     const room = MAX_DEPTH - levelsBelow(forest, v)
     let branch = 0
-    for (const k of branches[v] ?? []) {
-      const height = heights[k] ?? 0
+    let after = -1
+    for (let k = at(first, v); k >= 0; k = after) {
+      after = at(next, k)
+      const height = at(heights, k)
       if (height > room) detach(forest, k)
       else branch = Math.max(branch, height)
     }
-    const own = Math.max(core.expressions[v]?.depth ?? 0, heights[closing[v] ?? -1] ?? 0)
+    const behind = at(closing, v)
+    const own = Math.max(core.expressions[v]?.depth ?? 0, behind < 0 ? 0 : at(heights, behind))
     heights[v] = Math.max(own, branch + levelsBelow(forest, v))
   }
 }
@@ -54,30 +58,52 @@ function cutTooDeep(forest: Forest): void {
  */
 function shareWaits(forest: Forest): void {
   const { core, closing } = forest
-  const wide = core.before
-    .map((_, v) => ({ v, signals: signalsOf(core, v) }))
-    .filter(({ v, signals }) => v !== 0 && signals * (core.after[v]?.length ?? 0) > PARALLEL_COST)
-  for (const { v, signals } of wide.sort((a, b) => b.signals - a.signals)) {
+  for (const { v, signals } of widePieces(core)) {
     if (closing[v] !== -1) continue
-    const hosts = hostsAround(forest, v)
-    const waiting = core.after[v]?.filter((next) => isMovable(forest, next, hosts)) ?? []
+    const waiting = movableBehind(forest, v)
     if (signals * waiting.length <= costOfSharing(forest, v, waiting.length)) continue
     for (const next of waiting) attach(forest, v, next, 'branch')
   }
 }
 
+interface Wide {
+  readonly v: number
+  readonly signals: number
+}
+
+/** The pieces whose waits cost more than a Parallel. */
+function widePieces(core: Core): readonly Wide[] {
+  const wide: Wide[] = []
+  for (let v = 1; v < core.size; v++) {
+    const waiting = rowSize(core.after, v)
+    if (waiting === 0) continue
+    const signals = signalsOf(core, v)
+    if (signals * waiting > PARALLEL_COST) wide.push({ v, signals })
+  }
+  return wide.sort((a, b) => b.signals - a.signals)
+}
+
 /** What it costs to wait for the piece: by its last blocks, or those before it if it is empty. */
 function signalsOf({ expressions, before }: Core, v: number): number {
   const expression = expressions[v]
-  if (expression?.holdsBlock !== true) return SIGNAL_COST * (before[v]?.length ?? 0)
+  if (expression?.kind === 'block') return SIGNAL_COST
+  if (expression?.holdsBlock !== true) return SIGNAL_COST * rowSize(before, v)
   return SIGNAL_COST * lastBlocks(expression).length
 }
 
-/** What waits anyway: neither a closing, nor a branch of the only piece before it. */
+/** What waits for the piece anyway and may do so behind it. */
+function movableBehind(forest: Forest, v: number): readonly number[] {
+  const { starts, items } = forest.core.after
+  const hosts = hostsAround(forest, v)
+  const row = items.subarray(at(starts, v), at(starts, v + 1))
+  return [...row].filter((next) => isMovable(forest, next, hosts))
+}
+
+/** Neither a closing, nor a branch of the only piece before it. */
 function isMovable(forest: Forest, v: number, hosts: ReadonlySet<number>): boolean {
   const { core, parent, closing } = forest
-  const host = parent[v] ?? -1
-  return hosts.has(host) && closing[host] !== v && (core.before[v]?.length ?? 0) > 1 && !isIdle(forest, v)
+  const host = at(parent, v)
+  return hosts.has(host) && closing[host] !== v && rowSize(core.before, v) > 1 && !isIdle(forest, v)
 }
 
 /**
@@ -86,9 +112,9 @@ function isMovable(forest: Forest, v: number, hosts: ReadonlySet<number>): boole
  */
 function hostsAround({ core, parent, closing }: Forest, piece: number): ReadonlySet<number> {
   const hosts = new Set([-1])
-  for (let v = piece; (parent[v] ?? -1) >= 0; v = parent[v] ?? -1) {
-    const host = parent[v] ?? -1
-    const next = closing[host] ?? -1
+  for (let v = piece; at(parent, v) >= 0; v = at(parent, v)) {
+    const host = at(parent, v)
+    const next = at(closing, host)
     if (next === v) continue
     hosts.add(host)
     if (next < 0) continue
@@ -99,10 +125,10 @@ function hostsAround({ core, parent, closing }: Forest, piece: number): Readonly
 }
 
 function costOfSharing(forest: Forest, v: number, coming: number): number {
-  const { core, branches, parent } = forest
-  const held = branches[v]?.size ?? 0
-  const join = isEmpty(core, v) && parent[v] === -1 && held === 0 ? JOIN_COST + signalsOf(core, v) : 0
-  const parallel = held < 2 && held + coming > 1 ? PARALLEL_COST : 0
+  const { core, held, parent } = forest
+  const holds = at(held, v)
+  const join = isEmpty(core, v) && parent[v] === -1 && holds === 0 ? JOIN_COST + signalsOf(core, v) : 0
+  const parallel = holds < 2 && holds + coming > 1 ? PARALLEL_COST : 0
   return join + parallel + PARALLEL_COST * (lanesIn(forest, v) - 1)
 }
 

@@ -1,10 +1,12 @@
 import { appendLanes } from './append-lanes.ts'
 import { chooseClosings } from './choose-closings.ts'
+import { at } from './columns.ts'
 import type { Core } from './core.ts'
 import { costOf } from './cost-of.ts'
 import type { Steps } from './flatten.ts'
-import type { Forest } from './forest.ts'
+import { attach, emptyForest, type Forest } from './forest.ts'
 import { hostRoots } from './host-roots.ts'
+import { rowSize } from './rows.ts'
 import { stepsOfForest } from './steps-of-forest.ts'
 
 /** Cores up to this many pieces are laid again without each of their closings. */
@@ -20,7 +22,7 @@ const LOOK_AHEAD_TRIES = 3
  */
 export function layLanes(core: Core): Steps {
   const first = layWithout(core, undefined)
-  const closings = core.before.length > LOOK_AHEAD_PIECES ? [] : first.closings.slice(0, LOOK_AHEAD_TRIES)
+  const closings = core.size > LOOK_AHEAD_PIECES ? [] : first.closings.slice(0, LOOK_AHEAD_TRIES)
   let best = { steps: first.steps, cost: costOf(first.steps) }
   for (const closing of closings) {
     const { steps } = layWithout(core, closing)
@@ -40,11 +42,10 @@ function layWithout(core: Core, closing: number | undefined) {
 
 /** A piece with one predecessor is its branch; the others are roots, and all but piece 0 need a join. */
 function growForest(core: Core): Forest {
-  const branches = core.before.map(() => new Set<number>())
-  const parent = core.before.map((sources, v) => {
-    const only = sources.length === 1 ? (sources[0] ?? -1) : -1
-    branches[only]?.add(v)
-    return only
-  })
-  return { core, parent, branches, closing: core.before.map(() => -1) }
+  const forest = emptyForest(core)
+  const { starts, items } = core.before
+  for (let v = 1; v < core.size; v++) {
+    if (rowSize(core.before, v) === 1) attach(forest, at(items, at(starts, v)), v, 'branch')
+  }
+  return forest
 }

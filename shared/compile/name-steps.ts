@@ -1,10 +1,10 @@
 import type { BounceModule } from '../dag/bounce-modules.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import type { ContractedOrder, OrderNode } from './contract-modules.ts'
-import { decompose } from './decompose.ts'
+import { stepsOfRows } from './decompose.ts'
 import { entryOfBlock } from './emit-block.ts'
 import type { Step, Steps } from './flatten.ts'
-import { reduceTransitively } from './reduce.ts'
+import { reducedRows } from './reduce.ts'
 
 /** A step with the name of the state it begins with. */
 export type NamedStep =
@@ -59,11 +59,12 @@ export function nameSteps(order: ContractedOrder, blocks: readonly CompiledBlock
 }
 
 function nameOrder(naming: Naming, { nodes, upstream }: ContractedOrder, entry: string): NamedSequence {
-  return nameSequence(naming, nodes, decompose(reduceTransitively(upstream)), entry)
+  return nameSequence(naming, nodes, stepsOfRows(reducedRows(upstream)), entry)
 }
 
 function nameSequence(naming: Naming, nodes: readonly OrderNode[], steps: Steps, entry: string): NamedSequence {
-  const named = steps.map((step) => nameStep(naming, nodes, step))
+  const named: NamedStep[] = []
+  for (const step of steps) named.push(nameStep(naming, nodes, step))
   return { entry: named[0]?.entry ?? entry, steps: named }
 }
 
@@ -75,7 +76,9 @@ function nameStep(naming: Naming, nodes: readonly OrderNode[], step: Step): Name
       return nameWait(naming, nodes, step.join)
     case 'par': {
       const entry = `_parallel_${++naming.parallels}`
-      return { kind: 'par', entry, branches: step.branches.map((branch) => nameSequence(naming, nodes, branch, entry)) }
+      const branches: NamedSequence[] = []
+      for (const branch of step.branches) branches.push(nameSequence(naming, nodes, branch, entry))
+      return { kind: 'par', entry, branches }
     }
   }
 }
@@ -99,18 +102,22 @@ function nameWait(
   const nth = (naming.joinsBefore.get(id) ?? 0) + 1
   naming.joinsBefore.set(id, nth)
   const suffix = nth === 1 ? '' : `.${nth}`
-  const signallers = sources.map((source) => signallerOf(naming, at(nodes, source)))
-  const join = { id: `${block.toString(36)}${suffix}`, sources: signallers.flatMap(({ ids }) => ids) }
+  const key = `${block.toString(36)}${suffix}`
+  const ids: string[] = []
+  for (const source of sources) signalFrom(naming, at(nodes, source), key, ids)
+  const join = { id: key, sources: ids }
   naming.joins.push(join)
-  for (const { name } of signallers) naming.signals.set(name, [...(naming.signals.get(name) ?? []), join.id])
   return { kind: 'wait', entry: `_wait_${id}${suffix}`, join }
 }
 
-/** Who tells a join that a node has ended, and under which ids the join counts it. */
-function signallerOf({ blocks }: Naming, node: OrderNode): { readonly name: string; readonly ids: readonly string[] } {
-  if (node.kind === 'module') return { name: exitOf(node.module), ids: node.module.sinks }
-  const { id } = at(blocks, node.block)
-  return { name: id, ids: [id] }
+/** Whoever tells the join that a node has ended has it among its signals; `ids` get those the join counts. */
+function signalFrom({ blocks, signals }: Naming, node: OrderNode, join: string, ids: string[]): void {
+  const name = node.kind === 'module' ? exitOf(node.module) : at(blocks, node.block).id
+  if (node.kind === 'module') ids.push(...node.module.sinks)
+  else ids.push(name)
+  const known = signals.get(name)
+  if (known === undefined) signals.set(name, [join])
+  else known.push(join)
 }
 
 function at<T>(list: readonly T[], index: number): T {

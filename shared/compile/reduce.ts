@@ -1,5 +1,9 @@
 import { Fault } from '../errors.ts'
 import { addRow, bitRows, hasBit } from './bit-rows.ts'
+import { at } from './columns.ts'
+import { kahnOrder } from './kahn-order.ts'
+import { type Rows, rowsOf } from './rows.ts'
+import { turnRows } from './turn-rows.ts'
 
 /** A graph on plain indexes: `upstream[v]` lists what v waits for; duplicates are allowed. */
 export type Upstream = readonly (readonly number[])[]
@@ -9,43 +13,75 @@ export type Upstream = readonly (readonly number[])[]
  * nothing to leave out). Nothing in the answer depends on the order the edges came in.
  * Costs (kept edges * n / 32) word operations. The document check has refused cycles before: one here is a Bug.
  */
-export function reduceTransitively(upstream: Upstream): readonly (readonly number[])[] {
-  const ancestors = bitRows(upstream.length)
-  const { order, place } = topologicalOrder(upstream)
-  const kept: number[][] = upstream.map(() => [])
-  for (const v of order) {
-    const sources = upstream[v] ?? []
-    const nearestFirst = sources.length < 2 ? sources : [...sources].sort((a, b) => (place[b] ?? 0) - (place[a] ?? 0))
-    for (const p of nearestFirst) {
-      if (hasBit(ancestors, v, p)) continue
-      kept[v]?.push(p)
-      addRow(ancestors, v, p)
-    }
-  }
-  return kept
+export function reduceTransitively(upstream: Upstream): Upstream {
+  const { starts, items } = reducedRows(upstream)
+  return upstream.map((_, v) => Array.from(items.subarray(at(starts, v), at(starts, v + 1))))
 }
 
-/** Kahn's order, first come first served; `place[v]` is the position of v in it. */
-function topologicalOrder(upstream: Upstream): { order: readonly number[]; place: Uint32Array } {
-  const downstream: number[][] = upstream.map(() => [])
-  const waiting = upstream.map((sources) => sources.length)
-  upstream.forEach((sources, v) => {
-    for (const p of sources) downstream[p]?.push(v)
-  })
-  const order = upstream.flatMap((sources, v) => (sources.length === 0 ? [v] : []))
-  const place = new Uint32Array(upstream.length)
-  for (let at = 0; at < order.length; at++) {
-    const u = order[at] ?? 0
-    place[u] = at
-    for (const v of downstream[u] ?? []) {
-      const left = (waiting[v] ?? 0) - 1
-      waiting[v] = left
-      if (left === 0) order.push(v)
+/** The same as rows. Those nearest in the order come first in each. */
+export function reducedRows(upstream: Upstream): Rows {
+  const order = topologicalOrder(upstream)
+  const { starts, items } = order.nearestFirst
+  const ancestors = bitRows(upstream.length)
+  const ends = new Int32Array(upstream.length)
+  let kept = 0
+  for (const v of order.order) {
+    const from = at(starts, v)
+    const to = at(starts, v + 1)
+    let end = from
+    for (let i = from; i < to; i++) {
+      const p = at(items, i)
+      if (i > from && hasBit(ancestors, v, p)) continue
+      items[end++] = p
+      addRow(ancestors, v, p)
     }
+    ends[v] = end
+    kept += end - from
   }
+  return kept === items.length ? order.nearestFirst : withoutGaps(starts, ends, items, kept)
+}
+
+function withoutGaps(starts: Int32Array, ends: Int32Array, items: Int32Array, most: number): Rows {
+  const closed: Rows = { starts: new Int32Array(starts.length), items: new Int32Array(most) }
+  let size = 0
+  for (let v = 0; v < ends.length; v++) {
+    const end = at(ends, v)
+    for (let i = at(starts, v); i < end; i++) closed.items[size++] = at(items, i)
+    closed.starts[v + 1] = size
+  }
+  return closed
+}
+
+interface Order {
+  readonly order: Int32Array
+  /** What each waits for, last in the order first. */
+  readonly nearestFirst: Rows
+}
+
+function topologicalOrder(upstream: Upstream): Order {
+  const sources = rowsOf(upstream)
+  const downstream = turnRows(sources)
+  const order = kahnOrder(sources, downstream)
   if (order.length < upstream.length) {
-    const stuck = waiting.findIndex((left) => left > 0)
+    const known = new Set(order)
+    const stuck = upstream.findIndex((_, v) => !known.has(v))
     throw new Fault('Bug', 'compile_cycle', `Cannot compile the graph: block index ${stuck} is on or after a cycle.`)
   }
-  return { order, place }
+  return { order, nearestFirst: sortNearestFirst(sources, downstream, order) }
+}
+
+/** Sorts without comparing: whoever comes last in the order is handed out first. */
+function sortNearestFirst({ starts, items }: Rows, downstream: Rows, order: Int32Array): Rows {
+  const next = starts.slice()
+  for (let i = order.length - 1; i >= 0; i--) {
+    const u = at(order, i)
+    const end = at(downstream.starts, u + 1)
+    for (let i = at(downstream.starts, u); i < end; i++) {
+      const v = at(downstream.items, i)
+      const place = at(next, v)
+      items[place] = u
+      next[v] = place + 1
+    }
+  }
+  return { starts, items }
 }

@@ -1,9 +1,11 @@
 import { type Buckets, fileNode } from './buckets.ts'
-import { removeNode, toggleEdge } from './edit-graph.ts'
+import { at } from './columns.ts'
+import { drawEdge, forgetEdge } from './draw-edge.ts'
+import { removeNode } from './edit-graph.ts'
 import { type Expression, pair } from './expression.ts'
-import { type PortSet, sameMembers } from './port-set.ts'
+import { sameNeighbours } from './same-neighbours.ts'
 import { waitInstead } from './wait-instead.ts'
-import { nodesAt, type WorkGraph, type WorkNode } from './work-graph.ts'
+import { nodesAfter, nodesBefore, type WorkGraph, type WorkNode } from './work-graph.ts'
 import { enlist, nextOf } from './work-list.ts'
 
 /**
@@ -32,14 +34,12 @@ export function reduceSeriesParallel(graph: WorkGraph, twins: Buckets): void {
 }
 
 function fuseNeighbour(graph: WorkGraph, node: WorkNode): boolean {
-  const next = only(graph.byEntry, node.after)
+  const { edges, byEntry, byExit } = graph
+  const { before, after } = node
+  const next = after.size === 1 ? byEntry[at(edges.to, after.first)] : undefined
   if (next !== undefined && next.before.size === 1) return fuse(graph, node, next)
-  const previous = only(graph.byExit, node.before)
+  const previous = before.size === 1 ? byExit[at(edges.from, before.first)] : undefined
   return previous !== undefined && previous.after.size === 1 && fuse(graph, previous, node)
-}
-
-function only(table: readonly WorkNode[], { members, size }: PortSet): WorkNode | undefined {
-  return size === 1 ? nodesAt(table, members)[0] : undefined
 }
 
 function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
@@ -47,10 +47,13 @@ function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
     waitInstead(graph, [first], second)
     return true
   }
+  forgetEdge(graph.edges, first.after.first)
   first.expression = pair('seq', first.expression, second.expression)
   first.exit = second.exit
   first.after = second.after
   graph.byExit[second.exit] = first
+  second.before.first = -1
+  second.before.size = 0
   second.alive = false
   graph.size--
   enlist(graph.toReduce, first)
@@ -68,10 +71,10 @@ function isTooDeep(first: Expression, second: Expression): boolean {
  */
 function dissolveBarrier(graph: WorkGraph, node: WorkNode): boolean {
   if (node.expression.holdsBlock || !isIdle(node)) return false
-  const before = nodesAt(graph.byExit, node.before.members)
-  const after = nodesAt(graph.byEntry, node.after.members)
+  const before = nodesBefore(graph, node)
+  const after = nodesAfter(graph, node)
   removeNode(graph, node)
-  for (const p of before) for (const s of after) toggleEdge(graph, p, s)
+  for (const p of before) for (const s of after) drawEdge(graph, p, s)
   return true
 }
 
@@ -81,11 +84,15 @@ function isIdle({ expression, before, after }: WorkNode): boolean {
 
 function mergeTwin(graph: WorkGraph, twins: Buckets, node: WorkNode): boolean {
   for (const twin of fileNode(twins, node)) {
-    if (twin === node || !sameMembers(twin.before, node.before) || !sameMembers(twin.after, node.after)) continue
+    if (twin === node || !areTwins(graph, twin, node)) continue
     removeNode(graph, node)
     twin.expression = pair('par', twin.expression, node.expression)
     enlist(graph.toReduce, twin)
     return true
   }
   return false
+}
+
+function areTwins({ edges }: WorkGraph, a: WorkNode, b: WorkNode): boolean {
+  return sameNeighbours(edges, 'before', a.before, b.before) && sameNeighbours(edges, 'after', a.after, b.after)
 }

@@ -1,3 +1,4 @@
+import { boundBytes } from './bound-bytes.ts'
 import type { States } from './emit-block.ts'
 
 /** States as the members of a JSON object, without its braces: machine text is made of these. */
@@ -6,7 +7,11 @@ export function statesText(states: States): string {
 }
 
 /** Text of states with holes in it, filled in the order of the template's names. */
-export type Template = (values: readonly string[]) => string
+export interface Template {
+  readonly fill: (values: readonly string[]) => string
+  /** Bytes of the filled text once its placeholders are bound; it need not be written for that. */
+  readonly bytes: (values: readonly string[]) => number
+}
 
 /**
  * The states with each `@name@` in their texts a hole, as is `"#name#"` with its quotes (a number). Most of a state never
@@ -20,9 +25,17 @@ export function templateOf(states: States, names: readonly string[]): Template {
   for (let at = 1; at < parts.length; at += 3) {
     rest.push({ hole: names.indexOf(parts[at] ?? parts[at + 1] ?? ''), text: parts[at + 2] ?? '' })
   }
-  return (values) => {
-    let text = first
-    for (const part of rest) text += (values[part.hole] ?? '') + part.text
-    return text
+  const fixed = boundBytes(first) + rest.reduce((sum, { text }) => sum + boundBytes(text), 0)
+  return {
+    fill: (values) => {
+      let text = first
+      for (const part of rest) text += (values[part.hole] ?? '') + part.text
+      return text
+    },
+    bytes: (values) => {
+      let bytes = fixed
+      for (const { hole } of rest) bytes += values[hole]?.length ?? 0
+      return bytes
+    },
   }
 }

@@ -1,96 +1,135 @@
-import { isEmpty } from './core.ts'
-import { firstBlocks, lastBlocks } from './expression.ts'
-import { flatten, type Step, type Steps, sideBySide } from './flatten.ts'
+import { at, columns } from './columns.ts'
+import { type Core, isEmpty } from './core.ts'
+import { type Expression, firstBlocks, lastBlocks } from './expression.ts'
+import { flattenInto, type Step, type Steps, sideBySide } from './flatten.ts'
 import type { Forest } from './forest.ts'
-
-/** Whether one piece stands before another one, in sequence and not beside it. */
-type IsOrdered = (u: number, v: number) => boolean
+import { itemsOf } from './rows.ts'
 
 /** The forest as steps, with a join before each piece that comes after more than what stands before it. */
 export function stepsOfForest(forest: Forest): Steps {
-  const order = structuralOrder(forest)
-  const sinks = forest.core.expressions.map((): readonly number[] | undefined => undefined)
-  const sinksOf = (v: number) => {
-    const known = sinks[v] ?? lastBlocks(forest.core.expressions[v] ?? EMPTY)
-    sinks[v] = known
-    return known
-  }
-  return laneOf(forest, 0, (v) => waitBefore(forest, v, order, sinksOf))
+  const next = columns(3, forest.size)
+  const places: Places = { there: next().fill(LAST), back: next().fill(LAST), seenFor: next(), sinks: [] }
+  walk(forest, places.there, true)
+  walk(forest, places.back, false)
+  return laneOf(forest, places, 0)
 }
 
-const EMPTY = { kind: 'none', holdsBlock: false, depth: 0 } as const
-
-/** A nested order is where two walks agree: one takes branches first to last, the other last to first. */
-function structuralOrder(forest: Forest): IsOrdered {
-  const there = walk(forest, false)
-  const back = walk(forest, true)
-  return (u, v) => (there[u] ?? 0) < (there[v] ?? 0) && (back[u] ?? 0) < (back[v] ?? 0)
+/**
+ * The place of each piece in two walks: one takes branches first to last, the other last to first. A nested order is
+ * where both agree: u stands before v, in sequence and not beside it.
+ */
+interface Places {
+  readonly there: Int32Array
+  readonly back: Int32Array
+  /** By piece: the piece it was last looked at for. */
+  readonly seenFor: Int32Array
+  /** By piece, once asked for: the blocks it ends with. */
+  readonly sinks: (readonly number[] | undefined)[]
 }
 
-/** The place of each piece in the walk. Recursion is as deep as Parallels nest. */
-function walk({ branches, closing }: Forest, backwards: boolean): Float64Array {
-  const places = new Float64Array(branches.length).fill(Infinity)
+/** The place of who has none. */
+const LAST = 0x7fffffff
+
+/** Recursion is as deep as Parallels nest. */
+function walk(forest: Forest, places: Int32Array, forwards: boolean): void {
+  const { held, closing } = forest
+  const first = forwards ? forest.first : forest.last
+  const beside = forwards ? forest.next : forest.previous
   let place = 0
-  const visit = (first: number) => {
-    for (let v = first; v >= 0; ) {
+  const visit = (lane: number) => {
+    for (let v = lane; v >= 0; ) {
       places[v] = place++
-      const held = [...(branches[v] ?? [])]
-      if (backwards) held.reverse()
-      const [only = -1] = held
-      const next = closing[v] ?? -1
-      if (held.length === 1 && next < 0) v = only
+      const behind = at(closing, v)
+      if (held[v] === 1 && behind < 0) v = at(first, v)
       else {
-        held.forEach(visit)
-        v = next
+        for (let k = at(first, v); k >= 0; k = at(beside, k)) visit(k)
+        v = behind
       }
     }
   }
   visit(0)
-  return places
 }
 
-function laneOf(forest: Forest, first: number, before: (v: number) => Steps): Steps {
+function laneOf(forest: Forest, places: Places, start: number): Steps {
+  const { core, held, closing, first, next } = forest
   const lane: Step[] = []
-  const { core, branches, closing } = forest
-  for (let v = first; v >= 0; ) {
-    lane.push(...before(v), ...flatten(core.expressions[v] ?? EMPTY))
-    const held = [...(branches[v] ?? [])]
-    const next = closing[v] ?? -1
-    const [only] = held
-    if (held.length === 1 && only !== undefined && next < 0) {
-      v = only
+  for (let v = start; v >= 0; ) {
+    const expression = core.expressions[v]
+    if (expression !== undefined) {
+      waitBefore(forest, places, v, lane)
+      flattenInto(expression, lane)
+    }
+    const behind = at(closing, v)
+    if (held[v] === 1 && behind < 0) {
+      v = at(first, v)
       continue
     }
-    lane.push(...sideBySide(held.map((k) => laneOf(forest, k, before))))
-    v = next
+    const branches: Steps[] = []
+    for (let k = at(first, v); k >= 0; k = at(next, k)) branches.push(laneOf(forest, places, k))
+    if (branches.length > 0) lane.push(...sideBySide(branches))
+    v = behind
   }
   return lane
 }
 
-function waitBefore(forest: Forest, v: number, isOrdered: IsOrdered, sinksOf: (v: number) => readonly number[]): Steps {
+/** Puts a join where the piece has sources that do not stand before it. */
+function waitBefore(forest: Forest, places: Places, v: number, lane: Step[]): void {
   const { core } = forest
-  const sources = new Set<number>()
-  const seen = new Set<number>()
-  const open = [...(core.before[v] ?? [])]
+  const sources: number[] = []
+  const open = itemsOf(core.before, v)
   for (let p = open.pop(); p !== undefined; p = open.pop()) {
-    if (seen.has(p) || isOrdered(p, v)) continue
-    seen.add(p)
+    if (places.seenFor[p] === v || standsBefore(places, p, v)) continue
+    places.seenFor[p] = v
     // An empty piece signals nobody: whoever it stands behind does.
-    if (isEmpty(core, p)) open.push(...(core.before[p] ?? []))
-    for (const block of sinksOf(p)) sources.add(block)
+    if (isEmpty(core, p)) open.push(...itemsOf(core.before, p))
+    pushSinks(core, places, p, sources)
   }
-  if (sources.size === 0) return []
-  return [{ kind: 'wait', join: { before: firstBlock(forest, v), sources: [...sources].sort((a, b) => a - b) } }]
+  if (sources.length > 0)
+    lane.push({ kind: 'wait', join: { before: firstBlock(forest, v), sources: ascending(sources) } })
+}
+
+function standsBefore({ there, back }: Places, u: number, v: number): boolean {
+  return at(there, u) < at(there, v) && at(back, u) < at(back, v)
+}
+
+function pushSinks({ expressions }: Core, { sinks }: Places, v: number, sources: number[]): void {
+  const expression = expressions[v]
+  if (expression === undefined) return
+  if (expression.kind === 'block') {
+    sources.push(expression.block)
+    return
+  }
+  const known = sinks[v] ?? lastBlocks(expression)
+  sinks[v] = known
+  for (const block of known) sources.push(block)
+}
+
+/** Each block once. */
+function ascending(blocks: readonly number[]): readonly number[] {
+  if (blocks.length < 2) return blocks
+  const sorted = Int32Array.from(blocks).sort()
+  const once: number[] = []
+  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) once.push(at(sorted, i))
+  return once
 }
 
 /** Lowest index among the blocks the piece starts with; an empty one looks at what follows it. */
-function firstBlock({ core, branches, closing }: Forest, first: number): number {
+function firstBlock({ core, held, closing, first, next }: Forest, start: number): number {
   let lowest = Number.POSITIVE_INFINITY
-  const open = [first]
+  const open = [start]
   for (let v = open.pop(); v !== undefined; v = open.pop()) {
     if (v < 0) continue
-    if (!isEmpty(core, v)) lowest = Math.min(lowest, ...firstBlocks(core.expressions[v] ?? EMPTY))
-    else open.push(...(branches[v]?.size === 0 ? [closing[v] ?? -1] : (branches[v] ?? [])))
+    const expression = core.expressions[v]
+    if (expression?.holdsBlock === true) lowest = Math.min(lowest, lowestFirst(expression))
+    else if (held[v] === 0) open.push(at(closing, v))
+    else for (let k = at(first, v); k >= 0; k = at(next, k)) open.push(k)
   }
+  return lowest
+}
+
+function lowestFirst(expression: Expression): number {
+  if (expression.kind === 'block') return expression.block
+  let lowest = Number.POSITIVE_INFINITY
+  for (const block of firstBlocks(expression)) lowest = Math.min(lowest, block)
   return lowest
 }

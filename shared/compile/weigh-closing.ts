@@ -1,12 +1,27 @@
 import { hasBit } from './bit-rows.ts'
+import { at } from './columns.ts'
 import { isSplitter } from './core.ts'
 import { JOIN_COST, PARALLEL_COST, SIGNAL_COST } from './costs.ts'
-import { type Forest, lanesIn } from './forest.ts'
+import type { Forest } from './forest.ts'
+import { lanesIn } from './read-lane.ts'
+import { rowSize } from './rows.ts'
 
+/** All columns but `trees` belong to the closing that is weighed; the next one writes over them. */
 export interface Search {
   readonly forest: Forest
   /** The root each piece is below. */
-  readonly trees: number[]
+  readonly trees: Int32Array
+  /** Pieces still to look at, the last one first. */
+  readonly open: Int32Array
+  opened: number
+  /** Roots that would become branches of the host; by root, the number of the closing it was last put there for. */
+  readonly hosted: Int32Array
+  readonly hostedFor: Int32Array
+  /** Branches that would have to leave. */
+  readonly leaving: Int32Array
+  left: number
+  /** How many closings were weighed. */
+  weighed: number
   /** Steps left. */
   effort: number
 }
@@ -17,9 +32,9 @@ export interface Closing {
   readonly piece: number
   readonly gain: number
   /** Roots that become branches of the host. */
-  readonly hosted: ReadonlySet<number>
+  readonly hosted: Int32Array
   /** Branches that do not come before the piece: they become roots. */
-  readonly expelled: readonly number[]
+  readonly expelled: Int32Array
 }
 
 /**
@@ -28,111 +43,128 @@ export interface Closing {
  */
 export function weighClosing(search: Search, host: number, piece: number, least: number): Closing | undefined {
   if (!fitsInside(search, host, piece)) return undefined
-  const hosted = rootsToHost(search, host, piece)
-  if (hosted === undefined) return undefined
-  const expelled: number[] = []
-  let gain = JOIN_COST + SIGNAL_COST * (search.forest.core.before[piece]?.length ?? 0)
-  const open = [host, ...hosted]
-  for (let v = open.pop(); v !== undefined; v = open.pop()) {
-    const part = weighPart(search, v, piece, v === host ? hosted.size : 0)
-    gain -= part.cost
-    if (gain <= least || (v === host && part.lanes < 2)) return undefined
-    open.push(...part.inside)
-    expelled.push(...part.outside)
+  const coming = rootsToHost(search, host, piece)
+  if (coming < 0) return undefined
+  const { forest, open, hosted, leaving } = search
+  open[0] = host
+  for (let i = 0; i < coming; i++) open[i + 1] = at(hosted, i)
+  search.opened = coming + 1
+  search.left = 0
+  let gain = JOIN_COST + SIGNAL_COST * rowSize(forest.core.before, piece)
+  while (search.opened > 0) {
+    const v = at(open, --search.opened)
+    gain -= costOfPart(search, v, piece, v === host ? coming : undefined)
+    if (gain <= least) return undefined
   }
-  return { host, piece, gain, hosted, expelled }
+  return { host, piece, gain, hosted: hosted.slice(0, coming), expelled: leaving.slice(0, search.left) }
 }
 
 /**
- * Where the host is itself in a Parallel that closes, the piece and what follows it must come
- * before that closing. And whatever is still a
- * root needs room beside the lane of the splitters: between two of them it is closed by the second one only.
+ * Where the host is itself in a Parallel that closes, the piece and what follows it must come before that closing. And
+ * whatever is still a root needs room beside the lane of the splitters: between two of them it is closed by the second
+ * one only.
  */
 function fitsInside(search: Search, host: number, piece: number): boolean {
   const { core, closing } = search.forest
-  const sections = (core.sections[piece] ?? 0) - (core.sections[host] ?? 0)
+  const sections = at(core.sections, piece) - at(core.sections, host)
   const fits = isSplitter(core, piece) ? sections === 1 : sections === 0 && !isSplitter(core, host)
   if (!fits || closing[host] !== -1) return false
   const around = closingAround(search, host)
-  return around === undefined || isWhollyBefore(search, piece, around)
+  return around < 0 || isWhollyBefore(search, piece, around)
 }
 
-function closingAround(search: Search, host: number): number | undefined {
+/** The closing of the nearest Parallel the host is in; -1: none closes. */
+function closingAround(search: Search, host: number): number {
   const { parent, closing } = search.forest
-  for (let v = host; (parent[v] ?? -1) >= 0; v = parent[v] ?? -1) {
+  let v = host
+  for (let around = at(parent, v); around >= 0; around = at(parent, v)) {
     search.effort--
-    const next = closing[parent[v] ?? -1] ?? -1
+    const next = at(closing, around)
     if (next >= 0 && next !== v) return next
+    v = around
   }
-  return undefined
+  return -1
 }
 
 function isWhollyBefore(search: Search, root: number, around: number): boolean {
-  const { core, branches, closing } = search.forest
-  const open = [root]
-  for (let v = open.pop(); v !== undefined; v = open.pop()) {
-    if (v < 0) continue
+  const { forest, open } = search
+  const { core, closing, first, next } = forest
+  let opened = 1
+  open[0] = root
+  while (opened > 0) {
+    const v = at(open, --opened)
     if (!hasBit(core.ancestors, around, v)) return false
     search.effort--
-    open.push(closing[v] ?? -1, ...(branches[v] ?? []))
+    const behind = at(closing, v)
+    if (behind >= 0) open[opened++] = behind
+    for (let k = at(first, v); k >= 0; k = at(next, k)) open[opened++] = k
   }
   return true
 }
 
-/** The roots over those predecessors that are not below the host already. */
-function rootsToHost(search: Search, host: number, piece: number): ReadonlySet<number> | undefined {
-  const { core } = search.forest
-  const roots = new Set<number>()
-  for (const p of core.before[piece] ?? []) {
-    const root = search.trees[p] ?? p
-    const below = root === search.trees[host] ? isBelow(search, host, p) : hasBit(core.ancestors, root, host)
-    if (!below) return undefined
-    if (root !== search.trees[host]) roots.add(root)
+/** Finds the roots over those predecessors that are not below the host already. Answers how many; -1: it cannot be. */
+function rootsToHost(search: Search, host: number, piece: number): number {
+  const { forest, trees, hosted, hostedFor } = search
+  const { before, ancestors } = forest.core
+  const tree = at(trees, host)
+  const end = at(before.starts, piece + 1)
+  const turn = ++search.weighed
+  let found = 0
+  for (let i = at(before.starts, piece); i < end; i++) {
+    const p = at(before.items, i)
+    const root = at(trees, p)
+    const below = root === tree ? isBelow(search, host, p) : hasBit(ancestors, root, host)
+    if (!below) return -1
+    if (root === tree || hostedFor[root] === turn) continue
+    hostedFor[root] = turn
+    hosted[found++] = root
   }
-  return roots
+  return found
 }
 
 function isBelow(search: Search, host: number, p: number): boolean {
   const { parent } = search.forest
   let v = p
   // A parent has a lower number.
-  for (; v > host; v = parent[v] ?? -1) search.effort--
+  for (; v > host; v = at(parent, v)) search.effort--
   return v === host
 }
 
-interface Part {
-  readonly cost: number
-  /** How many branches stay, counting those that come. */
-  readonly lanes: number
-  /** What stays, the closing too. */
-  readonly inside: readonly number[]
-  readonly outside: readonly number[]
-}
-
-function weighPart(search: Search, v: number, piece: number, coming: number): Part {
-  const { forest } = search
-  const { core, branches, closing } = forest
-  const held = [...(branches[v] ?? [])]
-  const inside = held.filter((k) => hasBit(core.ancestors, piece, k))
-  const outside = held.length === inside.length ? [] : held.filter((k) => !hasBit(core.ancestors, piece, k))
-  const lanes = coming + countLanes(forest, inside)
-  const had = countLanes(forest, held)
-  search.effort -= held.length + 1
-  const forks = PARALLEL_COST * ((lanes > 1 ? 1 : 0) - (had > 1 ? 1 : 0))
-  const cost = outside.reduce((sum, k) => sum + costOutside(forest, k), forks)
-  const next = closing[v] ?? -1
-  if (next < 0) return { cost, lanes, inside, outside }
+/**
+ * What a piece at or below the host costs when its branches that do not come before `piece` leave; those that do, and
+ * its closing, are opened. `coming` is for the host: how many branches it gets, and it must keep two.
+ */
+function costOfPart(search: Search, v: number, piece: number, coming: number | undefined): number {
+  const { forest, open, leaving } = search
+  const { core, first, next } = forest
+  const { words, bits } = core.ancestors
+  const row = piece * words
+  const from = search.left
+  let had = 0
+  let lanes = coming ?? 0
+  for (let k = at(first, v); k >= 0; k = at(next, k)) {
+    const width = lanesIn(forest, k)
+    had += width
+    if (((at(bits, row + (k >>> 5)) >>> (k & 31)) & 1) === 0) leaving[search.left++] = k
+    else {
+      lanes += width
+      open[search.opened++] = k
+    }
+  }
+  search.effort -= at(forest.held, v) + 1
+  if (coming !== undefined && lanes < 2) return Infinity
+  let cost = PARALLEL_COST * ((lanes > 1 ? 1 : 0) - (had > 1 ? 1 : 0))
+  for (let i = from; i < search.left; i++) cost += costOutside(forest, at(leaving, i))
+  const behind = at(forest.closing, v)
+  if (behind < 0) return cost
   // A closing that would have to go is not worth it.
-  if (!hasBit(core.ancestors, piece, next)) return { cost: Infinity, lanes, inside, outside }
-  return { cost, lanes, inside: [...inside, next], outside }
-}
-
-function countLanes(forest: Forest, pieces: readonly number[]): number {
-  return pieces.reduce((sum, k) => sum + lanesIn(forest, k), 0)
+  if (!hasBit(core.ancestors, piece, behind)) return Infinity
+  open[search.opened++] = behind
+  return cost
 }
 
 /** What had no join needs one now, and a Parallel behind a join is one of its own. */
 function costOutside(forest: Forest, v: number): number {
-  if (forest.core.before[v]?.length !== 1) return 0
+  if (rowSize(forest.core.before, v) !== 1) return 0
   return JOIN_COST + SIGNAL_COST + PARALLEL_COST * (lanesIn(forest, v) - 1)
 }

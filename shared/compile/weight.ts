@@ -1,8 +1,6 @@
-import { opensChild } from '../dag/opens-child.ts'
-import { boundBytes } from './bound-bytes.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import type { Emission } from './emit-block.ts'
-import { stepText } from './emit-machine.ts'
+import { stepBytes } from './emit-machine.ts'
 import type { NamedStep } from './name-steps.ts'
 
 /** What a piece takes of a machine: bytes of its text with ARNs in it, and history events. */
@@ -20,60 +18,86 @@ const MOST_ITEMS = 1_000
 /** Event budgets. Source: design decisions, "Limits and figures, fairly". A question is a wait, and one more call of its block. */
 const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6, ask: 11 }
 
-/** What pieces weigh, so that none is weighed twice however deep it lies. */
+type Nested = Extract<NamedStep, { kind: 'par' | 'module' }>
+
+/** What pieces weigh that hold others, so that none is weighed twice however deep it lies. */
 export interface Scale extends Emission {
-  readonly known: Map<NamedStep, Weight>
+  readonly known: Map<Nested, Weight>
   /** Events alone cost little: bytes are those of a text that has to be written for it. */
   readonly only?: 'events'
 }
 
 export function weigh(step: NamedStep, scale: Scale): Weight {
+  const sum = { ...NOTHING }
+  addStep(sum, step, scale)
+  return sum
+}
+
+export function total(weights: readonly Weight[]): Weight {
+  const sum = { ...NOTHING }
+  for (const weight of weights) add(sum, weight, 1)
+  return sum
+}
+
+const NOTHING: Weight = { bytes: 0, events: 0, surely: 0 }
+
+/** A weight that is added up. */
+interface Sum {
+  bytes: number
+  events: number
+  surely: number
+}
+
+function add(sum: Sum, { bytes, events, surely }: Weight, passes: number): void {
+  sum.bytes += bytes
+  sum.events += events * passes
+  sum.surely += surely * passes
+}
+
+function addStep(sum: Sum, step: NamedStep, scale: Scale): void {
+  switch (step.kind) {
+    case 'block':
+      sum.bytes += bytesOf(scale, step)
+      add(sum, eventsOfBlock(step.block), 1)
+      break
+    case 'wait':
+      add(sum, fixed(bytesOf(scale, step), EVENTS.token), 1)
+      break
+    case 'part':
+      add(sum, fixed(bytesOf(scale, step), EVENTS.part), 1)
+      break
+    case 'par':
+    case 'module':
+      add(sum, weighNested(step, scale), 1)
+  }
+}
+
+function weighNested(step: Nested, scale: Scale): Weight {
   const known = scale.known.get(step)
   if (known !== undefined) return known
-  const weight = weighOnce(step, scale)
+  const weight = step.kind === 'par' ? weighParallel(step, scale) : weighModule(step, scale)
   scale.known.set(step, weight)
   return weight
 }
 
-function weighOnce(step: NamedStep, scale: Scale): Weight {
-  switch (step.kind) {
-    case 'block':
-      return { bytes: bytesOf(scale, step), ...eventsOfBlock(step.block) }
-    case 'par': {
-      const branches = step.branches.map(({ steps }) => weighAll(steps, scale))
-      return total([...branches, shellOf(step.branches.length)])
-    }
-    case 'module': {
-      const passes = 1 + step.module.rules.reduce((sum, { bounce }) => sum + bounce.max_bounces, 0)
-      const exit = weighExit(step, scale)
-      const one = total([weighAll(step.body.steps, { ...scale, epoch: true }), exit])
-      return { bytes: one.bytes, events: one.events * passes, surely: one.surely * passes }
-    }
-    case 'wait':
-      return fixed(bytesOf(scale, step), EVENTS.token)
-    case 'part':
-      return fixed(bytesOf(scale, step), EVENTS.part)
-  }
+function weighParallel({ branches }: Extract<NamedStep, { kind: 'par' }>, scale: Scale): Weight {
+  const sum = { ...shellOf(branches.length) }
+  for (const { steps } of branches) for (const step of steps) addStep(sum, step, scale)
+  return sum
 }
 
-export function total(weights: readonly Weight[]): Weight {
-  return weights.reduce(
-    (sum, { bytes, events, surely }) => ({
-      bytes: sum.bytes + bytes,
-      events: sum.events + events,
-      surely: sum.surely + surely,
-    }),
-    fixed(0, 0),
-  )
+function weighModule(step: Extract<NamedStep, { kind: 'module' }>, scale: Scale): Weight {
+  const passes = 1 + step.module.rules.reduce((sum, { bounce }) => sum + bounce.max_bounces, 0)
+  const once: Sum = { ...weighExit(step, scale) }
+  for (const inner of step.body.steps) addStep(once, inner, { ...scale, epoch: true })
+  const sum = { ...NOTHING }
+  add(sum, once, passes)
+  return sum
 }
 
 /** A Parallel without what is in its branches. */
 export function shellOf(branches: number): Weight {
   return fixed(150 + branches * (NEXT_BYTES + '{"StartAt":"","States":{}},'.length), EVENTS.parallel)
-}
-
-function weighAll(steps: readonly NamedStep[], scale: Scale): Weight {
-  return total(steps.map((step) => weigh(step, scale)))
 }
 
 function weighExit(step: Extract<NamedStep, { kind: 'module' }>, scale: Scale): Weight {
@@ -84,22 +108,23 @@ function weighExit(step: Extract<NamedStep, { kind: 'module' }>, scale: Scale): 
 const NEXT = { Next: 'n'.repeat(NEXT_BYTES) }
 
 function bytesOf(scale: Scale, step: NamedStep): number {
-  return scale.only === 'events' ? 0 : boundBytes(`{${stepText(step, scale, NEXT)}}`)
+  return scale.only === 'events' ? 0 : BRACES + stepBytes(step, scale, NEXT)
 }
 
-function eventsOfBlock({ mode, approval, asks, foreach, retry }: CompiledBlock): Pick<Weight, 'events' | 'surely'> {
+const BRACES = '{}'.length
+
+function eventsOfBlock({ mode, approval, asks, foreach, retry }: CompiledBlock): Weight {
   const tries = Math.max(1, retry?.max_attempts ?? 1)
   const asked = approval === undefined ? 0 : EVENTS.token
-  const child = opensChild(mode) ? EVENTS.token : 0
+  const child = mode === 'dag' ? EVENTS.token : 0
   const surely =
     (EVENTS.block + child + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
-  if (foreach === undefined) return { events: surely, surely }
+  if (foreach === undefined) return fixed(0, surely)
   const frame = surely + EVENTS.block + EVENTS.parallel
   const ofItem = EVENTS.item + EVENTS.try * (tries - 1) + (asks?.items === true ? EVENTS.ask : 0)
   const items = (count: number) => frame + count * ofItem
-  if (typeof foreach.items !== 'string')
-    return { events: items(foreach.items.length), surely: items(foreach.items.length) }
-  return { events: items(MOST_ITEMS), surely: frame }
+  if (typeof foreach.items === 'string') return { bytes: 0, events: items(MOST_ITEMS), surely: frame }
+  return fixed(0, items(foreach.items.length))
 }
 
 function fixed(bytes: number, events: number): Weight {

@@ -1,18 +1,19 @@
+import { at } from './columns.ts'
+import { type EdgeList, type Edges, edgesFor } from './edges.ts'
 import type { Expression } from './expression.ts'
-import type { PortSet } from './port-set.ts'
 import { type WorkList, workList } from './work-list.ts'
 
 /**
- * A node of the work graph. Neighbours do not name a node but its ports: `entry` stands in the `after` sets of its
- * predecessors, `exit` in the `before` sets of its successors. So fusing two nodes in sequence touches no neighbour:
- * the fused node has the entry of the first and the exit of the second.
+ * A node of the work graph. Edges do not name a node but its ports: they start at an `exit` and end at an `entry`. So
+ * fusing two nodes in sequence touches no neighbour: the fused node has the entry of the first and the exit of the
+ * second.
  */
 export interface WorkNode {
   expression: Expression
   readonly entry: number
   exit: number
-  readonly before: PortSet
-  after: PortSet
+  readonly before: EdgeList
+  after: EdgeList
   alive: boolean
   /** Bits of the work lists it stands in. */
   listed: number
@@ -22,21 +23,31 @@ export interface WorkNode {
 export interface WorkGraph {
   readonly byEntry: WorkNode[]
   readonly byExit: WorkNode[]
+  readonly edges: Edges
   readonly toReduce: WorkList
   readonly toFactor: WorkList
   /** How many nodes are alive. */
   size: number
 }
 
-export function emptyGraph(): WorkGraph {
-  return { byEntry: [], byExit: [], toReduce: workList(1), toFactor: workList(2), size: 0 }
+/** No step draws more edges than it takes away: it never has more than at first. */
+export function emptyGraph(edges: number): WorkGraph {
+  return { byEntry: [], byExit: [], edges: edgesFor(edges), toReduce: workList(1), toFactor: workList(2), size: 0 }
 }
 
-/** The nodes behind ports: `nodesAt(graph.byEntry, node.after.members)` are the successors. */
-export function nodesAt(table: readonly WorkNode[], ports: Iterable<number>): WorkNode[] {
+export function nodesBefore({ byExit, edges }: WorkGraph, { before }: WorkNode): WorkNode[] {
   const nodes: WorkNode[] = []
-  for (const port of ports) {
-    const node = table[port]
+  for (let edge = before.first; edge >= 0; edge = at(edges.in.next, edge)) {
+    const node = byExit[at(edges.from, edge)]
+    if (node !== undefined) nodes.push(node)
+  }
+  return nodes
+}
+
+export function nodesAfter({ byEntry, edges }: WorkGraph, { after }: WorkNode): WorkNode[] {
+  const nodes: WorkNode[] = []
+  for (let edge = after.first; edge >= 0; edge = at(edges.out.next, edge)) {
+    const node = byEntry[at(edges.to, edge)]
     if (node !== undefined) nodes.push(node)
   }
   return nodes

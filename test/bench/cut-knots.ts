@@ -1,6 +1,6 @@
 import { SIGNAL_COST } from '../../shared/compile/costs.ts'
 import { waitInstead } from '../../shared/compile/wait-instead.ts'
-import { nodesAt, type WorkGraph, type WorkNode } from '../../shared/compile/work-graph.ts'
+import { nodesAfter, nodesBefore, type WorkGraph, type WorkNode } from '../../shared/compile/work-graph.ts'
 
 interface Cut {
   readonly node: WorkNode
@@ -21,7 +21,7 @@ export function cutOneKnot(graph: WorkGraph, cuts: Cuts, changed: Set<WorkNode>)
   const keep = bestCutOf(graph, node)?.keep
   waitInstead(
     graph,
-    nodesAt(graph.byExit, node.before.members).filter((previous) => previous !== keep),
+    nodesBefore(graph, node).filter((previous) => previous !== keep),
     node,
   )
 }
@@ -41,17 +41,17 @@ function scoreAgain(graph: WorkGraph, cuts: Cuts, changed: Set<WorkNode>): void 
  * Whose score a changed node is part of: a score looks at predecessors with one or two successors, and at the other of
  * the two. (A predecessor that grows beyond two leaves an old score behind: the choice is then a bit worse, not wrong.)
  */
-function affected(graph: WorkGraph, { before, after }: WorkNode): readonly WorkNode[] {
-  const narrow = nodesAt(graph.byExit, before.members).filter((previous) => previous.after.size === 2)
+function affected(graph: WorkGraph, node: WorkNode): readonly WorkNode[] {
+  const narrow = nodesBefore(graph, node).filter((previous) => previous.after.size === 2)
   return [
-    ...(after.size <= 2 ? nodesAt(graph.byEntry, after.members) : []),
-    ...narrow.flatMap((previous) => nodesAt(graph.byEntry, previous.after.members)),
+    ...(node.after.size <= 2 ? nodesAfter(graph, node) : []),
+    ...narrow.flatMap((previous) => nodesAfter(graph, previous)),
   ]
 }
 
 /** Keeps a predecessor with fewest successors; of several the one whose siblings' freedom is worth least. */
 function bestCutOf(graph: WorkGraph, node: WorkNode): Cut | undefined {
-  const previous = nodesAt(graph.byExit, node.before.members)
+  const previous = nodesBefore(graph, node)
   if (previous.length < 2) return undefined
   const fewest = Math.min(...previous.map((p) => p.after.size))
   const freed = previous.map((p) => sequencesFreed(graph, p, node))
@@ -65,7 +65,7 @@ function bestCutOf(graph: WorkGraph, node: WorkNode): Cut | undefined {
 /** What cutting p -> node frees: left with one successor, p can fuse with it now (1) or after another cut (half). */
 function sequencesFreed(graph: WorkGraph, p: WorkNode, node: WorkNode): number {
   if (p.after.size !== 2) return 0
-  const other = nodesAt(graph.byEntry, p.after.members).find((next) => next !== node)
+  const other = nodesAfter(graph, p).find((next) => next !== node)
   return other?.before.size === 1 ? 1 : 0.5
 }
 

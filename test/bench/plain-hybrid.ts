@@ -1,9 +1,10 @@
 import { barrierSides, factorBarriers } from '../../shared/compile/barriers.ts'
-import { addNode, toggleEdge } from '../../shared/compile/edit-graph.ts'
+import { toWorkGraph } from '../../shared/compile/decompose.ts'
 import { flatten, type Steps } from '../../shared/compile/flatten.ts'
 import type { Upstream } from '../../shared/compile/reduce.ts'
+import { rowsOf } from '../../shared/compile/rows.ts'
 import { reduceSeriesParallel, twinBuckets } from '../../shared/compile/series-parallel.ts'
-import { emptyGraph, nodesAt, type WorkNode } from '../../shared/compile/work-graph.ts'
+import type { WorkNode } from '../../shared/compile/work-graph.ts'
 import { type Cuts, cutOneKnot } from './cut-knots.ts'
 
 /**
@@ -11,11 +12,7 @@ import { type Cuts, cutOneKnot } from './cut-knots.ts'
  * for its cost, one after the other. What this compiler did before it laid lanes; quadratic in the number of cuts.
  */
 export function plainHybrid(upstream: Upstream): Steps {
-  const graph = emptyGraph()
-  const nodes = upstream.map((_, block) => addNode(graph, { kind: 'block', block, holdsBlock: true, depth: 0 }))
-  nodes.forEach((node, v) => {
-    for (const p of nodesAt(nodes, upstream[v] ?? [])) toggleEdge(graph, p, node)
-  })
+  const graph = toWorkGraph(rowsOf(upstream))
   const twins = twinBuckets()
   const sides = barrierSides()
   const cuts: Cuts = new Map()

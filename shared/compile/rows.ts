@@ -1,0 +1,31 @@
+import { at } from './columns.ts'
+/** Lists of numbers, one behind the other: row v is `items` from `starts[v]` up to, not including, `starts[v + 1]`. */
+export interface Rows {
+  readonly starts: Int32Array
+  readonly items: Int32Array
+}
+
+export function rowsOf(lists: readonly (readonly number[])[]): Rows {
+  const starts = new Int32Array(lists.length + 1)
+  let size = 0
+  for (let v = 0; v < lists.length; v++) {
+    size += lists[v]?.length ?? 0
+    starts[v + 1] = size
+  }
+  const items = new Int32Array(size)
+  let end = 0
+  for (const list of lists) for (const item of list) items[end++] = item
+  return { starts, items }
+}
+
+export function rowSize({ starts }: Rows, v: number): number {
+  return at(starts, v + 1) - at(starts, v)
+}
+
+/** Row v as a list of its own. */
+export function itemsOf({ starts, items }: Rows, v: number): number[] {
+  const list: number[] = []
+  const end = at(starts, v + 1)
+  for (let i = at(starts, v); i < end; i++) list.push(at(items, i))
+  return list
+}

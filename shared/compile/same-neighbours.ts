@@ -1,0 +1,26 @@
+import { at } from './columns.ts'
+import type { EdgeList, Edges } from './edges.ts'
+
+/** Whether two nodes have the same predecessors, by the lists of what comes before them; or successors, by the others. */
+export function sameNeighbours(edges: Edges, side: 'before' | 'after', a: EdgeList, b: EdgeList): boolean {
+  if (a.size !== b.size || a.sum !== b.sum) return false
+  const { next } = side === 'before' ? edges.in : edges.out
+  const ports = side === 'before' ? edges.from : edges.to
+  let [i, j] = [a.first, b.first]
+  while (i >= 0 && ports[i] === ports[j]) {
+    i = at(next, i)
+    j = at(next, j)
+  }
+  return i < 0 || samePorts(portsOf(ports, next, i), portsOf(ports, next, j))
+}
+
+/** Lists mostly are in the same order: only what differs is sorted. */
+function portsOf(ports: Int32Array, next: Int32Array, first: number): Int32Array {
+  const found: number[] = []
+  for (let edge = first; edge >= 0; edge = at(next, edge)) found.push(at(ports, edge))
+  return Int32Array.from(found).sort()
+}
+
+function samePorts(a: Int32Array, b: Int32Array): boolean {
+  return a.every((port, i) => port === b[i])
+}
