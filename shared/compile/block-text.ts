@@ -1,3 +1,4 @@
+import { opensChild } from '../dag/opens-child.ts'
 import { boundBytes } from './bound-bytes.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import { type Emission, emitBlock, type Onward } from './emit-block.ts'
@@ -22,7 +23,7 @@ export function blockBytes(block: CompiledBlock, emission: Emission, onward: Onw
 
 function templateFor(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): Template | undefined {
   const { id, approval, asks, foreach, mode } = block
-  if (approval !== undefined || asks !== undefined || foreach !== undefined || mode === 'dag') return undefined
+  if (approval !== undefined || asks !== undefined || foreach !== undefined || opensChild(mode)) return undefined
   return plainBlock(epoch, signals.has(id), 'Next' in onward)
 }
 

@@ -1,10 +1,11 @@
 import { blockBytes, blockText } from './block-text.ts'
 import { boundBytes } from './bound-bytes.ts'
-import type { Emission, Onward, States } from './emit-block.ts'
+import type { Emission, Onward } from './emit-block.ts'
 import { emitExit } from './emit-exit.ts'
 import { emitPart } from './emit-part.ts'
+import { ENDING } from './ending-states.ts'
 import { EPOCH, epochIn } from './epoch.ts'
-import { awaitUntimed, callFunction } from './function-task.ts'
+import { awaitUntimed } from './function-task.ts'
 import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
 import { statesText, type Template, templateOf } from './state-text.ts'
 
@@ -26,23 +27,6 @@ function machineText(entry: string, states: string): string {
   return `{"QueryLanguage":"JSONata","StartAt":"${entry}","TimeoutSeconds":${MACHINE_TIMEOUT_SEC},"States":{${states}}}`
 }
 
-const ENDING: States = {
-  _settle: { ...callFunction('settle'), Output: '{% $states.result.Payload %}', Next: '_end' },
-  _end: {
-    Type: 'Choice',
-    Choices: [
-      { Condition: "{% $states.input.end in ['completed', 'partial', 'blocked', 'iterated'] %}", Next: '_done' },
-    ],
-    Default: '_failed',
-  },
-  _done: { Type: 'Succeed' },
-  _failed: {
-    Type: 'Fail',
-    Error: 'RunFailed',
-    // A run that was cancelled has an end but no code.
-    Cause: "{% $states.input.(code ? code : end) & ' ' & $states.context.Execution.Input.run_id %}",
-  },
-}
 const ENDING_TEXT = statesText(ENDING)
 
 function stepsText(steps: readonly NamedStep[], emission: Emission, onward: Onward): string {

@@ -1,3 +1,4 @@
+import { opensChild } from '../dag/opens-child.ts'
 import type { CompiledBlock } from './compiled-block.ts'
 import type { Emission } from './emit-block.ts'
 import { stepBytes } from './emit-machine.ts'
@@ -116,7 +117,7 @@ const BRACES = '{}'.length
 function eventsOfBlock({ mode, approval, asks, foreach, retry }: CompiledBlock): Weight {
   const tries = Math.max(1, retry?.max_attempts ?? 1)
   const asked = approval === undefined ? 0 : EVENTS.token
-  const child = mode === 'dag' ? EVENTS.token : 0
+  const child = opensChild(mode) ? EVENTS.token : 0
   const surely =
     (EVENTS.block + child + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
   if (foreach === undefined) return fixed(0, surely)
