@@ -32,7 +32,7 @@ export async function openResearchPlace(
 async function ask(place: TestPlace, intent: Intent): Promise<Asked> {
   const { status, json } = await place.call('start-research', '', intent)
   if (status !== 201) throw new Error(JSON.stringify(json))
-  const { run_id } = json as { run_id: string }
+  const { run_id } = json as unknown as { run_id: string }
   const events = await place.ended(run_id)
   const { json: answer } = await place.call('get-research', run_id)
   return { run_id, answer: answer as unknown as ResearchAnswer, events, path: pathOf(events) }
