@@ -1,17 +1,7 @@
 import type { Evidence } from '../evidence.ts'
 import { metricValue } from '../metric-value.ts'
 import type { Challenge } from './challenge.ts'
-
-/** Points of a trust score that each part is worth, and what a rejected finding costs (spec goal-gates, "Trust gate"). */
-export const CLAIM_WEIGHTS = {
-  statistical_rigor: 30,
-  evidence_quality: 25,
-  metric_verification: 20,
-  completeness: 15,
-  methodology: 10,
-} as const
-
-export const REJECTED_FINDING_COSTS = 30
+import { CLAIM_WEIGHTS, REJECTED_FINDING_COSTS } from './claim-weights.ts'
 
 export type ClaimParts = Readonly<Record<keyof typeof CLAIM_WEIGHTS, number>>
 

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { CRITERION_KINDS } from '../../../shared/goals/criteria/registry.ts'
+import { parseMarkers } from '../../../shared/goals/marker.ts'
+import { DECISION_TABLE } from '../../../shared/goals/two-gates.ts'
+import { PROMPT_TEMPLATES } from '../../../shared/prompts/prompt-templates.ts'
+
+const { planner, worker, verifier } = PROMPT_TEMPLATES
+
+describe('the prompt templates', () => {
+  test('the planner states a contract before work, and shows the table as it is', () => {
+    expect(planner).toContain('Before anything else you state the goal contract')
+    for (const { kind, summary } of CRITERION_KINDS) {
+      expect(planner).toContain(`"kind":"${kind}"`)
+      expect(planner).toContain(summary)
+    }
+    const rows = DECISION_TABLE.filter(({ goal }) => goal !== 'NO_CONTRACT')
+    const shown = rows.map(
+      ({ trust, goal, final, action }) => `- trust ${trust}, goal ${goal}: ${final}, next ${action}`,
+    )
+    expect(shown.filter((row) => !planner.includes(row))).toEqual([])
+    expect(planner.match(/^- trust /gm)).toHaveLength(6)
+    expect(planner.match(/quality gates pass too/g)).toHaveLength(1)
+  })
+
+  test('the worker checks before it claims, and names what shows each criterion', () => {
+    expect(worker).toContain(
+      'Never claim SUCCESS unless every criterion is demonstrably met and you have named what shows each',
+    )
+    expect(worker).toContain('Before you claim anything, check the goal contract')
+    expect(worker).toContain('in the 10 lines before it')
+  })
+
+  test('the verifier challenges three times, asks of the goal, and records a mismatch', () => {
+    expect(verifier).toContain('Challenge each claim at least three times')
+    expect(verifier).toContain('does the evidence show that each acceptance criterion is met')
+    expect(verifier).toContain('GOAL_CLAIM_MISMATCH')
+    for (const output of ['trust_score', 'challenges', 'findings_verified', 'findings_rejected', 'blockers']) {
+      expect(verifier).toContain(output)
+    }
+  })
+
+  test('none is evidence of anything when it is quoted, and none has a placeholder', () => {
+    for (const text of Object.values(PROMPT_TEMPLATES)) {
+      expect(parseMarkers(text)).toEqual([])
+      expect(text).not.toContain('{{')
+    }
+  })
+})
