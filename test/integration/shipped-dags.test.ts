@@ -57,7 +57,7 @@ const gates = (events: readonly RunEvent[], block: string) =>
       : [],
   )
 
-test.each(['basic', 'coding', 'dataset-brief'])('%s is a DAG without errors', (name) => {
+test.each(['basic', 'coding', 'country-brief', 'dataset-brief'])('%s is a DAG without errors', (name) => {
   const parsed = parseDag(readFileSync(join(dagsDir, `${name}.yaml`), 'utf8'), { name, providers: ['local'] })
   expect(parsed.ok ? [] : parsed.errors).toEqual([])
 })

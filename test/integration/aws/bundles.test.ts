@@ -116,7 +116,7 @@ describe('as Lambda runs it', () => {
   test('get-config lists the deployed documents', () => {
     const { answer } = importBundle(built, 'get-config', request('/api/config'))
     const { documents } = JSON.parse((answer as { readonly body: string }).body)
-    expect(documents).toEqual(['basic', 'coding', 'coding-gates', 'dataset-brief'])
+    expect(documents).toEqual(['basic', 'coding', 'coding-gates', 'country-brief', 'dataset-brief'])
   })
 
   test('a missing value is told by its name', () => {
