@@ -65,6 +65,16 @@ const NO_SPENDING = { committed_tokens: 0, committed_usd_micros: 0, spent_tokens
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
 
 function createTests(store: Store): void {
+  test('keeps of a research run its kind and its question, in META and in lists', async () => {
+    const of = { kind: 'research', intent_ref: `objstore://main/${'e'.repeat(64)}`, blocks: 0 } as const
+    const { meta } = newRun(1, of)
+    expect(await store().create(newRun(1, of))).toEqual({ created: true, meta })
+    expect(await store().meta(keyOf(meta))).toEqual(meta)
+    expect((await store().list('main', { limit: 1 })).runs[0]).toMatchObject(of)
+    await store().create(newRun(2))
+    expect(await store().meta(keyOf(newRun(2).meta))).not.toHaveProperty('kind')
+  })
+
   test('writes HEAD, META, context 0 and run:started as seq 1', async () => {
     const run = newRun(1)
     const key = keyOf(run.meta)

@@ -26,7 +26,8 @@ export function randomDocument({ upstream }: RandomDag, random: () => number): r
 
 function kindOf(drawn: number): Pick<CompiledBlock, 'mode' | 'foreach'> {
   if (drawn < 0.15) return { foreach: { items: ['x', 'y', 'z'], max_concurrency: 2 } }
-  return drawn < 0.3 ? { mode: 'dag' } : {}
+  if (drawn < 0.3) return { mode: drawn < 0.25 ? 'dag' : 'research' }
+  return {}
 }
 
 function rule(to: number, reset: readonly number[]) {

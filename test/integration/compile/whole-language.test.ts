@@ -94,7 +94,7 @@ test('the documents hold all kinds, and many are cut', () => {
     'modules and joins': compiled.filter(({ modules, joins }) => modules.length > 0 && joins.length > 0).length,
     'over-ordered': compiled.filter(({ over_ordered }) => over_ordered.length > 0).length,
     foreach: blocks.filter(({ foreach }) => foreach !== undefined).length,
-    children: blocks.filter(({ mode }) => mode === 'dag').length,
+    children: blocks.filter(({ mode }) => mode === 'dag' || mode === 'research').length,
     cut: nested.filter((parts) => parts.length > 0).length,
     'parts of parts': nested.filter((parts) => parts.some(({ text }) => text.includes('startExecution'))).length,
   }

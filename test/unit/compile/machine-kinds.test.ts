@@ -52,6 +52,7 @@ const KINDS: Readonly<Record<string, readonly AskingBlock[]>> = {
     { id: 'child', upstream: ['build'], mode: 'dag', pre_gates: ASK, on_gate_fail: back('build') },
   ],
   'a child run': [{ id: 'child', upstream: [], mode: 'dag' }],
+  'a research run': [{ id: 'question', upstream: [], mode: 'research' }],
   'a child run in a module': [{ id: 'child', upstream: [], mode: 'dag', on_gate_fail: back('child') }],
 }
 

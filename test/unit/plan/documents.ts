@@ -47,6 +47,11 @@ blocks:
   - { id: use, ${PASS}, inputs: { text: { from: ask.text } }, outputs: { text: string } }
 `
 
+export const QUESTION = CHILD.replace(
+  'mode: dag, dag: { name: other }, outputs: { text: string }',
+  'mode: research, research: { topic: t }',
+).replace('ask.text', 'ask.synthesis')
+
 /** A fan-out and a join inside what a bounce runs again, and a join outside that waits for it. */
 export const ALL = `
 name: all

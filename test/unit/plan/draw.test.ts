@@ -7,7 +7,7 @@ import { drawSvg } from '../../../shared/plan/draw-svg.ts'
 import { GraphSchema } from '../../../shared/plan/graph.ts'
 import { layeredLayout } from '../../../shared/plan/layered-layout.ts'
 import { randomDags } from '../../machines/random-dags.ts'
-import { ALL, CHILD, dagOf } from './documents.ts'
+import { ALL, CHILD, dagOf, QUESTION } from './documents.ts'
 
 const graphOf = (text: string) => dagGraph(dagOf(text), () => 1)
 
@@ -56,6 +56,7 @@ describe('dagGraph()', () => {
     expect(direct).toEqual(expect.arrayContaining(inJoins))
     expect(graph.critical_path).toMatchObject({ seconds: 6 })
     expect(graphOf(CHILD).nodes[0]).toMatchObject({ mode: 'dag', child: 'other' })
+    expect(graphOf(QUESTION).nodes[0]).toMatchObject({ mode: 'research' })
   })
 })
 
@@ -68,6 +69,7 @@ describe('drawMermaid()', () => {
     expect(text).toMatch(/n7 -\.->\|"good failed, at most 5 times"\| n2/)
     expect(text).toMatch(/-->\|join\| /)
     expect(drawMermaid(graphOf(CHILD))).toMatch(/n0\[\["ask<br\/>dag other"\]\]/)
+    expect(drawMermaid(graphOf(QUESTION))).toMatch(/n0\[\["ask<br\/>research"\]\]/)
   })
 
   test.each(HOSTILE)('writes %j so that it stays a label', (name) => {

@@ -11,11 +11,11 @@ const PLACE = SettingsSchema.parse({
   agents: { writer: { role: 'worker', provider: 'paid', model: 'gpt-4o' } },
 })
 
-const cost = (blocks: readonly object[], told = {}) => {
+const cost = (blocks: readonly object[], told = {}, place = PLACE) => {
   const parsed = parseDag({ blocks })
   if (!parsed.ok) throw new Error(parsed.errors.map(({ message }) => message).join('\n'))
   const expectations = { durations: {}, default_duration: 1, items: {}, max_parallel: 0, ...told }
-  return modelCost(parsed.dag, expectations, PLACE)
+  return modelCost(parsed.dag, expectations, place)
 }
 const block = (id: string, agent: object, more: object = {}) => ({ id, outputs: { text: 'string' }, agent, ...more })
 /** 400 characters, 100 tokens. */
@@ -45,6 +45,20 @@ describe('modelCost()', () => {
     expect(unpriced).toEqual(['b'])
     expect(usd.expected).toBe(0.00525)
     expect(tokens.expected).toBe(1_200)
+  })
+
+  test('counts a chain by its budget, at the price of the model of the place, a chain a try', () => {
+    const retry = { max_attempts: 2 }
+    const asked = { id: 'q', mode: 'research', research: { topic: 't', budget_tokens: 4_000 }, retry }
+    const free = cost([asked])
+    expect(free.calls).toMatchObject([{ block: 'q', work: 'research', provider: 'extractive', calls: { high: 2 } }])
+    expect(free.tokens).toEqual({ low: 0, expected: 4_000, high: 8_000 })
+    expect([free.usd.high, free.unpriced]).toEqual([0, []])
+    const paid = cost([asked], {}, { ...PLACE, research: { ...PLACE.research, provider: 'paid', model: 'gpt-4o' } })
+    // 3,000 in at 2.5 and 1,000 out at 10 dollars a million.
+    expect(paid.usd).toEqual({ low: 0, expected: 0.0175, high: 0.035 })
+    const own = cost([asked], {}, { ...PLACE, research: { ...PLACE.research, provider: 'own', model: 'm' } })
+    expect(own.unpriced).toEqual(['q'])
   })
 
   test('counts items, bounces and judges, and local as free', () => {
