@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { Json } from './canonical.ts'
 
 /**
  * Who answers the questions of the research chain's stages (docs/research.md, "Models"): the `extractive` model of this
@@ -25,7 +24,3 @@ export const ResearchSettingsSchema = z
     path: ['model'],
     message: 'is missing: name a model of that provider',
   })
-
-export interface ResearchSettings extends Omit<z.output<typeof ResearchSettingsSchema>, 'params'> {
-  readonly params: Readonly<Record<string, Json>>
-}

@@ -41,7 +41,7 @@ export async function askModel<T>(call: StageCall, question: Question<T>): Promi
   let prompt = question.prompt
   for (const repair of [0, 1]) {
     if (repair > 0) call.meter.retries += 1
-    const reply = await callModel(call, requestOf(call, question, prompt, repair))
+    const reply = await callModel(call, requestOf(call, question, prompt, repair), question.keep)
     if (reply.kind !== 'answer') return answered(best) ?? reply
     const read = question.read(reply.text)
     if (read.value !== undefined) best = read
@@ -62,7 +62,7 @@ function answered<T>(best: Reading<T> | undefined): Asked<T> | undefined {
 
 function requestOf<T>(
   { world, run, lane, step, stage }: StageCall,
-  { system, inputs, output_schema, answer_tokens, keep }: Question<T>,
+  { system, inputs, output_schema, answer_tokens }: Question<T>,
   prompt: string,
   repair: number,
 ) {
@@ -75,7 +75,6 @@ function requestOf<T>(
     params: { temperature: 0, ...(named ? {} : { max_tokens: answer_tokens }), ...params },
     inputs: { ...inputs, stage },
     output_schema,
-    keep,
     // As a block's: run, lane, epoch, attempt, repair.
     idempotency_key: `${run.run_id}/${lane}/0/${step}/${repair}`,
   }

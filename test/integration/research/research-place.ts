@@ -38,7 +38,7 @@ async function ask(place: TestPlace, intent: Intent): Promise<Asked> {
   return { run_id, answer: answer as unknown as ResearchAnswer, events, path: pathOf(events) }
 }
 
-export function pathOf(events: readonly RunEvent[]): readonly string[] {
+function pathOf(events: readonly RunEvent[]): readonly string[] {
   return events.flatMap(({ type, data }) => {
     if (!type.startsWith('research:') || type === 'research:requested') return []
     const { action, sufficient } = data as { action?: string; sufficient?: boolean }

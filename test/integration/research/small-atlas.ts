@@ -15,7 +15,7 @@ interface Place {
   readonly more?: Partial<Entity>
 }
 
-export const ATLAS: readonly Place[] = [
+const ATLAS: readonly Place[] = [
   {
     type: 'country',
     name: 'no',

@@ -16,7 +16,7 @@ import type { RunKey } from '../../../shared/runs/run-store.ts'
 import type { World } from '../../../shared/world.ts'
 
 /** A research run whose stages a test calls itself, in the place of its machine. */
-export const HANDLERS = {
+const HANDLERS = {
   nl_classify: classify,
   route_search: route,
   execute_subqueries: execute,

@@ -1,0 +1,56 @@
+import { Fault } from '../../shared/errors.ts'
+import type { DispatchAnswer, DispatchRequest } from '../../shared/provider.ts'
+import { recordedCall } from '../../shared/recording.ts'
+import { plus } from '../../shared/runs/amounts.ts'
+import type { Estimate } from '../../shared/runs/estimate-call.ts'
+import { amountUsed } from '../../shared/runs/event-cost.ts'
+import { chargedAnswer, mayHaveUsed } from '../blocks/charged-answer.ts'
+import { leasedProvider } from '../blocks/provider-lease.ts'
+import { wholeMicros } from '../blocks/whole-amounts.ts'
+import { estimateStage } from './estimate-stage.ts'
+import type { StageCall } from './stage-call.ts'
+import { watchCall } from './watch-call.ts'
+
+/** One call of a model, as a stage asks it. */
+export type StageRequest = Omit<DispatchRequest, 'signal' | 'model' | 'feedback'>
+
+/** Asks the place's model once and counts what that used: the answer, or the Fault of a provider; else it is thrown. */
+export async function dispatchOnce(
+  call: StageCall,
+  request: StageRequest,
+  ms: number,
+): Promise<DispatchAnswer | Fault> {
+  const { world, meter } = call
+  const { provider: name, model } = world.settings.research
+  const provider = leasedProvider(call, name, world.providers.get(name))
+  if (provider === undefined) return unknownProvider(call, name)
+  const { estimate, price } = estimateStage(call, request)
+  let signal = new AbortController().signal
+  try {
+    const answer = await watchCall(call, ms, (aborted) => {
+      signal = aborted
+      return provider.dispatch({ ...request, model, feedback: [], signal })
+    })
+    const charged = chargedAnswer(answer, { capped: true, price })
+    count(call, {
+      tokens_in: charged.tokens_in,
+      tokens_out: charged.tokens_out,
+      usd_micros: wholeMicros(charged.usd ?? 0),
+    })
+    meter.calls.push(recordedCall(name, { ...request, model }, answer))
+    return charged
+  } catch (error) {
+    if (mayHaveUsed(error, { signal })) count(call, estimate)
+    if (error instanceof Fault && error.code.startsWith('provider_')) return error
+    throw error
+  }
+}
+
+function count({ meter }: StageCall, used: Estimate): void {
+  meter.used = plus(meter.used, amountUsed(used))
+}
+
+function unknownProvider({ world }: StageCall, name: string): Fault {
+  const message = `Cannot ask provider "${name}" for the research chain: it is not configured; configured are ${world.providers.names().join(', ')}. Set research.provider in sluice.yaml.`
+  return new Fault('InvalidInput', 'unknown_provider', message)
+}
