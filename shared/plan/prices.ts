@@ -30,6 +30,11 @@ export const FUNCTION_MB: Readonly<Record<string, number>> = {
   'open-child': 1_024,
   'close-module': 256,
   settle: 256,
+  'nl-classify': 1_769,
+  'route-search': 512,
+  'execute-subqueries': 1_769,
+  'assess-sufficiency': 512,
+  'synthesize-answer': 512,
   'start-run': 1_024,
   'send-outbox': 256,
 }
