@@ -93,11 +93,12 @@ async function findAnywhere(
   const diffused = await part('the diffusion', async () => {
     if (seeds.length === 0) return []
     const { hits } = await world.search.diffuse(tenant, { seeds, limit })
-    return hits
-      .filter((hit) => fitsSearch(hit, search))
-      .map((hit) => foundHit(hit, { tier: '1', source: 'graph_diffusion' }))
+    return hits.map((hit) => foundHit(hit, { tier: '1', source: 'graph_diffusion' }))
   })
-  return [named, around, lexical, diffused]
+  // What is named leads to what is asked for, whatever it is itself.
+  return [named, around, lexical, diffused].map((found) =>
+    found.filter(({ evidence, type }) => fitsSearch({ entity_id: evidence.entity_id, type }, search)),
+  )
 }
 
 function filterOf({ type, domain, time_range, geo_bounds }: SearchDescription): EntityFilter {

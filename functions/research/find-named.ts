@@ -1,6 +1,5 @@
 import { BATCH } from '../../shared/graph/graph-store.ts'
 import type { SearchDescription } from '../../shared/research/describe-search.ts'
-import { fitsSearch } from '../../shared/research/fits-search.ts'
 import { namesToLookUp } from '../../shared/research/names-to-look-up.ts'
 import type { World } from '../../shared/world.ts'
 import { type Found, foundEntity } from './found-entity.ts'
@@ -19,9 +18,9 @@ const ZONE_DEPTH = 1
 export async function findNamed(
   { graph, search: index }: NameWorld,
   tenant: string,
-  search: SearchDescription,
+  { text }: Pick<SearchDescription, 'text'>,
 ): Promise<readonly Found[]> {
-  const names = namesToLookUp(search.text)
+  const names = namesToLookUp(text)
   const found = await Promise.all(names.map((name) => idsOf(index, tenant, name)))
   const words = new Map<string, number>()
   const taken: string[] = []
@@ -31,19 +30,17 @@ export async function findNamed(
     taken.push(name)
     for (const id of ids) words.set(id, Math.max(words.get(id) ?? 0, name.split(' ').length))
   }
+  if (words.size === 0) return []
   const entities = await graph.entities(tenant, [...words.keys()].slice(0, BATCH))
-  return entities
-    .map((entity) => foundEntity(entity, NAMED, words.get(entity.entity_id) ?? 0))
-    .filter(({ evidence, type }) => fitsSearch({ entity_id: evidence.entity_id, type }, search))
+  return entities.map((entity) => foundEntity(entity, NAMED, words.get(entity.entity_id) ?? 0))
 }
 
 /** What lies around the thing a path starts at, and what lies in a zone. */
 export async function findAround(
   { graph, search: index }: NameWorld,
   tenant: string,
-  search: SearchDescription,
+  { path, zone, limit }: SearchDescription,
 ): Promise<readonly Found[]> {
-  const { path, zone, limit } = search
   const starts = [
     ...(path?.start === undefined ? [] : [{ name: path.start, depth: PATH_DEPTH }]),
     ...(zone === undefined ? [] : [{ name: zone, depth: ZONE_DEPTH }]),
@@ -57,10 +54,9 @@ export async function findAround(
     for (const entity of met.entities)
       scores.set(entity.entity_id, scores.get(entity.entity_id) ?? 1 / (1 + entity.depth))
   }
+  if (scores.size === 0) return []
   const entities = await graph.entities(tenant, [...scores.keys()].slice(0, BATCH))
-  return entities
-    .map((entity) => foundEntity(entity, AROUND, scores.get(entity.entity_id) ?? 0))
-    .filter(({ evidence, type }) => fitsSearch({ entity_id: evidence.entity_id, type }, search))
+  return entities.map((entity) => foundEntity(entity, AROUND, scores.get(entity.entity_id) ?? 0))
 }
 
 /** Those of the label; where there are none, those of the alias. */
