@@ -12,53 +12,60 @@ export function answerLines(answer: ResearchAnswer, checked: CheckedAnswer, colu
     ...plainText(result.synthesis)
       .split('\n')
       .flatMap((line) => wrapText(line, columns, '  ')),
-    ...answer.degraded.flatMap((why) => wrapText(`Less than it could be: ${oneLine(why)}.`, columns)),
+    ...answer.degraded
+      .filter((why) => !result.synthesis.includes(why))
+      .flatMap((why) => wrapText(`Less than it could be: ${oneLine(why)}.`, columns)),
     '',
     ...evidenceLines(answer, checked, columns),
     '',
-    ...wrapText(costWords(answer), columns),
+    ...costWords(answer),
   ]
 }
 
-function evidenceLines({ result }: ResearchAnswer, checked: CheckedAnswer, columns: number): readonly string[] {
-  const { sentences, cited } = checked
+function evidenceLines(
+  { result }: ResearchAnswer,
+  { sentences, cited }: CheckedAnswer,
+  columns: number,
+): readonly string[] {
   const found = result?.evidence?.length ?? 0
   if (cited.size === 0) return [`Evidence: ${count(found, 'item')}, none cited.`]
   const holds = sentences.filter(({ grounded }) => grounded).length
   return [
-    ...wrapText(
-      `Evidence: ${cited.size} of ${count(found, 'item')} cited; ${holds} of ${count(sentences.length, 'sentence')} found in what they cite, read again just now.`,
-      columns,
-    ),
+    `Evidence: ${count(found, 'item')}, ${cited.size} cited`,
     ...[...cited].flatMap(([place, item]) => [
       ...wrapText(
-        `[${place}] ${oneLine(item.label ?? item.entity_id)}, tier ${item.tier}, ${oneLine(item.source)}`,
+        `[${place}] ${oneLine(item.label ?? '')} (tier ${item.tier}, ${oneLine(item.source)})`,
         columns,
         '  ',
       ),
-      ...wrapText(oneLine(item.entity_id), columns, '      '),
-      ...sentences.filter(({ places }) => places.includes(place)).flatMap((one) => sentenceLines(one, columns)),
+      `      ${oneLine(item.entity_id)}`,
     ]),
-    ...sentences.filter(({ places }) => places.length === 0).flatMap((one) => sentenceLines(one, columns)),
+    '',
+    ...wrapText(
+      `Checked against what is stored now: ${holds} of ${count(sentences.length, 'sentence')} ${holds === 1 ? 'holds' : 'hold'}`,
+      columns,
+    ),
+    ...sentences.flatMap((one) => sentenceLines(one, columns)),
   ]
 }
 
 function sentenceLines(one: CheckedAnswer['sentences'][number], columns: number): readonly string[] {
-  const wrong = [
+  const told = [
+    ...one.verbatim.map(({ place, start, end }) => `word for word in [${place}], bytes ${start} to ${end}`),
     ...(one.places.length === 0 ? ['cites nothing'] : []),
     ...one.unknown_refs.map((ref) => `cites ${oneLine(ref)}, which is no evidence`),
     ...one.bad_quotes.map(({ quote, verdict }) => `“${oneLine(quote)}”: ${verdict}`),
     ...one.bad_numbers.map((number) => `${oneLine(number)} does not occur there`),
   ]
-  const [first = '', ...rest] = wrapText(oneLine(one.sentence), columns, '        ')
+  const [first = '', ...rest] = wrapText(oneLine(one.sentence), columns, '    ')
   return [
-    first.replace(/^ {8}/, `      ${one.grounded ? '✓' : '✗'} `),
+    first.replace(/^ {4}/, `  ${one.grounded ? '✓' : '✗'} `),
     ...rest,
-    ...wrong.flatMap((why) => wrapText(why, columns, '        ')),
+    ...told.flatMap((why) => wrapText(why, columns, '      ')),
   ]
 }
 
-function costWords({ run_id, tokens, usd, started_at, ended_at, result }: ResearchAnswer): string {
+function costWords({ run_id, tokens, usd, started_at, ended_at, result }: ResearchAnswer): readonly string[] {
   const ms =
     started_at === undefined || ended_at === undefined ? undefined : Date.parse(ended_at) - Date.parse(started_at)
   const parts = [
@@ -67,5 +74,5 @@ function costWords({ run_id, tokens, usd, started_at, ended_at, result }: Resear
     count(result?.iterations ?? 0, 'refine round'),
     ...(ms === undefined ? [] : [durationWords(ms)]),
   ]
-  return `${parts.join(', ')}. Run ${run_id}`
+  return [`${parts.join(', ')}`, `Run ${run_id}`]
 }

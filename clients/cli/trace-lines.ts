@@ -10,7 +10,9 @@ export function traceLines({ trace, result }: ResearchAnswer, columns: number): 
     'Trace',
     ...trace.flatMap((row) => rowLines(row, columns)),
     ...(queries.length === 0 ? [] : [`  ${count(queries.length, 'sub-query').replace(/ys$/, 'ies')}`]),
-    ...queries.flatMap((query) => wrapText(queryWords(query), columns, '    ')),
+    ...[...Map.groupBy(queries.map(queryWords), (words) => words)].flatMap(([words, { length }]) =>
+      wrapText(length === 1 ? words : `${words} (${length} times)`, columns, '    '),
+    ),
   ]
 }
 

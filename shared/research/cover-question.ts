@@ -1,6 +1,6 @@
 import { askedRelation } from './asked-relation.ts'
 import { chainUnits } from './chain-units.ts'
-import { COMPARATIVE } from './comparison.ts'
+import { COMPARATIVE, compareFacts } from './comparison.ts'
 import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
 import { namesIn } from './names-in-question.ts'
 import { plainQuestion } from './plain-question.ts'
@@ -38,22 +38,70 @@ const ENOUGH = 0.75
 const SHORT = 3
 
 /**
- * A question that describes what it asks about is answered by following its relations (solve-path.ts). For every other
- * it chooses units that together cover the question's terms, rare ones first, each linked to what was chosen before: by an
- * entity both are about, or by a name of the question both mention. A question about several named things is covered
- * for each of them. Same question, same evidence, same units.
+ * What lies somewhere is listed (things-found.ts), a question that describes what it asks about is answered by following
+ * its relations (solve-path.ts), one that compares by the numbers (comparison.ts). For every other it chooses units that
+ * together cover the question's terms, rare ones first, each linked to what was chosen before: by an entity both are
+ * about, or by a name of the question both mention. A question about several named things is covered for each of them.
+ * Same question, same evidence, same units.
  */
 export function coverQuestion(topic: string, evidence: readonly ShownEvidence[]): Coverage {
   const question = plainQuestion(topic).replaceAll(COMPARATIVE, ' ')
   const terms = [...new Set(termsOf(question))]
   const units = evidenceUnits(evidence)
-  const weights = weigh(terms, units)
   const labels = [...new Set(evidence.flatMap(({ label }) => label ?? []))]
+  const asked = { topic, question, terms, evidence, units, labels, weights: weigh(terms, units) }
+  return lyingThere(asked) ?? alongPath(asked) ?? sideBySide(asked) ?? inChains(asked)
+}
+
+interface Asked {
+  readonly topic: string
+  /** Without the words that chose the evidence and those that compare. */
+  readonly question: string
+  readonly terms: readonly string[]
+  readonly evidence: readonly ShownEvidence[]
+  readonly units: readonly EvidenceUnit[]
+  readonly labels: readonly string[]
+  readonly weights: ReadonlyMap<string, number>
+}
+
+function lyingThere({ topic, evidence }: Asked): Coverage | undefined {
   const { places, isAll } = thingsFound(topic, evidence)
-  if (isAll)
-    return { units: [], missing: [], relation: [], share: places.length > 0 ? 1 : 0, covered: places.length > 0 }
-  const along = alongPath(question, { evidence, labels, terms, weights })
-  if (along !== undefined) return along
+  const covered = places.length > 0
+  return isAll ? { units: [], missing: [], relation: [], share: covered ? 1 : 0, covered } : undefined
+}
+
+function alongPath({ question, evidence, labels, terms, weights }: Asked): Coverage | undefined {
+  const types = [...new Set(evidence.flatMap(({ entity_id }) => termsOf(entity_id.split('.')[4] ?? '')))]
+  const predicates = evidence.flatMap(({ facts = [] }) => facts.map(({ predicate }) => predicate))
+  const relations = [...new Set(predicates)].flatMap((predicate) => termsOf(factText('', predicate, [])))
+  const path = questionPath(question, { labels, types, relations })
+  const solved = path === undefined ? undefined : solvePath(path, evidence)
+  if (solved === undefined) return undefined
+  const { missing, unseen, things } = solved
+  const units = solved.units.slice(0, MAX_ALONG)
+  return {
+    units,
+    missing,
+    relation: terms,
+    share: shareOf(terms, missing, weights),
+    covered: units.length > 0,
+    unseen,
+    things,
+  }
+}
+
+/** `Is Norway larger than Peru?` asks for two numbers, and for nothing else. */
+function sideBySide({ topic, terms, evidence, labels }: Asked): Coverage | undefined {
+  const comparing = termsOf((topic.match(COMPARATIVE) ?? []).join(' '))
+  if (comparing.length === 0) return undefined
+  const covered = compareFacts(topic, evidence) !== undefined
+  const { names } = namesIn(topic, labels)
+  const called = new Set(names.flatMap(termsOf))
+  if (!covered && (names.length < 2 || !terms.every((term) => called.has(term)))) return undefined
+  return { units: [], missing: covered ? [] : comparing, relation: comparing, share: covered ? 1 : 0, covered }
+}
+
+function inChains({ question, terms, evidence, units, labels, weights }: Asked): Coverage {
   const called = new Set(namesIn(question, labels).names)
   const named = evidence.filter(({ label }) => label !== undefined && called.has(label))
   const names = new Set(named.flatMap(({ label = '' }) => termsOf(label)))
@@ -70,32 +118,10 @@ export function coverQuestion(topic: string, evidence: readonly ShownEvidence[])
   const kept = [...new Set(chains.flat())].slice(0, MAX_UNITS)
   const said = new Set([...kept.flatMap((unit) => [...unit.terms]), ...names])
   const missing = terms.filter((term) => !said.has(term))
-  const total = sum(terms, weights)
-  const share = total === 0 ? 0 : (total - sum(missing, weights)) / total
+  const share = shareOf(terms, missing, weights)
   const isEach = named.every((item, at) => chains[at % chains.length]?.length !== 0 || isMentioned(item, kept))
   const covered = kept.length > 0 && isEach && isCovered(question, { missing, relation, share })
   return { units: kept, missing, relation, share, covered }
-}
-
-interface Weighed {
-  readonly evidence: readonly ShownEvidence[]
-  readonly labels: readonly string[]
-  readonly terms: readonly string[]
-  readonly weights: ReadonlyMap<string, number>
-}
-
-function alongPath(question: string, { evidence, labels, terms, weights }: Weighed): Coverage | undefined {
-  const types = [...new Set(evidence.flatMap(({ entity_id }) => termsOf(entity_id.split('.')[4] ?? '')))]
-  const predicates = evidence.flatMap(({ facts = [] }) => facts.map(({ predicate }) => predicate))
-  const relations = [...new Set(predicates)].flatMap((predicate) => termsOf(factText('', predicate, [])))
-  const path = questionPath(question, { labels, types, relations })
-  const solved = path === undefined ? undefined : solvePath(path, evidence)
-  if (path === undefined || solved === undefined) return undefined
-  const { missing, unseen } = solved
-  const total = sum(terms, weights)
-  const share = total === 0 ? 0 : Math.max(0, total - sum(missing, weights)) / total
-  const units = solved.units.slice(0, MAX_ALONG)
-  return { units, missing, relation: terms, share, covered: units.length > 0, unseen, things: solved.things }
 }
 
 function unitsOf(item: ShownEvidence, evidence: readonly ShownEvidence[], units: readonly EvidenceUnit[]) {
@@ -130,6 +156,11 @@ function weigh(terms: readonly string[], units: readonly EvidenceUnit[]): Readon
       return [term, Math.log(1 + (units.length + 1) / Math.max(1, having))]
     }),
   )
+}
+
+function shareOf(terms: readonly string[], missing: readonly string[], weights: ReadonlyMap<string, number>): number {
+  const total = sum(terms, weights)
+  return total === 0 ? 0 : Math.max(0, total - sum(missing, weights)) / total
 }
 
 function sum(terms: readonly string[], weights: ReadonlyMap<string, number>): number {

@@ -8,8 +8,9 @@ import type { ShownEvidence } from './shown-evidence.ts'
 export function extractiveAssess(topic: string, evidence: readonly ShownEvidence[]): AssessmentOutput {
   const coverage = coverQuestion(topic, evidence)
   const { covered, units, missing, share } = coverage
+  const by = units.length === 0 ? 'what was found' : `${units.length} of the sentences and facts`
   const rationale = covered
-    ? `The question is covered by ${units.length} of the sentences and facts.`
+    ? `The question is covered by ${by}.`
     : `Nothing linked to the question says: ${wordsOfTerms(topic, missing).join(', ') || 'anything'}.`
   return {
     topic,

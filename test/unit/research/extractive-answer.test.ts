@@ -26,6 +26,7 @@ const ANSWERED: readonly (readonly [string, readonly string[]])[] = [
     'Which currency is used in the country that borders Sweden?',
     ['Norway, borders: Sweden, Finland [2].', 'Norway, currency: Norwegian krone [2].'],
   ],
+  ['Is Norway larger than Peru?', ['By area, greatest first: Peru 1285216 [3], Norway 323802 [2].']],
   ['Which is larger in area, Norway or Peru?', ['By area, greatest first: Peru 1285216 [3], Norway 323802 [2].']],
 ]
 
@@ -34,6 +35,7 @@ const UNANSWERED: readonly (readonly [string, string])[] = [
   ['Who is the president of Peru?', 'president'],
   ['What is the capital of Atlantis?', 'atlantis'],
   ['What is the area of Lima?', 'area'],
+  ['Is Norway older than Peru?', 'older'],
 ]
 
 describe('extractiveAnswer()', () => {

