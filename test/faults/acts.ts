@@ -21,6 +21,8 @@ export const ACT_KINDS = [
   'abort_execution',
   'deliver_again',
   'trespass',
+  'know',
+  'ask',
 ] as const
 export type ActKind = (typeof ACT_KINDS)[number]
 
@@ -89,7 +91,8 @@ export function planActs(random: Random, plan: Plan): readonly Act[] {
     return { id: runs + i, at: random() ** 3 * until, kind, run: Math.floor(random() * runs), dice: dice() }
   })
   const releases = plan.queues ? planReleases(random, runs) : []
-  return [...starts, ...others, ...planAnswers(random, plan), ...planFollowers(random, runs), ...releases]
+  const planned = [...starts, ...others, ...planAnswers(random, plan), ...planFollowers(random, runs), ...releases]
+  return [...planned, ...planQuestions(random, plan)]
 }
 
 /** Somebody looks now and then whether a run asks something; in some seeds nobody does. */
@@ -128,6 +131,21 @@ function planReleases(random: Random, runs: number): readonly Act[] {
 }
 
 const FIRST_RELEASE = 3_000
+
+/** In one seed of five the graph is filled and asked; drawn last, so that all else of a seed is what it was. */
+function planQuestions(random: Random, { runs, until }: Plan): readonly Act[] {
+  if (random() < 0.8) return []
+  const kinds = ['know', 'know', 'ask', 'ask', 'ask'] as const
+  // Questions at about the same time: they are in each other's way where the model is limited.
+  const asked = random() ** 2 * until
+  return kinds.map((kind, i): Act => {
+    const dice = [random(), random(), random()] as const
+    const at = kind === 'ask' ? asked + random() * 5_000 : random() ** 2 * until
+    return { id: FIRST_QUESTION + i, at, kind, run: Math.floor(random() * runs), dice }
+  })
+}
+
+const FIRST_QUESTION = 4_000
 
 /** Acts whose route this version has. */
 function drawable(weights: Weights): readonly (readonly [ActKind, number])[] {

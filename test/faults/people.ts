@@ -2,6 +2,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act, ActKind } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'
 import { decide } from './decide.ts'
+import { ask, know } from './knowledge.ts'
 import type { SimulatedRun } from './plan-runs.ts'
 import { createReader, type Reader } from './reader.ts'
 import { pickFrom } from './rng.ts'
@@ -120,6 +121,8 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
     if (reply !== undefined && reply.status < 300)
       scene.system.sim.violate(27, `${tenant} may call ${name} on a run of ${run.tenant}`)
   },
+  know,
+  ask,
 }
 
 const OF_NO_RUN = { params: { run_id: undefined } }

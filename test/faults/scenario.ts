@@ -178,5 +178,5 @@ function planSafety(random: Random): Readonly<Record<string, unknown>> {
 function planProviders(random: Random): Readonly<Record<string, object>> {
   if (!chance(random, 0.3)) return {}
   const limited = (max_concurrency: number) => ({ type: 'http', url: 'https://example.com/', max_concurrency })
-  return { probe: limited(1 + upTo(random, 2)), judge: limited(1) }
+  return { probe: limited(1 + upTo(random, 2)), judge: limited(1), extractive: limited(1) }
 }

@@ -7,6 +7,7 @@ import { SettingsSchema } from '../../shared/settings.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
+import { slowExtractive } from './knowledge.ts'
 import { createMemoryGraph } from './memory-graph.ts'
 import { createMemoryJournal } from './memory-journal.ts'
 import { createMemoryObjects, type MemoryObjects } from './memory-objects.ts'
@@ -60,6 +61,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   const note = (run: string) => void written.add(run)
   const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note, wire)
   const objects = createMemoryObjects(() => sim.scheduler.now())
+  const extractive = slowExtractive(sim)
   const memory = createMemoryGraph(sim.scheduler, objects)
   const probe = createProbe(sim, scenario.probe, 'judge' in scenario.providers)
   const slack = scenario.slack ? createSimulatedSlack(sim) : undefined
@@ -90,7 +92,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     machine: { ...machine, answer, holderGone: store === 'sqlite' ? holderGone : () => false },
     outbox: outboxOf(sim, store, () => functions),
     providers: {
-      get: (name) => ({ probe: probe.provider, judge: probe.judge })[name],
+      get: (name) => ({ probe: probe.provider, judge: probe.judge, extractive })[name],
       names: () => ['probe', 'judge'],
     },
     documents: { names: () => ['child'], read: async (name) => (name === 'child' ? JSON.stringify(CHILD) : undefined) },
@@ -99,6 +101,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
       providers: scenario.providers,
       shell_gates: { allow: [['true']] },
       approvals: { groups: GROUPS },
+      research: { classifier_tier_3: true },
       ...(slack === undefined ? {} : { slack: SLACK_SETTINGS }),
     }),
     ...(slack === undefined ? {} : { slack: slack.slack }),
