@@ -1,47 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type Adjacency, buildAdjacency } from '../../shared/graph/adjacency.ts'
 import { diffuse } from '../../shared/graph/diffusion.ts'
 import type { DiffusionQuery, SearchHit } from '../../shared/graph/search-index.ts'
+import { searchWords } from '../../shared/graph/search-words.ts'
 import { scoredHits } from './hits.ts'
+import { type LoadedGraph, placeOf } from './load-graph.ts'
+import { parseSearch } from './parse-search.ts'
 
-/** The entity graph in memory: about 12 MB for 100,000 entities and 1,000,000 edges. */
-export interface LoadedGraph {
-  readonly adjacency: Adjacency
-  /** The node each number stands for, ascending. */
-  readonly nodes: Uint32Array
-}
-
-/**
- * Every edge both ends of which are entities. One row a node: a list of numbers as text is read several times faster
- * than a row an edge.
- */
-export function loadGraph(db: DatabaseSync): LoadedGraph {
-  const nodes = Uint32Array.from(
-    db.prepare('SELECT node FROM entities WHERE hash IS NOT NULL ORDER BY node').all(),
-    ({ node }) => Number(node),
-  )
-  const edges = Number(db.prepare('SELECT count(*) AS n FROM edges').get()?.n ?? 0)
-  const [from, to] = [new Uint32Array(edges), new Uint32Array(edges)]
-  let kept = 0
-  const rows = db.prepare('SELECT src, group_concat(dst) AS targets FROM edges GROUP BY src').iterate()
-  for (const { src, targets } of rows) {
-    const source = placeOf(nodes, Number(src))
-    for (const target of String(targets).split(',')) {
-      const place = placeOf(nodes, Number(target))
-      if (place === undefined || source === undefined) continue
-      from[kept] = source
-      to[kept] = place
-      kept += 1
-    }
-  }
-  return { nodes, adjacency: buildAdjacency(nodes.length, from.subarray(0, kept), to.subarray(0, kept)) }
-}
+/** How much more than another a kind of edge draws that the text names. */
+const DRAWN = 10
 
 /** Entities a walker from the seeds meets most; ties by number, which is the order in which they were put. */
 export function diffuseIn(
   db: DatabaseSync,
   graph: LoadedGraph,
-  { seeds, limit }: DiffusionQuery,
+  { seeds, text, limit }: DiffusionQuery,
 ): readonly SearchHit[] {
   const find = db.prepare('SELECT node FROM entities WHERE entity_id = ? AND hash IS NOT NULL')
   const places = seeds.flatMap(({ entity_id, weight }) => {
@@ -49,11 +21,22 @@ export function diffuseIn(
     const node = row === undefined ? undefined : placeOf(graph.nodes, Number(row.node))
     return node === undefined ? [] : [{ node, weight }]
   })
-  const scores = diffuse(graph.adjacency, places)
+  const scores = diffuse(graph.adjacency, places, text === undefined ? undefined : drawnBy(text, graph.predicates))
   return scoredHits(
     db,
     highest(scores, limit).map((place) => ({ node: graph.nodes[place] ?? 0, score: scores[place] ?? 0 })),
   )
+}
+
+/** By kind of edge; undefined where the text names none. */
+function drawnBy(text: string, predicates: readonly string[]): Float64Array | undefined {
+  const stems = parseSearch(text)?.stems
+  if (stems === undefined) return undefined
+  const named = predicates.map((predicate) => {
+    const words = searchWords((predicate.split('.').at(-1) ?? '').replaceAll('_', ' '))
+    return words.some(({ stem }) => stems.has(stem))
+  })
+  return named.some(Boolean) ? Float64Array.from(named, (is) => (is ? DRAWN : 1)) : undefined
 }
 
 /** Places of the highest scores above 0. Numbers alone are sorted first, several times faster than places by score. */
@@ -65,17 +48,4 @@ function highest(scores: Float64Array, most: number): readonly number[] {
     if (score > 0 && score >= least) met.push(place)
   }
   return met.toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b).slice(0, most)
-}
-
-/** By halves. */
-function placeOf(nodes: Uint32Array, node: number): number | undefined {
-  let [low, high] = [0, nodes.length - 1]
-  while (low <= high) {
-    const middle = (low + high) >> 1
-    const seen = nodes[middle] ?? 0
-    if (seen === node) return middle
-    if (seen < node) low = middle + 1
-    else high = middle - 1
-  }
-  return undefined
 }

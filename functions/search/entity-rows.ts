@@ -24,8 +24,8 @@ export interface EntityRows {
   /** As they are looked up. */
   readonly lookups: readonly { readonly alias: 0 | 1; readonly name: string }[]
   readonly stated: readonly { readonly predicate: string; readonly object: number }[]
-  /** Ids it leads to. */
-  readonly targets: readonly string[]
+  /** Ids it leads to, by each predicate once. */
+  readonly edges: readonly { readonly predicate: string; readonly target: string }[]
 }
 
 export function rowsOf(entity: Entity, body: string): EntityRows {
@@ -54,7 +54,7 @@ export function rowsOf(entity: Entity, body: string): EntityRows {
       ...aliases.map((alias) => ({ alias: 1 as const, name: lookupName(alias) })),
     ],
     stated: readable.map(({ predicate, object }) => ({ predicate, object: objectNumber(object) })),
-    targets: [...new Set(edgesOf(entity).map(({ object }) => object))],
+    edges: edgesOf(entity).map(({ predicate, object }) => ({ predicate, target: object })),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FilterSql } from './filter-sql.ts'
+import { idfOf } from './idf-among.ts'
 import type { ParsedSearch } from './parse-search.ts'
 import { PASSAGE_SPAN } from './passage-span.ts'
 
@@ -13,7 +14,7 @@ export interface FoundPassage {
 
 export interface Found {
   readonly passages: readonly FoundPassage[]
-  /** How telling a stem is: log of how many passages there are to each that has it. */
+  /** How telling a stem is in the whole index; asking costs a look at each passage that has it. */
   idf(stem: string): number
 }
 
@@ -31,7 +32,7 @@ export function findPassages(
   { all, most }: { readonly all: number; readonly most: number },
 ): Found {
   const counts = countsOf(db)
-  const idf = (stem: string) => Math.log(1 + (all - counts(stem) + 0.5) / (counts(stem) + 0.5))
+  const idf = (stem: string) => idfOf(counts(stem), all)
   const known = [...search.stems.keys()].filter((stem) => counts(stem) > 0)
   const rare = known.filter((stem) => counts(stem) <= all / COMMON)
   const used = (rare.length > 0 ? rare : known).map((stem) => search.words.get(stem) ?? stem)

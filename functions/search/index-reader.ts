@@ -8,11 +8,12 @@ import {
   type SearchIndex,
   type SearchQuery,
 } from '../../shared/graph/search-index.ts'
-import { diffuseIn, type LoadedGraph, loadGraph } from './diffuse-in.ts'
+import { diffuseIn } from './diffuse-in.ts'
 import { lookupName } from './entity-rows.ts'
 import { filterSql } from './filter-sql.ts'
 import { findPassages } from './find-passages.ts'
 import { hitsOf, newestHits } from './hits.ts'
+import { type LoadedGraph, loadGraph } from './load-graph.ts'
 import { indexInfo } from './open-index.ts'
 import { parseSearch } from './parse-search.ts'
 import { rankPassages } from './rank-passages.ts'

@@ -1,7 +1,7 @@
 /** 'SlcI' in the file's header. */
 export const INDEX_APPLICATION_ID = 0x536c6349
 /** Raised when a table, a tokenizer or what is put into a column changes: an index of another version is made anew. */
-export const INDEX_VERSION = 1
+export const INDEX_VERSION = 2
 
 /**
  * The index of one tenant's graph. An entity is a number (`node`) in here. One that is only led to has a node and no
@@ -31,6 +31,8 @@ CREATE TABLE stated (
   node INTEGER NOT NULL, predicate INTEGER NOT NULL, object INTEGER NOT NULL,
   PRIMARY KEY (node, predicate, object)) WITHOUT ROWID;
 CREATE INDEX stated_object ON stated (predicate, object);
-CREATE TABLE edges (src INTEGER NOT NULL, dst INTEGER NOT NULL, PRIMARY KEY (src, dst)) WITHOUT ROWID;
+CREATE TABLE edges (
+  src INTEGER NOT NULL, predicate INTEGER NOT NULL, dst INTEGER NOT NULL,
+  PRIMARY KEY (src, predicate, dst)) WITHOUT ROWID;
 CREATE INDEX edges_dst ON edges (dst);
 `

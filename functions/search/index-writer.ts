@@ -62,9 +62,11 @@ function statementsOf(db: DatabaseSync) {
     dropLoneNode: prepared(
       'DELETE FROM entities WHERE node = ?1 AND hash IS NULL AND NOT EXISTS (SELECT 1 FROM edges WHERE dst = ?1)',
     ),
-    edges: prepared('SELECT dst FROM edges WHERE src = ?'),
+    edges: prepared('SELECT DISTINCT dst FROM edges WHERE src = ?'),
     dropEdges: prepared('DELETE FROM edges WHERE src = ?'),
-    addEdge: prepared('INSERT OR IGNORE INTO edges (src, dst) VALUES (?, ?)'),
+    addEdge: prepared(
+      'INSERT OR IGNORE INTO edges (src, predicate, dst) SELECT ?, predicate, ? FROM predicates WHERE name = ?',
+    ),
     dropNames: prepared('DELETE FROM names WHERE node = ?'),
     addName: prepared('INSERT OR IGNORE INTO names (node, alias, name) VALUES (?, ?, ?)'),
     dropStated: prepared('DELETE FROM stated WHERE node = ?'),
@@ -98,7 +100,7 @@ interface Version {
 }
 
 function fill(sql: Statements, { node, entity, hash, body }: Version, nodeOf: (id: string) => number): void {
-  const { passages, lookups, stated, targets, ...rows } = rowsOf(entity, body)
+  const { passages, lookups, stated, edges, ...rows } = rowsOf(entity, body)
   const { label, names, type, kind, segment, domain, at, lat, lon, ref } = rows
   sql.fill.run(hash, label, names, type, kind, segment, domain, at, lat, lon, ref, passages.length, node)
   for (const { alias, name } of lookups) sql.addName.run(node, alias, name)
@@ -106,7 +108,8 @@ function fill(sql: Statements, { node, entity, hash, body }: Version, nodeOf: (i
     sql.addPredicate.run(predicate)
     sql.addStated.run(node, object, predicate)
   }
-  for (const target of targets) sql.addEdge.run(node, nodeOf(target))
+  // Its predicate was stated.
+  for (const { predicate, target } of edges) sql.addEdge.run(node, nodeOf(target), predicate)
   for (const [k, { facts, text }] of passages.entries()) {
     const id = node * PASSAGE_SPAN + k
     sql.addPassage.run(id, facts === '' ? null : facts, text)

@@ -1,4 +1,5 @@
 import type { Found } from './find-passages.ts'
+import { idfAmong } from './idf-among.ts'
 import { lendScores } from './lend-scores.ts'
 import type { ParsedSearch } from './parse-search.ts'
 import { type ReadPassage, readPassage } from './read-passage.ts'
@@ -24,7 +25,7 @@ export interface Ranked {
  */
 export function rankPassages(found: Found, search: ParsedSearch): readonly Ranked[] {
   const read = found.passages.map(readPassage)
-  const { idf } = found
+  const idf = idfAmong(read, search.stems, found.idf)
   const average = read.reduce((sum, { length }) => sum + length, 0) / Math.max(1, read.length)
   const first = rank(read, scored(read, { weights: search.stems, idf, pairs: search.pairs, average }))
   if (isName(read, search)) return first

@@ -57,6 +57,11 @@ export const LOOKUP_LIMIT = 20
 export interface DiffusionQuery {
   /** Entities and how much each counts (> 0); unknown ones are left out. At most 100. */
   readonly seeds: readonly { readonly entity_id: string; readonly weight: number }[]
+  /**
+   * What is asked: edges whose predicate it names in its last segment draw the walker (`currency` in "Which currency ..").
+   * At most 4,000 characters are looked at.
+   */
+  readonly text?: string
   /** 1 to 1,000. */
   readonly limit: number
 }

@@ -231,6 +231,35 @@ export function searchIndexSuite(name: string, open: () => Promise<OpenedSearchI
       await expect(index.diffuse('main', bad)).rejects.toMatchObject({ code: 'bad_search' })
     })
 
+    test('diffusion is drawn by what a text names: the predicate, not how many edges there are', async () => {
+      const about = (name: string, predicate: string, others: readonly string[]) =>
+        entity(name, { triples: others.map((other) => stated(name, predicate, idOf(other))) })
+      await put(
+        normal({
+          entity_id: idOf('land'),
+          triples: [
+            stated('land', 'geo.country.currency', idOf('coin')),
+            ...['b', 'c', 'd', 'e'].map((name) => stated('land', 'geo.country.borders', idOf(name))),
+          ],
+        }),
+        about('town', 'geo.city.capital_of', ['land']),
+        ...['coin', 'b', 'c', 'd', 'e'].map((name) => place(name)),
+      )
+      const first = async (text?: string) => {
+        const seeds = [{ entity_id: idOf('town'), weight: 1 }]
+        const { hits } = await index.diffuse('main', { seeds, limit: 3, ...(text === undefined ? {} : { text }) })
+        return hits.map(({ entity_id }) => entity_id.split('.').at(-1)).toSorted()
+      }
+      expect(await first('Which currency is used in the country whose capital is TOWN?')).toEqual([
+        'coin',
+        'land',
+        'town',
+      ])
+      expect(await first('Which one?')).toEqual(await first())
+      const near = await first('What does it border?')
+      expect(near).not.toContain('coin')
+    })
+
     test('follows what is put again and deleted, leaves nothing behind, and keeps tenants apart', async () => {
       await put(entity('a', { label: 'Walrus' }), place('b', ['a']))
       expect(await found('walrus')).toEqual(['a'])

@@ -6,12 +6,13 @@ import { diffuse } from '../../../shared/graph/diffusion.ts'
 const NODES = 12
 type Pair = readonly [number, number]
 
-const graph = (edges: readonly Pair[], nodes = NODES) =>
-  buildAdjacency(
-    nodes,
-    Uint32Array.from(edges, ([from]) => from),
-    Uint32Array.from(edges, ([, to]) => to),
-  )
+/** Edges of kind 0, or of the kind that stands third. */
+const graph = (edges: readonly (readonly [number, number, number?])[], nodes = NODES) =>
+  buildAdjacency(nodes, {
+    from: Uint32Array.from(edges, ([from]) => from),
+    to: Uint32Array.from(edges, ([, to]) => to),
+    kinds: Uint16Array.from(edges, ([, , kind = 0]) => kind),
+  })
 const seed = (node: number, weight = 1) => ({ node, weight })
 
 const node = fc.nat({ max: NODES - 1 })
@@ -35,6 +36,50 @@ describe('buildAdjacency()', () => {
         expect(seen).toEqual(wanted)
       }),
     )
+  })
+
+  test('has the edges of a kind side by side', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(node, node, fc.nat({ max: 3 })), { maxLength: 40 }), (some) => {
+        const { offsets, targets, kinds } = graph(some)
+        for (let n = 0; n < NODES; n += 1) {
+          const [from, to] = [offsets[n] ?? 0, offsets[n + 1] ?? 0]
+          expect([...kinds.subarray(from, to)]).toEqual([...kinds.subarray(from, to)].toSorted((a, b) => a - b))
+          const seen = [...targets.subarray(from, to)].map((target, at) => `${target} ${kinds[from + at]}`)
+          const wanted = some.flatMap(([a, b, kind]) => [
+            ...(a === n ? [`${b} ${kind}`] : []),
+            ...(b === n ? [`${a} ${kind}`] : []),
+          ])
+          expect(seen.toSorted()).toEqual(wanted.toSorted())
+        }
+      }),
+    )
+  })
+})
+
+describe('diffuse(), drawn to kinds of edges', () => {
+  const kinds = fc.array(fc.tuple(node, node, fc.nat({ max: 2 })), { maxLength: 40 })
+  const drawn = Float64Array.of(1, 10, 3)
+
+  test('keeps its mass, reaches the same, and does not care in which order edges come', () => {
+    fc.assert(
+      fc.property(kinds, seeds, (some, from) => {
+        const scores = diffuse(graph(some), from, drawn)
+        expect(scores.reduce((sum, score) => sum + score, 0)).toBeCloseTo(1, 9)
+        const plain = diffuse(graph(some), from)
+        for (const [n, score] of scores.entries()) expect(score > 0).toBe((plain[n] ?? 0) > 0)
+        const turned = diffuse(graph(some.toReversed()), from, drawn)
+        for (const [n, score] of scores.entries()) expect(turned[n]).toBeCloseTo(score, 9)
+      }),
+    )
+  })
+
+  test('one edge of the kind that draws is not lost among many of another', () => {
+    const some = graph([[0, 1, 1], ...Array.from({ length: 9 }, (_, n): [number, number, number] => [0, n + 2, 0])])
+    const scores = diffuse(some, [seed(0)], Float64Array.of(1, 10))
+    // Ten of eleven parts by the one, the eleventh by the nine.
+    expect((scores[1] ?? 0) / (scores[2] ?? 1)).toBeCloseTo(90, 6)
+    expect(diffuse(some, [seed(0)])[1]).toBeCloseTo(diffuse(some, [seed(0)])[2] ?? 0, 12)
   })
 })
 
