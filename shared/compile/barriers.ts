@@ -1,4 +1,4 @@
-import { type Buckets, fileNode } from './buckets.ts'
+import { type Buckets, bucketsFor, fileNode } from './buckets.ts'
 import { SIGNAL_COST } from './costs.ts'
 import { cutEdge, drawEdge } from './draw-edge.ts'
 import { addNode } from './edit-graph.ts'
@@ -13,11 +13,11 @@ interface Side {
 }
 export type Sides = readonly Side[]
 
-export function barrierSides(): Sides {
-  return (['after', 'before'] as const).map((name) => ({
-    name,
-    buckets: { keyOf: (node) => node[name].sum, nodes: new Map() },
-  }))
+export function barrierSides(nodes: number): Sides {
+  return [
+    { name: 'after', buckets: bucketsFor(nodes, ({ after }) => after.sum) },
+    { name: 'before', buckets: bucketsFor(nodes, ({ before }) => before.sum) },
+  ]
 }
 
 /**
@@ -44,7 +44,9 @@ function factorAround(graph: WorkGraph, side: Side, node: WorkNode): void {
   const { name, buckets } = side
   const shared = node[name]
   if (shared.size < 2) return
-  const mates = fileNode(buckets, node).filter((mate) => sameNeighbours(graph.edges, name, mate[name], shared))
+  const living = fileNode(buckets, node)
+  if (living.length < 2) return
+  const mates = living.filter((mate) => sameNeighbours(graph.edges, name, mate[name], shared))
   if (mates.length < 2) return
   if (name === 'before') putBetween(graph, side, nodesBefore(graph, node), mates)
   else if ((mates.length - 1) * (shared.size - 1) * SIGNAL_COST >= 1)

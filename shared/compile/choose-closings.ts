@@ -19,17 +19,26 @@ const EFFORT = 200
 export function chooseClosings(forest: Forest, without: number | undefined): readonly number[] {
   const search = startSearch(forest)
   const chosen: number[] = []
-  for (const least of [CLEAR_GAIN, CLEAR_GAIN, SOME_GAIN]) {
-    const hosts = openHosts(forest, least)
-    for (let w = 1; w < forest.core.size && search.effort > 0; w++) {
-      if (forest.parent[w] !== -1 || w === without) continue
-      const closing = bestClosing(search, hosts, w, least)
-      if (closing === undefined) continue
-      apply(search, closing)
-      chosen.push(w)
-    }
-  }
+  const before = search.effort
+  chooseOnce(search, CLEAR_GAIN, without, chosen)
+  // Where the first round changed nothing, the second one would come to the same.
+  if (chosen.length > 0) chooseOnce(search, CLEAR_GAIN, without, chosen)
+  else search.effort -= before - search.effort
+  chooseOnce(search, SOME_GAIN, without, chosen)
   return chosen
+}
+
+function chooseOnce(search: Search, least: number, without: number | undefined, chosen: number[]): void {
+  const { forest } = search
+  const hosts = openHosts(forest, least)
+  if (hosts === undefined) return
+  for (let w = 1; w < forest.core.size && search.effort > 0; w++) {
+    if (forest.parent[w] !== -1 || w === without) continue
+    const closing = bestClosing(search, hosts, w, least)
+    if (closing === undefined) continue
+    apply(search, closing)
+    chosen.push(w)
+  }
 }
 
 function startSearch(forest: Forest): Search {
@@ -45,14 +54,20 @@ function startSearch(forest: Forest): Search {
   return { forest, trees, ...own, opened: 0, left: 0, weighed: 0, effort }
 }
 
-/** Bits of the pieces that may get a closing: for a clear gain, their branches must be a Parallel already. */
-function openHosts({ core, held, closing }: Forest, least: number): Int32Array {
+/**
+ * Bits of the pieces that may get a closing: for a clear gain, their branches must be a Parallel already. Undefined if
+ * there are none.
+ */
+function openHosts({ core, held, closing }: Forest, least: number): Int32Array | undefined {
   const bits = new Int32Array(core.ancestors.words)
   const wide = least < CLEAR_GAIN ? 1 : 2
+  let found = false
   for (let u = 0; u < core.size; u++) {
-    if (at(held, u) >= wide && closing[u] === -1) bits[u >>> 5] = at(bits, u >>> 5) | (1 << (u & 31))
+    if (at(held, u) < wide || closing[u] !== -1) continue
+    bits[u >>> 5] = at(bits, u >>> 5) | (1 << (u & 31))
+    found = true
   }
-  return bits
+  return found ? bits : undefined
 }
 
 /** Weighs the hosts that come before all predecessors of w, the nearest first. */

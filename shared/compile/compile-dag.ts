@@ -68,7 +68,7 @@ export function compileDag(dag: CompilableDag, caps: Caps = CAPS): CompiledDag {
     text,
     parts,
     joins,
-    modules: order.nodes.flatMap(moduleOf),
+    modules: order.nodes.every(({ kind }) => kind === 'block') ? [] : order.nodes.flatMap(moduleOf),
     over_ordered: overOrdered(blocks, order),
     figures: { blocks: blocks.length, joins: joins.length, parallels, parts: parts.length },
   }

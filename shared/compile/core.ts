@@ -13,6 +13,8 @@ import type { WorkGraph, WorkNode } from './work-graph.ts'
 export interface Core {
   readonly size: number
   readonly expressions: readonly Expression[]
+  /** 2 for a piece that is one Parallel and nothing else: its branches may be those of a Parallel around it. Else 1. */
+  readonly widths: Int32Array
   /** By piece: those right before and right after it, ascending. */
   readonly before: Rows
   readonly after: Rows
@@ -45,9 +47,11 @@ export function coreOf(graph: WorkGraph): Core {
   const expressions = Array.from(order, (index) => nodes[index]?.expression ?? EMPTY)
   if (sources > 1) expressions.unshift(EMPTY)
   const size = expressions.length
+  const widths = Int32Array.from(expressions, ({ kind }) => (kind === 'par' ? 2 : 1))
   return {
     size,
     expressions,
+    widths,
     before: turnRows(after),
     after,
     ancestors: ancestorsOf(before),

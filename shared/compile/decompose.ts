@@ -21,8 +21,8 @@ export function decompose(upstream: Upstream): Steps {
 /** The same from rows. */
 export function stepsOfRows(upstream: Rows): Steps {
   const graph = toWorkGraph(upstream)
-  const twins = twinBuckets()
-  const sides = barrierSides()
+  const twins = twinBuckets(graph.size)
+  const sides = barrierSides(graph.size)
   do {
     reduceSeriesParallel(graph, twins)
   } while (factorBarriers(graph, sides))

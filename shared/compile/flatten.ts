@@ -13,6 +13,7 @@ export type Steps = readonly Step[]
  * time since whatever follows needs both. Recursion is as deep as Parallels nest; chains of 10,000 are loops.
  */
 export function flatten(expression: Expression): Steps {
+  if (expression.kind === 'block' || expression.kind === 'wait') return [expression]
   const steps: Step[] = []
   flattenInto(expression, steps)
   return steps
@@ -30,6 +31,7 @@ export function flattenInto(expression: Expression, steps: Step[]): void {
 
 /** The parts at the same time: a Parallel, where two or more of them hold blocks. */
 export function sideBySide(parts: readonly Steps[]): Steps {
+  if (parts.every(isBranch)) return asParallel(parts)
   const waits: Step[] = []
   const branches: Steps[] = []
   for (const part of parts) {
@@ -39,8 +41,17 @@ export function sideBySide(parts: readonly Steps[]): Steps {
     else if (part.length === 1 && only?.kind === 'par') branches.push(...only.branches)
     else branches.push(part)
   }
-  if (branches.length < 2) return waits.length === 0 ? (branches[0] ?? []) : [...branches.flat(), ...waits]
-  return [{ kind: 'par', branches: byFirstBlock(branches) }, ...waits]
+  return waits.length === 0 ? asParallel(branches) : [...asParallel(branches), ...waits]
+}
+
+function asParallel(branches: readonly Steps[]): Steps {
+  return branches.length > 1 ? [{ kind: 'par', branches: byFirstBlock(branches) }] : (branches[0] ?? [])
+}
+
+/** Most parts are branches as they are. */
+function isBranch(part: Steps): boolean {
+  const [first] = part
+  return first !== undefined && (first.kind === 'block' || part.length > 1) && !onlyWaits(part)
 }
 
 /** The operands of a chain of Parallels, left to right. */
@@ -59,12 +70,17 @@ function onlyWaits(steps: Steps): boolean {
 }
 
 function byFirstBlock(branches: readonly Steps[]): readonly Steps[] {
-  const keyed = branches.map((steps) => ({ steps, key: firstBlock(steps) }))
-  return keyed.sort((a, b) => a.key - b.key).map(({ steps }) => steps)
+  const keys = branches.map(firstBlock)
+  if (keys.every((key, i) => i === 0 || key >= (keys[i - 1] ?? 0))) return branches
+  const order = [...keys.keys()].sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0))
+  return order.map((i) => branches[i] ?? [])
 }
 
 /** Branches of a Parallel are sorted already: its first block is the first one's. */
 function firstBlock(steps: Steps): number {
-  const first = steps.find((step) => step.kind !== 'wait')
-  return first?.kind === 'par' ? firstBlock(first.branches[0] ?? []) : (first?.block ?? 0)
+  for (const step of steps) {
+    if (step.kind === 'block') return step.block
+    if (step.kind === 'par') return firstBlock(step.branches[0] ?? [])
+  }
+  return 0
 }

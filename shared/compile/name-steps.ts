@@ -63,8 +63,7 @@ function nameOrder(naming: Naming, { nodes, upstream }: ContractedOrder, entry: 
 }
 
 function nameSequence(naming: Naming, nodes: readonly OrderNode[], steps: Steps, entry: string): NamedSequence {
-  const named: NamedStep[] = []
-  for (const step of steps) named.push(nameStep(naming, nodes, step))
+  const named = steps.map((step) => nameStep(naming, nodes, step))
   return { entry: named[0]?.entry ?? entry, steps: named }
 }
 
@@ -76,8 +75,7 @@ function nameStep(naming: Naming, nodes: readonly OrderNode[], step: Step): Name
       return nameWait(naming, nodes, step.join)
     case 'par': {
       const entry = `_parallel_${++naming.parallels}`
-      const branches: NamedSequence[] = []
-      for (const branch of step.branches) branches.push(nameSequence(naming, nodes, branch, entry))
+      const branches = step.branches.map((branch) => nameSequence(naming, nodes, branch, entry))
       return { kind: 'par', entry, branches }
     }
   }

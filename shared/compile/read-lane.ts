@@ -57,5 +57,5 @@ export function levelsBelow({ held, closing }: Forest, v: number): number {
 
 /** A piece that is one Parallel and nothing else gives its branches to a Parallel around it. */
 export function lanesIn({ core, held, closing }: Forest, v: number): number {
-  return core.expressions[v]?.kind === 'par' && held[v] === 0 && closing[v] === -1 ? 2 : 1
+  return held[v] === 0 && closing[v] === -1 ? at(core.widths, v) : 1
 }

@@ -24,8 +24,8 @@ export function rowSize({ starts }: Rows, v: number): number {
 
 /** Row v as a list of its own. */
 export function itemsOf({ starts, items }: Rows, v: number): number[] {
-  const list: number[] = []
-  const end = at(starts, v + 1)
-  for (let i = at(starts, v); i < end; i++) list.push(at(items, i))
+  const from = at(starts, v)
+  const list = new Array<number>(at(starts, v + 1) - from)
+  for (let i = 0; i < list.length; i++) list[i] = at(items, from + i)
   return list
 }

@@ -1,4 +1,4 @@
-import { type Buckets, fileNode } from './buckets.ts'
+import { type Buckets, bucketsFor, fileNode } from './buckets.ts'
 import { at } from './columns.ts'
 import { drawEdge, forgetEdge } from './draw-edge.ts'
 import { removeNode } from './edit-graph.ts'
@@ -15,8 +15,8 @@ import { enlist, nextOf } from './work-list.ts'
 export const MAX_DEPTH = 64
 
 /** Nodes by both neighbour sets: two with the same are parallel. */
-export function twinBuckets(): Buckets {
-  return { keyOf: ({ before, after }) => (before.sum + Math.imul(after.sum, 3)) | 0, nodes: new Map() }
+export function twinBuckets(nodes: number): Buckets {
+  return bucketsFor(nodes, ({ before, after }) => (before.sum + Math.imul(after.sum, 3)) | 0)
 }
 
 /**

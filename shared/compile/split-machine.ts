@@ -51,9 +51,14 @@ interface Piece {
 }
 
 function fitSteps(packing: Packing, steps: readonly NamedStep[], cap: Caps): readonly NamedStep[] {
+  if (!exceeds(weighAll(packing, steps), cap)) return steps
   const pieces = steps.map((step) => fitStep(packing, step))
   const joined = (group: readonly Piece[]) => group.flatMap((piece) => piece.steps)
   return fitPieces(packing, pieces, cap, joined).flatMap((piece) => piece.steps)
+}
+
+function weighAll({ scale }: Packing, steps: readonly NamedStep[]): Weight {
+  return total(steps.map((step) => weigh(step, scale)))
 }
 
 function fitStep(packing: Packing, step: NamedStep): Piece {
@@ -68,12 +73,12 @@ function fitStep(packing: Packing, step: NamedStep): Piece {
 }
 
 function fitBranches(packing: Packing, step: Extract<NamedStep, { kind: 'par' }>): Piece {
-  const { cap, scale } = packing
+  const { cap } = packing
   const shell = shellOf(step.branches.length)
   const room = { bytes: cap.bytes - shell.bytes, events: cap.events - shell.events }
   const pieces = step.branches.map((branch): Piece => {
     const steps = fitSteps(packing, branch.steps, room)
-    return { steps, weight: total(steps.map((one) => weigh(one, scale))) }
+    return { steps, weight: weighAll(packing, steps) }
   })
   const joined = (group: readonly Piece[]): readonly NamedStep[] => {
     const branches = group.map(({ steps }) => sequenceOf(steps, ''))

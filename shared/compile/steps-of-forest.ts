@@ -3,12 +3,12 @@ import { type Core, isEmpty } from './core.ts'
 import { type Expression, firstBlocks, lastBlocks } from './expression.ts'
 import { flattenInto, type Step, type Steps, sideBySide } from './flatten.ts'
 import type { Forest } from './forest.ts'
-import { itemsOf } from './rows.ts'
+import type { Rows } from './rows.ts'
 
 /** The forest as steps, with a join before each piece that comes after more than what stands before it. */
 export function stepsOfForest(forest: Forest): Steps {
-  const next = columns(3, forest.size)
-  const places: Places = { there: next().fill(LAST), back: next().fill(LAST), seenFor: next(), sinks: [] }
+  const next = columns(4, forest.size)
+  const places: Places = { there: next().fill(LAST), back: next().fill(LAST), seenFor: next(), open: next(), sinks: [] }
   walk(forest, places.there, true)
   walk(forest, places.back, false)
   return laneOf(forest, places, 0)
@@ -23,6 +23,8 @@ interface Places {
   readonly back: Int32Array
   /** By piece: the piece it was last looked at for. */
   readonly seenFor: Int32Array
+  /** Pieces still to look at. */
+  readonly open: Int32Array
   /** By piece, once asked for: the blocks it ends with. */
   readonly sinks: (readonly number[] | undefined)[]
 }
@@ -76,16 +78,30 @@ function laneOf(forest: Forest, places: Places, start: number): Steps {
 function waitBefore(forest: Forest, places: Places, v: number, lane: Step[]): void {
   const { core } = forest
   const sources: number[] = []
-  const open = itemsOf(core.before, v)
-  for (let p = open.pop(); p !== undefined; p = open.pop()) {
-    if (places.seenFor[p] === v || standsBefore(places, p, v)) continue
-    places.seenFor[p] = v
+  let opened = openSources(core.before, places, v, v, 0)
+  while (opened > 0) {
+    const p = at(places.open, --opened)
     // An empty piece signals nobody: whoever it stands behind does.
-    if (isEmpty(core, p)) open.push(...itemsOf(core.before, p))
+    if (isEmpty(core, p)) opened = openSources(core.before, places, p, v, opened)
     pushSinks(core, places, p, sources)
   }
-  if (sources.length > 0)
+  if (sources.length > 0) {
     lane.push({ kind: 'wait', join: { before: firstBlock(forest, v), sources: ascending(sources) } })
+  }
+}
+
+/** Opens what comes right before a piece and does not stand before v, each piece once. Answers how many are open. */
+function openSources({ starts, items }: Rows, places: Places, piece: number, v: number, opened: number): number {
+  const { open, seenFor } = places
+  const end = at(starts, piece + 1)
+  let size = opened
+  for (let i = at(starts, piece); i < end; i++) {
+    const p = at(items, i)
+    if (seenFor[p] === v || standsBefore(places, p, v)) continue
+    seenFor[p] = v
+    open[size++] = p
+  }
+  return size
 }
 
 function standsBefore({ there, back }: Places, u: number, v: number): boolean {
@@ -108,9 +124,9 @@ function pushSinks({ expressions }: Core, { sinks }: Places, v: number, sources:
 function ascending(blocks: readonly number[]): readonly number[] {
   if (blocks.length < 2) return blocks
   const sorted = Int32Array.from(blocks).sort()
-  const once: number[] = []
-  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) once.push(at(sorted, i))
-  return once
+  let size = 1
+  for (let i = 1; i < sorted.length; i++) if (sorted[i] !== sorted[i - 1]) sorted[size++] = at(sorted, i)
+  return Array.from(sorted.subarray(0, size))
 }
 
 /** Lowest index among the blocks the piece starts with; an empty one looks at what follows it. */

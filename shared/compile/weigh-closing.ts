@@ -53,7 +53,7 @@ export function weighClosing(search: Search, host: number, piece: number, least:
   let gain = JOIN_COST + SIGNAL_COST * rowSize(forest.core.before, piece)
   while (search.opened > 0) {
     const v = at(open, --search.opened)
-    gain -= costOfPart(search, v, piece, v === host ? coming : undefined)
+    gain -= costOfPart(search, v, piece, v === host ? coming : undefined, gain - least)
     if (gain <= least) return undefined
   }
   return { host, piece, gain, hosted: hosted.slice(0, coming), expelled: leaving.slice(0, search.left) }
@@ -132,35 +132,43 @@ function isBelow(search: Search, host: number, p: number): boolean {
 
 /**
  * What a piece at or below the host costs when its branches that do not come before `piece` leave; those that do, and
- * its closing, are opened. `coming` is for the host: how many branches it gets, and it must keep two.
+ * its closing, are opened. `coming` is for the host: how many branches it gets, and it must keep two. What costs clearly
+ * more than there is room for costs Infinity.
  */
-function costOfPart(search: Search, v: number, piece: number, coming: number | undefined): number {
+function costOfPart(search: Search, v: number, piece: number, coming: number | undefined, room: number): number {
   const { forest, open, leaving } = search
   const { core, first, next } = forest
-  const { words, bits } = core.ancestors
-  const row = piece * words
   const from = search.left
   let had = 0
   let lanes = coming ?? 0
+  let outside = 0
+  search.effort -= at(forest.held, v) + 1
   for (let k = at(first, v); k >= 0; k = at(next, k)) {
     const width = lanesIn(forest, k)
     had += width
-    if (((at(bits, row + (k >>> 5)) >>> (k & 31)) & 1) === 0) leaving[search.left++] = k
-    else {
+    if (hasBit(core.ancestors, piece, k)) {
       lanes += width
       open[search.opened++] = k
+      continue
     }
+    leaving[search.left++] = k
+    outside += costOutside(forest, k)
+    if (outside > room + 2 * PARALLEL_COST) return Infinity
   }
-  search.effort -= at(forest.held, v) + 1
   if (coming !== undefined && lanes < 2) return Infinity
   let cost = PARALLEL_COST * ((lanes > 1 ? 1 : 0) - (had > 1 ? 1 : 0))
   for (let i = from; i < search.left; i++) cost += costOutside(forest, at(leaving, i))
-  const behind = at(forest.closing, v)
-  if (behind < 0) return cost
-  // A closing that would have to go is not worth it.
+  return cost + costOfClosing(search, v, piece)
+}
+
+/** A closing that would have to go is not worth it. */
+function costOfClosing(search: Search, v: number, piece: number): number {
+  const { core, closing } = search.forest
+  const behind = at(closing, v)
+  if (behind < 0) return 0
   if (!hasBit(core.ancestors, piece, behind)) return Infinity
-  open[search.opened++] = behind
-  return cost
+  search.open[search.opened++] = behind
+  return 0
 }
 
 /** What had no join needs one now, and a Parallel behind a join is one of its own. */

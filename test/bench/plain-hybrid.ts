@@ -13,8 +13,8 @@ import { type Cuts, cutOneKnot } from './cut-knots.ts'
  */
 export function plainHybrid(upstream: Upstream): Steps {
   const graph = toWorkGraph(rowsOf(upstream))
-  const twins = twinBuckets()
-  const sides = barrierSides()
+  const twins = twinBuckets(graph.size)
+  const sides = barrierSides(graph.size)
   const cuts: Cuts = new Map()
   const changed = new Set<WorkNode>()
   for (;;) {
