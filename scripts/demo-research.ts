@@ -26,7 +26,7 @@ const { 'data-dir': folder } = parseArgs({
 const session = openSession()
 
 const QUESTIONS = [
-  ['Direct', 'What are the capital and the currency of Norway?'],
+  ['Direct', 'What is the capital of Nepal, and is it landlocked?'],
   ['Two hops', 'What is the capital of the country that borders France and Portugal?'],
   ['Comparison', 'Which is larger by area, Peru or Norway?'],
   ['Spatial', 'Which cities are within 60 km of 46.95,7.45?'],
@@ -36,6 +36,8 @@ const QUESTIONS = [
 /** Enough for a question without an answer to be searched for again, as often as it may be. */
 const BUDGET_TOKENS = 20_000
 
+// `npm run demo:research | head`: a reader that goes away ends it, it is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 endWithParent()
 process.exitCode = await demo().catch((error: unknown) => {
   if (!(error instanceof Refused)) throw error

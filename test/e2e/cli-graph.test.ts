@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { jsonLines, type Started, sluice, startSluice } from './run-cli.ts'
+
+const id = (type: string, name: string) => `acme.ops.geo.atlas.${type}.${name}`
+const NORWAY = id('country', 'no')
+const OSLO = id('city', 'oslo')
+const SWEDEN = id('country', 'se')
+
+const said = { source: 'test', timestamp: '2026-01-01T00:00:00Z' }
+const CAPITAL = { subject: NORWAY, predicate: 'geo.country.capital', object: OSLO, ...said }
+const BORDER = { subject: SWEDEN, predicate: 'geo.country.borders', object: NORWAY, ...said }
+
+const LINES: readonly unknown[] = [
+  { entity_id: NORWAY, label: 'Norway', aliases: ['Norge'], snippet: 'Norway is a country.', triples: [CAPITAL] },
+  { entity_id: OSLO, label: 'Oslo', body: 'The harbour of Oslo freezes rarely. Ferries leave for Nesodden.' },
+  { entity_id: SWEDEN, label: 'Sweden\u001b[31m' },
+  BORDER,
+]
+
+let folder = ''
+let place: Started
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-graph-'))
+  place = await startSluice(['start', '--port', '0', '--json'], folder)
+})
+afterAll(async () => {
+  await place.stop('SIGTERM')
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const cli = (args: readonly string[], stdin = '') =>
+  sluice([...args, '--url', String(place.first.url)], { cwd: folder, stdin })
+
+function file(name: string, lines: readonly unknown[]): string {
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)))
+  writeFileSync(join(folder, name), `${text.join('\n')}\n`)
+  return name
+}
+
+describe('sluice graph', () => {
+  test('import puts entities, bodies and triples, and again changes nothing', async () => {
+    const first = await cli(['graph', 'import', file('atlas.ndjson', LINES)])
+    expect(first).toEqual({ code: 0, err: '', out: '4 lines imported (3 created, 1 updated), 0 refused.\n' })
+    const again = await cli(['graph', 'import', 'atlas.ndjson', '--json'])
+    // An entity is put whole, so without the triple a line of its own adds again.
+    expect(JSON.parse(again.out)).toEqual({ refused: 0, errors: [], outcomes: { unchanged: 2, updated: 2 } })
+    const whole = file('whole.ndjson', LINES.slice(0, 2))
+    expect((await cli(['graph', 'import', whole])).out).toBe('2 lines imported (2 unchanged), 0 refused.\n')
+    const stdin = `${JSON.stringify(LINES[0])}\n`
+    expect((await cli(['graph', 'import', '-'], stdin)).out).toBe('1 line imported (1 unchanged), 0 refused.\n')
+  })
+
+  test('a bad line is told with its number and stops no other; exit code 1', async () => {
+    const name = file('bad.ndjson', [{ entity_id: 'norway' }, '', 'no json', { label: 'x' }, LINES[0]])
+    const told = await cli(['graph', 'import', name])
+    expect(told.code).toBe(1)
+    expect(told.out).toBe('1 line imported (1 unchanged), 3 refused.\n')
+    expect(told.err).toMatch(/^line 1 \(norway\): .*\(arity\).*\[bad_entity\]$/m)
+    expect(told.err).toMatch(/^line 3: .*it is no JSON object\. \[malformed_line\]$/m)
+    expect(told.err).toMatch(/^line 4: .*it has neither\. \[malformed_line\]$/m)
+    const rest = await cli(['graph', 'import', name, '--from-line', '5', '--json'])
+    expect(rest.code).toBe(0)
+    expect(JSON.parse(rest.out)).toEqual({ outcomes: { unchanged: 1 }, refused: 0, errors: [] })
+  })
+
+  test('search finds by words, by type, in bodies; --ndjson answers a line each', async () => {
+    const found = await cli(['graph', 'search', 'harbour', 'Nesodden'])
+    expect(found.out).toMatch(new RegExp(`^ +\\d+\\.\\d{3} {2}Oslo \\(city\\) {2}${OSLO}\\n +The harbour`))
+    const json = JSON.parse(
+      (await cli(['graph', 'search', 'norway', '--type', 'country', '--limit', '1', '--json'])).out,
+    )
+    expect(json.hits).toMatchObject([{ entity_id: NORWAY, source: 'bm25_index' }])
+    expect((await cli(['graph', 'search', 'zebra'])).out).toBe('Nothing found.\n')
+    const asked = [{ id: 1, query: 'harbour' }, { id: 'b', query: 'zebra', limit: 3 }, { id: 'c' }]
+    const lines = jsonLines(
+      (await cli(['graph', 'search', '--ndjson'], asked.map((one) => JSON.stringify(one)).join('\n'))).out,
+    )
+    expect(lines).toEqual([
+      { id: 1, hits: [{ entity_id: OSLO, score: expect.any(Number), source: 'bm25_index' }] },
+      { id: 'b', hits: [] },
+      { id: 'c', error: { code: 'malformed_line', message: expect.stringContaining('line 3') } },
+    ])
+  })
+
+  test('show and neighbors print what an entity states and what is stated of it', async () => {
+    const shown = await cli(['graph', 'show', NORWAY])
+    expect(shown.out).toContain(`Norway (country)  ${NORWAY}\nalso: Norge\nNorway is a country.\n`)
+    expect(shown.out).toContain(`  geo.country.capital  ${OSLO}  (test)\n`)
+    const near = await cli(['graph', 'neighbors', NORWAY])
+    expect(near.out.split('\n')).toEqual([
+      `1  ${NORWAY}  geo.country.capital  Oslo`,
+      `1  Sweden  geo.country.borders  ${NORWAY}`,
+      '',
+    ])
+    const out = await cli(['graph', 'neighbors', NORWAY, '--direction', 'in', '--predicate', 'geo.country.capital'])
+    expect(out.out).toBe('No edges.\n')
+    expect((await cli(['graph', 'show', id('city', 'nowhere')])).code).toBe(1)
+  })
+
+  test('delete takes ids or a file; again they are not there', async () => {
+    expect((await cli(['graph', 'delete', SWEDEN])).out).toBe('Deleted 1, 0 not there, 0 refused.\n')
+    const rest = await cli(['graph', 'delete', SWEDEN, 'nonsense', '--file', file('ids.ndjson', [LINES[1], NORWAY])])
+    expect({ code: rest.code, out: rest.out }).toEqual({ code: 1, out: 'Deleted 2, 1 not there, 1 refused.\n' })
+    expect(rest.err).toMatch(/^nonsense: .*\(arity\)/)
+    expect((await cli(['graph', 'search', 'harbour'])).out).toBe('Nothing found.\n')
+  })
+
+  test.each([
+    ['no file', ['graph', 'import'], /file/],
+    ['a file that is not there', ['graph', 'import', 'nope.ndjson'], /no such file/],
+    ['a folder', ['graph', 'import', '.'], /it is a folder/],
+    ['words beside --ndjson', ['graph', 'search', 'x', '--ndjson'], /stdin/],
+    ['nothing to delete', ['graph', 'delete'], /--file/],
+  ])('%s is exit code 2', async (_, args, words) => {
+    const { code, out, err } = await cli(args)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(words)
+  })
+
+  test('a document is drawn as before', async () => {
+    writeFileSync(
+      join(folder, 'one.yaml'),
+      'blocks:\n  - { id: a, agent: { provider: local, model: m, prompt: p }, outputs: { x: string } }\n',
+    )
+    const drawn = await sluice(['graph', 'one.yaml', '--json'], { cwd: folder })
+    expect(JSON.parse(drawn.out)).toMatchObject({ nodes: [{ id: 'a' }] })
+  })
+})

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const DEMO = resolve(import.meta.dirname, '../../scripts/demo-research.ts')
+
+let folder = ''
+let out = ''
+let code: number | null = null
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-demo-research-'))
+  // From a working folder without any sluice.yaml.
+  const child = spawn(process.execPath, [DEMO, '--data-dir', join(folder, 'data')], { cwd: folder, stdio: 'pipe' })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      out += text
+    })
+  }
+  code = (await once(child, 'close'))[0]
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** What is printed for one question, without its trace. */
+function answerTo(kind: string): string {
+  return out.split(`\n${kind}: `)[1]?.split('\nTrace\n')[0] ?? ''
+}
+
+describe('npm run demo:research', () => {
+  test('imports the atlas, asks five questions and ends by itself', () => {
+    expect(out).toMatch(/^Imported data\/atlas\.ndjson in .*: 1884 created, 0 refused\.$/m)
+    expect(out).not.toMatch(/^error:|✗/m)
+    expect(code).toBe(0)
+    expect(out.match(/^Trace$/gm)).toHaveLength(5)
+    expect(out).toMatch(/ODbL-1\.0[\s\S]*CC BY 4\.0/)
+  })
+
+  // As the packages' files have it, looked up by hand.
+  test.each([
+    [
+      'Direct',
+      [
+        /^ {2}Nepal, capital: Kathmandu \[\d+\]\.$/m,
+        /^ {2}“It is landlocked\.” \[\d+\]$/m,
+        /word for word in \[\d+\], bytes/,
+      ],
+    ],
+    ['Two hops', [/^ {2}Spain, capital: Madrid \[\d+\]\.$/m]],
+    ['Comparison', [/^ {2}By area km2, greatest first: Peru 1285216 \[\d+\], Norway 323802 \[\d+\]\.$/m]],
+    ['Spatial', [/^ {2}Found there: Bern \[\d+\], Fribourg \[\d+\], Solothurn \[\d+\], Neuchâtel \[\d+\]\.$/m]],
+    [
+      'Not in the data',
+      [/^ {2}No answer found in the graph for: Who won the chess championship of Norway\?$/m, /none cited\.$/m],
+    ],
+  ])('%s is answered right', (kind, lines) => {
+    for (const line of lines) expect(answerTo(kind)).toMatch(line)
+    expect(answerTo(kind)).toMatch(/^\d+ tokens, .*\nRun run_\w{26}$/m)
+  })
+
+  test('every sentence of every answer holds', () => {
+    const checks = [...out.matchAll(/^Checked against what is stored now: (\d+) of (\d+) /gm)]
+    expect(checks).toHaveLength(4)
+    for (const [, holds, all] of checks) expect(holds).toBe(all)
+  })
+})
