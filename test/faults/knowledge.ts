@@ -1,20 +1,7 @@
-import { extractiveProvider } from '../../functions/providers/extractive.ts'
-import type { Provider } from '../../shared/provider.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'
-import type { Sim } from './sim.ts'
 import type { System } from './system.ts'
-
-/** The model of the research chain takes as long as one would. */
-export function slowExtractive({ scheduler, random }: Pick<Sim, 'scheduler' | 'random'>): Provider {
-  return {
-    async dispatch(request) {
-      await scheduler.delay(500 + random() ** 4 * 30_000, request.signal)
-      return extractiveProvider.dispatch(request)
-    },
-  }
-}
 
 interface Asker {
   readonly system: System
