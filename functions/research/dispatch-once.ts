@@ -32,11 +32,8 @@ export async function dispatchOnce(
       return provider.dispatch({ ...request, model, feedback: [], signal })
     })
     const charged = chargedAnswer(answer, { capped: true, price })
-    count(call, {
-      tokens_in: charged.tokens_in,
-      tokens_out: charged.tokens_out,
-      usd_micros: wholeMicros(charged.usd ?? 0),
-    })
+    const { tokens_in, tokens_out, usd } = charged
+    count(call, { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: wholeMicros(usd) }) })
     meter.calls.push(recordedCall(name, { ...request, model }, answer))
     return charged
   } catch (error) {
@@ -48,6 +45,7 @@ export async function dispatchOnce(
 
 function count({ meter }: StageCall, used: Estimate): void {
   meter.used = plus(meter.used, amountUsed(used))
+  meter.priced = meter.priced !== false && used.usd_micros !== undefined
 }
 
 function unknownProvider({ world }: StageCall, name: string): Fault {

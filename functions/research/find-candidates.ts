@@ -92,7 +92,7 @@ async function findAnywhere(
   ]
   const diffused = await part('the diffusion', async () => {
     if (seeds.length === 0) return []
-    const { hits } = await world.search.diffuse(tenant, { seeds, limit })
+    const { hits } = await world.search.diffuse(tenant, { seeds, text, limit })
     return hits.map((hit) => foundHit(hit, { tier: '1', source: 'graph_diffusion' }))
   })
   // What is named leads to what is asked for, whatever it is itself.

@@ -23,7 +23,7 @@ export async function recordStage(call: StageCall, outcome: StageOutcome): Promi
     n: step,
     ...saidOf(outcome),
     tokens: spent.tokens,
-    ...(spent.usd_micros === 0 ? {} : { usd_micros: spent.usd_micros }),
+    ...(meter.priced === true || spent.usd_micros > 0 ? { usd_micros: spent.usd_micros } : {}),
     ref,
   }
   const exceeded: readonly NewEvent[] =

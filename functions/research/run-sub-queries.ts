@@ -98,9 +98,9 @@ const RUNNERS: Runners = {
       foundEntity(entity, ORIGINS.predicate_walk, 1 / (1 + (hops.get(entity.entity_id) ?? depth))),
     )
   },
-  async graph_diffusion({ search }, tenant, { seeds, limit }) {
+  async graph_diffusion({ search }, tenant, { seeds, text, limit }) {
     const weighted = seeds.slice(0, MOST_SEEDS).map((entity_id) => ({ entity_id, weight: 1 }))
-    const { hits } = await search.diffuse(tenant, { seeds: weighted, limit })
+    const { hits } = await search.diffuse(tenant, { seeds: weighted, text, limit })
     return hits.map((hit) => foundHit(hit, ORIGINS.graph_diffusion))
   },
 }

@@ -19,6 +19,8 @@ export interface StageMeter {
   /** Set aside by this invocation, whatever it used of it. */
   reserved: Amount
   used: Amount
+  /** Whether the price of every call was known; undefined: there was none. */
+  priced: boolean | undefined
   retries: number
   readonly calls: RecordedCall[]
   exceeded: EventData<'budget:exceeded'> | undefined
@@ -44,7 +46,7 @@ export async function openStageMeter(
   const mine = own !== null && readOrdinal(own).attempt === step && isReserved(own) ? [{ lane, is: own }] : []
   const open = [...mine, ...left]
   const lost = open.length === 0 ? NOTHING : reservedOn(await allEvents(world, run), open)
-  const nothing = { reserved: NOTHING, used: NOTHING, retries: 0, calls: [], exceeded: undefined }
+  const nothing = { reserved: NOTHING, used: NOTHING, priced: undefined, retries: 0, calls: [], exceeded: undefined }
   return { lane: own, lost, left, ...nothing }
 }
 

@@ -34,7 +34,7 @@ export function afterRoute(action: RouteAction, counters: ChainCounters): NextSt
 export function afterAssessment(sufficient: boolean, counters: ChainCounters, max_iterations: number): NextStage {
   if (sufficient) return { stage: 'synthesize_answer', counters }
   if (counters.iterations >= max_iterations) {
-    const degraded_reason = `the evidence was still not sufficient after ${max_iterations} refine rounds`
+    const degraded_reason = `the evidence was still not sufficient after ${max_iterations} refine ${max_iterations === 1 ? 'round' : 'rounds'}`
     return { stage: 'synthesize_answer', counters, degraded_reason }
   }
   return { stage: 'execute_subqueries', counters: { ...counters, iterations: counters.iterations + 1 } }

@@ -20,7 +20,13 @@ export type SubQuery =
       readonly west: number
       readonly limit: number
     }
-  | { readonly kind: 'graph_diffusion'; readonly seeds: readonly string[]; readonly limit: number }
+  | {
+      readonly kind: 'graph_diffusion'
+      readonly seeds: readonly string[]
+      /** What is asked: edges it names draw the walker. */
+      readonly text: string
+      readonly limit: number
+    }
 
 /** The tier and source its hits carry; embeddings, where a provider has them, add their own list to `lexical`. */
 export const ORIGINS: Readonly<

@@ -41,7 +41,7 @@ describe('the extractive model', () => {
     const { result } = asked.answer
     expect(result?.synthesis).toMatch(/^“Norway is a country in Northern Europe\.” \[1\]/)
     expect(result).not.toHaveProperty('decomp_trace')
-    expect(asked.answer).toMatchObject({ state: 'completed', degraded: [] })
+    expect(asked.answer).toMatchObject({ state: 'completed', degraded: [], usd: 0 })
   })
 
   test('walks from what the question names: two hops', async () => {
@@ -114,6 +114,8 @@ describe('a language model', () => {
     })
     expect(result?.synthesis).toBe(ANSWER.synthesis)
     expect(result).toMatchObject({ tokens_used: 60 })
+    // Nobody knows what this model costs.
+    expect(asked.answer.usd).toBeNull()
   })
 
   test('walk_seeds: a name, the end of an id and a place in the list shown lead to entities', async () => {
