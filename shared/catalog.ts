@@ -124,7 +124,11 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     file: 'graph/index-graph.ts',
     ports: ['runs', 'objects', 'graph', 'indexing', 'outbox'],
   },
-  { name: 'send-outbox', file: 'runs/send-outbox.ts', ports: ['runs', 'machine', 'outbox'] },
+  {
+    name: 'send-outbox',
+    file: 'runs/send-outbox.ts',
+    ports: ['runs', 'objects', 'machine', 'outbox', 'http'],
+  },
   { name: 'sweep', file: 'runs/sweep.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
   { name: 'reconcile', file: 'runs/reconcile.ts', ports: ['runs', 'objects', 'machine', 'outbox'] },
   {

@@ -17,6 +17,14 @@ export const ResearchSettingsSchema = z
     timeout_ms: z.int().min(1_000).max(600_000).default(60_000),
     /** Further parameters of every call; temperature is 0 unless it stands here. */
     params: z.record(z.string().min(1).max(100), z.json()).default({}),
+    /**
+     * Where a caller that gave a `parent_loop` is told that the answer is there: POST, once, by the rules of http gates
+     * (docs/research.md, "Continuation").
+     */
+    webhook: z
+      .url({ protocol: /^https?$/ })
+      .max(2_000)
+      .optional(),
     /** Ask the model what a question is after where no keyword says so: one call more. */
     classifier_tier_3: z.boolean().default(false),
   })

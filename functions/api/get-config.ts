@@ -22,7 +22,12 @@ function withoutSecrets(settings: Settings): Settings {
         : {}),
     },
   ])
-  return { ...settings, providers: Object.fromEntries(providers) }
+  const { webhook, ...research } = settings.research
+  return {
+    ...settings,
+    providers: Object.fromEntries(providers),
+    research: webhook === undefined ? research : { ...research, webhook: withoutCredentials(webhook) },
+  }
 }
 
 function withoutCredentials(address: string): string {

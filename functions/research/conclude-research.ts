@@ -1,6 +1,7 @@
+import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Meta } from '../../shared/runs/run-store.ts'
+import type { Append, Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { shortText } from '../blocks/short-text.ts'
 import { allEvents } from '../runs/all-events.ts'
@@ -21,7 +22,10 @@ interface Verdict {
  * its end without any. A loop that asked is told once (research:continued); a block that asked gets its output when
  * the run has ended.
  */
-export async function concludeResearch(world: Pick<World, 'runs' | 'objects' | 'clock'>, meta: Meta): Promise<Verdict> {
+export async function concludeResearch(
+  world: Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>,
+  meta: Meta,
+): Promise<Verdict> {
   const events = await allEvents(world, meta)
   const result = events.findLast(isResult)
   if (result === undefined) return { state: 'failed', code: 'no_result', reason: noResult(events) }
@@ -46,7 +50,7 @@ function noResult(events: readonly RunEvent[]): string {
 }
 
 async function tellLoop(
-  world: Pick<World, 'runs' | 'objects' | 'clock'>,
+  world: Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>,
   meta: Meta,
   { n, ref }: EventData<'research:synthesized'>,
 ): Promise<void> {
@@ -62,5 +66,17 @@ async function tellLoop(
     at: new Date(world.clock.now()).toISOString(),
     // Its tokens were told by the stages.
     events: [{ type: 'research:continued', data: { n, tokens: 0, ref } }],
+    ...webhookOf(world),
   })
+}
+
+/** Owed with the event, and sent with what the end of the run owes. */
+function webhookOf({ clock, settings }: Pick<World, 'clock' | 'settings'>): Pick<Append, 'outbox' | 'check_at'> {
+  if (settings.research.webhook === undefined) return {}
+  const now = clock.now()
+  const at = new Date(now).toISOString()
+  return {
+    outbox: [{ id: 'webhook', at, kind: 'webhook' }],
+    check_at: new Date(now + OUTBOX_GRACE_MS).toISOString(),
+  }
 }

@@ -4,6 +4,7 @@ import type { OutboxEntry } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
+import { callWebhook } from '../research/call-webhook.ts'
 import { leavePlace } from './leave-place.ts'
 import { stopChild, stopChildren } from './stop-children.ts'
 
@@ -18,13 +19,18 @@ export const handler = functionHandler({
   async run(run, world) {
     const head = await world.runs.head(run, [])
     const sent: string[] = []
-    for (const entry of head?.outbox ?? []) {
+    for (const entry of (head?.outbox ?? []).toSorted(slowLast)) {
       if (await performed(world, run, entry)) sent.push(entry.id)
     }
     if (sent.length > 0) await world.runs.settleOutbox(run, sent)
     return { sent: sent.length }
   },
 })
+
+/** Whoever is asked outside may take its time. */
+function slowLast(a: OutboxEntry, b: OutboxEntry): number {
+  return Number(a.kind === 'webhook') - Number(b.kind === 'webhook')
+}
 
 async function performed(world: World, run: RunKey, entry: OutboxEntry): Promise<boolean> {
   try {
@@ -56,6 +62,8 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return leavePlace(world, run)
     case 'notify':
       return tell(world, run, entry)
+    case 'webhook':
+      return callWebhook(world, run, entry)
   }
 }
 

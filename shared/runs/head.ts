@@ -56,6 +56,8 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'stop_child'; readonly child: string; readonly cause: string }
   /** Gives back the run's place among the active ones; the oldest queued run takes it. */
   | { readonly kind: 'release_lease' }
+  /** A caller is told of the answer to its question, where `research.webhook` is configured. */
+  | { readonly kind: 'webhook' }
   /** People are told, where Slack is configured. */
   | { readonly kind: 'notify'; readonly about: NotifyAbout; readonly approval_id?: string }
 )
