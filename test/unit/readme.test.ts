@@ -98,8 +98,10 @@ function leaves(command: Command, words: readonly string[]): readonly (readonly 
   // Commands that are there twice are hidden the second time; `help` is everywhere.
   const shown = command.createHelp().visibleCommands(command)
   const below = shown.filter((child) => child.name() !== 'help')
-  if (below.length > 0) return below.flatMap((child) => leaves(child, [...words, child.name()]))
-  return [[words.join(' '), command.options.flatMap(({ long }) => long ?? [])]]
+  // `graph FILE` draws a document, and `graph import` is below it.
+  const isOwn = below.length === 0 || command.registeredArguments.length > 0
+  const own = [words.join(' '), command.options.flatMap(({ long }) => long ?? [])] as const
+  return [...(isOwn ? [own] : []), ...below.flatMap((child) => leaves(child, [...words, child.name()]))]
 }
 
 /** `GET RUN/graph` -> `GET /api/dag/runs/{run_id}/graph`. */
