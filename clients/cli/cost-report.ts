@@ -59,6 +59,7 @@ function workOf({ type, data }: RunEvent): Pick<CostRow, 'work' | 'by'> {
   if (type === 'block:gate') return { work: `judge ${data.gate}`, by: judgeIn(data.facts) }
   if (type === 'approval:requested') return { work: 'judges before the question', by: '' }
   if (type === 'block:asked') return { work: 'before the question', by: '' }
+  if (type.startsWith('research:')) return { work: type.slice('research:'.length), by: '' }
   return { work: type === 'block:completed' ? 'judges' : 'given up', by: '' }
 }
 

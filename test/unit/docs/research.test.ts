@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { STAGE_EVENTS } from '../../../functions/research/recorded-stage.ts'
 import { AssessmentOutputSchema } from '../../../shared/research/assessment-output.ts'
 import { CandidateSchema } from '../../../shared/research/candidate.ts'
 import { ClassifierOutputSchema } from '../../../shared/research/classifier-output.ts'
@@ -10,6 +11,8 @@ import { AGGREGATIONS } from '../../../shared/research/question-words.ts'
 import { ROUTE_ACTIONS } from '../../../shared/research/route-action.ts'
 import { RouteDecisionSchema } from '../../../shared/research/route-decision.ts'
 import { SearchResultSchema } from '../../../shared/research/search-result.ts'
+import { STAGES } from '../../../shared/research/stage.ts'
+import { ResearchSettingsSchema } from '../../../shared/research-settings.ts'
 import { codesIn, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/research.md')
@@ -32,6 +35,19 @@ describe('docs/research.md', () => {
   test('the table of the command has exactly its types', () => {
     expect(firstCells('The research chain: payloads, hints, routes, bounds, quotes')).toEqual(
       Object.keys(PAYLOAD_CHECKS),
+    )
+  })
+
+  test('Models has exactly the settings with their defaults, Stages the stages with their events', () => {
+    const defaults = ResearchSettingsSchema.parse({})
+    const settings = rowsBelow(TEXT, 'Models').map(([key = '', value = '']) => [codesIn(key)[0], value])
+    expect(settings.map(([key]) => key)).toEqual(Object.keys(ResearchSettingsSchema.shape))
+    for (const key of ['provider', 'model', 'max_tokens', 'timeout_ms', 'classifier_tier_3'] as const) {
+      const told = settings.find(([name]) => name === key)?.[1]
+      expect(told?.replaceAll('`', '')).toBe(String(defaults[key]))
+    }
+    expect(rowsBelow(TEXT, 'Stages').map(([stage = '', event = '']) => [codesIn(stage)[0], codesIn(event)[0]])).toEqual(
+      STAGES.map((stage) => [stage, STAGE_EVENTS[stage]]),
     )
   })
 
