@@ -89,7 +89,7 @@ describe('what a bundle holds', () => {
       expect(readFileSync(join(again, name, 'index.mjs'), 'utf8') === text(name), name).toBe(true)
       expect(text(name)).not.toContain(ROOT)
     }
-  })
+  }, 240_000)
 })
 
 describe('as Lambda runs it', () => {

@@ -57,7 +57,7 @@ describe('the templates', () => {
     const files = STACKS.map((stack) => join(made.out, `${stack}.template.json`))
     const { stdout, stderr } = spawnSync('cfn-lint', ['--ignore-checks', 'W3005', '--', ...files], { encoding: 'utf8' })
     expect(stdout + stderr).toBe('')
-  })
+  }, 400_000)
 })
 
 describe('cdk-nag', () => {
@@ -268,7 +268,7 @@ describe('alarms', () => {
     expect(silent.all('AWS::SNS::Topic')).toEqual([])
     expect(silent.all('AWS::CloudWatch::Alarm')).toHaveLength(alarms.length)
     silent.remove()
-  })
+  }, 240_000)
 
   test('run-block is judged by our own metric: its signals are errors to Lambda', () => {
     const alarms = made.all('AWS::CloudWatch::Alarm').map((alarm) => JSON.stringify(alarm))
