@@ -1,0 +1,79 @@
+import { DatabaseSync } from 'node:sqlite'
+import MiniSearch from 'minisearch'
+import { isStopWord, plainWord, searchWords } from '../../../shared/graph/search-words.ts'
+import type { Collection } from './collection.ts'
+import { openBenchGraph, TENANT } from './open-bench-graph.ts'
+
+/** Ids of the best documents for a text. */
+export interface Ranker {
+  readonly name: string
+  readonly find: (text: string) => Promise<readonly string[]>
+  readonly close?: () => void
+}
+
+const TOP = 10
+/** An entity's own preview ends here; what is longer is its body. */
+const SNIPPET = 2_000
+
+export async function openRankers({ documents }: Collection): Promise<readonly Ranker[]> {
+  return [await ours(documents), plainFts(documents), ...miniSearches(documents)]
+}
+
+type Documents = Collection['documents']
+
+/** The local place as it is: documents are entities with a label, and a preview or body. */
+async function ours(documents: Documents): Promise<Ranker> {
+  const graph = openBenchGraph()
+  await graph.put(
+    documents.map(({ id, title, text }) => ({
+      entity_id: `bench.test.text.collection.document.${id}`,
+      ...(title === '' ? {} : { label: title.slice(0, 500) }),
+      ...(text.length > SNIPPET ? { body: text } : { snippet: text }),
+    })),
+  )
+  return {
+    name: 'Sluice',
+    find: async (text) => {
+      const { hits } = await graph.search.search(TENANT, { text, limit: TOP })
+      return hits.map(({ entity_id }) => entity_id.split('.').at(-1) ?? '')
+    },
+    close: graph.close,
+  }
+}
+
+/** FTS5 with porter and bm25() as they come: any word of the text. */
+function plainFts(documents: Documents): Ranker {
+  const db = new DatabaseSync(':memory:')
+  db.exec("CREATE VIRTUAL TABLE documents USING fts5 (id UNINDEXED, title, text, tokenize = 'porter unicode61')")
+  const put = db.prepare('INSERT INTO documents (id, title, text) VALUES (?, ?, ?)')
+  for (const { id, title, text } of documents) put.run(id, title, text)
+  const find = db.prepare(`SELECT id FROM documents WHERE documents MATCH ? ORDER BY bm25(documents) LIMIT ${TOP}`)
+  return {
+    name: 'FTS5, porter',
+    find: async (text) => {
+      const words = new Set(searchWords(text).map(({ start, end }) => `"${text.slice(start, end)}"`))
+      return find.all([...words].join(' OR ')).map(({ id }) => String(id))
+    },
+    close: () => db.close(),
+  }
+}
+
+/** As it comes, and with our stems and stop words: it has none of its own. */
+function miniSearches(documents: Documents): readonly Ranker[] {
+  const stemmed = (word: string) => (isStopWord(plainWord(word)) ? null : (searchWords(word)[0]?.stem ?? null))
+  return [
+    { name: 'MiniSearch', options: {} },
+    { name: 'MiniSearch, our stems', options: { processTerm: stemmed } },
+  ].map(({ name, options }) => {
+    const index = new MiniSearch<Documents[number]>({ fields: ['title', 'text'], ...options })
+    index.addAll(documents)
+    return {
+      name,
+      find: async (text) =>
+        index
+          .search(text)
+          .slice(0, TOP)
+          .map(({ id }) => String(id)),
+    }
+  })
+}
