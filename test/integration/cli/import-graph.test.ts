@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { importGraph } from '../../../clients/cli/import-graph.ts'
 
 /** The importer against a server that is busy, away, or takes less than it said: the wire alone, to have it at will. */
-type Answer = (path: string, body: string) => { readonly status: number; readonly json: unknown } | 'hang up'
+type Answer = (path: string, body: string) => { readonly status: number; readonly json: unknown }
 
 let server: Server | undefined
 afterEach(() => server?.close())
@@ -19,7 +19,6 @@ async function serve(answer: Answer) {
     request.on('end', () => {
       calls.push({ path: `${request.method} ${request.url}`, ids: idsOf(body) })
       const answered = answer(request.url ?? '', body)
-      if (answered === 'hang up') return request.socket.destroy()
       const type = answered.status === 200 ? 'application/json' : 'application/problem+json'
       response.writeHead(answered.status, { 'content-type': type }).end(JSON.stringify(answered.json))
     })
