@@ -1,5 +1,5 @@
 import { hasBit } from './bit-rows.ts'
-import { at } from './columns.ts'
+import { at, columns } from './columns.ts'
 import { attach, type Forest } from './forest.ts'
 import { mainLane } from './host-roots.ts'
 import { type Lane, type LaneTable, readLane } from './read-lane.ts'
@@ -19,7 +19,9 @@ interface Lanes extends LaneTable {
  */
 export function appendLanes(forest: Forest): void {
   const { before, size } = forest.core
-  const lanes: Lanes = { forest, of: [], endIn: [], foundFor: new Int32Array(size) }
+  const next = columns(4, size)
+  const own = { open: next(), levels: next(), closed: next(), foundFor: next() }
+  const lanes: Lanes = { forest, of: new Array(size), endIn: new Array(size), ...own }
   readLanes(lanes)
   for (let v = 1; v < size; v++) {
     const lane = lanes.of[v]
@@ -31,11 +33,6 @@ export function appendLanes(forest: Forest): void {
 
 function readLanes(lanes: Lanes): void {
   const { forest } = lanes
-  const { size } = forest.core
-  for (let v = 0; v < size; v++) {
-    lanes.of.push(undefined)
-    lanes.endIn.push(undefined)
-  }
   for (const host of mainLane(forest)) {
     for (let k = at(forest.first, host); k >= 0; k = at(forest.next, k)) readLane(forest, lanes, k)
   }

@@ -1,4 +1,4 @@
-import { type Buckets, bucketsFor, fileNode } from './buckets.ts'
+import { type Buckets, bucketsFor, fileNode, livingWith } from './buckets.ts'
 import { SIGNAL_COST } from './costs.ts'
 import { cutEdge, drawEdge } from './draw-edge.ts'
 import { addNode } from './edit-graph.ts'
@@ -45,12 +45,15 @@ function factorAround(graph: WorkGraph, side: Side, node: WorkNode): void {
   const shared = node[name]
   if (shared.size < 2) return
   const living = fileNode(buckets, node)
-  if (living.length < 2) return
-  const mates = living.filter((mate) => sameNeighbours(graph.edges, name, mate[name], shared))
-  if (mates.length < 2) return
+  if (living < 2 || !isWorthIt(name, living, shared.size)) return
+  const mates = livingWith(buckets, node).filter((mate) => sameNeighbours(graph.edges, name, mate[name], shared))
+  if (mates.length < 2 || !isWorthIt(name, mates.length, shared.size)) return
   if (name === 'before') putBetween(graph, side, nodesBefore(graph, node), mates)
-  else if ((mates.length - 1) * (shared.size - 1) * SIGNAL_COST >= 1)
-    putBetween(graph, side, mates, nodesAfter(graph, node))
+  else putBetween(graph, side, mates, nodesAfter(graph, node))
+}
+
+function isWorthIt(name: Side['name'], mates: number, far: number): boolean {
+  return name === 'before' || (mates - 1) * (far - 1) * SIGNAL_COST >= 1
 }
 
 /** All edges between are on the named side of the one, on the other side of the other, and no others are there. */

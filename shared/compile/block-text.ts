@@ -17,7 +17,7 @@ export function blockText(block: CompiledBlock, emission: Emission, onward: Onwa
 /** Bytes of the text, once bound. */
 export function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): number {
   const template = templateFor(block, emission, onward)
-  if (template !== undefined) return template.bytes(valuesOf(block, emission, onward))
+  if (template !== undefined) return template.bytes(lengthsOf(block, emission, onward))
   return boundBytes(wholeText(block, emission, onward))
 }
 
@@ -28,12 +28,20 @@ function templateFor(block: CompiledBlock, { signals, epoch }: Emission, onward:
 }
 
 function valuesOf({ id }: CompiledBlock, { signals }: Emission, onward: Onward): readonly string[] {
-  return [id, 'Next' in onward ? onward.Next : '', signals.get(id)?.join('","') ?? '']
+  return [id, 'Next' in onward ? onward.Next : '', signals.get(id)?.join(SEPARATOR) ?? '']
+}
+
+function lengthsOf({ id }: CompiledBlock, { signals }: Emission, onward: Onward): readonly number[] {
+  const joins = signals.get(id)
+  const joined = joins?.reduce((sum, join) => sum + join.length, SEPARATOR.length * (joins.length - 1)) ?? 0
+  return [id.length, 'Next' in onward ? onward.Next.length : 0, joined]
 }
 
 function wholeText(block: CompiledBlock, emission: Emission, onward: Onward): string {
   return statesText(emitBlock(block, emission, onward))
 }
+
+const SEPARATOR = '","'
 
 const plain: (Template | undefined)[] = []
 

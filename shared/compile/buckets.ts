@@ -21,28 +21,10 @@ export function bucketsFor(nodes: number, keyOf: (node: WorkNode) => number): Bu
   return { keyOf, first: new Int32Array(places), next: [0], keys: [0], nodes: [undefined] }
 }
 
-/** Files the node under its present key and answers everybody living there, itself included; nobody if it is alone. */
-export function fileNode(buckets: Buckets, node: WorkNode): readonly WorkNode[] {
+/** Files the node under its present key, behind those living there already. Answers how many do, itself included. */
+export function fileNode(buckets: Buckets, node: WorkNode): number {
   const { first, next, keys, nodes } = buckets
   const key = buckets.keyOf(node)
-  if (putLast(buckets, key, node) < 2) return NOBODY
-  const living: WorkNode[] = []
-  for (let entry = at(first, placeOf(buckets, key)); entry > 0; entry = next[entry] ?? 0) {
-    const other = nodes[entry]
-    if (keys[entry] === key && other !== undefined) living.push(other)
-  }
-  return living
-}
-
-const NOBODY: readonly WorkNode[] = []
-
-function placeOf({ first }: Buckets, key: number): number {
-  return key & (first.length - 1)
-}
-
-/** Drops the stale entries of the key, and puts the node behind the others if it is not among them. Answers how many. */
-function putLast(buckets: Buckets, key: number, node: WorkNode): number {
-  const { first, next, keys, nodes } = buckets
   let count = 0
   let last = 0
   let isFiled = false
@@ -63,6 +45,22 @@ function putLast(buckets: Buckets, key: number, node: WorkNode): number {
   keys.push(key)
   next.push(0)
   return count + 1
+}
+
+/** Everybody living where the node has just been filed. */
+export function livingWith(buckets: Buckets, node: WorkNode): readonly WorkNode[] {
+  const { first, next, keys, nodes } = buckets
+  const key = buckets.keyOf(node)
+  const living: WorkNode[] = []
+  for (let entry = at(first, placeOf(buckets, key)); entry > 0; entry = next[entry] ?? 0) {
+    const other = nodes[entry]
+    if (keys[entry] === key && other !== undefined) living.push(other)
+  }
+  return living
+}
+
+function placeOf({ first }: Buckets, key: number): number {
+  return key & (first.length - 1)
 }
 
 function isStale({ keyOf, keys, nodes }: Buckets, entry: number): boolean {

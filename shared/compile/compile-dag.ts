@@ -119,7 +119,9 @@ function moduleOf(node: OrderNode): readonly BounceModule[] {
 
 function upstreamIndexes(blocks: readonly CompiledBlock[]): Upstream {
   const indexOf = new Map<string, number>()
-  for (const [index, { id }] of blocks.entries()) indexOf.set(id, index)
+  blocks.forEach(({ id }, index) => {
+    indexOf.set(id, index)
+  })
   return blocks.map(({ id, upstream }) =>
     upstream.map((source) => {
       const index = indexOf.get(source)

@@ -65,11 +65,14 @@ const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }
 function upstreamOf({ byEntry, byExit, edges }: WorkGraph, nodes: readonly WorkNode[]): Rows {
   const indexes = new Int32Array(byEntry.length)
   const starts = new Int32Array(nodes.length + 1)
-  for (const [index, node] of nodes.entries()) {
-    indexes[node.entry] = index
-    starts[index + 1] = at(starts, index) + node.before.size
+  let size = 0
+  for (let index = 0; index < nodes.length; index++) {
+    const node = nodes[index]
+    indexes[node?.entry ?? 0] = index
+    size += node?.before.size ?? 0
+    starts[index + 1] = size
   }
-  const items = new Int32Array(at(starts, nodes.length))
+  const items = new Int32Array(size)
   let end = 0
   for (const { before } of nodes) {
     for (let edge = before.first; edge >= 0; edge = at(edges.in.next, edge)) {

@@ -44,7 +44,8 @@ function stepsText(steps: readonly NamedStep[], emission: Emission, onward: Onwa
 /** Bytes of the text of one step, once bound. */
 export function stepBytes(step: NamedStep, emission: Emission, onward: Onward): number {
   if (step.kind === 'block') return blockBytes(step.block, emission, onward)
-  if (step.kind === 'wait') return waitTemplate(emission.epoch, onward).bytes(waitValues(step, onward))
+  if (step.kind === 'wait')
+    return waitTemplate(emission.epoch, onward).bytes(waitValues(step, onward).map(({ length }) => length))
   return boundBytes(stepText(step, emission, onward))
 }
 

@@ -15,18 +15,13 @@ export type Steps = readonly Step[]
 export function flatten(expression: Expression): Steps {
   if (expression.kind === 'block' || expression.kind === 'wait') return [expression]
   const steps: Step[] = []
-  flattenInto(expression, steps)
-  return steps
-}
-
-/** Puts the steps of an expression behind others. */
-export function flattenInto(expression: Expression, steps: Step[]): void {
-  const open: Expression[] = []
-  for (let part: Expression | undefined = expression; part !== undefined; part = open.pop()) {
+  const open: Expression[] = [expression]
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
     if (part.kind === 'block' || part.kind === 'wait') steps.push(part)
     else if (part.kind === 'seq') open.push(part.right, part.left)
     else if (part.kind === 'par') steps.push(...sideBySide(operands(part).map(flatten)))
   }
+  return steps
 }
 
 /** The parts at the same time: a Parallel, where two or more of them hold blocks. */

@@ -20,34 +20,44 @@ export interface Lane {
 export interface LaneTable {
   readonly of: (Lane | undefined)[]
   readonly endIn: (Ends | undefined)[]
+  /** Pieces still to look at; for each, how many Parallels are around it, and 1 if one of them closes. */
+  readonly open: Int32Array
+  readonly levels: Int32Array
+  readonly closed: Int32Array
 }
 
-/** Enters the lane that begins with piece `first`, and all that is in it. */
-export function readLane(forest: Forest, table: LaneTable, first: number): void {
+/** Enters the lane that begins with piece `start`, and all that is in it. */
+export function readLane(forest: Forest, table: LaneTable, start: number): void {
   const { core, closing, held } = forest
-  const lane: Lane = { first, ends: [], depth: 0, into: undefined, counted: -1 }
-  const open: Part[] = [{ v: first, level: 0, closed: false }]
-  for (let part = open.pop(); part !== undefined; part = open.pop()) {
-    const { v, level, closed } = part
+  const { open, levels, closed } = table
+  const lane: Lane = { first: start, ends: [], depth: 0, into: undefined, counted: -1 }
+  let opened = openPiece(table, 0, start, 0, 0)
+  while (opened > 0) {
+    const v = at(open, --opened)
+    const level = at(levels, opened)
+    const isClosed = at(closed, opened)
     const behind = at(closing, v)
     table.of[v] = lane
     lane.depth = Math.max(lane.depth, level + (core.expressions[v]?.depth ?? 0))
-    if (behind >= 0) open.push({ v: behind, level, closed })
-    else if (held[v] === 0 && !closed) {
-      lane.ends.push(v)
-      table.endIn[v] = lane.ends
-    }
+    if (behind >= 0) opened = openPiece(table, opened, behind, level, isClosed)
+    else if (held[v] === 0 && isClosed === 0) enterEnd(table, lane, v)
     const inner = level + levelsBelow(forest, v)
     for (let k = at(forest.first, v); k >= 0; k = at(forest.next, k)) {
-      open.push({ v: k, level: inner, closed: closed || behind >= 0 })
+      opened = openPiece(table, opened, k, inner, behind >= 0 ? 1 : isClosed)
     }
   }
 }
 
-interface Part {
-  readonly v: number
-  readonly level: number
-  readonly closed: boolean
+function openPiece({ open, levels, closed }: LaneTable, opened: number, v: number, level: number, by: number): number {
+  open[opened] = v
+  levels[opened] = level
+  closed[opened] = by
+  return opened + 1
+}
+
+function enterEnd(table: LaneTable, { ends }: Lane, v: number): void {
+  ends.push(v)
+  table.endIn[v] = ends
 }
 
 /** One branch with nothing behind it is the same lane. */

@@ -25,7 +25,8 @@ export function reducedRows(upstream: Upstream): Rows {
   const ancestors = bitRows(upstream.length)
   const ends = new Int32Array(upstream.length)
   let kept = 0
-  for (const v of order.order) {
+  for (let place = 0; place < order.order.length; place++) {
+    const v = at(order.order, place)
     const from = at(starts, v)
     const to = at(starts, v + 1)
     let end = from

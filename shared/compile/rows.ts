@@ -14,7 +14,10 @@ export function rowsOf(lists: readonly (readonly number[])[]): Rows {
   }
   const items = new Int32Array(size)
   let end = 0
-  for (const list of lists) for (const item of list) items[end++] = item
+  for (let v = 0; v < lists.length; v++) {
+    const list = lists[v] ?? []
+    for (let i = 0; i < list.length; i++) items[end++] = list[i] ?? 0
+  }
   return { starts, items }
 }
 

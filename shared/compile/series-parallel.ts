@@ -1,4 +1,4 @@
-import { type Buckets, bucketsFor, fileNode } from './buckets.ts'
+import { type Buckets, bucketsFor, fileNode, livingWith } from './buckets.ts'
 import { at } from './columns.ts'
 import { drawEdge, forgetEdge } from './draw-edge.ts'
 import { removeNode } from './edit-graph.ts'
@@ -83,7 +83,8 @@ function isIdle({ expression, before, after }: WorkNode): boolean {
 }
 
 function mergeTwin(graph: WorkGraph, twins: Buckets, node: WorkNode): boolean {
-  for (const twin of fileNode(twins, node)) {
+  if (fileNode(twins, node) < 2) return false
+  for (const twin of livingWith(twins, node)) {
     if (twin === node || !areTwins(graph, twin, node)) continue
     removeNode(graph, node)
     twin.expression = pair('par', twin.expression, node.expression)

@@ -9,8 +9,8 @@ export function statesText(states: States): string {
 /** Text of states with holes in it, filled in the order of the template's names. */
 export interface Template {
   readonly fill: (values: readonly string[]) => string
-  /** Bytes of the filled text once its placeholders are bound; it need not be written for that. */
-  readonly bytes: (values: readonly string[]) => number
+  /** Bytes of the filled text once its placeholders are bound, by the lengths of the values. */
+  readonly bytes: (lengths: readonly number[]) => number
 }
 
 /**
@@ -32,9 +32,9 @@ export function templateOf(states: States, names: readonly string[]): Template {
       for (const part of rest) text += (values[part.hole] ?? '') + part.text
       return text
     },
-    bytes: (values) => {
+    bytes: (lengths) => {
       let bytes = fixed
-      for (const { hole } of rest) bytes += values[hole]?.length ?? 0
+      for (const { hole } of rest) bytes += lengths[hole] ?? 0
       return bytes
     },
   }

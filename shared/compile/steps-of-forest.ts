@@ -1,7 +1,7 @@
 import { at, columns } from './columns.ts'
 import { type Core, isEmpty } from './core.ts'
-import { type Expression, firstBlocks, lastBlocks } from './expression.ts'
-import { flattenInto, type Step, type Steps, sideBySide } from './flatten.ts'
+import { type Expression, firstBlocks, type Join, lastBlocks } from './expression.ts'
+import { flatten, type Step, type Steps, sideBySide } from './flatten.ts'
 import type { Forest } from './forest.ts'
 import type { Rows } from './rows.ts'
 
@@ -54,13 +54,10 @@ function walk(forest: Forest, places: Int32Array, forwards: boolean): void {
 
 function laneOf(forest: Forest, places: Places, start: number): Steps {
   const { core, held, closing, first, next } = forest
+  if (held[start] === 0 && closing[start] === -1) return stepsOfPiece(forest, places, start)
   const lane: Step[] = []
   for (let v = start; v >= 0; ) {
-    const expression = core.expressions[v]
-    if (expression !== undefined) {
-      waitBefore(forest, places, v, lane)
-      flattenInto(expression, lane)
-    }
+    if (v < core.size) lane.push(...stepsOfPiece(forest, places, v))
     const behind = at(closing, v)
     if (held[v] === 1 && behind < 0) {
       v = at(first, v)
@@ -74,8 +71,16 @@ function laneOf(forest: Forest, places: Places, start: number): Steps {
   return lane
 }
 
-/** Puts a join where the piece has sources that do not stand before it. */
-function waitBefore(forest: Forest, places: Places, v: number, lane: Step[]): void {
+function stepsOfPiece(forest: Forest, places: Places, v: number): Steps {
+  const steps = flatten(forest.core.expressions[v] ?? EMPTY)
+  const join = joinBefore(forest, places, v)
+  return join === undefined ? steps : [{ kind: 'wait', join }, ...steps]
+}
+
+const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }
+
+/** For a piece with sources that do not stand before it. */
+function joinBefore(forest: Forest, places: Places, v: number): Join | undefined {
   const { core } = forest
   const sources: number[] = []
   let opened = openSources(core.before, places, v, v, 0)
@@ -85,9 +90,7 @@ function waitBefore(forest: Forest, places: Places, v: number, lane: Step[]): vo
     if (isEmpty(core, p)) opened = openSources(core.before, places, p, v, opened)
     pushSinks(core, places, p, sources)
   }
-  if (sources.length > 0) {
-    lane.push({ kind: 'wait', join: { before: firstBlock(forest, v), sources: ascending(sources) } })
-  }
+  return sources.length === 0 ? undefined : { before: firstBlock(forest, v), sources: ascending(sources) }
 }
 
 /** Opens what comes right before a piece and does not stand before v, each piece once. Answers how many are open. */
@@ -120,13 +123,27 @@ function pushSinks({ expressions }: Core, { sinks }: Places, v: number, sources:
   for (const block of known) sources.push(block)
 }
 
-/** Each block once. */
-function ascending(blocks: readonly number[]): readonly number[] {
-  if (blocks.length < 2) return blocks
-  const sorted = Int32Array.from(blocks).sort()
-  let size = 1
-  for (let i = 1; i < sorted.length; i++) if (sorted[i] !== sorted[i - 1]) sorted[size++] = at(sorted, i)
-  return Array.from(sorted.subarray(0, size))
+/** Each block once, in the same list. */
+function ascending(blocks: number[]): readonly number[] {
+  if (blocks.length > FEW) blocks.sort((a, b) => a - b)
+  else sortFew(blocks)
+  let size = 0
+  for (const block of blocks) if (size === 0 || block !== blocks[size - 1]) blocks[size++] = block
+  blocks.length = size
+  return blocks
+}
+
+/** So many are sorted in less time than a comparing function is called. */
+const FEW = 16
+
+/** Each is put in its place among those before it. */
+function sortFew(blocks: number[]): void {
+  for (let i = 1; i < blocks.length; i++) {
+    const block = blocks[i] ?? 0
+    let place = i
+    for (; place > 0 && (blocks[place - 1] ?? 0) > block; place--) blocks[place] = blocks[place - 1] ?? 0
+    blocks[place] = block
+  }
 }
 
 /** Lowest index among the blocks the piece starts with; an empty one looks at what follows it. */
