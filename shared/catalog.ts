@@ -183,6 +183,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'get-neighbors', file: 'graph/get-neighbors.ts', ports: ['graph'] },
   { name: 'search-graph', file: 'graph/search-graph.ts', ports: ['search'] },
   { name: 'put-object', file: 'graph/put-object.ts', ports: ['runs', 'objects'] },
+  { name: 'upload-object', file: 'graph/upload-object.ts', ports: ['runs', 'uploads'] },
   { name: 'get-object', file: 'graph/get-object.ts', ports: ['objects'] },
   { name: 'release-starts', file: 'api/release-starts.ts', ports: ['runs', 'outbox'] },
 ]
@@ -229,6 +230,7 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'PUT', path: '/api/graph/triples', name: 'put-triples' },
   { method: 'GET', path: '/api/graph/search', name: 'search-graph' },
   { method: 'PUT', path: '/api/objects', name: 'put-object' },
+  { method: 'POST', path: '/api/objects/upload', name: 'upload-object' },
   { method: 'GET', path: '/api/objects/{sha256}', name: 'get-object' },
   { method: 'POST', path: '/api/slack/interactions', name: 'slack-interactions', signed_by: 'slack' },
 ]

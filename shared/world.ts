@@ -10,6 +10,7 @@ import type { Machine } from './runs/machine.ts'
 import type { RunKey, RunStore } from './runs/run-store.ts'
 import type { Settings } from './settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
+import type { Uploads } from './uploads.ts'
 
 /** Content-addressed bodies: ref `objstore://<tenant>/<sha256>`. Suite: test/conformance/object-store.ts. */
 export interface ObjectStore {
@@ -79,6 +80,7 @@ export interface Waker {
 export interface World {
   readonly runs: RunStore
   readonly objects: ObjectStore
+  readonly uploads: Uploads
   readonly graph: GraphStore
   readonly search: SearchIndex
   readonly indexing: Indexing

@@ -21,6 +21,7 @@ export function assembleWorld(core: Core, parts: Pick<WorldParts, 'name' | 'port
 const PORTS: Readonly<Record<Port, true>> = {
   runs: true,
   objects: true,
+  uploads: true,
   graph: true,
   search: true,
   indexing: true,

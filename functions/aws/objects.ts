@@ -11,7 +11,11 @@ import type { Core } from './world.ts'
  * The ObjectStore port on S3: one object a hash, always PUT, so that its age (and so its expiry) restarts and a damaged
  * one is repaired. S3 checks the sha256 of what arrives, we check the one of what is read.
  */
-export function openObjects({ env }: Pick<Core, 'env'>, config: S3ClientConfig = {}, folder?: ObjectFolder): ObjectStore {
+export function openObjects(
+  { env }: Pick<Core, 'env'>,
+  config: S3ClientConfig = {},
+  folder?: ObjectFolder,
+): ObjectStore {
   const Bucket = required(env, 'BUCKET')
   const client = new S3Client({ ...CLIENT_OPTIONS, ...config })
   return {

@@ -77,6 +77,7 @@ const WITH_BEDROCK: Opener = ['providers-with-bedrock', 'openProvidersWithBedroc
 const OPENERS: Readonly<Record<string, Opener>> = {
   runs: ['run-store/open-run-store', 'openRunStore'],
   objects: ['objects', 'openObjects'],
+  uploads: ['uploads', 'openUploads'],
   graph: ['graph-store/open-graph-store', 'openGraphStore'],
   search: ['search-index', 'openSearchIndex'],
   indexing: ['indexing', 'openIndexing'],

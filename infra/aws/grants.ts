@@ -59,6 +59,7 @@ export function rightsOf({
 const PORTS_WITH_RIGHTS = new Set([
   'runs',
   'objects',
+  'uploads',
   'graph',
   'search',
   'indexing',
@@ -229,5 +230,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'get-neighbors': ['graph.read'],
   'search-graph': ['search.read'],
   'put-object': ['runs.count', 'objects.put'],
+  // Who holds the URL puts with its rights.
+  'upload-object': ['runs.count', 'objects.put'],
   'get-object': ['objects.get'],
 }

@@ -70,7 +70,9 @@ async function openSteps(
   const { host, world } = engine
   const maxBodyBytes = settings.safety.max_body_bytes
   const server =
-    options.listen === true ? await listen(settings.port, { host, principal, log, maxBodyBytes }) : undefined
+    options.listen === true
+      ? await listen(settings.port, { host, objects: world.objects, principal, log, maxBodyBytes })
+      : undefined
   if (server !== undefined) undone(() => server.close())
   for (const words of missingKeys(settings, keys)) log.error(words)
   const resumed = await engine.resume()

@@ -3,16 +3,18 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
-import type { Log } from '../../shared/world.ts'
+import type { Log, ObjectStore } from '../../shared/world.ts'
 import { guardOrigin } from './guard-origin.ts'
 import type { Host } from './host.ts'
 import { inTurn } from './in-turn.ts'
 import { readBody } from './read-body.ts'
 import { matchRoute } from './router.ts'
 import { type Answer, problemAnswer, sendAnswer } from './send-answer.ts'
+import { takeUpload, uploadOf } from './uploads.ts'
 
 interface ServerParts {
   readonly host: Host
+  readonly objects: Pick<ObjectStore, 'put'>
   readonly principal: Principal
   readonly log: Log
   readonly maxBodyBytes: number
@@ -117,6 +119,10 @@ async function answerOf(
   guardOrigin(request)
   const method = request.method ?? 'GET'
   const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?')
+  const upload = uploadOf(method, path)
+  if (upload !== undefined) {
+    return takeUpload(request, upload, { objects: parts.objects, tenant: parts.principal.tenant })
+  }
   const { line, params } = matchRoute(method, path)
   seen.route = line.path
   if (params?.run_id !== undefined) seen.run_id = params.run_id.slice(0, 40)

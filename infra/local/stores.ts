@@ -5,6 +5,7 @@ import { openObjects } from './folder-objects.ts'
 import { openGraphStore } from './graph-store/open-graph-store.ts'
 import { openRunStore } from './run-store/open-run-store.ts'
 import { openLocalIndex } from './search-index.ts'
+import { openUploads } from './uploads.ts'
 import { createWaker } from './waker.ts'
 
 interface StoreParts {
@@ -14,7 +15,7 @@ interface StoreParts {
   readonly clock: Clock
 }
 
-interface Stores extends Pick<World, 'runs' | 'waker' | 'objects' | 'graph' | 'search' | 'indexing'> {
+interface Stores extends Pick<World, 'runs' | 'waker' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing'> {
   /** `db` stays open. */
   close(): void
 }
@@ -24,5 +25,13 @@ export function openStores({ folder, db, clock }: StoreParts): Stores {
   const objects = openObjects(join(folder, 'objects'))
   const graph = openGraphStore(db, clock)
   const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
-  return { ...createWaker(openRunStore(db), clock), objects, graph, search, indexing, close }
+  return {
+    ...createWaker(openRunStore(db), clock),
+    objects,
+    uploads: openUploads(clock),
+    graph,
+    search,
+    indexing,
+    close,
+  }
 }

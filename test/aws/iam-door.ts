@@ -45,7 +45,9 @@ export async function startDoor(services: Services, allows: Allows) {
 }
 
 function signedBy(request: IncomingMessage): { readonly principal: string; readonly service: keyof Services } {
-  const signed = /Credential=([^/]+)\/\d+\/[^/]+\/(\w+)\/aws4_request/.exec(request.headers.authorization ?? '')
+  // In the query of a presigned request.
+  const words = request.headers.authorization ?? decodeURIComponent(request.url ?? '')
+  const signed = /Credential=([^/]+)\/\d+\/[^/]+\/(\w+)\/aws4_request/.exec(words)
   const [, principal, service] = signed ?? []
   if (principal !== undefined && service !== undefined && Object.hasOwn(WISHES, service)) {
     // It is one of the table's own names.

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
+import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { type Deployment, deploy } from './deploy.ts'
@@ -95,6 +97,17 @@ describe('the graph on AWS', () => {
     await expect.poll(() => found('glaciers'), { timeout: 30_000, interval: 500 }).toEqual([entity_id])
     expect((await caller.call('DELETE', `/api/graph/entities/${entity_id}`)).json).toMatchObject({ outcome: 'deleted' })
     await expect.poll(() => found('glaciers'), { timeout: 30_000, interval: 500 }).toEqual([])
+  })
+
+  test('takes a body that is too large for a request at S3 itself, with the rights of the function that says where', async () => {
+    const body = Buffer.from(`${'x'.repeat(2_000_000)}`)
+    const order = { sha256: createHash('sha256').update(body).digest('hex'), size: body.byteLength }
+    const { json } = await caller.call('POST', '/api/objects/upload', order)
+    const { url, headers, method } = OBJECT_ROUTES['upload-object'].answer.parse(json)
+    const sent = await fetch(url, { method, headers, body })
+    expect(sent.status).toBe(200)
+    const { text } = await caller.call('GET', `/api/objects/${order.sha256}`)
+    expect(text === body.toString()).toBe(true)
   })
 
   test('adds triples to what is there', async () => {

@@ -26,6 +26,7 @@ export async function know({ system }: Asker, { dice }: Act, { tenant }: OfTenan
   const { json: read = {} } = (await call('get-entity', named)) ?? {}
   await call('get-neighbors', named)
   const sha256 = String(body?.json.sha256 ?? '0'.repeat(64))
+  await call('upload-object', { body: { sha256, size: 40 } })
   await call('get-object', { params: { sha256 } })
   await call('search-graph', { query: { q: 'furnace' } })
   const work = { tenant, keep: { after: ' ' } }

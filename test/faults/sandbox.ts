@@ -34,6 +34,7 @@ const RISKY: PointKinds = { before: ['slow', ...DEATHS, 'refused'], after: [...D
 const KINDS: Readonly<Record<string, PointKinds>> = {
   runs: RISKY,
   objects: RISKY,
+  uploads: RISKY,
   graph: RISKY,
   search: RISKY,
   indexing: RISKY,
@@ -83,6 +84,7 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
 const PORTS = [
   'runs',
   'objects',
+  'uploads',
   'graph',
   'search',
   'indexing',

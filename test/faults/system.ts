@@ -1,4 +1,5 @@
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
+import { openUploads } from '../../infra/local/uploads.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Principal } from '../../shared/principal.ts'
@@ -80,6 +81,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     ...opened,
     ...simulatedGatePorts(),
     objects: withMissing(sim, objects),
+    uploads: openUploads(sim.scheduler),
     get graph() {
       return memory.graph
     },
@@ -101,7 +103,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
       providers: scenario.providers,
       shell_gates: { allow: [['true']] },
       approvals: { groups: GROUPS },
-      research: { classifier_tier_3: true },
+      research: { classifier_tier_3: true, webhook: 'https://told.example/' },
       ...(slack === undefined ? {} : { slack: SLACK_SETTINGS }),
     }),
     ...(slack === undefined ? {} : { slack: slack.slack }),

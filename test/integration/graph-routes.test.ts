@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
+import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
+import { sha256 } from '../../shared/canonical.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
 import { idOf, place as placeEntity, stated } from '../conformance/graph-fixture.ts'
 
@@ -172,6 +174,23 @@ describe('objects over HTTP', () => {
     expect((await call('PUT', '/api/objects', new Uint8Array(1_048_577))).status).toBe(413)
     expect((await call('GET', `/api/objects/${'0'.repeat(64)}`)).json).toMatchObject({ code: 'object_missing' })
     expect((await call('GET', '/api/objects/XYZ')).status).toBe(404)
+  })
+
+  test('a body above the limit of a request is uploaded, and only the one that was told', async () => {
+    const body = new Uint8Array(2_000_000).fill(120)
+    const order = { sha256: sha256(body), size: body.byteLength }
+    const { json } = await call('POST', '/api/objects/upload', order)
+    const { ref, url, method, headers } = OBJECT_ROUTES['upload-object'].answer.parse(json)
+    expect((await call('GET', `/api/objects/${order.sha256}`)).status).toBe(404)
+    const send = (bytes: Uint8Array<ArrayBuffer>, more = headers) =>
+      fetch(new URL(url, place.url), { method, headers: more, body: bytes })
+    const other = await send(new Uint8Array(2_000_000))
+    expect([other.status, await other.json()]).toMatchObject([400, { code: 'wrong_content' }])
+    expect((await send(body)).status).toBe(200)
+    expect((await call('GET', `/api/objects/${order.sha256}`)).text).toHaveLength(2_000_000)
+    expect(ref).toBe(`objstore://main/${order.sha256}`)
+    expect((await call('POST', '/api/objects/upload', { ...order, size: 67_108_865 })).status).toBe(400)
+    expect((await send(new Uint8Array(67_108_865), {})).status).toBe(413)
   })
 
   test('a ref of another tenant is no body of an entity', async () => {

@@ -53,6 +53,7 @@ async function onDynamodb(): Promise<Stage> {
 function serve(world: World) {
   return listen(0, {
     host: createHost(() => world),
+    objects: world.objects,
     principal: localPrincipal(),
     log: world.log,
     maxBodyBytes: 1_048_576,

@@ -172,6 +172,7 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('runs', 'due', 'runs.due'),
   ...methods('objects', 'get', 'objects.get'),
   ...methods('objects', 'put', 'objects.put'),
+  ...methods('uploads', 'open', 'objects.put'),
   ...methods('graph', 'entity entities neighbours manifest changes', 'graph.read'),
   ...methods('graph', 'list', 'graph.list'),
   ...methods('graph', 'put addTriples delete dropChanges moveManifest', 'graph.write'),
@@ -249,6 +250,7 @@ test.each(FUNCTIONS.map((line) => [line.name, line] as const))(
 const PORTS = new Set([
   'runs',
   'objects',
+  'uploads',
   'graph',
   'search',
   'indexing',

@@ -58,7 +58,7 @@ describe('what a bundle holds', () => {
 
   test.each([
     ['runs graph search indexing', 'DynamoDB_20120810'],
-    ['objects search indexing', 'x-amz-checksum-sha256'],
+    ['objects search indexing uploads', 'x-amz-checksum-sha256'],
     ['machine', 'AWSStepFunctions'],
     ['outbox http shell', 'AWSGirApiService'],
   ])('only what has the port %s holds its client', (ports, mark) => {
