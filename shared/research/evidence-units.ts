@@ -21,6 +21,9 @@ const MAX_SENTENCES = 400
 /** A longer sentence is a table or a list nobody would quote. */
 const LONGEST = 600
 
+/** `Its capital is St.`: a sentence that ends in the middle of a name. */
+const CUT_OFF = /(?<!\p{L})\p{Lu}\p{Ll}?\.$/u
+
 /** Facts first: they are exact. The item's own name and type count as said in each of its units. */
 export function evidenceUnits(evidence: readonly ShownEvidence[]): readonly EvidenceUnit[] {
   return evidence.flatMap((item, place) => [...factUnits(item, place + 1), ...sentenceUnits(item, place + 1)])
@@ -37,7 +40,7 @@ function factUnits(item: ShownEvidence, n: number): readonly EvidenceUnit[] {
 function sentenceUnits(item: ShownEvidence, n: number): readonly EvidenceUnit[] {
   const sentences = sentencesIn((item.text ?? '').slice(0, MAX_CHARACTERS)).slice(0, MAX_SENTENCES)
   return sentences
-    .filter((text) => text.length <= LONGEST)
+    .filter((text) => text.length <= LONGEST && !CUT_OFF.test(text))
     .map((text) => ({
       n,
       kind: 'sentence',

@@ -54,8 +54,8 @@ function line({ kind, text, n }: EvidenceUnit): string {
   return kind === 'fact' ? `${oneSentence(text)} [${n}].` : `“${text.replace(/[“”]/g, '"')}” [${n}]`
 }
 
-/** A name may end a sentence in its middle; then the rest of the line would cite nothing: `Washington DC`. */
+/** A name may end a sentence in its middle; then the rest of the line would cite nothing: `Washington DC`, `St Peter Port`. */
 function oneSentence(text: string): string {
   if (sentencesIn(`${text} X`).length < 2) return text
-  return text.replace(/(?<=(?<![\p{L}\p{N}])\p{Lu})\.(?!\p{N})/gu, '').replace(/[!?…。！？]|\.(?!\p{N})/gu, ';')
+  return text.replace(/(?<=(?<![\p{L}\p{N}])\p{Lu}\p{Ll}?)\.(?!\p{N})/gu, '').replace(/[!?…。！？]|\.(?!\p{N})/gu, ';')
 }

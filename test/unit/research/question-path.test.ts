@@ -127,6 +127,11 @@ test('what a named thing says of itself is taken before what others say', () => 
   )
 })
 
+test('a sentence cut off in the middle of a name is no piece of an answer', () => {
+  const [line] = extractiveAnswer('What is the capital of Guernsey?', shown('Guernsey')).split('\n')
+  expect(line).toBe('Guernsey, capital: St Peter Port [1].')
+})
+
 describe('a question for what lies somewhere', () => {
   const evidence = ['Bern', 'Fribourg', 'Zürich', 'Switzerland'].flatMap((label) =>
     shown(label).map((item) => ({ ...item, geo: ATLAS.get(item.entity_id)?.geo })),
