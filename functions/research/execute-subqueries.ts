@@ -19,18 +19,28 @@ async function execute(call: StageCall): Promise<StageOutcome> {
   const from = state.sub_queries.length
   const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter })
   const hits = [...state.hits, ...ran.hits]
-  const evidence = [...trimEvidence(fuseEvidence(hits), state.intent.budget_tokens).evidence]
+  const { evidence, tokens } = trimEvidence(fuseEvidence(hits), state.intent.budget_tokens)
   const action = state.decision?.action
+  const degraded = [...plan.degraded, ...ran.degraded]
+  const execution = {
+    topic: state.topic,
+    ...(action === undefined ? {} : { action }),
+    subquery_count: plan.queries.length,
+    budget_tokens_used: tokens,
+    // Without a decision there is no action to name: then it is a degraded output.
+    ...(degraded.length === 0 && action !== undefined ? {} : { degraded: true, degraded_reason: degraded.join('; ') }),
+  }
   return {
     change: {
       hits,
-      evidence,
+      evidence: [...evidence],
+      execution,
       queries: [],
       sub_queries: [...state.sub_queries, ...plan.queries],
       seed_entities: [...new Set([...state.seed_entities, ...plan.seeds])],
     },
     next: 'assess_sufficiency',
-    degraded: [...plan.degraded, ...ran.degraded],
+    degraded,
     said: { ...(action === undefined ? {} : { action }), found: evidence.length },
   }
 }

@@ -1,5 +1,7 @@
 import { canonicalJson } from '../../shared/canonical.ts'
+import { Fault } from '../../shared/errors.ts'
 import type { ChainState, StageTrace } from '../../shared/research/chain-state.ts'
+import { readCategory } from '../../shared/research/payloads.ts'
 import { plus } from '../../shared/runs/amounts.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
@@ -17,6 +19,7 @@ import type { StageOutcome } from './stage-outcome.ts'
 export async function recordStage(call: StageCall, outcome: StageOutcome): Promise<StageAnswer> {
   const { world, run, stage, step, lane, meter } = call
   const state = await nextState(call, outcome)
+  checkEmitted(call, state)
   const { ref } = await world.objects.put(run.tenant, Buffer.from(canonicalJson(state)))
   const spent = plus(meter.lost, meter.used)
   const data: EventData<'research:routed'> = {
@@ -45,6 +48,25 @@ export async function recordStage(call: StageCall, outcome: StageOutcome): Promi
   const recorded = await recordedStage(call, (await world.runs.head(run))?.lanes[lane] ?? null)
   if (recorded === undefined) throw superseded(run)
   return recorded
+}
+
+/** What a stage hands on is what the registry reads; anything else would be found by the next one, too late. */
+function checkEmitted({ stage }: StageCall, state: ChainState): void {
+  const emitted = {
+    classifier_output: state.classified,
+    route_decision: state.decision,
+    execution_output: state.execution && { ...state.execution, evidence: state.evidence },
+    assessment_output: state.assessment,
+    result: state.result,
+  } as const
+  for (const [category, payload] of Object.entries(emitted)) {
+    const read = payload === undefined ? undefined : readCategory(category as keyof typeof emitted, payload)
+    if (read === undefined || read.ok) continue
+    const message = `Stage "${stage}" made a payload of category ${category} that nobody can read: ${read.errors[0]?.message}`
+    throw new Fault('Bug', 'bad_payload', message, {
+      issues: read.errors.map(({ path, message: told }) => ({ path, message: told })),
+    })
+  }
 }
 
 /** The chain begins with its first event, whichever stage writes it. */

@@ -3,6 +3,7 @@ import { type AskedIntent, AskedIntentSchema } from './asked-intent.ts'
 import { AssessmentOutputSchema } from './assessment-output.ts'
 import { ClassifierOutputSchema } from './classifier-output.ts'
 import { EvidenceSchema } from './evidence.ts'
+import { ExecutionOutputSchema } from './execution-output.ts'
 import { ROUTE_ACTIONS } from './route-action.ts'
 import { RouteDecisionSchema } from './route-decision.ts'
 import { SearchResultSchema } from './search-result.ts'
@@ -57,6 +58,8 @@ export const ChainStateSchema = z.object({
   hits: z.array(z.object({ evidence: EvidenceSchema, list: count, recorded_at: text.optional() })),
   /** Fused, ranked, trimmed. */
   evidence: z.array(EvidenceSchema),
+  /** Of the last round; its evidence stands in `evidence`. */
+  execution: ExecutionOutputSchema.omit({ evidence: true }).optional(),
   assessment: AssessmentOutputSchema.optional(),
   counters: z.object({ retighten_rounds: count, iterations: count }),
   /** Those that ran, in order; a hit's `list` is a place here. */

@@ -1,28 +1,29 @@
-import { assessmentOutputKind } from './assessment-output.ts'
 import { candidateKind } from './candidate.ts'
-import { classifierOutputKind } from './classifier-output.ts'
 import { type Decoded, type PayloadKind, readPayload } from './decode-payload.ts'
 import { evidenceKind } from './evidence.ts'
-import { executionOutputKind } from './execution-output.ts'
-import { intentKind } from './intent.ts'
 import type { PayloadError } from './payload-error.ts'
+import { readCategory } from './payloads.ts'
 import { parseDecomposeArgs, parseRetightenArgs, parseWalkSeedsArgs } from './route-args.ts'
 import { type RouteDecision, routeDecisionKind } from './route-decision.ts'
-import { searchResultKind } from './search-result.ts'
 
 /** The payloads, their parts and the args of a decision, as checks by name. */
 export const SHAPE_CHECKS: Readonly<Record<string, (input: unknown) => readonly PayloadError[]>> = {
-  Intent: reads(intentKind),
+  Intent: registered('intent'),
   Candidate: reads(candidateKind),
-  ClassifierOutput: reads(classifierOutputKind),
-  RouteDecision: reads(routeDecisionKind),
+  ClassifierOutput: registered('classifier_output'),
+  RouteDecision: registered('route_decision'),
   'RouteDecision.ParseRetightenArgs': parses(parseRetightenArgs),
   'RouteDecision.ParseWalkSeedsArgs': parses(parseWalkSeedsArgs),
   'RouteDecision.ParseDecomposeArgs': parses(parseDecomposeArgs),
   Evidence: reads(evidenceKind),
-  SearchResult: reads(searchResultKind),
-  ExecutionOutput: reads(executionOutputKind),
-  AssessmentOutput: reads(assessmentOutputKind),
+  SearchResult: registered('result'),
+  ExecutionOutput: registered('execution_output'),
+  AssessmentOutput: registered('assessment_output'),
+}
+
+/** As the registry has it, so that this command reads what every function reads. */
+function registered(category: Parameters<typeof readCategory>[0]) {
+  return (input: unknown) => errorsOf(readCategory(category, input))
 }
 
 function reads<T>(kind: PayloadKind<T>) {

@@ -121,8 +121,13 @@ function dies(of: World, at: number, when: 'before' | 'after') {
       },
     })
   const ports = Object.fromEntries(PORTS.map((name) => [name, port(of[name])]))
+  // The dead hear no clock either.
+  const delay = async (ms: number, signal?: AbortSignal) => {
+    await of.clock.delay(ms, signal)
+    if (calls > at) await new Promise(() => undefined)
+  }
   // Members of World by their names, each of its own type.
-  return { world: { ...of, ...ports } as World, died: died.promise, calls: () => calls }
+  return { world: { ...of, ...ports, clock: { ...of.clock, delay } } as World, died: died.promise, calls: () => calls }
 }
 
 /** A World nobody can search or ask in: what was recorded must be enough. */
