@@ -3,7 +3,7 @@ import type { CriterionResult, GoalGateResult } from './goal-gate.ts'
 import type { PivotRecommendation } from './recommend-pivot.ts'
 
 /** What the last attempt that may fail ends with. */
-export const ATTEMPTS_USED_UP = 'Maximum attempts reached'
+const ATTEMPTS_USED_UP = 'Maximum attempts reached'
 
 /**
  * A gate that did not pass, after what its history says of it: criteria out of reach are BLOCKED, and so is the gate

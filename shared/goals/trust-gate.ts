@@ -1,7 +1,7 @@
 import { shown } from '../dag/wording.ts'
 
 /** From here on a score is VERIFIED; nothing below passes. */
-export const TRUST_THRESHOLD = 80
+const TRUST_THRESHOLD = 80
 
 export type TrustBand = 'VERIFIED' | 'PARTIAL' | 'DOUBTFUL' | 'REJECTED'
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { evaluateGoalGate } from '../../../shared/goals/goal-gate.ts'
+import { readEvidence } from '../../../shared/goals/evidence.ts'
+import { evaluateGoalGate, judgeGoal } from '../../../shared/goals/goal-gate.ts'
 import { goalSnapshot } from '../../../shared/goals/goal-snapshot.ts'
+import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 import { readBlockers, readClaim } from '../../../shared/goals/read-verdicts.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
@@ -96,6 +98,7 @@ describe('evaluateCompletion()', () => {
         severity: 'warning',
       },
     ])
+    expect(evaluated({ blockers: 'a' }).completion.warnings).toHaveLength(1)
   })
 
   test('a malformed contract is judged as far as it goes, and told whole', () => {
@@ -135,8 +138,14 @@ describe('evaluateCompletion()', () => {
       met_count: 0,
       total_count: 0,
       quality: { passed: false, score: 0 },
-      pivot: { shouldPivot: false },
+      pivot: { shouldPivot: false, attemptNumber: 1, maxAttempts: 1, suggestions: [], unachievable: [] },
     })
+    expect(completion.warnings.map(({ code }) => code)).toEqual([
+      'GOAL_NOT_MET',
+      'QUALITY_NOT_PASSED',
+      'GATE_CRASHED',
+      'GATE_CRASHED',
+    ])
     expect(completion.warnings.filter(({ code }) => code === 'GATE_CRASHED')).toEqual([
       {
         code: 'GATE_CRASHED',
@@ -153,6 +162,10 @@ describe('evaluateCompletion()', () => {
     expect(completion).toMatchObject({ final_status: 'PARTIAL', row: 'FAIL x MET', trust_passed: false })
     expect(completion.warnings.map(({ code }) => code)).toEqual(['TRUST_NOT_VERIFIED', 'GATE_CRASHED'])
     expect(trust).toMatchObject({ score: null, band: null })
+    expect(completion.warnings.map(({ message }) => message)).toEqual([
+      'Trust gate failed: the trust gate crashed',
+      expect.stringMatching(/^The trust gate crashed and counts as failed: [A-Z]/),
+    ])
   })
 
   test('the same request gives the same bytes', () => {
@@ -166,6 +179,11 @@ describe('evaluateCompletion()', () => {
     expect(JSON.stringify(evaluated(request))).toBe(JSON.stringify(evaluated(JSON.parse(before))))
     expect(JSON.stringify(request)).toBe(before)
   })
+})
+
+test('judgeGoal() is BLOCKED by a blocker, before any history', () => {
+  const judged = judgeGoal(readGoalContract(ONE), readEvidence([{ text: MET }]), ['no data'])
+  expect(judged).toMatchObject({ passed: false, overallStatus: 'BLOCKED', metCount: 1, blockers: ['no data'] })
 })
 
 describe('evaluateGoalGate()', () => {

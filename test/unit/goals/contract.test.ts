@@ -99,6 +99,7 @@ describe('readGoalContract()', () => {
     [{ kind: 'marker_required', marker: 'MET*' }, ['invalid_value acceptance_criteria[0].marker']],
     [{ kind: 'marker_required', marker: 'METRIC:' }, ['invalid_value acceptance_criteria[0].marker']],
     [{ kind: 'marker_required', marker: 'metric:a' }, ['invalid_value acceptance_criteria[0].marker']],
+    [{ kind: 'marker_required', marker: 'x METRIC:a' }, ['invalid_value acceptance_criteria[0].marker']],
     [{ kind: 'marker_required', marker: '[METRIC:a]' }, ['invalid_value acceptance_criteria[0].marker']],
     [{ kind: 'marker_required', marker: '' }, ['invalid_value acceptance_criteria[0].marker']],
     [{ kind: 'artifact_exists' }, ['missing_key acceptance_criteria[0].artifactPattern']],
@@ -119,12 +120,19 @@ describe('readGoalContract()', () => {
     const long = (characters: number) => ({ id: 'i'.repeat(characters), description: 'd'.repeat(characters * 20) })
     expect(errorsOf(contractOf({ ...ACCURACY, ...long(100) }))).toEqual([])
     expect(errorsOf(contractOf({ ...ACCURACY, ...long(101) }))).toHaveLength(2)
+    expect(errorsOf(contractOf({ ...ACCURACY, description: 'd'.repeat(2_001) }))).toHaveLength(1)
     expect(errorsOf(contractOf({ ...ACCURACY, metric: 'm'.repeat(200) }))).toEqual([])
     expect(errorsOf(contractOf({ ...ACCURACY, metric: 'm'.repeat(201) }))).toHaveLength(1)
     const marker = (length: number) => contractOf({ kind: 'marker_required', marker: 'M'.repeat(length) })
     expect([errorsOf(marker(200)).length, errorsOf(marker(201)).length]).toEqual([0, 1])
     const glob = (length: number) => contractOf({ kind: 'artifact_exists', artifactPattern: 'a'.repeat(length) })
     expect([errorsOf(glob(500)).length, errorsOf(glob(501)).length]).toEqual([0, 1])
+  })
+
+  test('criteria are mappings', () => {
+    for (const criterion of [null, 7, 'AC1', [], [ACCURACY]]) {
+      expect(errorsOf({ ...VALID, acceptance_criteria: [criterion] })).toEqual(['wrong_type acceptance_criteria[0]'])
+    }
   })
 
   test('ids are unique', () => {
@@ -228,11 +236,13 @@ describe('readGoalContract()', () => {
       undefined,
       expect.stringContaining('op of criterion "AC2" is "=>"'),
     ])
-    const whole = readGoalContract({ ...contractOf(ACCURACY, { kind: 'x' }), version: 2 })
+    const whole = readGoalContract({ version: 2, ...contractOf(ACCURACY, { kind: 'x', id: 7 }), extra: 1 })
     expect(whole.ok ? [] : whole.criteria.map(({ problem }) => problem)).toEqual([
       'version of the goal contract is 2; allowed are "1"',
-      expect.stringContaining('kind of criterion "AC2"'),
+      expect.stringContaining('kind of acceptance_criteria[1]'),
     ])
+    const two = readGoalContract(contractOf({ ...ACCURACY, metric: 7, op: 8 }))
+    expect(two.ok ? [] : two.criteria.map(({ problem }) => problem)).toEqual([expect.stringContaining('metric of')])
   })
 })
 
@@ -288,5 +298,25 @@ describe('freezeContract()', () => {
       expect(Object.isFrozen(part)).toBe(true)
     }
     expect(Object.isFrozen(given)).toBe(false)
+  })
+})
+
+describe('messages say what is allowed', () => {
+  const message = (change: object) => {
+    const read = readGoalContract({ ...VALID, ...change })
+    return read.ok ? '' : read.errors.map((error) => error.message).join('\n')
+  }
+
+  test.each<[object, string]>([
+    [{ goal_text: ' ' }, 'it must not be blank'],
+    [{ goal_type: ' ' }, 'it must not be blank'],
+    [contractOf({ ...ACCURACY, id: ' ' }), 'it must not be blank'],
+    [contractOf({ ...ACCURACY, metric: ' ' }), 'it must not be blank'],
+    [contractOf({ kind: 'artifact_exists', artifactPattern: ' ' }), 'it must not be blank'],
+    [contractOf({ kind: 'artifact_exists', artifactPattern: '[z-a]' }), 'it is a glob that cannot be read'],
+    [contractOf({ kind: 'marker_required', marker: '*' }), 'a marker is TYPE or TYPE:subtype'],
+    [contractOf({ id: 'A' }), 'kind of criterion "A" is nothing; allowed are "metric_threshold", "marker_required"'],
+  ])('%j: %s', (change, words) => {
+    expect(message(change)).toContain(words)
   })
 })

@@ -183,6 +183,11 @@ describe('the suggestion for a metric', () => {
     expect(suggestion(-2, '-3')).toContain('(gap -1, -50 % of the target)')
   })
 
+  test('is short where the gap is not', () => {
+    expect(suggestion(1, '0.3333333333')).toContain('(gap -0.666667, -66.7 % of the target)')
+    expect(suggestion(0.9, '0.9', '>')).toContain('(gap 0, 0 % of the target)')
+  })
+
   test('is never about infinity', () => {
     expect(suggestion(0, '-1')).toBe('Change the approach so that accuracy is >= 0: now -1 (gap -1)')
     expect(suggestion(1e308, '-1e308')).toBe('Change the approach so that accuracy is >= 1e+308: now -1e+308')
@@ -202,6 +207,8 @@ describe('marker_required', () => {
     ['METRIC:*', '[METRIC:a] 1', 'METRIC:a'],
     ['METRIC:a*b*c', '[METRIC:a1b2c] 1', 'METRIC:a1b2c'],
     ['NEXT-STEP', '[NEXT_STEP] x', 'NEXT_STEP'],
+    ['A', '[A] x', 'A'],
+    ['METRIC:a+b?', '[METRIC:a+b?] 1', 'METRIC:a+b?'],
     ['CITATION:doi:10.*', '[CITATION:doi:10.1/x-y] z', 'CITATION:doi:10.1/x-y'],
     ['CITATION:a-b', '[CITATION:a-b] z', 'CITATION:a-b'],
   ])('%s is met by %s', (marker, output, key) => {
@@ -222,6 +229,8 @@ describe('marker_required', () => {
     ['METRIC:a*c', '[METRIC:a1d] 1'],
     ['METRIC:a.c', '[METRIC:abc] 1'],
     ['METRIC:A', '[METRIC:a] 1'],
+    ['METRIC:a+b', '[METRIC:aab] 1'],
+    ['METRIC:ab?', '[METRIC:a] 1'],
     ['METRIC:a', '[STAT:a] 1'],
     ['METRIC:a', 'see [METRIC:a] 1'],
   ])('%s is not met by %s', (marker, output) => {
@@ -229,6 +238,11 @@ describe('marker_required', () => {
     expect(result).toMatchObject({ status: 'NOT_MET', message: `there is no [${marker}] line in the evidence` })
     expect(result?.suggestion).toBe(`Print a line "[${marker}] ..." where the work supports it`)
   })
+})
+
+test('of several markers that fit the first is told', () => {
+  const result = judged({ kind: 'marker_required', marker: 'METRIC:*' }, '[METRIC:a] 1\n[METRIC:b] 1')
+  expect(result).toMatchObject({ actualValue: 'METRIC:a', source: { line: 1 } })
 })
 
 describe('artifact_exists', () => {
@@ -247,6 +261,10 @@ describe('artifact_exists', () => {
       message: 'm/b.pkl exists',
       source: { block: 'train', seq: 3, bytes: 0, sha256: 'ab' },
     })
+  })
+
+  test('of several the first is told', () => {
+    expect(judged(criterion, '', ['a.pkl', 'b.pkl'])?.actualValue).toBe('a.pkl')
   })
 
   test('is not met by an artifact that is only talked about', () => {
@@ -274,6 +292,7 @@ describe('finding_count', () => {
       suggestion: 'Verify 2 more: print [STAT:ci] and [STAT:effect_size] in the 10 lines before each [FINDING]',
     })
     expect(counted(1, '')).toMatchObject({ status: 'NOT_MET', actualValue: 0 })
+    expect(counted(1, `${STATS}[FINDING] a\n[FINDING] b\n[FINDING] c`)?.source).toEqual({ line: 5 })
     expect(counted(0, '')?.status).toBe('MET')
   })
 

@@ -28,6 +28,15 @@ describe('fitsGlob()', () => {
     ['*', 'ä𝕏'],
     ['??', 'ä𝕏'],
     ['m-*.csv', 'm-$1+2.csv'],
+    ['a+b.$1^|', 'a+b.$1^|'],
+    ['a\\b', 'a\\b'],
+    ['a*', 'a\nb'],
+    ['m[&]', 'm&'],
+    ['m[a^]', 'm^'],
+    ['m[[]x', 'm[x'],
+    ['m[]]x', 'm]x'],
+    ['m[\\d]', 'm\\'],
+    ['m[]', 'm[]'],
   ])('%s fits %s', (glob, path) => {
     expect(fitsGlob(glob, path)).toBe(true)
   })
@@ -55,6 +64,11 @@ describe('fitsGlob()', () => {
     ['!a.pkl', 'b.pkl'],
     ['{1..3}.txt', '2.txt'],
     ['', 'a'],
+    ['a+b', 'aab'],
+    ['a+b', 'ab'],
+    ['m[\\d]', 'm7'],
+    ['m[a^]', 'mb'],
+    ['a$', 'a'],
     ['a/b', 'b'],
     ['m[a&&b]', 'mc'],
   ])('%s does not fit %s', (glob, path) => {
@@ -69,9 +83,12 @@ describe('fitsGlob()', () => {
       segment.filter((text) => !/^\.\.?$/.test(text)),
       { minLength: 2, maxLength: 4 },
     )
+    // Node answers false to `**/a/**/.b` of a/.b, and true to `a/**/.b`: what several ** make of leading dots is left out.
+    const clear = (segments: readonly string[]) =>
+      segments.filter((one) => one === '**').length < 2 || !segments.some((one) => one.startsWith('.'))
     const path = fc.array(name, { minLength: 1, maxLength: 4 })
     fc.assert(
-      fc.property(glob, path, (segments, names) => {
+      fc.property(glob.filter(clear), path, (segments, names) => {
         const [pattern, text] = [segments.join('/'), names.join('/')]
         // The alphabet has one case: Node does not tell cases apart on macOS and Windows.
         expect([pattern, text, fitsGlob(pattern, text)]).toEqual([pattern, text, posix.matchesGlob(text, pattern)])
@@ -84,7 +101,7 @@ describe('fitsGlob()', () => {
     const before = performance.now()
     expect(fitsGlob(`${'*a'.repeat(40)}b`, 'a'.repeat(200))).toBe(false)
     expect(fitsGlob(`${'**/a/'.repeat(40)}b`, 'a/'.repeat(100))).toBe(false)
-    expect(performance.now() - before).toBeLessThan(2_000)
+    expect(performance.now() - before).toBeLessThan(5_000)
   })
 
   test('braces stand for 64 patterns at most; more are refused and fit nothing', () => {

