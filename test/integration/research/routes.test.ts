@@ -223,6 +223,18 @@ test('what models said stands on the loop entity, by its stage, and opaque', asy
   )
 })
 
+test('every invariant holds for chains of all kinds', async () => {
+  const refine = (nth: number) => ({ sufficient: nth > 0, refined_queries: ['Oslo'] })
+  const { place } = withModel({ route: walk(['Norway', 'name']), assess: refine, answer: ANSWER })
+  const runs = [await place.ask({ topic: 'Norway?' }), await place.ask({ topic: 'Norway', budget_tokens: 10 })]
+  for (const { run_id } of runs) {
+    const { status, json } = await place.call('verify-run', run_id)
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ ok: true })
+    expect((json as unknown as { readonly checks: readonly unknown[] }).checks.length).toBeGreaterThan(10)
+  }
+})
+
 test('a loop that asked is told once, with the state that holds the answer', async () => {
   const place = extractive()
   const asked = await place.ask({ topic: 'Norway', parent_loop: 'acme.ops.agent.main.loop.l1' } as never)
