@@ -57,7 +57,7 @@ describe('documents', () => {
     expect(said).toContain('another "name:"')
   })
 
-  test.each(['計画', 'x-ray', '!!!'])('the name %s makes no machine', (name) => {
+  test.each(['計画', 'x-ray', '!!!', 'Research'])('the name %s makes no machine', (name) => {
     expect(refusal({ 'plan.yaml': `name: "${name}"\n${GOOD}` })).toMatch(
       /^Cannot deploy plan\.yaml: name ".*Set another "name:"/,
     )
