@@ -27,14 +27,17 @@ export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without
   const pairs = plan.blocks.map((block, i) => asking(sprinkled(block, blocks[i] as Written, random), random))
   const knot = chance(random, 0.3) ? KNOT : []
   const all = [...pairs, ...planHandlers(plan.blocks, random), ...knot]
-  const kept = all.filter(([{ id }]) => !without.has(id))
+  const budget = planBudget(random)
+  // Drawn last, so that all else of a seed is what it was.
+  const asked = chance(random, 0.1) ? [QUESTION] : []
+  const kept = [...all, ...asked].filter(([{ id }]) => !without.has(id))
   return {
     tenant,
     run_id,
     deadline_sec: 60 * (1 + upTo(random, 30)),
     options: plan.options,
     blocks: kept.map(([block]) => withoutPlanned(block, without)),
-    document: { blocks: kept.map(([, block]) => withoutWritten(block, without)), ...planBudget(random) },
+    document: { blocks: kept.map(([, block]) => withoutWritten(block, without)), ...budget },
   }
 }
 
@@ -71,6 +74,18 @@ const KNOT: readonly (readonly [PlannedBlock, Written])[] = Object.entries<reado
     retry: { max_attempts: 2, backoff: 'none', delay_ms: 0, jitter: 'none' },
   },
 ])
+
+/** A block whose child is a research run; nothing reads it. */
+const QUESTION: readonly [PlannedBlock, Written] = [
+  { id: 'q0', upstream: [], gates: 0, tries: 1 },
+  {
+    id: 'q0',
+    mode: 'research',
+    research: { topic: 'In what is ore melted?' },
+    inputs: {},
+    outputs: { synthesis: 'string', sources: 'json' },
+  },
+]
 
 function sprinkled(block: PlannedBlock, text: Written, random: Random): readonly [PlannedBlock, Written] {
   const timeout_ms = [3_000, 10_000, 40_000][upTo(random, 2)] ?? 10_000
