@@ -205,3 +205,27 @@ describe('verify', () => {
     await holds(open, runId)
   })
 })
+
+describe('whoever reads runs', () => {
+  test('reads a question too: events, graph, comparison, recording, context, artifacts', async () => {
+    open = await openQuestionPlace()
+    const { run_id } = await open.answered(CAPITAL)
+    const again = await open.answered({ topic: 'What is the capital of Sweden?' })
+    const read = async (name: string, more: Readonly<Record<string, string>> = {}) => {
+      const event = { httpMethod: 'GET', path: '/', headers: {}, body: null, queryStringParameters: null }
+      const answer = await open?.place.invoke(name, { ...event, pathParameters: { run_id, ...more } })
+      const { statusCode, body } = answer as { statusCode: number; body: string }
+      return [statusCode, JSON.parse(body)] as const
+    }
+    expect(await read('replay-run')).toMatchObject([200, { status: 'completed' }])
+    expect(await read('get-run-graph')).toMatchObject([
+      200,
+      { dag: 'research', nodes: [], edges: [], state: 'completed' },
+    ])
+    expect(await read('diff-runs', { other_id: again.run_id })).toMatchObject([200, { blocks: [] }])
+    expect(await read('get-context')).toMatchObject([200, { values: {} }])
+    expect(await read('list-artifacts')).toMatchObject([200, { artifacts: [] }])
+    expect((await read('record-run'))[0]).toBe(200)
+    expect((await read('get-run'))[1]).toMatchObject({ run: { reason: 'answered in 5 steps' }, steps: [], blocks: {} })
+  })
+})
