@@ -1,19 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Target } from '../clients/cli/api.ts'
 import { awaitResearch, startResearch } from '../clients/cli/ask-research.ts'
 import { endWithParent } from '../clients/cli/end-with-parent.ts'
-import { importGraph } from '../clients/cli/import-graph.ts'
 import { reasonLines } from '../clients/cli/reason-lines.ts'
 import { Refused } from '../clients/cli/refused.ts'
 import { sayAnswer } from '../clients/cli/say-answer.ts'
 import { openSession } from '../clients/cli/session.ts'
 import { withPlace } from '../clients/cli/with-place.ts'
-import { durationWords } from '../clients/cli/words.ts'
-import { atlasEntities } from './atlas/atlas-entities.ts'
-import { readSources } from './atlas/read-sources.ts'
+import { importAtlas, writeAtlas } from './atlas/import-atlas.ts'
 
 /**
  * `npm run demo:research`: the countries of the world and their cities become a knowledge graph, which is asked five
@@ -46,44 +42,14 @@ process.exitCode = await demo().catch((error: unknown) => {
 })
 
 async function demo(): Promise<number> {
-  const file = writeAtlas()
+  const atlas = writeAtlas(folder)
   return await withPlace({ dataDir: folder, port: 0, example: true }, async ({ target, signal }) => {
-    await importAtlas(target, signal, file)
+    session.say(await importAtlas(target, atlas, { signal, note: session.warn }))
     let worst = 0
     for (const [kind, topic] of QUESTIONS) worst = Math.max(worst, await ask(target, signal, kind, topic))
     for (const line of ['', ...ending()]) session.say(line)
     return worst
   })
-}
-
-/** The lines that are imported stay there: `sluice graph import` takes the same file. */
-function writeAtlas(): { readonly path: string; readonly text: string } {
-  const text = atlasEntities(readSources())
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('')
-  mkdirSync(folder, { recursive: true })
-  const path = join(folder, 'atlas.ndjson')
-  writeFileSync(path, text)
-  return { path, text }
-}
-
-async function importAtlas(target: Target, signal: AbortSignal, { path, text }: ReturnType<typeof writeAtlas>) {
-  const began = Date.now()
-  const imported = await importGraph(target, pieces(text), {
-    from: 1,
-    signal,
-    progress: ({ waits }) => waits !== undefined && session.warn(waits),
-  })
-  if (imported.stopped !== undefined) throw imported.stopped
-  const counts = Object.entries(imported.outcomes).map(([outcome, times]) => `${times} ${outcome}`)
-  const where = relative(process.cwd(), path)
-  session.say(
-    `Imported ${where} in ${durationWords(Date.now() - began)}: ${counts.join(', ')}, ${imported.refused} refused.`,
-  )
-}
-
-async function* pieces(text: string): AsyncGenerator<string> {
-  yield text
 }
 
 async function ask(target: Target, signal: AbortSignal, kind: string, topic: string): Promise<number> {

@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { Refused } from './refused.ts'
 
 /** Text of a file a person named; a missing or unreadable one ends the command with exit code 2. */
@@ -20,11 +20,15 @@ export function readFileIfAny(path: string, what: string): string | undefined {
   }
 }
 
-/** The path of a file that is read in pieces later on: now it can be. */
+/** The path of a file that is read in pieces later on: its first byte was read now. */
 export function readablePath(path: string, what: string): string {
   try {
-    accessSync(path, constants.R_OK)
-    if (statSync(path).isDirectory()) throw Object.assign(new Error(path), { code: 'EISDIR' })
+    const file = openSync(path, 'r')
+    try {
+      readSync(file, Buffer.alloc(1))
+    } finally {
+      closeSync(file)
+    }
     return path
   } catch (error) {
     throw new Refused({ code: 'unreadable_file', detail: unreadable(path, what, error) }, { exitCode: 2, cause: error })

@@ -1,9 +1,9 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
-import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
 import { callApi, type Target } from './api.ts'
 import type { ImportBatch, ImportItem } from './import-batches.ts'
 import type { LineError } from './import-graph.ts'
 import { Refused } from './refused.ts'
+import { storeText } from './store-text.ts'
 
 /** What became of one line. */
 export type SentItem = LineError | { readonly line: number; readonly outcome: string }
@@ -27,9 +27,8 @@ async function storeBody(target: Target, item: ImportItem, patiently: Caller): P
   const { body, ...entity } = item.value
   if (body === undefined) return item
   if (typeof body !== 'string' || body === '') return told(item, 'malformed_line', 'A body is text that is not empty.')
-  const request = { method: 'PUT', path: '/api/objects', bytes: { text: body, type: 'text/plain' } } as const
   try {
-    const { ref } = await patiently(() => callApi(target, OBJECT_ROUTES['put-object'].answer.loose(), request))
+    const ref = await patiently(() => storeText(target, body))
     return { ...item, value: { ...entity, objectstore_ref: ref } }
   } catch (error) {
     if (!isOwnFault(error)) throw error

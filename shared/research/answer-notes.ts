@@ -1,6 +1,3 @@
-import { noAnswer } from './degraded-result.ts'
-import { plainWords } from './question-terms.ts'
-
 /** What the extractive model says of itself below every answer. */
 export const EXTRACTIVE_NOTE =
   'Note: put together from quotations and facts by the extractive model; no language model wrote it.'
@@ -10,27 +7,3 @@ export const MORE_MAY_FIT = 'Note: only the evidence found was looked at; more m
 
 /** What stands above the first items of evidence where an answer cites none. */
 export const NONE_QUOTED = 'Note: the synthesizer quoted none of the evidence; these are its first items.'
-
-/**
- * Whether a line is one of ours about the answer, word for word: it claims nothing, so it need not cite. A model that
- * writes `Note:` before a claim has claimed it.
- */
-export function isOwnLine(line: string, topic: string): boolean {
-  if ([EXTRACTIVE_NOTE, MORE_MAY_FIT, NONE_QUOTED, noAnswer(topic)].includes(line)) return true
-  if (/^Note: \d{1,6} references were taken out: they name no evidence\.$/.test(line)) return true
-  if (
-    /^Note: \d{1,6} sentences were taken out: their quotations or numbers are not in the evidence they cite\.$/.test(
-      line,
-    )
-  )
-    return true
-  const words = /^Note: no evidence linked to the question says: (.*)\.$/.exec(line)?.[1]
-  const asked = new Set(plainWords(topic))
-  return words?.split(', ').every((word) => asked.has(word)) === true
-}
-
-/** A no answer and notes on it, and nothing else: it claims nothing, so there is nothing it could cite. */
-export function isHonestNoAnswer(synthesis: string, topic: string): boolean {
-  const lines = synthesis.split('\n').filter((line) => line.trim() !== '')
-  return lines[0] === noAnswer(topic) && lines.every((line) => isOwnLine(line, topic))
-}

@@ -1,5 +1,5 @@
 import { sentencesIn } from '../gates/sentences.ts'
-import { isOwnLine } from './answer-notes.ts'
+import { isOwnLine } from './own-lines.ts'
 import { quotationsIn } from './quotations.ts'
 
 /** A line of an answer, in sentences; a line that claims nothing (a note, a heading, a blank one) has none. */

@@ -1,13 +1,12 @@
+import { alongPath } from './along-path.ts'
 import { askedRelation } from './asked-relation.ts'
 import { chainUnits } from './chain-units.ts'
 import { COMPARATIVE, compareFacts } from './comparison.ts'
 import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
 import { namesIn } from './names-in-question.ts'
 import { plainQuestion } from './plain-question.ts'
-import { questionPath } from './question-path.ts'
 import { termsOf } from './question-terms.ts'
-import { factText, type ShownEvidence } from './shown-evidence.ts'
-import { solvePath } from './solve-path.ts'
+import type { ShownEvidence } from './shown-evidence.ts'
 import { thingsFound } from './things-found.ts'
 
 /** What the evidence says to a question. */
@@ -30,8 +29,6 @@ export interface Coverage {
 
 /** Units of one answer. */
 const MAX_UNITS = 8
-/** Units of one that lists what fits a description. */
-const MAX_ALONG = 24
 /** Part of a long question that must be covered; what it asks for must be covered whole. */
 const ENOUGH = 0.75
 /** Terms of a question that is not long: all of them count. */
@@ -50,7 +47,7 @@ export function coverQuestion(topic: string, evidence: readonly ShownEvidence[])
   const units = evidenceUnits(evidence)
   const labels = [...new Set(evidence.flatMap(({ label }) => label ?? []))]
   const asked = { topic, question, terms, evidence, units, labels, weights: weigh(terms, units) }
-  return lyingThere(asked) ?? alongPath(asked) ?? sideBySide(asked) ?? inChains(asked)
+  return lyingThere(asked) ?? described(asked) ?? sideBySide(asked) ?? inChains(asked)
 }
 
 interface Asked {
@@ -70,24 +67,11 @@ function lyingThere({ topic, evidence }: Asked): Coverage | undefined {
   return isAll ? { units: [], missing: [], relation: [], share: covered ? 1 : 0, covered } : undefined
 }
 
-function alongPath({ question, evidence, labels, terms, weights }: Asked): Coverage | undefined {
-  const types = [...new Set(evidence.flatMap(({ entity_id }) => termsOf(entity_id.split('.')[4] ?? '')))]
-  const predicates = evidence.flatMap(({ facts = [] }) => facts.map(({ predicate }) => predicate))
-  const relations = [...new Set(predicates)].flatMap((predicate) => termsOf(factText('', predicate, [])))
-  const path = questionPath(question, { labels, types, relations })
-  const solved = path === undefined ? undefined : solvePath(path, evidence)
-  if (solved === undefined) return undefined
-  const { missing, unseen, things } = solved
-  const units = solved.units.slice(0, MAX_ALONG)
-  return {
-    units,
-    missing,
-    relation: terms,
-    share: shareOf(terms, missing, weights),
-    covered: units.length > 0,
-    unseen,
-    things,
-  }
+function described({ question, evidence, labels, terms, weights }: Asked): Coverage | undefined {
+  const along = alongPath(question, { evidence, labels })
+  if (along === undefined) return undefined
+  const covered = along.units.length > 0
+  return { ...along, relation: terms, share: shareOf(terms, along.missing, weights), covered }
 }
 
 /** `Is Norway larger than Peru?` asks for two numbers, and for nothing else. */

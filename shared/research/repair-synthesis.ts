@@ -1,9 +1,10 @@
-import { isHonestNoAnswer, NONE_QUOTED } from './answer-notes.ts'
+import { NONE_QUOTED } from './answer-notes.ts'
 import { type CitedEvidence, checkSynthesis, type SentenceFinding } from './check-synthesis.ts'
 import { claimLines } from './claim-sentences.ts'
 import { echoEvidence, noAnswer } from './degraded-result.ts'
 import type { Evidence } from './evidence.ts'
 import { withoutRefs } from './evidence-refs.ts'
+import { isHonestNoAnswer } from './own-lines.ts'
 
 /** An answer as it may be published, and what had to be done for it. */
 export interface RepairedSynthesis {

@@ -53,6 +53,16 @@ describe('sluice graph', () => {
     expect((await cli(['graph', 'import', '-'], stdin)).out).toBe('1 line imported (1 unchanged), 0 refused.\n')
   })
 
+  test('a body over the limit of a request is stored all the same', async () => {
+    const body = `${'The ferry leaves at noon. '.repeat(50_000)}Quokkas watch it go.`
+    expect(Buffer.byteLength(body)).toBeGreaterThan(1_048_576)
+    const quay = { entity_id: id('place', 'quay'), label: 'Quay', body }
+    const first = await cli(['graph', 'import', file('large.ndjson', [quay])])
+    expect(first).toEqual({ code: 0, err: '', out: '1 line imported (1 created), 0 refused.\n' })
+    expect((await cli(['graph', 'show', id('place', 'quay')])).out).toMatch(/^body: objstore:\/\/main\/[0-9a-f]{64}$/m)
+    expect((await cli(['graph', 'import', 'large.ndjson'])).out).toContain('(1 unchanged)')
+  })
+
   test('a bad line is told with its number and stops no other; exit code 1', async () => {
     const name = file('bad.ndjson', [{ entity_id: 'norway' }, '', 'no json', { label: 'x' }, LINES[0]])
     const told = await cli(['graph', 'import', name])
