@@ -26,7 +26,7 @@ export function diffuse(graph: Adjacency, seeds: readonly Seed[], drawn?: Float6
   const scores = new Float64Array(graph.nodes)
   const start = startOf(graph.nodes, seeds)
   if (start === undefined) return scores
-  const spread = drawn === undefined ? spreadEvenly : spreadDrawn(drawn)
+  const spread = drawn === undefined ? spreadEvenly : spreadBy(sharesOf(graph, drawn))
   const walk = { graph, spread, start: start.parts, seeds: start.nodes, scores }
   let moving = start.parts.slice()
   let arriving = new Float64Array(graph.nodes)
@@ -71,25 +71,37 @@ const spreadEvenly: Spread = ({ offsets, targets }, node, mass, arriving) => {
   return to > from
 }
 
-/** By kind of edge first. */
-function spreadDrawn(drawn: Float64Array): Spread {
+/** By the share of each edge. */
+function spreadBy(shares: Float64Array): Spread {
+  return ({ offsets, targets }, node, mass, arriving) => {
+    const from = offsets[node] ?? 0
+    const to = offsets[node + 1] ?? 0
+    for (let i = from; i < to; i += 1) add(arriving, targets[i] ?? 0, mass * (shares[i] ?? 0))
+    return to > from
+  }
+}
+
+/** Of each edge end: its part of its node's mass, by kind first. Once a walk: rounds look at an edge several times. */
+function sharesOf({ nodes, offsets, kinds }: Adjacency, drawn: Float64Array): Float64Array {
+  const shares = new Float64Array(kinds.length)
   const drawnTo = (kind: number | undefined) => drawn[kind ?? 0] ?? 0
-  return ({ offsets, targets, kinds }, node, mass, arriving) => {
+  for (let node = 0; node < nodes; node += 1) {
     const from = offsets[node] ?? 0
     const to = offsets[node + 1] ?? 0
     let total = 0
-    for (let i = from; i < to; i = endOfKind(kinds, i, to)) total += drawnTo(kinds[i])
     let end = from
     let share = 0
     for (let i = from; i < to; i += 1) {
       if (i === end) {
         end = endOfKind(kinds, i, to)
-        share = (mass * drawnTo(kinds[i])) / total / (end - i)
+        share = drawnTo(kinds[i]) / (end - i)
+        total += drawnTo(kinds[i])
       }
-      add(arriving, targets[i] ?? 0, share)
+      shares[i] = share
     }
-    return to > from
+    for (let i = from; i < to; i += 1) shares[i] = (shares[i] ?? 0) / total
   }
+  return shares
 }
 
 /** Where the edges of the kind of edge `from` end. */

@@ -14,8 +14,6 @@ export const TENANT = 'main'
 /** Its `body`, where it has one, becomes an object first. */
 export type BenchEntity = Entity & { readonly body?: string | undefined }
 
-export type BenchGraph = ReturnType<typeof openBenchGraph>
-
 /** The local place's graph, objects and index in a folder of their own: what the stages of a chain are given. */
 export function openBenchGraph() {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))

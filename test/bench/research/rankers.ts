@@ -1,5 +1,4 @@
 import { DatabaseSync } from 'node:sqlite'
-import MiniSearch from 'minisearch'
 import { isStopWord, plainWord, searchWords } from '../../../shared/graph/search-words.ts'
 import type { Collection } from './collection.ts'
 import { openBenchGraph, TENANT } from './open-bench-graph.ts'
@@ -16,7 +15,7 @@ const TOP = 10
 const SNIPPET = 2_000
 
 export async function openRankers({ documents }: Collection): Promise<readonly Ranker[]> {
-  return [await ours(documents), plainFts(documents), ...miniSearches(documents)]
+  return [await ours(documents), plainFts(documents), ...(await miniSearches(documents))]
 }
 
 type Documents = Collection['documents']
@@ -58,14 +57,22 @@ function plainFts(documents: Documents): Ranker {
   }
 }
 
+/** What is used of MiniSearch; test/bench/package.json has it, the product's own does not. */
+interface MiniSearch {
+  addAll(documents: Documents): void
+  search(text: string): readonly { readonly id: unknown }[]
+}
+
 /** As it comes, and with our stems and stop words: it has none of its own. */
-function miniSearches(documents: Documents): readonly Ranker[] {
+async function miniSearches(documents: Documents): Promise<readonly Ranker[]> {
+  const name = 'minisearch'
+  const loaded: { readonly default: new (options: object) => MiniSearch } = await import(name)
   const stemmed = (word: string) => (isStopWord(plainWord(word)) ? null : (searchWords(word)[0]?.stem ?? null))
   return [
     { name: 'MiniSearch', options: {} },
     { name: 'MiniSearch, our stems', options: { processTerm: stemmed } },
   ].map(({ name, options }) => {
-    const index = new MiniSearch<Documents[number]>({ fields: ['title', 'text'], ...options })
+    const index = new loaded.default({ fields: ['title', 'text'], ...options })
     index.addAll(documents)
     return {
       name,
