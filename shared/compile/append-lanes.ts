@@ -1,10 +1,10 @@
 import { hasBit } from './bit-rows.ts'
-import { at, columns } from './columns.ts'
 import { attach, type Forest } from './forest.ts'
 import { mainLane } from './host-roots.ts'
 import { type Lane, type LaneTable, readLane } from './read-lane.ts'
 import { itemsOf, rowSize } from './rows.ts'
 import { MAX_DEPTH } from './series-parallel.ts'
+import { at, zeros } from './zeros.ts'
 
 interface Lanes extends LaneTable {
   readonly forest: Forest
@@ -19,8 +19,7 @@ interface Lanes extends LaneTable {
  */
 export function appendLanes(forest: Forest): void {
   const { before, size } = forest.core
-  const next = columns(4, size)
-  const own = { open: next(), levels: next(), closed: next(), foundFor: next() }
+  const own = { open: zeros(size), levels: zeros(size), closed: zeros(size), foundFor: zeros(size) }
   const lanes: Lanes = { forest, of: new Array(size), endIn: new Array(size), ...own }
   readLanes(lanes)
   for (let v = 1; v < size; v++) {

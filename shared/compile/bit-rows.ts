@@ -1,4 +1,4 @@
-import { at } from './columns.ts'
+import { at, zeros } from './zeros.ts'
 
 /** A square table of bits, a row for each number below `size`. 10,000 rows take 12.5 MB. */
 export interface BitRows {
@@ -8,7 +8,7 @@ export interface BitRows {
 
 export function bitRows(size: number): BitRows {
   const words = (size + 31) >>> 5
-  return { words, bits: new Int32Array(size * words) }
+  return { words, bits: zeros(size * words) }
 }
 
 export function hasBit({ words, bits }: BitRows, row: number, bit: number): boolean {

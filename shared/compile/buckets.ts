@@ -1,5 +1,5 @@
-import { at } from './columns.ts'
 import type { WorkNode } from './work-graph.ts'
+import { at, zeros } from './zeros.ts'
 
 /**
  * Nodes by a key of their neighbours, oldest first: a table of lists of entries. Entries go stale when a node changes;
@@ -18,7 +18,7 @@ export interface Buckets {
 /** A table that is quick for about so many nodes. */
 export function bucketsFor(nodes: number, keyOf: (node: WorkNode) => number): Buckets {
   const places = 1 << (32 - Math.clz32(nodes))
-  return { keyOf, first: new Int32Array(places), next: [0], keys: [0], nodes: [undefined] }
+  return { keyOf, first: zeros(places), next: [0], keys: [0], nodes: [undefined] }
 }
 
 /** Files the node under its present key, behind those living there already. Answers how many do, itself included. */

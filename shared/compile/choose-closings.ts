@@ -1,6 +1,6 @@
-import { at, columns } from './columns.ts'
 import { attach, detach, type Forest } from './forest.ts'
 import { type Closing, type Search, weighClosing } from './weigh-closing.ts'
+import { at, zeros } from './zeros.ts'
 
 /** What gains less may stand in the way of more: its turn comes last. */
 const CLEAR_GAIN = 0.5
@@ -43,14 +43,13 @@ function chooseOnce(search: Search, least: number, without: number | undefined, 
 
 function startSearch(forest: Forest): Search {
   const { size, after } = forest.core
-  const next = columns(5, size)
-  const trees = next()
+  const trees = zeros(size)
   for (let v = 0; v < size; v++) {
     const parent = at(forest.parent, v)
     trees[v] = parent < 0 ? v : at(trees, parent)
   }
   const effort = EFFORT * (size + after.items.length)
-  const own = { open: next(), hosted: next(), hostedFor: next(), leaving: next() }
+  const own = { open: zeros(size), hosted: zeros(size), hostedFor: zeros(size), leaving: zeros(size) }
   return { forest, trees, ...own, opened: 0, left: 0, weighed: 0, effort }
 }
 
@@ -59,7 +58,7 @@ function startSearch(forest: Forest): Search {
  * there are none.
  */
 function openHosts({ core, held, closing }: Forest, least: number): Int32Array | undefined {
-  const bits = new Int32Array(core.ancestors.words)
+  const bits = zeros(core.ancestors.words)
   const wide = least < CLEAR_GAIN ? 1 : 2
   let found = false
   for (let u = 0; u < core.size; u++) {

@@ -1,10 +1,10 @@
 import { addRow, type BitRows, bitRows } from './bit-rows.ts'
-import { at } from './columns.ts'
 import type { Expression } from './expression.ts'
 import { kahnOrder } from './kahn-order.ts'
 import { type Rows, rowSize } from './rows.ts'
 import { turnRows } from './turn-rows.ts'
 import type { WorkGraph, WorkNode } from './work-graph.ts'
+import { at, zeros } from './zeros.ts'
 
 /**
  * What series-parallel reductions leave of an order: pieces, numbered so that what comes before has the lower number.
@@ -63,8 +63,8 @@ const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }
 
 /** By index in the list: what each waits for. */
 function upstreamOf({ byEntry, byExit, edges }: WorkGraph, nodes: readonly WorkNode[]): Rows {
-  const indexes = new Int32Array(byEntry.length)
-  const starts = new Int32Array(nodes.length + 1)
+  const indexes = zeros(byEntry.length)
+  const starts = zeros(nodes.length + 1)
   let size = 0
   for (let index = 0; index < nodes.length; index++) {
     const node = nodes[index]
@@ -72,7 +72,7 @@ function upstreamOf({ byEntry, byExit, edges }: WorkGraph, nodes: readonly WorkN
     size += node?.before.size ?? 0
     starts[index + 1] = size
   }
-  const items = new Int32Array(size)
+  const items = zeros(size)
   let end = 0
   for (const { before } of nodes) {
     for (let edge = before.first; edge >= 0; edge = at(edges.in.next, edge)) {
@@ -85,11 +85,11 @@ function upstreamOf({ byEntry, byExit, edges }: WorkGraph, nodes: readonly WorkN
 /** The rows by place in the order. Several sources, which come first in it, get an empty piece 0 before them. */
 function numbered({ starts, items }: Rows, order: Int32Array, sources: number): Rows {
   const offset = sources > 0 ? 1 : 0
-  const places = new Int32Array(order.length)
+  const places = zeros(order.length)
   for (let place = 0; place < order.length; place++) places[at(order, place)] = place + offset
   const rows: Rows = {
-    starts: new Int32Array(order.length + offset + 1),
-    items: new Int32Array(items.length + sources),
+    starts: zeros(order.length + offset + 1),
+    items: zeros(items.length + sources),
   }
   // The sources' one predecessor is piece 0, and zeros are there already.
   let end = 0
@@ -115,7 +115,7 @@ function ancestorsOf({ starts, items }: Rows): BitRows {
 
 /** In a reduced order splitters are the pieces no edge leaps over, up to and including the first without successors. */
 function sectionsOf(after: Rows): Int32Array {
-  const sections = new Int32Array(after.starts.length - 1)
+  const sections = zeros(after.starts.length - 1)
   let reach = 0
   let open = true
   let section = 0

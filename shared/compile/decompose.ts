@@ -1,5 +1,4 @@
 import { barrierSides, factorBarriers } from './barriers.ts'
-import { at } from './columns.ts'
 import { coreOf } from './core.ts'
 import { drawEdge } from './draw-edge.ts'
 import { addNode } from './edit-graph.ts'
@@ -9,6 +8,7 @@ import type { Upstream } from './reduce.ts'
 import { type Rows, rowsOf } from './rows.ts'
 import { reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
 import { emptyGraph, type WorkGraph } from './work-graph.ts'
+import { at } from './zeros.ts'
 
 /**
  * Turns a transitively reduced order into nested sequences and Parallels, with joins where the order is not

@@ -1,7 +1,7 @@
-import { at } from './columns.ts'
 import { type Edges, link, unlink } from './edges.ts'
 import type { WorkGraph, WorkNode } from './work-graph.ts'
 import { enlist } from './work-list.ts'
+import { at } from './zeros.ts'
 
 export function drawEdge(graph: WorkGraph, from: WorkNode, to: WorkNode): void {
   const { edges } = graph

@@ -1,4 +1,4 @@
-import { at, columns } from './columns.ts'
+import { at, zeros } from './zeros.ts'
 
 /** The edges on one side of a node, oldest first: two ends of a list through the columns of `Edges`. */
 export interface EdgeList {
@@ -29,9 +29,8 @@ interface Links {
 
 /** Room for so many at the same time. */
 export function edgesFor(most: number): Edges {
-  const next = columns(6, most)
-  const links = (): Links => ({ next: next(), previous: next() })
-  return { from: next(), to: next(), out: links(), in: links(), used: 0, free: -1 }
+  const links = (): Links => ({ next: zeros(most), previous: zeros(most) })
+  return { from: zeros(most), to: zeros(most), out: links(), in: links(), used: 0, free: -1 }
 }
 
 export function link({ next, previous }: Links, list: EdgeList, edge: number, port: number): void {

@@ -1,5 +1,5 @@
-import { at, columns } from './columns.ts'
 import type { Core } from './core.ts'
+import { at, zeros } from './zeros.ts'
 
 /**
  * The pieces of a core as lanes. A lane is a piece, then its branches side by side, then its closing: the piece that
@@ -24,12 +24,12 @@ export interface Forest {
 
 /** Room for as many pieces again as the core has. */
 export function emptyForest(core: Core): Forest {
-  const column = columns(7, 2 * core.size)
-  const none = () => column().fill(-1)
+  const room = 2 * core.size
+  const none = () => zeros(room).fill(-1)
   return {
     core,
     size: core.size,
-    held: column(),
+    held: zeros(room),
     parent: none(),
     closing: none(),
     first: none(),

@@ -1,5 +1,4 @@
 import { hasBit } from './bit-rows.ts'
-import { at } from './columns.ts'
 import { type Core, isEmpty, isSplitter } from './core.ts'
 import { JOIN_COST, PARALLEL_COST, SIGNAL_COST } from './costs.ts'
 import { lastBlocks } from './expression.ts'
@@ -7,6 +6,7 @@ import { attach, detach, type Forest } from './forest.ts'
 import { lanesIn, levelsBelow } from './read-lane.ts'
 import { rowSize } from './rows.ts'
 import { MAX_DEPTH } from './series-parallel.ts'
+import { at, zeros } from './zeros.ts'
 
 /**
  * Gives every root a place: the main lane, behind the last piece there that comes before it, where it costs nothing.
@@ -35,7 +35,7 @@ function isIdle({ core, held, closing }: Forest, v: number): boolean {
 /** A branch in which Parallels nest too deep becomes a root. */
 function cutTooDeep(forest: Forest): void {
   const { core, first, next, closing } = forest
-  const heights = new Int32Array(core.size)
+  const heights = zeros(core.size)
   for (let v = core.size - 1; v >= 0; v--) {
     const room = MAX_DEPTH - levelsBelow(forest, v)
     let branch = 0

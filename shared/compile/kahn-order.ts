@@ -1,12 +1,11 @@
-import { at, columns } from './columns.ts'
 import { type Rows, rowSize } from './rows.ts'
+import { at, zeros } from './zeros.ts'
 
 /** All numbers, each after those of its row in `upstream`, first come first served; what is on a cycle is left out. */
 export function kahnOrder(upstream: Rows, { starts, items }: Rows): Int32Array {
   const size = starts.length - 1
-  const next = columns(2, size)
-  const order = next()
-  const waiting = next()
+  const order = zeros(size)
+  const waiting = zeros(size)
   let known = 0
   for (let v = 0; v < size; v++) {
     waiting[v] = rowSize(upstream, v)

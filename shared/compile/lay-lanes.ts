@@ -1,6 +1,5 @@
 import { appendLanes } from './append-lanes.ts'
 import { chooseClosings } from './choose-closings.ts'
-import { at } from './columns.ts'
 import type { Core } from './core.ts'
 import { costOf } from './cost-of.ts'
 import type { Steps } from './flatten.ts'
@@ -8,6 +7,7 @@ import { attach, emptyForest, type Forest } from './forest.ts'
 import { hostRoots } from './host-roots.ts'
 import { rowSize } from './rows.ts'
 import { stepsOfForest } from './steps-of-forest.ts'
+import { at } from './zeros.ts'
 
 /** Cores up to this many pieces are laid again without each of their closings. */
 const LOOK_AHEAD_PIECES = 30

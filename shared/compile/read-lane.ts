@@ -1,5 +1,5 @@
-import { at } from './columns.ts'
 import type { Forest } from './forest.ts'
+import { at } from './zeros.ts'
 
 /** Its last pieces: whatever comes after all of them comes after the lane. */
 export type Ends = number[]

@@ -1,9 +1,9 @@
 import { Fault } from '../errors.ts'
 import { addRow, bitRows, hasBit } from './bit-rows.ts'
-import { at } from './columns.ts'
 import { kahnOrder } from './kahn-order.ts'
 import { type Rows, rowsOf } from './rows.ts'
 import { turnRows } from './turn-rows.ts'
+import { at, zeros } from './zeros.ts'
 
 /** A graph on plain indexes: `upstream[v]` lists what v waits for; duplicates are allowed. */
 export type Upstream = readonly (readonly number[])[]
@@ -23,7 +23,7 @@ export function reducedRows(upstream: Upstream): Rows {
   const order = topologicalOrder(upstream)
   const { starts, items } = order.nearestFirst
   const ancestors = bitRows(upstream.length)
-  const ends = new Int32Array(upstream.length)
+  const ends = zeros(upstream.length)
   let kept = 0
   for (let place = 0; place < order.order.length; place++) {
     const v = at(order.order, place)
@@ -43,7 +43,7 @@ export function reducedRows(upstream: Upstream): Rows {
 }
 
 function withoutGaps(starts: Int32Array, ends: Int32Array, items: Int32Array, most: number): Rows {
-  const closed: Rows = { starts: new Int32Array(starts.length), items: new Int32Array(most) }
+  const closed: Rows = { starts: zeros(starts.length), items: zeros(most) }
   let size = 0
   for (let v = 0; v < ends.length; v++) {
     const end = at(ends, v)
@@ -73,7 +73,8 @@ function topologicalOrder(upstream: Upstream): Order {
 
 /** Sorts without comparing: whoever comes last in the order is handed out first. */
 function sortNearestFirst({ starts, items }: Rows, downstream: Rows, order: Int32Array): Rows {
-  const next = starts.slice()
+  const next = zeros(starts.length)
+  next.set(starts)
   for (let i = order.length - 1; i >= 0; i--) {
     const u = at(order, i)
     const end = at(downstream.starts, u + 1)

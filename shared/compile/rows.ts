@@ -1,4 +1,4 @@
-import { at } from './columns.ts'
+import { at, zeros } from './zeros.ts'
 /** Lists of numbers, one behind the other: row v is `items` from `starts[v]` up to, not including, `starts[v + 1]`. */
 export interface Rows {
   readonly starts: Int32Array
@@ -6,13 +6,13 @@ export interface Rows {
 }
 
 export function rowsOf(lists: readonly (readonly number[])[]): Rows {
-  const starts = new Int32Array(lists.length + 1)
+  const starts = zeros(lists.length + 1)
   let size = 0
   for (let v = 0; v < lists.length; v++) {
     size += lists[v]?.length ?? 0
     starts[v + 1] = size
   }
-  const items = new Int32Array(size)
+  const items = zeros(size)
   let end = 0
   for (let v = 0; v < lists.length; v++) {
     const list = lists[v] ?? []

@@ -1,5 +1,5 @@
-import { at } from './columns.ts'
 import type { EdgeList, Edges } from './edges.ts'
+import { at } from './zeros.ts'
 
 /** Whether two nodes have the same predecessors, by the lists of what comes before them; or successors, by the others. */
 export function sameNeighbours(edges: Edges, side: 'before' | 'after', a: EdgeList, b: EdgeList): boolean {

@@ -1,5 +1,4 @@
 import { type Buckets, bucketsFor, fileNode, livingWith } from './buckets.ts'
-import { at } from './columns.ts'
 import { drawEdge, forgetEdge } from './draw-edge.ts'
 import { removeNode } from './edit-graph.ts'
 import { type Expression, pair } from './expression.ts'
@@ -7,6 +6,7 @@ import { sameNeighbours } from './same-neighbours.ts'
 import { waitInstead } from './wait-instead.ts'
 import { nodesAfter, nodesBefore, type WorkGraph, type WorkNode } from './work-graph.ts'
 import { enlist, nextOf } from './work-list.ts'
+import { at } from './zeros.ts'
 
 /**
  * How deep Parallels nest. A deeper piece becomes a branch of the outermost Parallel, with a join where it was cut off:

@@ -1,14 +1,20 @@
-import { at, columns } from './columns.ts'
 import { type Core, isEmpty } from './core.ts'
 import { type Expression, firstBlocks, type Join, lastBlocks } from './expression.ts'
 import { flatten, type Step, type Steps, sideBySide } from './flatten.ts'
 import type { Forest } from './forest.ts'
 import type { Rows } from './rows.ts'
+import { at, zeros } from './zeros.ts'
 
 /** The forest as steps, with a join before each piece that comes after more than what stands before it. */
 export function stepsOfForest(forest: Forest): Steps {
-  const next = columns(4, forest.size)
-  const places: Places = { there: next().fill(LAST), back: next().fill(LAST), seenFor: next(), open: next(), sinks: [] }
+  const { size } = forest
+  const places: Places = {
+    there: zeros(size).fill(LAST),
+    back: zeros(size).fill(LAST),
+    seenFor: zeros(size),
+    open: zeros(size),
+    sinks: [],
+  }
   walk(forest, places.there, true)
   walk(forest, places.back, false)
   return laneOf(forest, places, 0)

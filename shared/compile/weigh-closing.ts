@@ -1,10 +1,10 @@
 import { hasBit } from './bit-rows.ts'
-import { at } from './columns.ts'
 import { isSplitter } from './core.ts'
 import { JOIN_COST, PARALLEL_COST, SIGNAL_COST } from './costs.ts'
 import type { Forest } from './forest.ts'
 import { lanesIn } from './read-lane.ts'
 import { rowSize } from './rows.ts'
+import { at } from './zeros.ts'
 
 /** All columns but `trees` belong to the closing that is weighed; the next one writes over them. */
 export interface Search {

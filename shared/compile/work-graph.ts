@@ -1,7 +1,7 @@
-import { at } from './columns.ts'
 import { type EdgeList, type Edges, edgesFor } from './edges.ts'
 import type { Expression } from './expression.ts'
 import { type WorkList, workList } from './work-list.ts'
+import { at } from './zeros.ts'
 
 /**
  * A node of the work graph. Edges do not name a node but its ports: they start at an `exit` and end at an `entry`. So
