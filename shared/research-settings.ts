@@ -25,7 +25,7 @@ export const ResearchSettingsSchema = z
       .url({ protocol: /^https?$/ })
       .max(2_000)
       .optional(),
-    /** Ask the model what a question is after where no keyword says so: one call more. */
+    /** Ask the model what a question is after where neither keywords nor its form say so: one call more. */
     classifier_tier_3: z.boolean().default(false),
   })
   .refine(({ provider, model }) => provider === 'extractive' || model !== 'extractive', {

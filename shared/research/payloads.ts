@@ -3,7 +3,7 @@ import { openPayloadRegistry, type PayloadRegistry } from './payload-registry.ts
 import { registerPayloads, researchType } from './register-payloads.ts'
 
 /** The registry the stages and the CLI start from: who has it decodes every payload there is. */
-export const PAYLOADS: PayloadRegistry = openPayloadRegistry()
+const PAYLOADS: PayloadRegistry = openPayloadRegistry()
 registerPayloads(PAYLOADS)
 
 /** Reads a payload of the chain by its category. */

@@ -236,19 +236,19 @@ function outsideFences(prompt: string): string {
   return prompt.replace(/^(`{3,})\n[\s\S]*?\n\1$/gm, '')
 }
 
-test('tier 3 of the classifier is off by default, and asked only where no keyword is found', async () => {
+test('tier 3 of the classifier is off by default, and asked only where neither keywords nor a form are found', async () => {
   const classify = { intent: 'capital of a country', confidence: 0.9, hints: { entity_kind: 'Country', top_n: 'many' } }
   const off = await withModel({ classify, route: DIRECT, answer: ANSWER })
-  await off.place.ask({ topic: TOPIC })
+  await off.place.ask({ topic: 'Norway seat of government' })
   expect(model.kinds()).toEqual(['route', 'answer'])
   const on = await withModel({ classify, route: DIRECT, answer: ANSWER }, [], { classifier_tier_3: true })
-  const asked = await on.place.ask({ topic: TOPIC, ...BUDGET })
+  const asked = await on.place.ask({ topic: 'Norway seat of government', ...BUDGET })
   expect(model.kinds()).toEqual(['classify', 'route', 'answer'])
   // What is of its form is acted on, the rest is not there.
   expect(model.prompts('route')[0]).toContain('{"entity_kind":"Country"}')
   expect(asked.answer.trace[0]).toMatchObject({ stage: 'nl_classify', tokens: 30 })
   expect(asked.answer.result?.tokens_used).toBe(90)
   expect(asked.answer.result?.evidence?.every(({ entity_id }) => entity_id.includes('.country.'))).toBe(true)
-  await on.place.ask({ topic: 'sensors of last week', ...BUDGET })
+  for (const topic of ['sensors of last week', TOPIC]) await on.place.ask({ topic, ...BUDGET })
   expect(model.kinds().filter((kind) => kind === 'classify')).toHaveLength(1)
 })
