@@ -44,5 +44,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
 }
 
 function isNpmScript({ npm_command, npm_lifecycle_event }: z.output<typeof EnvironmentSchema>): boolean {
-  return npm_command?.startsWith('run') === true && ['sluice', 'demo', 'demo:research'].includes(npm_lifecycle_event ?? '')
+  return (
+    npm_command?.startsWith('run') === true && ['sluice', 'demo', 'demo:research'].includes(npm_lifecycle_event ?? '')
+  )
 }
