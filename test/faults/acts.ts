@@ -21,6 +21,9 @@ export const ACT_KINDS = [
   'abort_execution',
   'deliver_again',
   'trespass',
+  'look_at_once',
+  'stop_at_once',
+  'follow_end',
   'know',
   'ask',
 ] as const
@@ -92,7 +95,7 @@ export function planActs(random: Random, plan: Plan): readonly Act[] {
   })
   const releases = plan.queues ? planReleases(random, runs) : []
   const planned = [...starts, ...others, ...planAnswers(random, plan), ...planFollowers(random, runs), ...releases]
-  return [...planned, ...planQuestions(random, plan)]
+  return [...planned, ...planQuestions(random, plan), ...planReactions(random, plan)]
 }
 
 /** Somebody looks now and then whether a run asks something; in some seeds nobody does. */
@@ -146,6 +149,22 @@ function planQuestions(random: Random, { runs, until }: Plan): readonly Act[] {
 }
 
 const FIRST_QUESTION = 4_000
+
+/**
+ * What comes at the very moment something happened: between the record of a step and what its writer does next. Where runs
+ * wait for a place, whoever follows the end of one comes between the place that is given back and who is to have it.
+ */
+function planReactions(random: Random, { runs, queues }: Plan): readonly Act[] {
+  const many = queues ? 3 : random() < 0.5 ? 1 : 0
+  return Array.from({ length: many }, (_, i): Act => {
+    const dice = [random(), random(), random()] as const
+    const drawn = random()
+    const kind = queues || drawn < 0.2 ? 'follow_end' : drawn < 0.8 ? 'look_at_once' : 'stop_at_once'
+    return { id: FIRST_REACTION + i, at: 0, kind, run: Math.floor(random() * runs), dice }
+  })
+}
+
+const FIRST_REACTION = 5_000
 
 /** Acts whose route this version has. */
 function drawable(weights: Weights): readonly (readonly [ActKind, number])[] {

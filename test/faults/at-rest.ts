@@ -12,10 +12,10 @@ const GRACE_MS = 60_000
  * or waits for a person within its deadline and two sweeps), 16 (nothing is owed after two sweeps of calm).
  */
 export async function isAtRest(system: System, people: People, skew_ms: number): Promise<boolean> {
-  const { raw, runs, functions } = system
+  const { heads, runs, functions } = system
   let rests = functions.underWay.size === 0 && people.busy() === 0
   for (const key of runs.values()) {
-    const head = await raw.head(key, [])
+    const head = heads.get(key.run_id)
     if (head === undefined) continue
     rests &&= head.state !== 'running' && head.outbox.length === 0 && head.check_at === undefined
     tellLate(system, key.run_id, head, skew_ms)
@@ -29,10 +29,10 @@ export async function isAtRest(system: System, people: People, skew_ms: number):
 
 /** 33: its machine too, once the run is over; one whose last call was lost waits for it a quarter of an hour, and calls again. */
 async function hasStopped({ raw, machine, sim }: System, key: RunKey, head: Head, skew_ms: number): Promise<boolean> {
+  if (head.state === 'running') return false
   const meta = await raw.meta(key)
   const execution = meta && (await machine.describe(meta.machine, key.run_id))
   if (execution?.status !== 'RUNNING') return true
-  if (head.state === 'running') return false
   const [end] = await raw.events(key, head.seq - 1, 1)
   const since = Math.max(sim.calm_at, Date.parse(end?.at ?? ''))
   if (sim.scheduler.now() > since + 2 * skew_ms + 6 * CALL_MS)
@@ -46,12 +46,12 @@ const CALL_MS = 1_000_000
  * 19: no lease outlives its run by a minute (and the sweep that finds it). One whose run never came lasts to its end;
  * after that it holds no place, and who wants one takes it away: nobody looks at a tenant without live runs.
  */
-async function haveLeft({ raw, sim }: System, tenant: string, skew_ms: number): Promise<boolean> {
+async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: number): Promise<boolean> {
   const leases = Object.entries(await raw.leases({ tenant, name: 'runs' }))
   let held = 0
   for (const [run_id, until] of leases) {
-    const last = await raw.events({ tenant, run_id }, 0, MOST_EVENTS)
-    const end = last.at(-1)
+    const { seq = 1 } = heads.get(run_id) ?? {}
+    const [end] = await raw.events({ tenant, run_id }, seq - 1, 1)
     if (end === undefined && Date.parse(until) < sim.scheduler.now()) continue
     held += 1
     const over = end === undefined ? Date.parse(until) : Date.parse(end.at)
@@ -61,8 +61,6 @@ async function haveLeft({ raw, sim }: System, tenant: string, skew_ms: number): 
   }
   return held === 0
 }
-
-const MOST_EVENTS = 100_000
 
 function tellLate({ sim }: System, run_id: string, head: Head, skew_ms: number): void {
   const overdue = sim.scheduler.now() - 3 * SWEEP_MS - 2 * skew_ms

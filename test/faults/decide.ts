@@ -19,7 +19,7 @@ interface Asked {
 
 /** Somebody decides a question of any run of the tenant: yes or no, with words and changes, twice at once, late. */
 export async function decide(system: System, dice: Dice, tenant: string): Promise<void> {
-  const asked = await chosen(system, dice, tenant)
+  const asked = chosen(system, dice, tenant)
   const item = asked && (await system.raw.approval(asked.key, asked.approval_id))
   if (asked === undefined || item === undefined) return
   const { approval_id, digest } = asked
@@ -38,10 +38,9 @@ export async function decide(system: System, dice: Dice, tenant: string): Promis
 }
 
 /** One that waits; now and then one that others have decided. */
-async function chosen({ raw, runs }: System, dice: Dice, tenant: string): Promise<Asked | undefined> {
+function chosen({ heads, runs }: System, dice: Dice, tenant: string): Asked | undefined {
   const keys = [...runs.values()].filter((key) => key.tenant === tenant)
-  const heads = await Promise.all(keys.map((key) => raw.head(key, [])))
-  const all = keys.flatMap((key, i) => askedIn(key, heads[i]))
+  const all = keys.flatMap((key) => askedIn(key, heads.get(key.run_id)))
   const open = all.filter(({ status }) => status === 'pending')
   return pickFrom(open, dice[0]) ?? (dice[2] > 0.9 ? pickFrom(all, dice[0]) : undefined)
 }

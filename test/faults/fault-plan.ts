@@ -82,6 +82,7 @@ export function createFaultPlan(options: PlanOptions): FaultPlan {
   const reached = new Map<string, number>()
   const struck = new Map<string, number>()
   const times = new Map<string, number>()
+  const calls = new Map<string, Map<string, number>>()
   let over = false
   let last = ''
   const note = (name: string, kind: FaultKind, where: string): FaultKind | undefined => {
@@ -96,8 +97,7 @@ export function createFaultPlan(options: PlanOptions): FaultPlan {
       count(reached, where)
       if (over) return undefined
       if (port !== undefined && isOut(outages, port, options.now())) return note(`outage ${port}`, 'refused', where)
-      const call = `${who} ${where}`
-      const name = `${call} ${count(times, call)}`
+      const name = `${who} ${where} ${count(calls.get(where) ?? added(calls, where), who)}`
       if (injected.length >= most) return undefined
       const kind = drawn(kinds, rates, hashed(seed, name))
       return kind === undefined ? undefined : note(name, kind, where)
@@ -112,6 +112,12 @@ export function createFaultPlan(options: PlanOptions): FaultPlan {
     reached,
     struck,
   }
+}
+
+function added(calls: Map<string, Map<string, number>>, where: string): Map<string, number> {
+  const made = new Map<string, number>()
+  calls.set(where, made)
+  return made
 }
 
 function drawn(kinds: readonly FaultKind[], rates: FaultRates, dice: number): FaultKind | undefined {

@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { FaultKind } from './fault-plan.ts'
 import { currentInvocation, ifAlive } from './invocation.ts'
+import type { Note, Part } from './open-store.ts'
 import type { Sim } from './sim.ts'
 
 type Client = Pick<DynamoDBClient, 'send'>
@@ -19,6 +20,7 @@ interface Command {
 
 interface ItemKey {
   readonly pk?: { readonly S?: string }
+  readonly sk?: { readonly S?: string }
 }
 
 type Send = (command: Command) => Promise<unknown>
@@ -34,7 +36,7 @@ const SLOWEST_MS = 4_000
  * answer, done after the client gave up, or done twice, as behind the SDK's own retries. `written` is told of each
  * write that reaches the table, whenever that is.
  */
-export function faultyClient(sim: Sim, client: Client, stale: StaleReads, written: (run: string) => void): Client {
+export function faultyClient(sim: Sim, client: Client, stale: StaleReads, written: Note): Client {
   const plain = client.send.bind(client) as unknown as Send
   const send: Send = async (command) => {
     const invocation = currentInvocation()
@@ -43,7 +45,7 @@ export function faultyClient(sim: Sim, client: Client, stale: StaleReads, writte
     await ifAlive(invocation)
     const isWrite = /^(Put|Update|Delete)/.test(operation)
     const apply = async () => {
-      if (isWrite) written(runIn(command))
+      if (isWrite) tell(written, command)
       return plain(command)
     }
     const kinds = isWrite ? WRITES : isStaleable(command, operation) ? [...READS, 'stale' as const] : READS
@@ -56,10 +58,16 @@ export function faultyClient(sim: Sim, client: Client, stale: StaleReads, writte
   return { send: send as unknown as Client['send'] }
 }
 
-/** The run whose item is written; `tenant/` for one of no run. */
-function runIn({ input }: Command): string {
-  const key = input.Key?.pk?.S ?? input.Item?.pk?.S ?? ''
-  return key.split('#R#')[1] ?? 'tenant/'
+function tell(written: Note, { input }: Command): void {
+  const { pk, sk } = input.Key ?? input.Item ?? {}
+  const part = partOf(sk?.S ?? '')
+  if (part !== undefined) written(part, pk?.S?.split('#R#')[1] ?? '')
+}
+
+function partOf(sk: string): Part | undefined {
+  if (sk === 'HEAD') return 'head'
+  if (sk.startsWith('B#')) return 'projections'
+  return sk.startsWith('LEASES') ? 'leases' : undefined
 }
 
 async function answered(

@@ -47,6 +47,18 @@ export interface PointKinds {
   readonly after: readonly FaultKind[]
 }
 
+/** A method of a port as one function calls it: a pair of fault points. */
+export interface PortMethod {
+  readonly port: string
+  /** `<function>/<port>.<method>`, and the two points of it. */
+  readonly point: string
+  readonly before: string
+  readonly after: string
+  readonly kinds: PointKinds
+  /** The call waits for its turn first, so that other invocations come in between. */
+  readonly turn: boolean
+}
+
 /** Made for each who waits: one for all would keep everybody who ever waited. */
 const never = () => new Promise<never>(() => undefined)
 /** Longer than a lease lasts. */
@@ -55,37 +67,27 @@ const LONGEST_FROST_MS = 120_000
 /** The share of zombies that stand still for a while. */
 const FROZEN = 0.7
 
-/**
- * One call of a port as a pair of fault points around it. `turn`: the call waits for its turn first, so that other
- * invocations come in between.
- */
+/** One call of a port, through the fault points around it. */
 export async function throughPoints<T>(
   sim: Sim,
-  call: { readonly port: string; readonly method: string; readonly kinds: PointKinds; readonly turn: boolean },
+  { port, point, before, after, kinds, turn }: PortMethod,
   work: () => Promise<T>,
 ): Promise<T> {
   const invocation = currentInvocation()
-  const { port, method, kinds } = call
-  const point = `${invocation.name}/${port}.${method}`
-  if (call.turn) await sim.scheduler.turn()
-  await meet(sim, invocation, `${point}/before`, kinds.before, port)
+  if (turn) await sim.scheduler.turn()
+  if (isHeld(invocation)) await ifAlive(invocation)
+  const first = sim.faults.strike(before, invocation.who, kinds.before, port)
+  if (first !== undefined) await meet(sim, invocation, before, first)
   sim.step(invocation, point)
   const answer = await work()
-  await meet(sim, invocation, `${point}/after`, kinds.after)
+  if (isHeld(invocation)) await ifAlive(invocation)
+  const second = sim.faults.strike(after, invocation.who, kinds.after)
+  if (second !== undefined) await meet(sim, invocation, after, second)
   return answer
 }
 
-/** Meets what the plan has for this point: nothing, a wait, an error, or the end of the invocation. */
-async function meet(
-  sim: Sim,
-  invocation: Invocation,
-  where: string,
-  kinds: readonly FaultKind[],
-  port?: string,
-): Promise<void> {
-  await ifAlive(invocation)
-  const kind = sim.faults.strike(where, invocation.who, kinds, port)
-  if (kind === undefined) return
+/** Meets what the plan has for this point: a wait, an error, or the end of the invocation. */
+async function meet(sim: Sim, invocation: Invocation, where: string, kind: FaultKind): Promise<void> {
   sim.trace(`fault ${kind} at ${where} of ${invocation.who}#${invocation.id}`)
   switch (kind) {
     case 'slow':
@@ -103,6 +105,10 @@ async function meet(
     default:
       throw sim.unavailable(where)
   }
+}
+
+function isHeld({ dead, thaws }: Invocation): boolean {
+  return dead || thaws !== undefined
 }
 
 /** For calls whose answer is in doubt: never when the invocation has died meanwhile; later while it is frozen. */

@@ -1,9 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
-import { openDatabase } from '../../infra/local/database.ts'
-import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
 import { createWaker } from '../../infra/local/waker.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { openEmptied } from './emptied-store.ts'
 import { createStaleReads, faultyClient } from './faulty-client.ts'
 import { createItemStore } from './item-store/create-item-store.ts'
 import type { Mutant } from './mutant.ts'
@@ -11,34 +10,49 @@ import type { SharedPorts } from './sandbox.ts'
 import type { Sim } from './sim.ts'
 import type { Wire, WireTable } from './wire/open-wire.ts'
 
+/** What the watchers look at after a write: HEADs and block projections by their runs, and the pools of leases. */
+export type Part = 'head' | 'projections' | 'leases'
+
 const WRITES =
   /^(create|append|put|settle|move|renew|wait|signal|take|extend|drop|enqueue|dequeue|release|hold|count|link)/
+
+/** What the SQLite store's writes may change, where it is not HEAD alone. */
+const PARTS: Readonly<Partial<Record<keyof RunStore, readonly Part[]>>> = {
+  append: ['head', 'projections'],
+  putProjection: ['projections'],
+  renewLease: ['projections'],
+  takeLease: ['leases'],
+  extendLeases: ['leases'],
+  dropLease: ['leases'],
+}
 
 /** A run store as sandboxes open it, and as it is behind no fault. */
 export type Opened = Pick<SharedPorts, 'openRuns' | 'storeTakesTurns'> &
   Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; close(): void }
 
-/** Told of each write by the run it is of, `tenant/` where it is of none. */
-type Note = (run: string) => void
+/** Told of each write: what it may change, and of which run; '' where it is of none. */
+export type Note = (part: Part, run_id: string) => void
 
 export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Opened {
-  const db = openDatabase(':memory:')
-  const raw = openRunStore(db)
+  const { store: raw, close } = openEmptied()
   const seen = Object.fromEntries(
-    Object.entries(raw).map(([name, work]) => [name, WRITES.test(name) ? noting(work, note) : work]),
+    Object.entries(raw).map(([name, work]) => {
+      const parts = PARTS[name as keyof RunStore] ?? ['head']
+      return [name, WRITES.test(name) ? noting(work, parts, note) : work]
+    }),
   )
   const store = seen as unknown as RunStore
   const { runs, waker } = createWaker(mutant?.store?.(store) ?? store, sim.scheduler)
-  return { openRuns: () => runs, storeTakesTurns: false, waker, raw, close: () => db.close() }
+  return { openRuns: () => runs, storeTakesTurns: false, waker, raw, close }
 }
 
-function noting(work: (...args: never[]) => unknown, note: Note) {
+function noting(work: (...args: never[]) => unknown, parts: readonly Part[], note: Note) {
   return (...args: never[]) => {
     const [first] = args as readonly unknown[]
     const { run_id, run, meta } = (typeof first === 'object' ? first : {}) as Partial<Record<string, RunKey>> & {
       run_id?: string
     }
-    note(run_id ?? run?.run_id ?? meta?.run_id ?? 'tenant/')
+    for (const part of parts) note(part, run_id ?? run?.run_id ?? meta?.run_id ?? '')
     return work(...args)
   }
 }

@@ -1,3 +1,4 @@
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act, ActKind } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'
@@ -9,6 +10,7 @@ import { pickFrom } from './rng.ts'
 import { keyOfRun, type Scenario } from './scenario.ts'
 import { click } from './slack/click.ts'
 import type { System } from './system.ts'
+import { type HeadChange, movedLane, untilHead } from './until-head.ts'
 
 /** What people did, as far as checks need to know it. */
 export interface People {
@@ -70,6 +72,9 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
     const reply = await callRoute(scene.system, 'start-run', { ...asPerson(run), body, key: `named-${act.id}` })
     if (reply?.status === 201) scene.linked.push({ tenant: run.tenant, run_id: String(reply.json.run_id) })
   },
+  look_at_once: lookAtOnce,
+  stop_at_once: stopAtOnce,
+  follow_end: followEnd,
   decide: ({ system }, { dice }, run) => decide(system, dice, run.tenant),
   click: ({ system }, { dice }) => click(system, dice),
   async stop(scene, _act, run) {
@@ -82,6 +87,7 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   stop_all: stopAll,
   async release(scene, _act, run) {
     await callRoute(scene.system, 'release-starts', { ...asPerson(run), body: {} })
+    await route(scene, run, 'get-run', {})
   },
   async patch(scene, { dice }, run) {
     const context = await route(scene, run, 'get-context', {})
@@ -123,6 +129,50 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   },
   know,
   ask,
+}
+
+/** Reads what a block gave as soon as it is recorded that it has ended. */
+async function lookAtOnce(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const ended = (change: HeadChange) => {
+    const moved = movedLane(change)
+    return moved !== undefined && readOrdinal(moved.ordinal).outcome === 'completed' ? moved : undefined
+  }
+  const block = run.blocks[(await untilLater(scene, run, dice[0], ended))?.block ?? -1]
+  if (block === undefined) return
+  await route(scene, run, 'get-outputs', { params: { block_id: block.id } })
+  if (block.id === 'x0') await route(scene, run, 'get-artifact', { params: { name: 'note.txt' } })
+}
+
+/** Stops a block, or one whose item it was, as soon as it is recorded that it goes on. */
+async function stopAtOnce(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const block = run.blocks[(await untilLater(scene, run, dice[0], movedLane))?.block ?? -1]
+  if (block !== undefined) await route(scene, run, 'stop-run', { body: { block_id: block.id } })
+}
+
+/** The change that some others of its kind went before. */
+function untilLater<T>(
+  { system }: Scene,
+  { run_id }: SimulatedRun,
+  dice: number,
+  find: (change: HeadChange) => T | undefined,
+): Promise<T | undefined> {
+  let before = Math.floor(dice * MOST_BEFORE)
+  return untilHead(system, run_id, PATIENCE_MS, (change) => {
+    const found = find(change)
+    if (found !== undefined) before -= 1
+    return before < 0 ? found : undefined
+  })
+}
+
+const MOST_BEFORE = 6
+const PATIENCE_MS = 240_000
+
+/** As soon as a run is over: another one, the same one again, or whoever waits. */
+async function followEnd(scene: Scene, act: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const isOver = ({ head }: HeadChange) => head.state !== 'running' || undefined
+  if ((await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
+  const kind = pickFrom(['retry', 'start_named', 'release'] as const, act.dice[1]) ?? 'release'
+  await PERFORM[kind](scene, act, run)
 }
 
 const OF_NO_RUN = { params: { run_id: undefined } }

@@ -88,7 +88,7 @@ const QUESTION: readonly [PlannedBlock, Written] = [
 ]
 
 function sprinkled(block: PlannedBlock, text: Written, random: Random): readonly [PlannedBlock, Written] {
-  const timeout_ms = [3_000, 10_000, 40_000][upTo(random, 2)] ?? 10_000
+  const timeout_ms = [2_000, 6_000, 20_000][upTo(random, 2)] ?? 6_000
   const delay_ms = [0, 0, 400, 3_000][upTo(random, 3)] ?? 0
   const retry = { ...(text.retry as object), delay_ms }
   const repairs = { contract_repair_attempts: chance(random, 0.2) ? 1 : 0 }

@@ -38,12 +38,12 @@ export function createProbe(sim: Sim, rates: ProbeRates, isCrowded: boolean): Pr
     const heeds = hashed(sim.seed, `heeds ${key}`) < 0.7 ? signal : undefined
     if (kind === 'hangs') await sim.scheduler.delay(heeds === undefined ? 1_800_000 : 86_400_000, heeds)
     const long = hashed(sim.seed, `long ${key}`)
-    await sim.scheduler.delay(long ** 16 * LONGEST_MS, heeds)
+    await sim.scheduler.delay(long ** 32 * LONGEST_MS, heeds)
     return answerOf(kind, request, dice)
   }
   const judge = async ({ idempotency_key: key, model, signal }: DispatchRequest): Promise<DispatchAnswer> => {
     const dice = hashed(sim.seed, `judge ${key}`)
-    await sim.scheduler.delay(dice ** (isCrowded ? 2 : 16) * LONGEST_MS, signal)
+    await sim.scheduler.delay(dice ** (isCrowded ? 5 : 32) * LONGEST_MS, signal)
     const text = dice < 0.1 ? 'I cannot say.' : JSON.stringify({ pass: dice < 0.9, rationale: 'it was read' })
     return { text, tokens_in: 10, tokens_out: 5, usd: 0.001, model, finish_reason: 'stop' }
   }
@@ -51,8 +51,8 @@ export function createProbe(sim: Sim, rates: ProbeRates, isCrowded: boolean): Pr
 }
 
 type Kind = keyof ProbeRates | 'good'
-/** Most calls take far less: each half second of one is watched, which costs. */
-const LONGEST_MS = 60_000
+/** Longer than any time-out; most calls take far less: each half second of one is watched, which costs. */
+const LONGEST_MS = 30_000
 const KINDS: readonly (keyof ProbeRates)[] = ['bad', 'blank', 'fails', 'refuses', 'hangs', 'strange']
 
 function kindOf(rates: ProbeRates, dice: number): Kind {

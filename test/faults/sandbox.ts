@@ -57,10 +57,11 @@ const SYNCHRONOUS = new Set(['holderGone', 'names', 'get', 'now'])
 export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: string): Sandbox {
   const clock = skewedClock(sim)
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
-  const guard = (port: string, real: object) => guarded(sim, port, real, shared)
+  const guard = (port: string, real: object) => guarded(sim, name, port, real, shared)
   const open: Readonly<Record<string, () => unknown>> = {
     runs: () => guard('runs', shared.openRuns(clock)),
-    providers: () => guardedProviders(sim, shared.providers, (provider) => guard('providers', provider) as Provider),
+    providers: () =>
+      guardedProviders(sim, name, shared.providers, (provider) => guard('providers', provider) as Provider),
     waker: () => guard('waker', shared.waker ?? openCloudWaker({ clock })),
   }
   const ports = FUNCTIONS.find((line) => line.name === name)?.ports ?? []
@@ -100,16 +101,17 @@ const PORTS = [
   'slack',
 ] as const
 
-function guarded(sim: Sim, port: string, real: object, shared: SharedPorts): object {
+function guarded(sim: Sim, name: string, port: string, real: object, shared: SharedPorts): object {
   const kinds = KINDS[port] ?? CALMLY
   const turn = !(port === 'runs' && shared.storeTakesTurns) && port !== 'clock'
   const methods = Object.entries(real).map(([method, work]) => {
     if (typeof work !== 'function') return [method, work]
     if (SYNCHRONOUS.has(method) && !(port === 'objects' && method === 'get')) {
-      return [method, counted(sim, port, method, work.bind(real))]
+      return [method, counted(sim, `${name}/${port}.${method}`, work.bind(real))]
     }
-    const own = kindsOf(port, method, kinds, shared)
-    const call = { port, method, kinds: own, turn }
+    const point = `${name}/${port}.${method}`
+    const points = { point, before: `${point}/before`, after: `${point}/after` }
+    const call = { port, ...points, kinds: kindsOf(port, method, kinds, shared), turn }
     return [
       method,
       (...args: readonly unknown[]) => {
@@ -129,23 +131,24 @@ function kindsOf(port: string, method: string, kinds: PointKinds, shared: Shared
 
 function guardedProviders(
   sim: Sim,
+  name: string,
   providers: World['providers'],
   guard: (provider: Provider) => Provider,
 ): World['providers'] {
-  const get = counted(sim, 'providers', 'get', providers.get.bind(providers))
+  const get = counted(sim, `${name}/providers.get`, providers.get.bind(providers))
   return {
-    names: counted(sim, 'providers', 'names', providers.names.bind(providers)),
-    get(name) {
-      const provider = get(name)
+    names: counted(sim, `${name}/providers.names`, providers.names.bind(providers)),
+    get(wanted) {
+      const provider = get(wanted)
       return provider && guard(provider)
     },
   }
 }
 
 /** A call that is answered at once: nothing comes in between, it is only seen. */
-function counted<A extends readonly unknown[], T>(sim: Sim, port: string, method: string, work: (...args: A) => T) {
+function counted<A extends readonly unknown[], T>(sim: Sim, point: string, work: (...args: A) => T) {
   return (...args: A): T => {
-    sim.faults.seen(`${currentInvocation().name}/${port}.${method}`)
+    sim.faults.seen(point)
     return work(...args)
   }
 }

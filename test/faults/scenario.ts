@@ -46,7 +46,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
   const safety = planSafety(randomFrom(seed * 23))
   // Where some have to wait there are more than places.
   const least = safety.queue === true ? Number(safety.max_runs) + 1 : 1
-  const runs = Array.from({ length: Math.max(least, 1 + Math.floor(random() ** 2 * 3)) }, (_, i) => {
+  const runs = Array.from({ length: Math.max(least, 1 + Math.floor(random() ** 3 * 3)) }, (_, i) => {
     // Each run draws from a stream of its own: taking out blocks of one leaves the others as they are.
     const own = randomFrom(seed * 31 + i)
     const gone = [...without.blocks].flatMap((name) => (name.startsWith(`${i}.`) ? [name.slice(2)] : []))
@@ -54,7 +54,8 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     return planSmallRun(own, { tenant, run_id: runIdOfKey(tenant, 'POST /api/dag/run', keyOfRun(i)) }, new Set(gone))
   })
   const strength = [0.3, 1, 2.5][upTo(random, 2)] ?? 1
-  const calm_at = 60_000 * (1 + upTo(random, 14))
+  // Each minute has its sweep, and most of what happens comes early.
+  const calm_at = 60_000 * (1 + upTo(random, 7))
   const isSkewed = profile !== 'calm' && chance(random, 0.3)
   const queues = safety.queue === true
   const acts = planActs(randomFrom(seed * 17), { profile, runs: runs.length, until: calm_at, queues })

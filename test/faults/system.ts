@@ -3,6 +3,7 @@ import { openUploads } from '../../infra/local/uploads.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Principal } from '../../shared/principal.ts'
+import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
 import type { Outbox } from '../../shared/world.ts'
@@ -12,7 +13,7 @@ import { createMemoryGraph } from './memory-graph.ts'
 import { createMemoryJournal } from './memory-journal.ts'
 import { createMemoryObjects, type MemoryObjects } from './memory-objects.ts'
 import type { Mutant } from './mutant.ts'
-import { openSqlite, openTable } from './open-store.ts'
+import { openSqlite, openTable, type Part } from './open-store.ts'
 import { CHILD } from './plan-runs.ts'
 import { createProbe, type Probe } from './probe.ts'
 import type { SharedPorts } from './sandbox.ts'
@@ -22,6 +23,7 @@ import { simulatedGatePorts } from './simulated-gate-ports.ts'
 import { createSimulatedSlack, type SimulatedSlack } from './slack/simulated-slack.ts'
 import { GROUPS, SLACK_SETTINGS } from './slack/workspace.ts'
 import { slowExtractive } from './slow-extractive.ts'
+import type { HeadChange } from './until-head.ts'
 import { watchAnswers } from './watch-answers.ts'
 import type { Wire } from './wire/open-wire.ts'
 
@@ -42,8 +44,12 @@ export interface System {
   readonly tokens: ReadonlySet<string>
   /** Every run there is, its children and linked ones too. */
   readonly runs: ReadonlyMap<string, RunKey>
-  /** Runs that were written since this was asked last; `tenant/` for what belongs to no run. */
-  written(): readonly string[]
+  /** HEAD of each run, as it was after the last step. */
+  readonly heads: Map<string, Head>
+  /** Told of each change of a HEAD, after the step that made it. */
+  readonly lookers: Set<(change: HeadChange) => void>
+  /** Runs of which that part was written since this was asked last; '' for what belongs to no run. */
+  written(part: Part): readonly string[]
   close(): void
 }
 
@@ -57,9 +63,10 @@ interface SystemParts {
 }
 
 export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts): System {
-  const written = new Set<string>()
+  const written = { head: new Set<string>(), projections: new Set<string>(), leases: new Set<string>() }
   const runs = new Map<string, RunKey>()
-  const note = (run: string) => void written.add(run)
+  const heads = new Map<string, Head>()
+  const note = (part: Part, run_id: string) => void written[part].add(run_id)
   const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note, wire)
   const objects = createMemoryObjects(() => sim.scheduler.now())
   const extractive = slowExtractive(sim)
@@ -76,7 +83,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     ended: (name, status) => tellReconcile(sim, functions, name, status),
   })
   const { holderGone } = machine
-  const answer = watchAnswers(sim, opened.raw, runs, machine.answer)
+  const answer = watchAnswers({ sim, raw: opened.raw, runs, heads }, machine.answer)
   const shared: SharedPorts = {
     ...opened,
     ...simulatedGatePorts(),
@@ -120,9 +127,10 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     skew_ms: scenario.skew_ms,
     boot: store === 'sqlite' ? 'boot' : undefined,
   })
-  const taken = () => {
-    const all = [...written]
-    written.clear()
+  const taken = (part: Part): readonly string[] => {
+    if (written[part].size === 0) return NOTHING
+    const all = [...written[part]]
+    written[part].clear()
     return all
   }
   return {
@@ -135,6 +143,8 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     slack,
     tokens,
     runs,
+    heads,
+    lookers: new Set(),
     written: taken,
     close() {
       memory.close()
@@ -143,6 +153,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   }
 }
 
+const NOTHING: readonly string[] = []
 const MISSING_FOR_MS = 2_000
 
 /** S3 may say that what was just put is not there. */

@@ -4,33 +4,36 @@ import { personNamed } from './slack/workspace.ts'
 import type { System } from './system.ts'
 import { watchStops } from './watch-stops.ts'
 
-/** What must hold of every HEAD after every step, and of what it was before. */
+/** What must hold of every HEAD after every step that wrote it, and of what it was before. */
 export function watchHeads(system: System, caps: Caps): () => Promise<void> {
-  const before = new Map<string, Head>()
   const places = new Map<string, number>()
   const watchStop = watchStops(system)
   return async () => {
-    for (const id of system.written()) {
-      const key = system.runs.get(id)
-      if (key !== undefined) {
-        await watchHead(system, key, before)
-        await watchProjections(system, key, places)
-        await watchStop(key)
-      } else if (id === 'tenant/') await watchLeases(system, caps)
+    for (const key of changed(system, 'head')) {
+      const head = await watchHead(system, key)
+      if (head !== undefined) await watchStop(key, head)
     }
+    for (const key of changed(system, 'projections')) await watchProjections(system, key, places)
+    if (system.written('leases').length > 0) await watchLeases(system, caps)
   }
 }
 
-async function watchHead({ raw, sim }: System, key: RunKey, before: Map<string, Head>): Promise<void> {
+function changed({ runs, written }: System, part: 'head' | 'projections'): readonly RunKey[] {
+  return written(part).flatMap((id) => runs.get(id) ?? [])
+}
+
+async function watchHead({ raw, sim, heads, lookers }: System, key: RunKey): Promise<Head | undefined> {
   const { run_id } = key
-  const was = before.get(run_id)
+  const was = heads.get(run_id)
   const head = await raw.head(key)
   if (head === undefined) {
     if (was !== undefined) sim.violate(6, `${run_id} has no HEAD any more`)
-    return
+    return undefined
   }
-  before.set(run_id, head)
+  heads.set(run_id, head)
+  for (const look of lookers) look({ run_id, was, head })
   for (const [invariant, words] of problemsOf(was, head)) sim.violate(invariant, `${run_id}: ${words}`)
+  return head
 }
 
 const MOST_BYTES = 32_768

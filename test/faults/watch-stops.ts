@@ -1,3 +1,4 @@
+import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { System } from './system.ts'
 
@@ -14,12 +15,11 @@ const FROM_OUTSIDE = new Set([
  * 33: the execution of a run that was ended from outside is stopped, or its stop is owed, from the moment of its end. One
  * that started only afterwards finds the end by itself.
  */
-export function watchStops(system: System): (key: RunKey) => Promise<void> {
+export function watchStops(system: System): (key: RunKey, head: Head) => Promise<void> {
   const ran = new Map<string, boolean>()
-  return async (key) => {
-    const { raw, sim } = system
-    const head = await raw.head(key, [])
-    if (head?.state !== 'cancelled' || ran.get(key.run_id) === false) return
+  return async (key, head) => {
+    const { sim } = system
+    if (head.state !== 'cancelled' || ran.get(key.run_id) === false) return
     if (!ran.has(key.run_id))
       ran.set(key.run_id, (await isFromOutside(system, key, head.seq)) && (await runs(system, key)))
     const isOwed = head.outbox.some(({ kind }) => kind === 'stop_execution')

@@ -31,6 +31,8 @@ process.on('message', (work: Work) => {
 })
 
 async function perform({ share, mutant, over_wire }: Work): Promise<void> {
+  // Nobody reads where an injected fault was thrown.
+  Error.stackTraceLimit = 0
   await loadHandlers()
   const wire = over_wire ? await openWire() : undefined
   for (const range of share) await workOn(range, mutant, wire)

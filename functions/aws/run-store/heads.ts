@@ -6,6 +6,7 @@ import { itemKey } from './item-keys.ts'
 import { lanePath } from './lane-path.ts'
 import type { RunTable } from './run-table.ts'
 import { spill } from './spill.ts'
+import { createTerms } from './terms.ts'
 import { keepItem } from './time-to-live.ts'
 
 /** HEAD as readers see it, the outbox's other end, and the STOP mark. */
@@ -14,7 +15,7 @@ export function headsOf(
 ): Pick<RunStore, 'head' | 'settleOutbox' | 'moveCheck' | 'putStop' | 'stopped'> {
   return {
     async head(run, lanes) {
-      const item = await table.get(headKey(run), { only: [...REST, ...lanePaths(lanes)] })
+      const item = await table.get(headKey(run), { first: REST, only: lanePaths(lanes) })
       if (item === undefined) return undefined
       const { head } = readHead(item)
       return lanes === undefined ? head : { ...head, lanes: pick(head.lanes, lanes) }
@@ -56,10 +57,16 @@ async function spillRest(table: RunTable, run: RunKey): Promise<void> {
   if (stored !== undefined && stored.head.state !== 'running') await spill(table, run, stored)
 }
 
-const REST = [
+/** All but the lanes: the same in every read of HEAD. */
+const REST = once(
   'state base base_hash tail running approvals modules children deadline_at check_at outbox queued',
   'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros',
-].flatMap((names) => names.split(' ').map((name) => [name]))
+)
+
+function once(...names: readonly string[]) {
+  const terms = createTerms()
+  return { terms, text: names.flatMap((line) => line.split(' ').map((name) => terms.path(name))).join(', ') }
+}
 
 /** An expression has at most 4 KB: who names more lanes reads them all. */
 const MAX_NAMED = 100

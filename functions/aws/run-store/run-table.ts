@@ -37,7 +37,7 @@ export interface TableQuery {
 
 /** One table through expressions; errors are Faults. Reads are consistent but those of an index, and where said. */
 export interface RunTable extends TableWrites, Keeping {
-  get(key: Item, how?: { readonly stale?: true; readonly only?: Only }): Promise<Item | undefined>
+  get(key: Item, how?: Reading): Promise<Item | undefined>
   /** In any order; absent ones are left out. Names a key at most once. */
   getAll(keys: readonly Item[]): Promise<readonly Item[]>
   /** One page, of 1 MB at most; `last` where there may be more. */
@@ -50,8 +50,13 @@ export interface RunTable extends TableWrites, Keeping {
   pause(tries: number): Promise<void>
 }
 
-/** Attribute paths to answer. */
-type Only = readonly (readonly string[])[]
+interface Reading {
+  readonly stale?: true
+  /** Attribute paths to answer. */
+  readonly only?: readonly (readonly string[])[]
+  /** Before them: a part of the projection that was made once. */
+  readonly first?: { readonly text: string; readonly terms: Terms }
+}
 
 export function openTable(options: RunTableOptions): RunTable {
   const { clock, ids } = options
@@ -78,16 +83,17 @@ const LONGEST_PAUSE_MS = 400
 async function getItem(
   { client, table }: RunTableOptions,
   key: Item,
-  { stale, only }: { readonly stale?: true; readonly only?: Only },
+  { stale, only, first }: Reading,
 ): Promise<Item | undefined> {
-  const terms = createTerms()
+  const terms = createTerms(first?.terms)
   const paths = only?.map((path) => terms.path(...path))
-  const projection = { ProjectionExpression: paths?.join(', '), ExpressionAttributeNames: terms.names }
+  const parts = first === undefined ? paths : [first.text, ...(paths ?? [])]
+  const projection = { ProjectionExpression: parts?.join(', '), ExpressionAttributeNames: terms.names }
   const read = new GetItemCommand({
     TableName: table,
     Key: key,
     ConsistentRead: stale !== true,
-    ...(paths === undefined ? {} : projection),
+    ...(parts === undefined ? {} : projection),
   })
   const { Item } = await client.send(read).catch(failed('GetItem'))
   return Item

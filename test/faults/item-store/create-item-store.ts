@@ -37,10 +37,9 @@ export function createItemStore(billed?: (units: Billed) => void): ItemStore {
   }
   const table: Table = { rows, requireTable, billed: (units) => billed?.(units()) }
   const send = async (command: { readonly input: object }) => {
-    for (const [Command, operation] of OPERATIONS) {
-      if (command instanceof Command) return { $metadata: OK, ...operation(table, command.input) }
-    }
-    throw refusals.unsupported(`the command ${command.constructor.name}`)
+    const operation = OPERATIONS.get(command.constructor)
+    if (operation === undefined) throw refusals.unsupported(`the command ${command.constructor.name}`)
+    return { $metadata: OK, ...operation(table, command.input) }
   }
   return {
     // The SDK's type has one overload a command.
@@ -53,11 +52,11 @@ export function createItemStore(billed?: (units: Billed) => void): ItemStore {
 const OK = { httpStatusCode: 200, attempts: 1 } as const
 
 // Each operation reads the input of its own command.
-const OPERATIONS = [
+const OPERATIONS = new Map([
   [GetItemCommand, getItem],
   [UpdateItemCommand, updateItem],
   [PutItemCommand, putItem],
   [QueryCommand, query],
   [BatchGetItemCommand, batchGetItem],
   [DeleteItemCommand, deleteItem],
-] as unknown as readonly (readonly [new () => { readonly input: object }, (table: Table, input: object) => object])[]
+] as unknown as readonly (readonly [unknown, (table: Table, input: object) => object])[])

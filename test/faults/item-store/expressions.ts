@@ -45,34 +45,34 @@ export function termsOf(
 ): Omit<Scope, 'item'> {
   const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = given
   const used = expressions.filter((one) => one !== undefined)
-  requireTerms(
-    'ExpressionAttributeNames',
-    names,
-    used.map((one) => one.names),
-  )
-  requireTerms(
-    'ExpressionAttributeValues',
-    values,
-    used.map((one) => one.values),
-  )
+  requireTerms('names', names, used)
+  requireTerms('values', values, used)
   return { names: names ?? {}, values: keptMap(values ?? {}) }
 }
 
 function requireTerms(
-  what: string,
+  terms: 'names' | 'values',
   given: Readonly<Record<string, unknown>> | undefined,
-  used: readonly ReadonlySet<string>[],
+  used: readonly Parsed<unknown>[],
 ): void {
+  const what = terms === 'names' ? 'ExpressionAttributeNames' : 'ExpressionAttributeValues'
   if (given !== undefined && used.length === 0) throw invalid(`${what} can only be specified when using expressions`)
-  const keys = Object.keys(given ?? {})
+  const keys = given === undefined ? [] : Object.keys(given)
   if (given !== undefined && keys.length === 0) throw invalid(`${what} must not be empty`)
-  for (const set of used) {
-    for (const term of set) {
-      if (given?.[term] === undefined) throw invalid(`${what}: "${term}" is used in an expression but not defined`)
-    }
+  for (const one of used) {
+    const missing = firstMissing(one[terms], given)
+    if (missing !== undefined) throw invalid(`${what}: "${missing}" is used in an expression but not defined`)
   }
-  const idle = keys.filter((key) => !used.some((set) => set.has(key)))
+  const idle = keys.filter((key) => !used.some((one) => one[terms].has(key)))
   if (idle.length > 0) throw invalid(`Value provided in ${what} unused in expressions: keys: {${idle.join(', ')}}`)
+}
+
+function firstMissing(
+  wanted: ReadonlySet<string>,
+  given: Readonly<Record<string, unknown>> | undefined,
+): string | undefined {
+  for (const term of wanted) if (given?.[term] === undefined) return term
+  return undefined
 }
 
 /** Bytes of one expression. */

@@ -42,7 +42,11 @@ export function readOperand(reader: Reader): Operand {
 
 /** The path with its aliases replaced. */
 export function resolved(path: Path, { names }: Pick<Scope, 'names'>): Path {
-  return path.map((step) => (typeof step === 'string' && step.startsWith('#') ? (names[step] ?? step) : step))
+  const found = [...path]
+  for (const [i, step] of path.entries()) {
+    if (typeof step === 'string' && step.startsWith('#')) found[i] = names[step] ?? step
+  }
+  return found
 }
 
 export function valueAt(item: Item, path: Path): AttributeValue | undefined {

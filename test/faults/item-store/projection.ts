@@ -7,7 +7,9 @@ export function project(item: Item, paths: readonly Path[]): Item {
   const part: Record<string, AttributeValue> = {}
   for (const path of paths) {
     const value = valueAt(item, path)
-    if (value !== undefined) place(part, path, value)
+    if (value === undefined) continue
+    if (path.length === 1) part[path[0] ?? ''] = value
+    else place(part, path, value)
   }
   return part
 }

@@ -36,8 +36,15 @@ function problemOf({ slack }: System, item: ApprovalItem, waits: boolean): strin
   return clickable ? 'has buttons' : 'has no buttons'
 }
 
-/** Tokens of the interpreter are 43 characters of base64url. */
+/** Tokens of the interpreter are 43 characters of base64url: any 43 of a longer word may be one. */
 export function holdsToken(text: string, tokens: ReadonlySet<string>): boolean {
-  for (const [found] of text.matchAll(/[\w-]{43}/g)) if (tokens.has(found)) return true
+  if (tokens.size === 0) return false
+  for (const [word] of text.matchAll(/(?<![\w-])[\w-]{43,}/g)) {
+    for (let at = 0; at + TOKEN_CHARS <= word.length; at += 1) {
+      if (tokens.has(word.slice(at, at + TOKEN_CHARS))) return true
+    }
+  }
   return false
 }
+
+const TOKEN_CHARS = 43
