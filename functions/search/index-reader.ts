@@ -1,19 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../shared/errors.ts'
-import {
-  type DiffusionQuery,
-  LOOKUP_LIMIT,
-  type LookupAnswer,
-  type SearchAnswer,
-  type SearchIndex,
-  type SearchQuery,
+import type {
+  DiffusionQuery,
+  LookupAnswer,
+  SearchAnswer,
+  SearchIndex,
+  SearchQuery,
 } from '../../shared/graph/search-index.ts'
 import { diffuseIn } from './diffuse-in.ts'
-import { lookupName } from './entity-rows.ts'
 import { filterSql } from './filter-sql.ts'
 import { findPassages } from './find-passages.ts'
 import { hitsOf, newestHits } from './hits.ts'
 import { type LoadedGraph, loadGraph } from './load-graph.ts'
+import { lookUp } from './look-up.ts'
 import { indexInfo } from './open-index.ts'
 import { parseSearch } from './parse-search.ts'
 import { rankPassages } from './rank-passages.ts'
@@ -59,8 +58,7 @@ export function indexReader(db: DatabaseSync): IndexReader {
       }),
     lookup: (by, text) =>
       reading('look up a name', () => {
-        const rows = by === 'suffix' ? bySuffix(db, text.trim()) : byName(db, by === 'alias' ? 1 : 0, lookupName(text))
-        return { entity_ids: rows.map(({ entity_id }) => String(entity_id)), ...state() }
+        return { entity_ids: lookUp(db, by, text), ...state() }
       }),
     diffuse: (query) =>
       reading('walk the graph', () => {
@@ -73,31 +71,6 @@ export function indexReader(db: DatabaseSync): IndexReader {
       known = {}
     },
   }
-}
-
-function byName(db: DatabaseSync, alias: 0 | 1, name: string) {
-  return db
-    .prepare(
-      `SELECT e.entity_id FROM names n JOIN entities e USING (node) WHERE n.name = ? AND n.alias = ?
-       ORDER BY e.entity_id LIMIT ?`,
-    )
-    .all(name, alias, LOOKUP_LIMIT)
-}
-
-/** The segments from the last to the first: what ends in `type.instance` begins with `instance.type` there. */
-function bySuffix(db: DatabaseSync, part: string) {
-  const start = part.split('.').toReversed().join('.')
-  // '/' comes after '.', and no id has it.
-  // Found first and sorted then: to sort by id, SQLite would read every entity.
-  return db
-    .prepare(
-      `SELECT entity_id FROM (
-         SELECT entity_id FROM entities WHERE hash IS NOT NULL AND reversed = ?1
-         UNION ALL
-         SELECT entity_id FROM entities WHERE hash IS NOT NULL AND reversed > ?2 AND reversed < ?3)
-       ORDER BY entity_id LIMIT ?4`,
-    )
-    .all(start, `${start}.`, `${start}/`, LOOKUP_LIMIT)
 }
 
 function checkLimit(limit: number): void {
