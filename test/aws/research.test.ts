@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
-import { type Caller, callerOf } from './caller.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
 import { type Deployment, deploy } from './deploy.ts'
 
 let place: Deployment
@@ -131,6 +131,20 @@ describe('the research chain on AWS', () => {
       .toMatchObject({ status: 'SUCCEEDED' })
     const loop = await caller.call('GET', `/api/graph/entities/main.sluice.research.chain.loop.${answer.run_id}`)
     expect(JSON.stringify(loop.json)).toContain('"research.requested"')
+  })
+
+  test('answers a block of a DAG: a child on the machine of the chain', async () => {
+    const outputs = { synthesis: { type: 'string' } }
+    const research = { topic: 'What is the capital of {{inputs.country}}?' }
+    const block = { id: 'facts', mode: 'research', inputs: { country: { type: 'string' } }, research, outputs }
+    const dag = JSON.stringify({ name: 'asks', blocks: [block] })
+    const id = await caller.start({ dag, inputs: { country: 'Sweden' } })
+    const events = await caller.until(id, isEnd)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    const { json } = await caller.call('GET', `/api/dag/runs/${id}/outputs/facts`)
+    expect(JSON.stringify(json)).toContain('Stockholm')
+    const [child] = events.flatMap((event) => (event.type === 'block:started' ? (event.data.child ?? []) : []))
+    expect((await caller.call('GET', `/api/research/${child}`)).json).toMatchObject({ state: 'completed' })
   })
 
   test('what the graph does not know has no answer, and says so', async () => {
