@@ -1,8 +1,6 @@
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
-import { Fault } from '../../shared/errors.ts'
-import { childOutputs } from '../../shared/runs/child-outputs.ts'
 import type { World } from '../../shared/world.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { childCaps } from '../blocks/child-caps.ts'
@@ -13,6 +11,7 @@ import { childOf } from './child-of.ts'
 import type { RunOrder } from './create-run.ts'
 import { readDocument } from './read-document.ts'
 import { refuseDepth } from './refuse-depth.ts'
+import { refuseOutputs } from './refuse-outputs.ts'
 
 /** A child run but for the token that waits for it. */
 export type ChildOrder = Omit<RunOrder, 'parent'>
@@ -48,18 +47,4 @@ export async function orderChild(
 async function sourceOf({ documents }: World, name: string) {
   if ((await documents.read(name, 'deployed')) !== undefined) return { name }
   return (await documents.read(name, 'example')) === undefined ? { name } : { example: name }
-}
-
-/** Said before anything is spent: an output this block promises that the child cannot give. */
-function refuseOutputs(block: ChildBlock, dag: Dag): void {
-  const missing = childOutputs(block, dag).filter(({ sources, required, named }) => {
-    return sources.length === 0 && (required || named !== undefined)
-  })
-  const [first] = missing
-  if (first === undefined) return
-  const { port, named } = first
-  const seen = named === undefined ? `no last block with an output "${port}"` : `no output "${named}"`
-  const fix = `Name one under dag.outputs of block "${block.id}": ${port}: BLOCK.OUTPUT.`
-  const message = `Cannot start DAG "${block.dag.name}": output "${block.id}.${port}" comes from it, but it has ${seen}. ${fix}`
-  throw new Fault('InvalidInput', 'unknown_child_output', message)
 }

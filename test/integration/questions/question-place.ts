@@ -28,7 +28,7 @@ function city(name: string, snippet: string): Entity {
   return { entity_id: id('city', name.toLowerCase()), label: name, snippet }
 }
 
-export const ATLAS: readonly Entity[] = [
+const ATLAS: readonly Entity[] = [
   country('no', 'Norway', 'Oslo', ['se', 'fi'], 323802),
   country('se', 'Sweden', 'Stockholm', ['no', 'fi'], 450295),
   country('fi', 'Finland', 'Helsinki', ['no', 'se'], 338424),

@@ -3,10 +3,7 @@ import type { Json } from '../../../shared/canonical.ts'
 import { readEvidence } from '../../../shared/gates/evidence-port.ts'
 
 const read = (found: Json) =>
-  readEvidence(
-    { inputs: { found }, outputs: {}, measured: { cost_usd: null, latency_ms: null } },
-    'found',
-  )
+  readEvidence({ inputs: { found }, outputs: {}, measured: { cost_usd: null, latency_ms: null } }, 'found')
 const ID = 'acme.ops.geo.atlas.country.no'
 const REF = `objstore://main/${'a'.repeat(64)}`
 

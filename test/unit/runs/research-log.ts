@@ -23,7 +23,7 @@ export const requestedResearch: Step = {
   event: { type: 'research:requested', data: { n: 0, tokens: 0, ref: 'objstore://main/asked' } },
 }
 
-export const continuedResearch = (n: number): Step => ({
+const continuedResearch = (n: number): Step => ({
   lane: 's5',
   place: 90,
   event: { type: 'research:continued', data: { n, tokens: 0, ref: `objstore://main/${n}` } },
