@@ -1,6 +1,6 @@
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import type { Block, Dag } from '../../shared/dag/dag.ts'
+import type { Block } from '../../shared/dag/dag.ts'
 import type { World } from '../../shared/world.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { childCaps } from '../blocks/child-caps.ts'
