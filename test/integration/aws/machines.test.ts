@@ -48,6 +48,12 @@ test('each document of dags/ has its machine, and the research chain', () => {
   expect(machines().map(({ StateMachineName }) => StateMachineName)).toEqual(names)
 })
 
+/** open-child is told the machines' versions, so it is made after them: they know it by its name. */
+function calledArn(name: string): string {
+  if (name !== 'open-child') return textOf({ 'Fn::GetAtt': [logicalId(name), 'Arn'] })
+  return `arn:<Partition>:lambda:<Region>:<AccountId>:function:sluice-dev-${name}`
+}
+
 test.each(DAGS)('the deployed machine of %s is byte for byte what compileDag wrote', (name) => {
   const parsed = parseDag(readFileSync(join(ROOT, 'dags', `${name}.yaml`), 'utf8'), { name })
   if (!parsed.ok) throw new Error('a shipped DAG does not parse')
@@ -56,7 +62,7 @@ test.each(DAGS)('the deployed machine of %s is byte for byte what compileDag wro
   expect(found?.text).toBe(text)
   const arns = Object.fromEntries(
     FUNCTIONS.flatMap(({ name: called, placeholder }) =>
-      placeholder === undefined ? [] : [[placeholder, textOf({ 'Fn::GetAtt': [logicalId(called), 'Arn'] })]],
+      placeholder === undefined ? [] : [[placeholder, calledArn(called)]],
     ),
   )
   const deployed = substituted(found?.text ?? '', found?.DefinitionSubstitutions ?? {})

@@ -8,7 +8,8 @@ const file = SettingsSchema.parse({
   research: { max_tokens: 500 },
 })
 const told = (research: unknown) =>
-  readDeploySettings((key) => ({ 'sluice:stage': 'dev', 'sluice:auth': 'iam', 'sluice:research': research })[key]).research
+  readDeploySettings((key) => ({ 'sluice:stage': 'dev', 'sluice:auth': 'iam', 'sluice:research': research })[key])
+    .research
 
 test('a value of the context wins over the file, which keeps the others', () => {
   const model = { provider: 'claude', model: 'anthropic.claude-x-v1:0' }
