@@ -174,6 +174,28 @@ describe('a block of mode research', () => {
     expect((await open.call('list-runs', '')).json.runs).toHaveLength(1)
   })
 
+  test('asks again after a bounce, and after a yes', async () => {
+    open = await openQuestionPlace()
+    const never = { name: 'never', check: { type: 'min_length', port: 'o', min: 99_999 }, on_fail: 'route' }
+    const judge = {
+      id: 'judge',
+      mode: 'deterministic',
+      deterministic: { handler: 'pass' },
+      inputs: { o: { from: 'ask.synthesis' } },
+      outputs: { o: 'string' },
+      post_gates: [never],
+      on_gate_fail: [{ when_gate: 'never', route_to: 'ask', max_bounces: 1 }],
+    }
+    const id = await open.start({ blocks: [ask(), judge, ask({ id: 'asked', approval: true })] })
+    await open.until(id, ({ type }) => type === 'approval:requested')
+    const { digest } = Object.values((await headOf(open, id)).approvals)[0] ?? {}
+    await open.call('decide-approval', id, { block_id: 'asked', decision: 'approve', digest })
+    const events = await open.ended(id)
+    expect(new Set(startsOf(events, 'ask')).size).toBe(2)
+    expect(endOf(events, 'asked')).toMatchObject({ type: 'block:completed' })
+    await hold(open, id, ...startsOf(events, 'ask'), ...startsOf(events, 'asked'))
+  })
+
   test('says while it works what it waits for', async () => {
     open = await openQuestionPlace({ providers: { silent } }, SILENT)
     const id = await open.start({ blocks: [ask()] })
