@@ -15,10 +15,13 @@ export function hasBit({ words, bits }: BitRows, row: number, bit: number): bool
   return ((at(bits, row * words + (bit >>> 5)) >>> (bit & 31)) & 1) === 1
 }
 
-/** row |= other row + the other row's own bit: with ancestors in the rows, `other` becomes one. */
+/**
+ * row |= other row + the other row's own bit: with ancestors in the rows, `other` becomes one. Numbers are places in an
+ * order: a row has no bit of its own number or a higher one, so half of the table is never touched.
+ */
 export function addRow({ words, bits }: BitRows, row: number, other: number): void {
   const to = row * words
   const from = other * words
-  for (let w = 0; w < words; w++) bits[to + w] = at(bits, to + w) | at(bits, from + w)
+  for (let w = other >>> 5; w >= 0; w--) bits[to + w] = at(bits, to + w) | at(bits, from + w)
   bits[to + (other >>> 5)] = at(bits, to + (other >>> 5)) | (1 << (other & 31))
 }

@@ -20,26 +20,35 @@ export function reduceTransitively(upstream: Upstream): Upstream {
 
 /** The same as rows. Those nearest in the order come first in each. */
 export function reducedRows(upstream: Upstream): Rows {
-  const order = topologicalOrder(upstream)
-  const { starts, items } = order.nearestFirst
-  const ancestors = bitRows(upstream.length)
-  const ends = zeros(upstream.length)
+  const { order, nearestFirst } = topologicalOrder(upstream)
+  // Where nothing waits for two, nothing is implied.
+  if (upstream.every((sources) => sources.length < 2)) return nearestFirst
+  const { starts, items } = nearestFirst
+  const places = placesIn(order)
+  const ancestors = bitRows(order.length)
+  const ends = zeros(order.length)
   let kept = 0
-  for (let place = 0; place < order.order.length; place++) {
-    const v = at(order.order, place)
+  for (let place = 0; place < order.length; place++) {
+    const v = at(order, place)
     const from = at(starts, v)
     const to = at(starts, v + 1)
     let end = from
     for (let i = from; i < to; i++) {
       const p = at(items, i)
-      if (i > from && hasBit(ancestors, v, p)) continue
+      if (i > from && hasBit(ancestors, place, at(places, p))) continue
       items[end++] = p
-      addRow(ancestors, v, p)
+      addRow(ancestors, place, at(places, p))
     }
     ends[v] = end
     kept += end - from
   }
-  return kept === items.length ? order.nearestFirst : withoutGaps(starts, ends, items, kept)
+  return kept === items.length ? nearestFirst : withoutGaps(starts, ends, items, kept)
+}
+
+function placesIn(order: Int32Array): Int32Array {
+  const places = zeros(order.length)
+  for (let place = 0; place < order.length; place++) places[at(order, place)] = place
+  return places
 }
 
 function withoutGaps(starts: Int32Array, ends: Int32Array, items: Int32Array, most: number): Rows {
@@ -75,8 +84,8 @@ function topologicalOrder(upstream: Upstream): Order {
 function sortNearestFirst({ starts, items }: Rows, downstream: Rows, order: Int32Array): Rows {
   const next = zeros(starts.length)
   next.set(starts)
-  for (let i = order.length - 1; i >= 0; i--) {
-    const u = at(order, i)
+  for (let last = order.length - 1; last >= 0; last--) {
+    const u = at(order, last)
     const end = at(downstream.starts, u + 1)
     for (let i = at(downstream.starts, u); i < end; i++) {
       const v = at(downstream.items, i)
