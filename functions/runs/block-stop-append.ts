@@ -50,7 +50,7 @@ export async function blockStopAppend(world: StopWorld, stop: BlockStop, head: H
     lane: String(block.index),
     ordinal: place,
     guard: { is: raw },
-    while: questionLanes(stop, head),
+    while: [...questionLanes(stop, head), ...itemLanes(stop, head)],
     at,
     events: [{ type: 'block:cancelled', block_id: block.id, ...(attempt > 0 ? { attempt } : {}), data }],
     end: { block: block.index, ...(claimed?.items === undefined ? {} : { items: claimed.items.count }) },
@@ -71,6 +71,16 @@ function questionLanes({ block }: BlockStop, { lanes }: Head): readonly LaneStan
     return { lane, is: lanes[lane] ?? null }
   })
 }
+
+/** An item that ends or goes on after `head` was read settles for itself: the next try sees it. At most 40 work at once. */
+function itemLanes({ block }: BlockStop, { lanes }: Head): readonly LaneStands[] {
+  const own = Object.entries(lanes).filter(([lane]) => lane.startsWith(`${block.index}.`))
+  const working = own.filter(([, ordinal]) => readOrdinal(ordinal).outcome === undefined)
+  return working.slice(0, MOST_ITEMS).map(([lane, is]) => ({ lane, is }))
+}
+
+/** A condition has at most 4 KB. */
+const MOST_ITEMS = 100
 
 /** The question is answered for good; nobody can decide it any more. */
 function questionOf({ block }: BlockStop, head: Head, epoch: number, at: string): Pick<Append, 'approval'> {

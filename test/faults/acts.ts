@@ -24,6 +24,7 @@ export const ACT_KINDS = [
   'look_at_once',
   'stop_at_once',
   'follow_end',
+  'again_at_once',
   'know',
   'ask',
 ] as const
@@ -154,12 +155,20 @@ const FIRST_QUESTION = 4_000
  * What comes at the very moment something happened: between the record of a step and what its writer does next. Where runs
  * wait for a place, whoever follows the end of one comes between the place that is given back and who is to have it.
  */
-function planReactions(random: Random, { runs, queues }: Plan): readonly Act[] {
-  const many = queues ? 3 : random() < 0.5 ? 1 : 0
+function planReactions(random: Random, { profile, runs, queues }: Plan): readonly Act[] {
+  const many = queues ? 4 : random() < 0.5 ? 3 : 2
   return Array.from({ length: many }, (_, i): Act => {
     const dice = [random(), random(), random()] as const
     const drawn = random()
-    const kind = queues || drawn < 0.2 ? 'follow_end' : drawn < 0.8 ? 'look_at_once' : 'stop_at_once'
+    // The last one: a call of the machine that comes twice, where calls may.
+    const isAgain = i === many - 1 && profile !== 'calm' && random() < 0.5
+    const kind = isAgain
+      ? 'again_at_once'
+      : queues || drawn < 0.15
+        ? 'follow_end'
+        : drawn < 0.85
+          ? 'look_at_once'
+          : 'stop_at_once'
     return { id: FIRST_REACTION + i, at: 0, kind, run: Math.floor(random() * runs), dice }
   })
 }

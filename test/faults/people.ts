@@ -75,6 +75,7 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   look_at_once: lookAtOnce,
   stop_at_once: stopAtOnce,
   follow_end: followEnd,
+  again_at_once: againAtOnce,
   decide: ({ system }, { dice }, run) => decide(system, dice, run.tenant),
   click: ({ system }, { dice }) => click(system, dice),
   async stop(scene, _act, run) {
@@ -149,6 +150,20 @@ async function stopAtOnce(scene: Scene, { dice }: Act, run: SimulatedRun & { rea
   if (block !== undefined) await route(scene, run, 'stop-run', { body: { block_id: block.id } })
 }
 
+/** A block asks in the middle of an attempt: the machine's call that asked comes once more, as soon as it has. */
+async function againAtOnce({ system }: Scene, _act: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const asks = ({ was, head }: HeadChange) =>
+    Object.entries(head.approvals).find(([id, { about }]) => about !== undefined && was?.approvals[id] === undefined)
+  const [, asked] = (await untilHead(system, run.run_id, PATIENCE_MS, asks)) ?? []
+  const id = run.blocks[asked?.block ?? -1]?.id
+  const last = system.functions.delivered.findLast(({ name, payload }) => {
+    const { in: input, block } = payload as { readonly in?: { readonly run_id: string }; readonly block?: string }
+    return name === 'run-block' && input?.run_id === run.run_id && block === id
+  })
+  if (last !== undefined)
+    system.functions.send(last.name, last.payload, { ...last.call, who: `${last.call.who} at once` })
+}
+
 /** The change that some others of its kind went before. */
 function untilLater<T>(
   { system }: Scene,
@@ -171,7 +186,9 @@ const PATIENCE_MS = 240_000
 async function followEnd(scene: Scene, act: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
   const isOver = ({ head }: HeadChange) => head.state !== 'running' || undefined
   if ((await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
-  const kind = pickFrom(['retry', 'start_named', 'release'] as const, act.dice[1]) ?? 'release'
+  // A question takes many times as long as the others.
+  const kind =
+    act.dice[2] < 0.1 ? 'ask' : (pickFrom(['retry', 'start_named', 'release'] as const, act.dice[1]) ?? 'release')
   await PERFORM[kind](scene, act, run)
 }
 

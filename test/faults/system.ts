@@ -83,7 +83,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     ended: (name, status) => tellReconcile(sim, functions, name, status),
   })
   const { holderGone } = machine
-  const answer = watchAnswers({ sim, raw: opened.raw, runs, heads }, machine.answer)
+  const { answer, asked } = watchAnswers({ sim, raw: opened.raw, runs, heads }, machine.answer)
   const shared: SharedPorts = {
     ...opened,
     ...simulatedGatePorts(),
@@ -117,6 +117,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     mutated: (world, name) => mutant?.world?.(world, name) ?? world,
     watch(invocation, port, method, args) {
       if (port === 'runs' && method === 'create') noteRun(runs, args)
+      if (port === 'runs' && method === 'putApproval') asked(invocation, String(args[2]))
       if (port === 'machine' && method === 'start') noteStart(sim, args)
       watchTenant(sim, invocation, port, method, args)
     },

@@ -1,28 +1,37 @@
 import type { Head } from '../../shared/runs/head.ts'
 import type { Machine } from '../../shared/runs/machine.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
-import { currentInvocation } from './invocation.ts'
+import { currentInvocation, type Invocation } from './invocation.ts'
 import type { System } from './system.ts'
+
+interface AnswerWatch {
+  readonly answer: Machine['answer']
+  /** An invocation stored the token of a question. */
+  asked(invocation: Invocation, token: string): void
+}
 
 /**
  * 14: the token of a question is answered after HEAD holds the decision, or when the block has ended without it. Who was
- * called with the token and finds nothing to ask (its judge was away, while its twin asked) gives it back: the block is
- * undecided then, and the machine asks again.
+ * called with the token, did not store it, and finds nothing to ask (its judge was away, while its twin asked) gives it
+ * back: the block is undecided then, and the machine asks again.
  */
 export function watchAnswers(
   { sim, raw, runs, heads }: Pick<System, 'sim' | 'raw' | 'runs' | 'heads'>,
-  answer: Machine['answer'],
-): Machine['answer'] {
-  return async (token, result) => {
-    if (currentInvocation().name === 'request-approval') return answer(token, result)
+  real: Machine['answer'],
+): AnswerWatch {
+  const stored = new WeakMap<Invocation, string>()
+  const answer: Machine['answer'] = async (token, result) => {
+    const invocation = currentInvocation()
+    if (invocation.name === 'request-approval' && stored.get(invocation) !== token) return real(token, result)
     for (const key of runs.values()) {
       for (const id of undecided(heads.get(key.run_id))) {
         const tokens = await raw.approvalTokens(key, id)
         if (tokens.includes(token)) sim.violate(14, `${key.run_id}: the token of ${id} is answered, it is not decided`)
       }
     }
-    return answer(token, result)
+    return real(token, result)
   }
+  return { answer, asked: (invocation, token) => void stored.set(invocation, token) }
 }
 
 /** Questions that wait for a person, of blocks that wait for them. */

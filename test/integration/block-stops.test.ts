@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { stopBlock } from '../../functions/runs/stop-block.ts'
 import type { EventType, RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
+import { principalOf } from '../faults/system.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 /** One block is stopped: it ends at once and for good, what depends on it is skipped, the rest of its run goes on. */
@@ -130,6 +132,31 @@ describe('a block that is stopped', () => {
     const events = await place.ended(id)
     expect(all(events, 'block:started')).toHaveLength(1)
     expect(events.at(-1)?.data).toMatchObject({ code: 'block_cancelled' })
+  })
+
+  test('while an item of it ends: what that item had reserved is settled once', async () => {
+    const held = Promise.withResolvers<string>()
+    const place = await openTestPlace({ providers: { held: provider(() => held.promise) } })
+    places.push(place)
+    const each = block('a', 'held', { foreach: { items: [1, 2], as: 'n', max_concurrency: 2 } })
+    const id = await place.start({ budget: { tokens: 100_000 }, blocks: [each] })
+    for (const item of [0, 1]) await place.until(id, (event) => event.type === 'budget:reserved' && event.item === item)
+    const { world } = place.place
+    // Between what the stop has read and its append.
+    const append: typeof world.runs.append = async (wanted) => {
+      if (wanted.events.some(({ type }) => type === 'block:cancelled')) {
+        held.resolve('done')
+        await place.until(id, ({ type, item }) => type === 'block:completed' && item !== undefined)
+      }
+      return world.runs.append(wanted)
+    }
+    const run = { tenant: 'main', run_id: id }
+    await stopBlock({ ...world, runs: { ...world.runs, append } }, run, principalOf('main'), { block_id: 'a' }).catch(
+      () => undefined,
+    )
+    await place.ended(id)
+    const { committed_tokens = 0, spent_tokens = 0 } = (await world.runs.head(run))?.budget ?? {}
+    expect(spent_tokens).toBeLessThanOrEqual(committed_tokens)
   })
 
   test('with items at work: all their calls are hung up, and their slots are free again', async () => {
