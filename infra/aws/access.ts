@@ -8,15 +8,13 @@ import type { Names } from './names.ts'
 /**
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
  * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. Without
- * secrets in the settings `secrets.read` is no right at all, nor is `models.ask` without models of Bedrock, nor
+ * secrets in the settings `secrets.read` is no right at all, nor is `models.ask` without models of Bedrock (those of
+ * `research.` are of its provider alone), nor
  * `shell.run` where no shell-gate stands, nor anything of Slack without a workspace.
  */
 export function statementsOf(right: Right, stack: Stack, names: Names, chosen: Chosen): PolicyStatement[] {
-  if (right === 'secrets.read') return chosen.secrets.map(secretStatement)
-  if (right === 'models.ask') return chosen.models.flatMap((model) => modelStatements(model, stack))
+  if (isByChoice(right)) return BY_CHOICE[right](chosen, stack)
   if (right === 'shell.run' && !chosen.shell) return []
-  if (right === 'slack.verify') return (chosen.slack?.signing ?? []).map(secretStatement)
-  if (right === 'slack.call') return (chosen.slack === undefined ? [] : [chosen.slack.token]).map(secretStatement)
   if (right === 'outbox.slack' && chosen.slack === undefined) return []
   return STATEMENTS[right].map(({ on, actions, conditions }) => {
     const resources = [arnOf(stack, names, on)]
@@ -28,15 +26,40 @@ export function statementsOf(right: Right, stack: Stack, names: Names, chosen: C
   })
 }
 
-/** What the stage's settings decide of rights. */
-export interface Chosen {
+/** What asking providers takes. */
+interface Asked {
   /** ARNs of the secrets that hold keys of providers. */
   readonly secrets: readonly string[]
   readonly models: readonly AskedModel[]
+}
+
+/** What the stage's settings decide of rights. */
+export interface Chosen extends Asked {
+  /** Of the one provider that answers the research chain, and of its one model. */
+  readonly research: Asked
   /** Shell gates are on. */
   readonly shell: boolean
   /** ARNs of Slack's token and signing secrets; absent = no workspace is configured. */
   readonly slack?: { readonly token: string; readonly signing: readonly string[] } | undefined
+}
+
+/** Rights on what the settings name. */
+const BY_CHOICE = {
+  'secrets.read': ({ secrets }: Chosen) => secrets.map(secretStatement),
+  'models.ask': ({ models }: Chosen, stack: Stack) => askedStatements(models, stack),
+  'research.secrets': ({ research }: Chosen) => research.secrets.map(secretStatement),
+  'research.models': ({ research }: Chosen, stack: Stack) => askedStatements(research.models, stack),
+  'slack.verify': ({ slack }: Chosen) => (slack?.signing ?? []).map(secretStatement),
+  'slack.call': ({ slack }: Chosen) => (slack === undefined ? [] : [secretStatement(slack.token)]),
+} as const
+type ByChoice = keyof typeof BY_CHOICE
+
+function isByChoice(right: Right): right is ByChoice {
+  return Object.hasOwn(BY_CHOICE, right)
+}
+
+function askedStatements(models: readonly AskedModel[], stack: Stack): PolicyStatement[] {
+  return models.flatMap((model) => modelStatements(model, stack))
 }
 
 /** Exactly this one: the settings take whole ARNs only. */
@@ -64,9 +87,7 @@ const CURSOR_KEY: readonly Allowed[] = [
 const OF_GRAPH = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['T#main#G', 'T#main#G#*'] } }
 const OF_MANIFEST = { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main#G' } }
 
-const STATEMENTS: Readonly<
-  Record<Exclude<Right, 'secrets.read' | 'models.ask' | 'slack.verify' | 'slack.call'>, readonly Allowed[]>
-> = {
+const STATEMENTS: Readonly<Record<Exclude<Right, ByChoice>, readonly Allowed[]>> = {
   'runs.read': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'] }],
   'runs.list': [
     { on: 'runsByTime', actions: ['dynamodb:Query'] },

@@ -37,9 +37,11 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
     stackName: `sluice-${deploy.stage}-${name}`,
     description: `Sluice, stage ${deploy.stage}: ${name}`,
   })
+  const { providers, research } = settings
   const chosen = {
-    secrets: secretsOf(settings),
-    models: modelsOf(settings),
+    secrets: secretsOf(providers),
+    models: modelsOf(providers),
+    research: askedBy(research, providers),
     shell: settings.shell_gates.allow.length > 0,
     slack: slackOf(settings),
   }
@@ -61,8 +63,15 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 
+/** The key of its provider, and its model where that is one of Bedrock. */
+function askedBy({ provider, model }: Settings['research'], providers: Settings['providers']): Chosen['research'] {
+  const own = Object.entries(providers).filter(([name]) => name === provider)
+  const asked = Object.fromEntries(own)
+  return { secrets: secretsOf(asked), models: modelsOf(asked).filter(({ id }) => id === model) }
+}
+
 /** Each ARN once: two providers may share a key. */
-function secretsOf({ providers }: Settings): readonly string[] {
+function secretsOf(providers: Settings['providers']): readonly string[] {
   const arns = Object.values(providers).flatMap((provider) => ('key' in provider ? (provider.key?.secret ?? []) : []))
   return [...new Set(arns)]
 }
@@ -77,7 +86,7 @@ function slackOf({ slack }: Settings): Chosen['slack'] {
 }
 
 /** Each model of Bedrock once a region; undefined = the stage's own. */
-function modelsOf({ providers }: Settings): readonly AskedModel[] {
+function modelsOf(providers: Settings['providers']): readonly AskedModel[] {
   const asked = Object.values(providers).flatMap((provider) =>
     provider.type === 'bedrock' ? (provider.models ?? []).map((id) => ({ id, region: provider.region })) : [],
   )

@@ -35,6 +35,8 @@ export type Right =
   | 'slack.call'
   | 'secrets.read'
   | 'models.ask'
+  | 'research.secrets'
+  | 'research.models'
   | 'http.request'
   | 'shell.run'
 
@@ -119,10 +121,10 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'objects.put',
     'graph.read',
     'search.read',
-    'secrets.read',
-    'models.ask',
+    'research.secrets',
+    'research.models',
   ],
-  'route-search': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'secrets.read', 'models.ask'],
+  'route-search': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'research.secrets', 'research.models'],
   'execute-subqueries': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'graph.read', 'search.read'],
   'assess-sufficiency': [
     'runs.read',
@@ -130,8 +132,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'objects.get',
     'objects.put',
     'graph.read',
-    'secrets.read',
-    'models.ask',
+    'research.secrets',
+    'research.models',
   ],
   'synthesize-answer': [
     'runs.read',
@@ -140,8 +142,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'objects.put',
     'graph.read',
     'graph.write',
-    'secrets.read',
-    'models.ask',
+    'research.secrets',
+    'research.models',
   ],
   'start-run': [
     'runs.read',

@@ -201,6 +201,13 @@ function methods(port: string, names: string, right: Right): Readonly<Record<str
   return Object.fromEntries(names.split(' ').map((name) => [`${port}.${name}(`, [right]]))
 }
 
+/** The stages of the research chain ask the one provider that the settings name for them. */
+function ofStage({ file }: { readonly file: string }, right: Right): Right {
+  if (!file.startsWith('research/')) return right
+  if (right === 'secrets.read') return 'research.secrets'
+  return right === 'models.ask' ? 'research.models' : right
+}
+
 /** What is left of a handler when everything unused is shaken out: the code the Lambda runs, without adapters. */
 async function shaken(file: string): Promise<string> {
   const { outputFiles } = await build({
@@ -224,7 +231,7 @@ test.each(FUNCTIONS.map((line) => [line.name, line] as const))(
     )
     // Who only reads documents holds the code of gates, and nothing that judges by it; who judges pure ones again asks nobody.
     const asks = line.ports.includes('http') || line.ports.includes('secrets')
-    const used = asks ? called : called.filter((right) => !OF_GATES.has(right))
+    const used = (asks ? called : called.filter((right) => !OF_GATES.has(right))).map((right) => ofStage(line, right))
     expect([...rightsOf(line)].sort(), 'infra/aws/grants.ts').toEqual([...new Set(used)].sort())
   },
 )

@@ -37,7 +37,8 @@ beforeAll(async () => {
     far: { type: 'bedrock', region: 'us-east-1', models: [SONNET] },
     own: { type: 'bedrock', models: [OWN, IMPORTED] },
   }
-  made = await synthesize({ 'sluice:alarm_email': 'ops@example.com' }, SettingsSchema.parse({ ...shipped, providers }))
+  const settings = { ...shipped, providers, research: { provider: 'far', model: SONNET } }
+  made = await synthesize({ 'sluice:alarm_email': 'ops@example.com' }, SettingsSchema.parse(settings))
 }, 240_000)
 afterAll(() => made.remove())
 
@@ -60,27 +61,40 @@ function statements(): ReadonlyMap<string, readonly Statement[]> {
   return new Map(found)
 }
 
+const BEDROCK = 'arn:<Partition>:bedrock'
+const PROFILE = `${BEDROCK}:us-east-1:<AccountId>:inference-profile/${SONNET}`
+const OF_SONNET = [PROFILE, `${BEDROCK}:*::foundation-model/anthropic.claude-sonnet-4-20250514-v1:0 through ${PROFILE}`]
+const STAGES = ['assesssufficiency', 'nlclassify', 'routesearch', 'synthesizeanswer']
+
+/** The resources, each with the profile it may be reached through. */
+function toldOf(stated: readonly Statement[] = []): readonly string[] {
+  return stated.flatMap(({ Resource, Condition }) => {
+    const through = Object.values(Condition?.StringEquals ?? {}).map(textOf)
+    return [Resource].flat().map((resource) => [textOf(resource), ...through].join(' through '))
+  })
+}
+
 describe('the right to ask models of Bedrock', () => {
   test('is of what dispatches or judges by a model, on exactly the models the settings list', () => {
-    expect([...statements().keys()]).toEqual(['runblock', 'requestapproval', 'openchild'])
-    const [first, ...others] = [...statements().values()]
-    const told = (first ?? []).flatMap(({ Resource, Condition }) => {
-      const through = Object.values(Condition?.StringEquals ?? {}).map(textOf)
-      return [Resource].flat().map((resource) => [textOf(resource), ...through].join(' through '))
-    })
-    const bedrock = 'arn:<Partition>:bedrock'
-    const profile = `${bedrock}:us-east-1:<AccountId>:inference-profile/${SONNET}`
-    expect(told.toSorted()).toEqual(
+    const of = new Map([...statements()].filter(([name]) => !STAGES.includes(name)))
+    expect([...of.keys()]).toEqual(['runblock', 'requestapproval', 'openchild'])
+    const [first, ...others] = [...of.values()]
+    expect(toldOf(first).toSorted()).toEqual(
       [
-        `${bedrock}:<Region>::foundation-model/${HAIKU}`,
-        profile,
-        `${bedrock}:*::foundation-model/anthropic.claude-sonnet-4-20250514-v1:0 through ${profile}`,
+        `${BEDROCK}:<Region>::foundation-model/${HAIKU}`,
+        ...OF_SONNET,
         OWN,
-        `${bedrock}:*::foundation-model/* through ${OWN}`,
+        `${BEDROCK}:*::foundation-model/* through ${OWN}`,
         IMPORTED,
       ].toSorted(),
     )
     for (const one of others) expect(one).toEqual(first)
+  })
+
+  test('is of the stages of the research chain on the one model that answers them', () => {
+    const of = [...statements()].filter(([name]) => STAGES.includes(name))
+    expect(of.map(([name]) => name).toSorted()).toEqual(STAGES)
+    for (const [, stated] of of) expect(toldOf(stated)).toEqual(OF_SONNET)
   })
 
   test('is two actions, and a wildcard stands only behind the condition of its profile', () => {

@@ -47,8 +47,8 @@ describe('net-gate', () => {
     expect(functionOf(plain, 'net-gate')).not.toHaveProperty('VpcConfig')
   })
 
-  test('is called by those that judge gates, and by nobody else', () => {
-    expect(callersOf(plain, 'net-gate')).toEqual(['openchild', 'requestapproval', 'runblock'])
+  test('is called by those that judge gates, by who tells a webhook of an answer, and by nobody else', () => {
+    expect(callersOf(plain, 'net-gate')).toEqual(['openchild', 'requestapproval', 'runblock', 'sendoutbox'])
   })
 })
 
