@@ -1,5 +1,5 @@
 import { approvalId } from '../../shared/runs/ids.ts'
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import { awaitsBounce } from '../blocks/awaits-bounce.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { isStale } from '../blocks/is-stale.ts'
@@ -10,7 +10,9 @@ import { whySkipped } from '../blocks/why-skipped.ts'
 export async function isAskable(call: BlockCall): Promise<boolean> {
   const { block, head, run, epoch } = call
   if (block.approval === undefined || head.state !== 'running' || isStale(call) || wasStopped(call)) return false
-  if (readOrdinal(call.lane ?? 0).outcome !== undefined) return false
+  const { outcome, phase } = readOrdinal(call.lane ?? 0)
+  // Claimed: its attempt is at work, or was lost in the middle of recording why it is refused; `<id>` goes on with that.
+  if (outcome !== undefined || (phase >= PHASE.claimed && phase < PHASE.retrying)) return false
   const known = head.approvals[approvalId(run.run_id, block.index, epoch)]
   if (known !== undefined) return known.status === 'pending'
   return whySkipped(call) === undefined && !(await awaitsBounce(call))
