@@ -4,8 +4,7 @@ import { readGoalContract } from '../../shared/goals/read-contract.ts'
 import { readClaim } from '../../shared/goals/read-verdicts.ts'
 import { judgeTrust } from '../../shared/goals/trust-gate.ts'
 import { decideTwoGates } from '../../shared/goals/two-gates.ts'
-import { splitLines } from '../../shared/split-lines.ts'
-import { jsonText } from './json-text.ts'
+import { AskingLineSchema, answerEachLine, idOfLine } from './asking-line.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -14,22 +13,16 @@ import type { Session } from './session.ts'
  * goes on.
  */
 export async function goalLines(session: Session, answer: LineAnswer): Promise<void> {
-  let number = 0
-  for await (const line of splitLines(process.stdin.setEncoding('utf8'))) {
-    number += 1
-    if (line.trim() === '') continue
-    await session.write(`${jsonText(answer(readJson(line), number))}\n`)
-  }
+  await answerEachLine(session, answer)
 }
 
 /** What one line is answered with; `value` is undefined where it is no JSON. */
 export type LineAnswer = (value: unknown, number: number) => object
 
-const IdSchema = z.looseObject({ id: z.union([z.string(), z.number()]) })
 const AttemptSchema = z.object({ fingerprint: z.string().nullish(), unmet: z.array(z.string()) })
 
 /** null is the same as a member that is left out, as programs in other languages write it. */
-const EvaluateSchema = IdSchema.extend({
+const EvaluateSchema = AskingLineSchema.extend({
   contract: z.unknown().optional(),
   output: z.string().nullish(),
   artifacts: z.array(z.string()).nullish(),
@@ -41,7 +34,7 @@ const EvaluateSchema = IdSchema.extend({
   blockers: z.unknown().optional(),
 })
 
-const DecideSchema = IdSchema.extend({
+const DecideSchema = AskingLineSchema.extend({
   trust_score: z.unknown().optional(),
   quality_passed: z.unknown().optional(),
   goal_status: z.enum(['MET', 'NOT_MET', 'BLOCKED', 'NO_CONTRACT']),
@@ -51,7 +44,7 @@ const DecideSchema = IdSchema.extend({
 export const GOAL_ANSWERS: Readonly<Record<'evaluate' | 'validate' | 'decide', LineAnswer>> = {
   evaluate(value, number) {
     const line = EvaluateSchema.safeParse(value)
-    if (!line.success) return { id: idOf(value), error: malformed(number, line.error, EVALUATE_FORM) }
+    if (!line.success) return { id: idOfLine(value), error: malformed(number, line.error, EVALUATE_FORM) }
     const { id, contract, output, artifacts, trust_score, claimed_status, quality, blockers } = line.data
     const { completion } = evaluateCompletion({
       contract: contract ?? undefined,
@@ -66,7 +59,7 @@ export const GOAL_ANSWERS: Readonly<Record<'evaluate' | 'validate' | 'decide', L
     return { id, ...completion }
   },
   validate(value, number) {
-    const line = IdSchema.safeParse(value)
+    const line = AskingLineSchema.safeParse(value)
     if (!line.success) return { id: null, valid: false, errors: [malformed(number, line.error, VALIDATE_FORM)] }
     const { id, contract } = line.data
     const read = readGoalContract(contract ?? null)
@@ -74,7 +67,7 @@ export const GOAL_ANSWERS: Readonly<Record<'evaluate' | 'validate' | 'decide', L
   },
   decide(value, number) {
     const line = DecideSchema.safeParse(value)
-    if (!line.success) return { id: idOf(value), error: malformed(number, line.error, DECIDE_FORM) }
+    if (!line.success) return { id: idOfLine(value), error: malformed(number, line.error, DECIDE_FORM) }
     const { id, trust_score, quality_passed, goal_status, claimed_status } = line.data
     const decision = decideTwoGates({
       trust_passed: judgeTrust([trust_score]).passed,
@@ -111,17 +104,4 @@ function malformed(number: number, error: z.ZodError, form: string) {
 
 function isNothing(value: unknown): value is null | undefined {
   return value === null || value === undefined
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** So that a tool can still tell which of its lines was wrong. */
-function idOf(value: unknown): string | number | null {
-  return IdSchema.safeParse(value).data?.id ?? null
 }

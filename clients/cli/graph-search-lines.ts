@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import type { Candidate } from '../../shared/research/candidate.ts'
-import { splitLines } from '../../shared/split-lines.ts'
-import { jsonText } from './json-text.ts'
+import { AskingLineSchema, answerEachLine, idOfLine } from './asking-line.ts'
 import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
 
@@ -13,22 +12,16 @@ type Search = (query: string, limit?: number) => Promise<{ readonly hits: readon
  * with {"id","error":{"code","message"}}; the rest goes on.
  */
 export async function graphSearchLines(session: Session, search: Search): Promise<void> {
-  let number = 0
-  for await (const line of splitLines(process.stdin.setEncoding('utf8'))) {
-    number += 1
-    if (line.trim() !== '') await session.write(`${jsonText(await answer(line, number, search))}\n`)
-  }
+  await answerEachLine(session, (value, number) => answer(value, number, search))
 }
 
-const IdSchema = z.looseObject({ id: z.union([z.string(), z.number()]) })
-const LineSchema = IdSchema.extend({ query: z.string(), limit: z.int().min(1).max(1_000).optional() })
+const LineSchema = AskingLineSchema.extend({ query: z.string(), limit: z.int().min(1).max(1_000).optional() })
 
-async function answer(line: string, number: number, search: Search) {
-  const value = readJson(line)
+async function answer(value: unknown, number: number, search: Search) {
   const asked = LineSchema.safeParse(value)
   if (!asked.success) {
     const message = `Cannot read line ${number} of stdin: one JSON object {"id": string or number, "query": string, "limit"?: 1 to 1000} is needed.`
-    return { id: IdSchema.safeParse(value).data?.id ?? null, error: { code: 'malformed_line', message } }
+    return { id: idOfLine(value), error: { code: 'malformed_line', message } }
   }
   const { id, query, limit } = asked.data
   try {
@@ -38,13 +31,5 @@ async function answer(line: string, number: number, search: Search) {
     // A server that is not there answers no other line either.
     if (!(error instanceof Refused) || error.status === undefined) throw error
     return { id, error: { code: error.reason.code, message: error.reason.detail } }
-  }
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

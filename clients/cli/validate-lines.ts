@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
-import { splitLines } from '../../shared/split-lines.ts'
+import { AskingLineSchema, answerEachLine, idOfLine } from './asking-line.ts'
 import { knownProviders } from './check-files.ts'
-import { jsonText } from './json-text.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -13,22 +12,21 @@ import type { Session } from './session.ts'
  */
 export async function validateLines(session: Session): Promise<void> {
   const providers = knownProviders()
-  let number = 0
-  for await (const line of splitLines(process.stdin.setEncoding('utf8'))) {
-    number += 1
-    if (line.trim() === '') continue
-    await session.write(`${jsonText(answer(line, number, providers))}\n`)
-  }
+  await answerEachLine(session, (value, number) => answer(value, number, providers))
 }
 
-const LineSchema = z.looseObject({ id: z.union([z.string(), z.number()]), yaml: z.string() })
+const LineSchema = AskingLineSchema.extend({ yaml: z.string() })
 
-function answer(line: string, number: number, providers: readonly string[]) {
-  const value = readJson(line)
+function answer(value: unknown, number: number, providers: readonly string[]) {
   const asked = LineSchema.safeParse(value)
   if (!asked.success) {
     const message = `Cannot read line ${number} of stdin: one JSON object {"id": string or number, "yaml": string} is needed.`
-    return { id: idOf(value), valid: false, errors: [whole({ code: 'malformed_line', path: '', message })], order: [] }
+    return {
+      id: idOfLine(value),
+      valid: false,
+      errors: [whole({ code: 'malformed_line', path: '', message })],
+      order: [],
+    }
   }
   const { id, yaml } = asked.data
   const parsed = parseDag(yaml, { name: String(id), providers })
@@ -38,18 +36,4 @@ function answer(line: string, number: number, providers: readonly string[]) {
 
 function whole({ code, path, line, column, message, hint }: DagError) {
   return { code, path, line: line ?? null, column: column ?? null, message, hint: hint ?? null }
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** So that a tool can still tell which of its lines was wrong. */
-function idOf(value: unknown): string | number | null {
-  const read = z.looseObject({ id: z.union([z.string(), z.number()]) }).safeParse(value)
-  return read.success ? read.data.id : null
 }

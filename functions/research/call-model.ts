@@ -2,7 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import { amountUsed } from '../../shared/runs/event-cost.ts'
 import { dispatchOnce, type StageRequest } from './dispatch-once.ts'
 import { estimateStage } from './estimate-stage.ts'
-import { reserveCall } from './reserve-call.ts'
+import { reserveStageCall } from './reserve-stage-call.ts'
 import type { StageCall } from './stage-call.ts'
 import { NO_TIME, timeLeft } from './time-left.ts'
 import { tokensLeft } from './tokens-left.ts'
@@ -55,7 +55,7 @@ async function whyNot(call: StageCall, request: StageRequest, keep: number): Pro
     return words
   }
   if (wanted.tokens + keep > left) return `${words}, since the answer needs ${keep}`
-  return (await reserveCall(call, wanted)) ? undefined : NO_ROOM
+  return (await reserveStageCall(call, wanted)) ? undefined : NO_ROOM
 }
 
 /** In dollars, or in places: of one step so many calls are made at the most. */

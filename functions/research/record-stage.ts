@@ -8,7 +8,7 @@ import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { LaneStands } from '../../shared/runs/run-store.ts'
 import { keepAnswers } from '../blocks/keep-answers.ts'
 import { recordedStage, STAGE_EVENTS, type StageAnswer, superseded } from './recorded-stage.ts'
-import { whileUnanswered } from './reserve-call.ts'
+import { whileUnanswered } from './reserve-stage-call.ts'
 import { type StageCall, stageLane } from './stage-call.ts'
 import type { StageOutcome } from './stage-outcome.ts'
 

@@ -9,7 +9,7 @@ import { type StageCall, stageLane } from './stage-call.ts'
  * Sets the estimate of a model call aside in the ledger of the run, before the call is made; false = it does not fit
  * under a cap. What was set aside before and not used is taken first. Who finds the lane moved has been overtaken.
  */
-export async function reserveCall(call: StageCall, wanted: Amount): Promise<boolean> {
+export async function reserveStageCall(call: StageCall, wanted: Amount): Promise<boolean> {
   const { meter, world, run, lane, step } = call
   const short = less(plus(meter.used, wanted), meter.reserved)
   if (short.tokens === 0 && short.usd_micros === 0) return true
