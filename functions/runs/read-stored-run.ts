@@ -1,5 +1,4 @@
 import type { Dag } from '../../shared/dag/dag.ts'
-import { Fault } from '../../shared/errors.ts'
 import { chainOf } from '../../shared/runs/hash-chain.ts'
 import type { RunParts, StoredRun } from '../../shared/runs/invariants/stored-run.ts'
 import type { Execution } from '../../shared/runs/machine.ts'
@@ -7,6 +6,7 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { allEvents } from './all-events.ts'
+import { readPatiently } from './read-patiently.ts'
 
 type VerifyWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'isolate' | 'clock'>
 
@@ -26,8 +26,8 @@ export async function readStoredRun(
   run: RunKey,
   meta: Meta,
 ): Promise<{ readonly stored: StoredRun; readonly seal: Seal | undefined }> {
-  const { runs, objects, isolate } = world
-  const read = (ref: string) => objects.get(run.tenant, ref).catch(unlessAway)
+  const { runs, isolate } = world
+  const read = readPatiently(world, run.tenant)
   const dag = await readDag(read, meta)
   const beside = await readItems(world, run, dag)
   const sealed = await runs.sealed(run)
@@ -44,11 +44,6 @@ export async function readStoredRun(
     ...(ended ? await executionAtRest(world, meta, events.at(-1)?.at) : {}),
   }
   return { stored, seal }
-}
-
-/** An object store that is away for a moment says nothing of its objects. */
-function unlessAway(error: unknown): undefined {
-  if (error instanceof Fault && error.name === 'Unavailable') throw error
 }
 
 async function readDag(read: RunParts['read'], { dag_ref }: Meta): Promise<Dag | undefined> {
