@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { NewEvent, RunEvent } from './event.ts'
+import type { GoalAttempts } from './goal-attempts.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RestartMode, RunState } from './head.ts'
 import type { Inbox } from './inbox.ts'
 import type { Leases } from './leases.ts'
@@ -165,7 +166,16 @@ export interface RunFilter {
  * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol and
  * faults: spec reliability; suite: test/conformance/run-store-suite.ts.
  */
-export interface RunStore extends Leases, RunQueue, StartHolds, RequestRate, NotedRequests, Turns, Lineages, Inbox {
+export interface RunStore
+  extends Leases,
+    RunQueue,
+    StartHolds,
+    RequestRate,
+    NotedRequests,
+    Turns,
+    Lineages,
+    GoalAttempts,
+    Inbox {
   /** HEAD, META and CTX, if no HEAD is there. run:started gets seq 1, on lane `run` at PHASE.claimed. */
   create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
   meta(run: RunKey): Promise<Meta | undefined>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { QueuedRun } from '../../shared/runs/run-queue.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { goalAttemptTests } from './run-store-attempts-suite.ts'
 import { ending, keyOf, newRun, time } from './run-store-fixture.ts'
 import { slackItemTests } from './run-store-slack-suite.ts'
 
@@ -13,6 +14,7 @@ export function tenantItemTests(store: Store): void {
   describe('the hold of starts', () => holdTests(store))
   describe('the request rate', () => rateTests(store))
   describe('lineages', () => lineageTests(store))
+  goalAttemptTests(store)
   slackItemTests(store)
 }
 

@@ -1,4 +1,5 @@
 import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { goalAttemptsOf } from './goal-attempts.ts'
 import { leasesOf } from './leases.ts'
 import { lineageOf } from './lineage.ts'
 import { notedRequestsOf } from './noted-requests.ts'
@@ -14,6 +15,7 @@ type Items =
   | keyof ReturnType<typeof holdsOf>
   | keyof ReturnType<typeof rateOf>
   | keyof ReturnType<typeof lineageOf>
+  | keyof ReturnType<typeof goalAttemptsOf>
   | keyof ReturnType<typeof notedRequestsOf>
   | keyof ReturnType<typeof turnsOf>
 
@@ -25,6 +27,7 @@ export function tenantItemsOf(table: RunTable): Pick<RunStore, Items> {
     ...holdsOf(table),
     ...rateOf(table),
     ...lineageOf(table),
+    ...goalAttemptsOf(table),
     ...notedRequestsOf(table),
     ...turnsOf(table),
   }

@@ -45,13 +45,22 @@ function tablesOfRuns(db: DatabaseSync): readonly string[] {
   return tables.all().map(({ name }) => name)
 }
 
-/** What is not one run's and grows with them: results kept for others, and links of runs that are gone. */
+/**
+ * What is not one run's and grows with them: results kept for others, links of runs that are gone, and the attempts of
+ * lineages of which no run is left: a number is never given twice.
+ */
 export function removeOldKept(db: DatabaseSync, before: string): void {
   transaction(db, () => {
     db.prepare('DELETE FROM cached_results WHERE at < ?').run(before)
     db.prepare(
       `DELETE FROM lineages WHERE at < ? AND NOT EXISTS (
         SELECT 1 FROM runs WHERE tenant = lineages.tenant AND run_id = lineages.run_id)`,
+    ).run(before)
+    db.prepare(
+      `DELETE FROM goal_attempts WHERE at < ? AND NOT EXISTS (
+        SELECT 1 FROM runs r WHERE r.tenant = goal_attempts.tenant AND r.run_id = goal_attempts.root)
+      AND NOT EXISTS (
+        SELECT 1 FROM lineages l WHERE l.tenant = goal_attempts.tenant AND l.root = goal_attempts.root)`,
     ).run(before)
   })
 }

@@ -144,6 +144,24 @@ test('a link written unheard is one', async () => {
   expect(await place.store.lineage('main', 'run_0')).toEqual([link])
 })
 
+test('an attempt noted unheard is this run’s, and one that another noted meanwhile is not', async () => {
+  const attempt = {
+    run_id: 'run_1',
+    at: time(1),
+    status: 'PARTIAL',
+    fingerprint: 'f',
+    unmet: ['AC1'],
+    metCount: 0,
+    totalCount: 1,
+  } as const
+  loseAnswer(place.client, /"Item":/)
+  expect(await place.store.putGoalAttempt('main', 'run_0', 1, attempt)).toBe(true)
+  const other = { ...attempt, run_id: 'run_2' }
+  loseRequest(place.client, /"Item":/, () => place.another().putGoalAttempt('main', 'run_0', 2, other))
+  expect(await place.store.putGoalAttempt('main', 'run_0', 2, attempt)).toBe(false)
+  expect((await place.store.goalAttempts('main', 'run_0')).map(({ run_id }) => run_id)).toEqual(['run_1', 'run_2'])
+})
+
 test('a reservation and a settlement made unheard are made once', async () => {
   await place.store.create({ ...newRun(1), caps: { cap_tokens: 10 } })
   loseAnswer(place.client, /list_append/)

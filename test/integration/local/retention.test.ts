@@ -171,6 +171,27 @@ test('kept results, links and ended executions go with their time', async () => 
   expect(left.map(({ name }) => name)).toEqual([living.run_id, 'unfinished'])
 })
 
+test('attempts stay as long as a run of their lineage does', async () => {
+  const root = await ended(1)
+  const attempt = {
+    at: time(1),
+    status: 'PARTIAL',
+    fingerprint: 'f',
+    unmet: ['AC1'],
+    metCount: 0,
+    totalCount: 1,
+  } as const
+  await store.putGoalAttempt('main', root.run_id, 1, { ...attempt, run_id: root.run_id })
+  const next = await begun(2, { root: root.run_id })
+  await store.linkRun('main', root.run_id, { run_id: next.run_id, from: root.run_id, kind: 'pivot', at: time(2) })
+  await retain(later(KEPT_DAYS + 1))
+  expect(await isThere(root)).toBe(false)
+  expect(await store.goalAttempts('main', root.run_id)).toHaveLength(1)
+  await finish(next)
+  for (let i = 0; i < 2; i += 1) await retain(later(KEPT_DAYS + 1))
+  expect(await store.goalAttempts('main', root.run_id)).toEqual([])
+})
+
 /** An object that was last written on that day. */
 async function objectOf(text: string, day: number): Promise<string> {
   const { sha256 } = await openObjects(join(folder, 'objects')).put('main', Buffer.from(text))
