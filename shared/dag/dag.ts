@@ -1,5 +1,7 @@
 import type { Json } from '../canonical.ts'
+import type { GoalContract } from '../goals/goal-contract.ts'
 import type { TaskGate } from '../tasks/task-gate.ts'
+import type { CompletionSettings } from './completion.ts'
 
 /** Types of ports. file and artifact values are object refs; json is any object, array or scalar. */
 export const PORT_TYPES = ['string', 'number', 'boolean', 'json', 'file', 'artifact'] as const
@@ -207,6 +209,10 @@ export interface Dag {
   readonly inputs: Readonly<Record<string, RunInput>>
   /** Of the whole run; over it a call is not made, and its block fails or a person is asked to raise the cap. */
   readonly budget?: BudgetCaps & { readonly on_exceed: 'fail' | 'ask' }
+  /** How its runs are judged beyond "every block completed"; absent = by nothing, unless there is a goal contract. */
+  readonly completion?: CompletionSettings
+  /** What its runs are to reach, where the request of a run brings no contract of its own. */
+  readonly goal_contract?: GoalContract
   /** In document order; `blocks[i].index === i`. */
   readonly blocks: readonly Block[]
   /** Of a run's document only: the gates its task's moves stand before (shared/tasks/bind-task-gates.ts). */

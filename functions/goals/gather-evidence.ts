@@ -1,0 +1,57 @@
+import type { Json } from '../../shared/canonical.ts'
+import { judgingBlocks } from '../../shared/dag/completion.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { EvidenceArtifact, EvidenceText } from '../../shared/goals/evidence.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { readValues } from '../blocks/read-outputs.ts'
+import type { Pinned } from '../runs/read-pinned.ts'
+import { checkArtifacts, type LeftOut } from './check-artifacts.ts'
+import { type Standing, standingBlocks } from './standing-blocks.ts'
+
+/** What the gates judge a run by, and what was recorded and is none. */
+export interface GatheredEvidence {
+  /** In event order. */
+  readonly texts: readonly EvidenceText[]
+  /** Looked up in the object store and found as recorded. */
+  readonly artifacts: readonly EvidenceArtifact[]
+  readonly left_out: readonly LeftOut[]
+}
+
+/**
+ * The evidence of a run, as far as it has come: what its blocks said in attempts that completed and stand (of a bounced
+ * block the newest epoch alone), and its artifacts. Blocks that judge the run say nothing for it.
+ */
+export async function gatherEvidence(
+  world: Pick<World, 'runs' | 'objects'>,
+  run: RunKey,
+  { dag }: Pick<Pinned, 'dag'>,
+): Promise<GatheredEvidence> {
+  const judging = dag.completion === undefined ? new Set<string>() : judgingBlocks(dag.completion)
+  const standing = (await standingBlocks(world, run)).filter(({ block }) => !judging.has(block))
+  const texts: EvidenceText[] = []
+  for (const one of standing) {
+    const said = await textsOf(world, run, one)
+    texts.push(...said.map((text) => ({ text, block: one.block, attempt: one.attempt, seq: one.seq })))
+  }
+  return { texts, ...(await checkArtifacts(world, run, standing)) }
+}
+
+/** Ports in the order of their names: one object's keys have no other. Items of a foreach block in item order. */
+async function textsOf(
+  world: Pick<World, 'objects'>,
+  { tenant }: RunKey,
+  { block, outputs, is_list }: Standing,
+): Promise<readonly string[]> {
+  const values = await readValues(world, tenant, outputs).catch((cause: unknown) => {
+    if (!(cause instanceof Fault && cause.name === 'NotFound')) throw cause
+    // Without it an earlier text would speak for the run: better no verdict than one without its last words.
+    throw new Fault('Unavailable', cause.code, `${cause.message} It is an output of block "${block}".`, { cause })
+  })
+  const ports = Object.keys(values).toSorted()
+  return ports.flatMap((port) => (is_list ? stringsIn(values[port]) : stringsIn([values[port] ?? null])))
+}
+
+function stringsIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}

@@ -1,0 +1,43 @@
+import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
+import { eventPlace } from '../../shared/runs/event-place.ts'
+import { foldRun } from '../../shared/runs/fold.ts'
+import type { BlockFold } from '../../shared/runs/run-fold.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { allEvents } from '../runs/all-events.ts'
+
+/** An attempt whose outputs are its block's: it completed in the newest epoch. */
+export interface Standing {
+  readonly block: string
+  readonly attempt: number
+  readonly epoch: number
+  /** Of its block:output. */
+  readonly seq: number
+  readonly outputs: Readonly<Record<string, StoredValue>>
+  /** A foreach block: each output is the list of what its items made. */
+  readonly is_list: boolean
+}
+
+/** The attempts of a run that stand, in the order in which their outputs were recorded. */
+export async function standingBlocks(world: Pick<World, 'runs'>, run: RunKey): Promise<readonly Standing[]> {
+  const events = await allEvents(world, run)
+  const { blocks } = foldRun(events)
+  const found = new Map<string, Standing>()
+  for (const event of events) {
+    if (event.type !== 'block:output' || event.block_id === undefined) continue
+    const block = Object.hasOwn(blocks, event.block_id) ? blocks[event.block_id] : undefined
+    if (block === undefined || !stands(block, event)) continue
+    const { attempt, epoch, item_count } = block
+    const { outputs } = event.data
+    const is_list = item_count !== undefined
+    // Of two outputs of one attempt the later one is what it completed with.
+    found.set(event.block_id, { block: event.block_id, attempt, epoch, seq: event.seq, outputs, is_list })
+  }
+  return [...found.values()].toSorted((a, b) => a.seq - b.seq)
+}
+
+function stands({ state, attempt, epoch }: BlockFold, event: RunEvent): boolean {
+  const place = eventPlace(event)
+  const own = place.item === undefined && place.attempt === attempt && place.epoch === epoch
+  return own && state === 'completed'
+}
