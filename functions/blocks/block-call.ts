@@ -6,6 +6,7 @@ import { blockEpoch, blockLane, blockOutcome } from '../../shared/runs/block-lan
 import { itemBlock } from '../../shared/runs/foreach-items.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { laneKey } from '../../shared/runs/lane-key.ts'
+import { moduleLane } from '../../shared/runs/module-lane.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -88,7 +89,8 @@ export async function readHead(
 ): Promise<BlockCall> {
   const { world, run, block, lane_key } = call
   const blocks = [block.id, ...block.upstream, ...(call.module?.rules ?? []).map((rule) => rule.block)]
-  const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id)))])
+  const modules = call.module === undefined ? [] : [moduleLane(call.module)]
+  const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id))), ...modules])
   const head = await world.runs.head(run, [...lanes])
   if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
   const epoch = blockEpoch(call, head, block.id)

@@ -1,7 +1,9 @@
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { workingLeg } from '../../shared/runs/legs.ts'
+import { moduleLane } from '../../shared/runs/module-lane.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection, BlockState } from '../../shared/runs/run-items.ts'
+import type { Append } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock } from './block-report.ts'
 import { failFast } from './fail-fast.ts'
@@ -49,13 +51,21 @@ async function endWithout(
     ...laneHead(call),
     ordinal: at,
     guard: { is: call.raw_lane },
+    ...whileNotSentBack(call),
     at: new Date(world.clock.now()).toISOString(),
     ...tellAtOnce(call, attempt, event),
     ...freedByEnd(call),
     projection: { ...ownerOf(call), ordinal: at, state, attempt, ...(failure === undefined ? {} : { failure }) },
   })
   if (done.ok) return reportBlock(call, { state, attempt, seq: done.seq, verdicts: [] })
-  // Somebody moved the lane: what it says now decides.
+  // Somebody moved the lane, or sent its module back: what is there now decides.
   if (done.because !== 'terminal') throw retryBlock(call)
   return reportBlock(call, { state: 'cancelled', attempt, seq: call.head.seq, verdicts: [] })
+}
+
+/** Of what this is for, blocks before it may begin again, while its own lane stays as it is. */
+function whileNotSentBack({ module, head }: BlockCall): Pick<Append, 'while'> {
+  if (module === undefined) return {}
+  const lane = moduleLane(module)
+  return { while: [{ lane, is: head.lanes[lane] ?? null }] }
 }

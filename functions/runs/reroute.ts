@@ -1,6 +1,7 @@
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import type { FiredRule, HeadModule } from '../../shared/runs/head.ts'
+import { moduleLane } from '../../shared/runs/module-lane.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { Appended, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -47,7 +48,7 @@ export async function reroute(
   const at = ordinal({ epoch, attempt: 0, phase: PHASE.completed })
   return recordEvents(world, { epoch, attempt: 0, phase: PHASE.claimed }, events, {
     run,
-    lane: `m${module.key}`,
+    lane: moduleLane(module),
     ordinal: at,
     guard: { below: at },
     at: new Date(world.clock.now()).toISOString(),
