@@ -8,7 +8,11 @@ export interface FrozenContract {
   readonly hash: string
 }
 
-/** Two spellings of one contract (key order, defaults written out or not, YAML or JSON) have one hash. */
+/**
+ * Two spellings of one contract (key order, defaults written out or not, YAML or JSON) have one hash. What starts a run
+ * reads it by `readGoalContract(contract, inputs)` first, which binds targets that are run inputs; a document's own is
+ * checked by readOpenContract(), which leaves them unbound.
+ */
 export function freezeContract(contract: GoalContract): FrozenContract {
   const text = canonicalJson(contract)
   return Object.freeze({ contract: deepFreeze(JSON.parse(text) as GoalContract), text, hash: sha256(text) })

@@ -4,6 +4,7 @@ import type { Problem } from '../dag/report.ts'
 import { lineFinder, locate, type Path, pathText, type Source } from '../dag/source.ts'
 import { quoted } from '../dag/wording.ts'
 import { type ReadDocument, readYaml } from '../dag/yaml.ts'
+import { type BoundContract, bindContract } from './bind-contract.ts'
 import { contractProblems, criteriaOf, memberOf } from './contract-problems.ts'
 import { type GoalContract, withDefaults } from './goal-contract.ts'
 
@@ -34,15 +35,23 @@ export type ReadContract =
 
 /**
  * Reads a goal contract from YAML text or from a value, hostile or not: the contract itself, or a document that has it
- * under `goal_contract`. All errors are found together; what is wrong in any way is never a contract.
+ * under `goal_contract`. All errors are found together; what is wrong in any way is never a contract. Targets that are
+ * run inputs become those of `inputs`; of a document also their defaults.
  */
-export function readGoalContract(given: unknown): ReadContract {
+export function readGoalContract(given: unknown, inputs: Readonly<Record<string, Json>> = {}): ReadContract {
   const read = readSource(given)
   const base = memberOf(read.source.value, 'goal_contract') === undefined ? [] : ['goal_contract']
   const value = base.length === 0 ? read.source.value : memberOf(read.source.value, 'goal_contract')
-  const problems = allProblems(read, value, base)
-  if (problems.length === 0) return { ok: true, contract: withDefaults(value) }
+  const bound = bindContract(value, { ...defaultsOf(read.source.value), ...inputs }, base)
+  const problems = allProblems(read, bound, base)
+  if (problems.length === 0) return { ok: true, contract: withDefaults(bound.contract) }
   return refused(problems, read.source, value, base)
+}
+
+/** Of the run inputs a document declares. */
+function defaultsOf(document: Json | undefined): Readonly<Record<string, Json>> {
+  const inputs = Object.entries(memberOf(document, 'inputs') ?? {})
+  return Object.fromEntries(inputs.map(([name, input]) => [name, memberOf(input, 'default') ?? null]))
 }
 
 function readSource(given: unknown): ReadDocument {
@@ -53,11 +62,12 @@ function readSource(given: unknown): ReadDocument {
 }
 
 /** What reading found comes first; of what has no JSON value (.nan) nothing else is said. */
-function allProblems(read: ReadDocument, value: Json | undefined, base: Path): readonly Problem[] {
-  if (read.ok) return contractProblems(value, base)
+function allProblems(read: ReadDocument, bound: BoundContract, base: Path): readonly Problem[] {
+  const found = [...bound.problems, ...contractProblems(bound.contract, base)]
+  if (read.ok) return found
   if (read.source.value === undefined) return read.problems
   const said = new Set(read.problems.map(({ path }) => pathText(path)))
-  return [...read.problems, ...contractProblems(value, base).filter(({ path }) => !said.has(pathText(path)))]
+  return [...read.problems, ...found.filter(({ path }) => !said.has(pathText(path)))]
 }
 
 function refused(

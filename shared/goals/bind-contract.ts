@@ -1,0 +1,70 @@
+import type { Json } from '../canonical.ts'
+import type { Problem } from '../dag/report.ts'
+import type { Path } from '../dag/source.ts'
+import { listed, quoted, shown } from '../dag/wording.ts'
+import { criteriaOf, memberOf } from './contract-problems.ts'
+
+/** A contract whose targets are numbers. What could not be bound is 0, and a problem. */
+export interface BoundContract {
+  readonly contract: Json | undefined
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * Puts the run's inputs where a criterion says `target: { input: NAME }`, so that one document serves several targets.
+ * Done once, when a run starts, before the contract is frozen: whoever starts the run sets the target, nobody moves it
+ * later. Problems are at the paths of the document the contract stands in; `base` is its own.
+ */
+export function bindContract(
+  contract: Json | undefined,
+  inputs: Readonly<Record<string, Json>>,
+  base: Path = [],
+): BoundContract {
+  const problems: Problem[] = []
+  const bound = withTargets(contract, (name, index) => {
+    const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined
+    if (typeof value === 'number') return value
+    const path = [...base, 'acceptance_criteria', index, 'target']
+    problems.push(value === undefined || value === null ? missing(path, name, inputs) : noNumber(path, name, value))
+    return 0
+  })
+  return { contract: bound, problems }
+}
+
+/** The contract with another value for each target that is an input; where there is none, the contract itself. */
+export function withTargets(
+  contract: Json | undefined,
+  targetOf: (input: string, index: number) => Json,
+): Json | undefined {
+  const criteria = criteriaOf(contract)
+  if (!criteria.some((one) => inputOf(one) !== undefined)) return contract
+  const replaced = criteria.map((one, index) => {
+    const input = inputOf(one)
+    // It has a member `target`: it is a mapping.
+    return input === undefined ? one : { ...(one as object), target: targetOf(input, index) }
+  })
+  // It has a list of criteria: it is a mapping.
+  return { ...(contract as object), acceptance_criteria: replaced }
+}
+
+/** The input a criterion's target is; other mappings are for the criterion's own schema to refuse. */
+function inputOf(criterion: Json): string | undefined {
+  const target = memberOf(criterion, 'target')
+  const input = memberOf(target, 'input')
+  return typeof input === 'string' && Object.keys(target as object).length === 1 ? input : undefined
+}
+
+function missing(path: Path, name: string, inputs: Readonly<Record<string, Json>>): Problem {
+  const say: Problem['say'] = ({ place }) => ({
+    text: `${place} is the run input ${quoted(name)}, which has no value; there are ${listed(Object.keys(inputs))}`,
+    hint: `Give the run a number: --input ${name}=0.9, or a default in "inputs".`,
+  })
+  return { code: 'missing_target', path, say }
+}
+
+function noNumber(path: Path, name: string, value: Json): Problem {
+  const say: Problem['say'] = ({ place }) => ({
+    text: `${place} is the run input ${quoted(name)}, which must be a number, got ${shown(value)}`,
+  })
+  return { code: 'wrong_type', path, say }
+}
