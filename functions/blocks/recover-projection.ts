@@ -9,7 +9,10 @@ import { type Projected, projectEvent } from './project-event.ts'
 
 const PAGE = 500
 
-/** A block's projection made again from the events of its lane's epoch, as the writer that died would have left it. */
+/**
+ * A block's projection made again from the events of its lane's epoch, as the writer that died would have left it. Events
+ * that came after HEAD was read (`lane`) belong to steps of others, whose own projections are to come.
+ */
 export async function recoverProjection(
   world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
@@ -17,12 +20,12 @@ export async function recoverProjection(
   lane: number,
 ): Promise<BlockProjection> {
   const { dag } = await readPinned(world, run)
-  const { epoch, attempt, outcome } = readOrdinal(lane)
+  const { attempt, outcome } = readOrdinal(lane)
   let found: Projected = { facts: { state: outcome ?? 'running' }, refused: [] }
   for (let since = 0; ; ) {
     const events = await world.runs.events(run, since, PAGE)
     for (const event of events) {
-      if (!isOf(event, laneKey(owner), epoch)) continue
+      if (!isOf(event, laneKey(owner), lane)) continue
       found = projectEvent(found, event, dag.blocks[owner.block])
     }
     const last = events.at(-1)
@@ -31,7 +34,7 @@ export async function recoverProjection(
   }
 }
 
-function isOf({ id }: RunEvent, key: string, epoch: number): boolean {
-  const [lane, ordinal] = id.split('/')
-  return lane === key && readOrdinal(Number(ordinal)).epoch === epoch
+function isOf({ id }: RunEvent, key: string, upTo: number): boolean {
+  const [lane, at] = id.split('/')
+  return lane === key && Number(at) <= upTo && readOrdinal(Number(at)).epoch === readOrdinal(upTo).epoch
 }

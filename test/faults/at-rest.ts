@@ -18,7 +18,7 @@ export async function isAtRest(system: System, people: People, skew_ms: number):
     const head = heads.get(key.run_id)
     if (head === undefined) continue
     rests &&= head.state !== 'running' && head.outbox.length === 0 && head.check_at === undefined
-    tellLate(system, key.run_id, head, skew_ms)
+    await tellLate(system, key, head, skew_ms)
     rests = (await hasStopped(system, key, head, skew_ms)) && rests
   }
   for (const tenant of new Set([...runs.values()].map((key) => key.tenant))) {
@@ -33,14 +33,18 @@ async function hasStopped({ raw, machine, sim }: System, key: RunKey, head: Head
   const meta = await raw.meta(key)
   const execution = meta && (await machine.describe(meta.machine, key.run_id))
   if (execution?.status !== 'RUNNING') return true
-  const [end] = await raw.events(key, head.seq - 1, 1)
-  const since = Math.max(sim.calm_at, Date.parse(end?.at ?? ''))
+  const since = Math.max(sim.calm_at, await endedAt(raw, key, head))
   if (sim.scheduler.now() > since + 2 * skew_ms + 6 * CALL_MS)
     sim.violate(33, `${key.run_id}: its execution does not end`)
   return false
 }
 
 const CALL_MS = 1_000_000
+
+async function endedAt(raw: System['raw'], key: RunKey, head: Head): Promise<number> {
+  const [end] = await raw.events(key, head.seq - 1, 1)
+  return Date.parse(end?.at ?? '')
+}
 
 /**
  * 19: no lease outlives its run by a minute (and the sweep that finds it). One whose run never came lasts to its end;
@@ -62,7 +66,8 @@ async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: nu
   return held === 0
 }
 
-function tellLate({ sim }: System, run_id: string, head: Head, skew_ms: number): void {
+async function tellLate({ sim, raw }: System, key: RunKey, head: Head, skew_ms: number): Promise<void> {
+  const { run_id } = key
   const overdue = sim.scheduler.now() - 3 * SWEEP_MS - 2 * skew_ms
   if (head.state === 'running') {
     // Its deadline begins with its place among the active runs.
@@ -71,8 +76,11 @@ function tellLate({ sim }: System, run_id: string, head: Head, skew_ms: number):
     return
   }
   const late = head.outbox.filter(({ at }) => overdue > Math.max(sim.calm_at, Date.parse(at)) + GRACE_MS)
-  const isWatched = head.check_at !== undefined && overdue > Math.max(sim.calm_at, Date.parse(head.check_at)) + GRACE_MS
-  if (isWatched) sim.violate(16, `${run_id} has ended, and is still to be looked at: ${wordsOf(head)}`)
+  const { check_at } = head
+  const isWatched = check_at !== undefined && overdue > Math.max(sim.calm_at, Date.parse(check_at)) + GRACE_MS
+  // A child may be opened, and end, when its deadline is long over.
+  if (isWatched && overdue > (await endedAt(raw, key, head)) + GRACE_MS)
+    sim.violate(16, `${run_id} has ended, and is still to be looked at: ${wordsOf(head)}`)
   if (late.length > 0) sim.violate(16, `${run_id} still owes ${late.map(({ id }) => id).join(', ')}`)
 }
 
