@@ -46,7 +46,7 @@ export function check(
     // Both are there: without one there is a problem.
     return id === undefined || work === undefined ? [] : [{ ...block, id, work }]
   })
-  const { name = options.name, version, budget } = draft
+  const { name = options.name, version, budget, goal } = draft
   const told = { ...(version === undefined ? {} : { version }), ...(budget === undefined ? {} : { budget }) }
-  return { ...reading, sound: { name, ...told, inputs, undeclared, blocks: whole, wires, types } }
+  return { ...reading, sound: { name, ...told, goal, inputs, undeclared, blocks: whole, wires, types } }
 }

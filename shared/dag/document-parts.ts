@@ -8,7 +8,7 @@ import type { SECTIONS } from './sections.ts'
 export type Section = keyof typeof SECTIONS
 type Schema = Readonly<Record<string, Json>>
 
-const ref = (section: Section | 'check'): Schema => ({ $ref: `#/$defs/${section}` })
+const ref = (section: Section | 'check' | 'contract'): Schema => ({ $ref: `#/$defs/${section}` })
 const listOf = (items: Schema, maxItems: number): Schema => ({ type: 'array', items, maxItems })
 const NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}'
 const name: Schema = { type: 'string', pattern: `^${NAME}$` }
@@ -65,8 +65,15 @@ export const PARTS: Readonly<
       blocks: { ...listOf(ref('block'), LIMITS.blocks), minItems: 1 },
       edges: { type: 'array', items: ref('edge') },
       budget: ref('budget'),
+      completion: ref('completion'),
+      goal_contract: ref('contract'),
     },
     required: ['blocks'],
+  },
+  completion: { keys: { trust: ref('trust'), claim: output, blockers: output } },
+  trust: {
+    keys: { from: { anyOf: [output, { ...listOf(output, LIMITS.verifiers), minItems: 1 }] } },
+    required: ['from'],
   },
   run_input: { keys: { type: portType } },
   input: { keys: { type: portType, from: output } },

@@ -1,13 +1,12 @@
-import * as z from 'zod'
-import type { Json } from '../canonical.ts'
+import type * as z from 'zod'
 import { COMPOSITIONS, type Composition, PART_LIMITS } from '../gates/compositions.ts'
 import { gateOf, gateTypes } from '../gates/registry.ts'
+import { contractSchema } from '../goals/contract-schema.ts'
 import { HANDLERS } from '../handlers.ts'
+import { type Schema, schemaMembers } from '../schema-members.ts'
 import { PARTS, type Section } from './document-parts.ts'
 import { WORDS } from './document-words.ts'
 import { SECTIONS } from './sections.ts'
-
-type Schema = Readonly<Record<string, Json>>
 
 /**
  * JSON Schema (draft 2020-12) of a DAG document, for editors and other programs. It is made from the very sections the
@@ -20,7 +19,7 @@ export function documentSchema(): Schema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Sluice DAG document',
     ...document,
-    $defs: { ...sections, check: checkSchema() },
+    $defs: { ...sections, check: checkSchema(), contract: contractSchema() },
   }
 }
 
@@ -30,7 +29,7 @@ const SECTION_NAMES = Object.keys(SECTIONS) as Section[]
 function sectionSchema(name: Section): Schema {
   const words = WORDS[name]
   const parts: Readonly<Record<string, Schema>> = PARTS[name]?.keys ?? {}
-  const { properties, required } = schemaOf(SECTIONS[name])
+  const { properties, required } = schemaMembers(SECTIONS[name])
   const described = Object.entries(properties).map(([key, schema]): [string, Schema] => {
     return [key, { description: words.keys[key] ?? '', ...(parts[key] ?? schema) }]
   })
@@ -56,7 +55,7 @@ function handlerRules(): readonly Schema[] {
 function checkSchema(): Schema {
   const kinds = gateTypes().map((type): Schema => {
     const gate = gateOf(type)
-    const { properties, required } = gate === undefined ? NOTHING : schemaOf(gate.params)
+    const { properties, required } = gate === undefined ? NOTHING : schemaMembers(gate.params)
     return {
       title: type,
       description: gate?.summary ?? '',
@@ -71,6 +70,7 @@ function checkSchema(): Schema {
 
 // The keys of COMPOSITIONS are its names; Object.keys answers plain texts.
 const NAMES = Object.keys(COMPOSITIONS) as Composition[]
+const NOTHING = { properties: {}, required: [] }
 const NOT: Schema = { type: 'boolean', default: false, description: 'True: passes where it would fail.' }
 
 function compositionSchema(composition: Composition): Schema {
@@ -87,26 +87,6 @@ function compositionSchema(composition: Composition): Schema {
 }
 
 function objectSchema(schema: z.ZodType): Schema {
-  const { properties, required } = schemaOf(schema)
+  const { properties, required } = schemaMembers(schema)
   return { type: 'object', properties, required, additionalProperties: false }
-}
-
-interface Members {
-  readonly properties: Readonly<Record<string, Schema>>
-  readonly required: readonly string[]
-}
-
-const NOTHING: Members = { properties: {}, required: [] }
-
-/** What zod says of an object, without its bound for whole numbers and its words for "any JSON": no rules of ours. */
-function schemaOf(schema: z.ZodType): Members {
-  const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-  // JSON by construction.
-  const { properties = {}, required = [] } = JSON.parse(JSON.stringify(made, withoutNoise)) as Partial<Members>
-  return { properties, required }
-}
-
-function withoutNoise(key: string, value: unknown): unknown {
-  if (typeof value === 'object' && value !== null && '$ref' in value) return {}
-  return key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : value
 }

@@ -37,7 +37,24 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       entrypoints: 'Ids of blocks; no effect, the wires decide what comes first.',
       terminals: 'Ids of blocks; no effect, the wires decide what comes last.',
       budget: 'What a run may use of providers in all.',
+      completion: 'How a run is judged beyond its blocks: trust, quality and goal.',
+      goal_contract: 'What a run is to reach; the contract of a start request takes its place.',
     },
+  },
+  completion: {
+    section: 'How a run is judged when every block has ended (docs/goal-gates.md).',
+    keys: {
+      trust: 'Who says how far the evidence can be trusted. Without it the trust gate fails.',
+      quality: 'Rules for the evidence: standard, or ml for models besides. Default: standard.',
+      pivot: 'Who starts the next attempt after a goal that was not met: manual or auto. Default: manual.',
+      contract: 'Whether a run without a goal contract is refused. Default: optional.',
+      claim: 'BLOCK.OUTPUT that is the status the workers claim; the gates only make it worse. Default: SUCCESS.',
+      blockers: 'BLOCK.OUTPUT that lists what keeps the goal from being met; any entry blocks the run.',
+    },
+  },
+  trust: {
+    section: 'Verifiers of a run; the lowest score counts, and 80 of 100 pass.',
+    keys: { from: 'BLOCK.OUTPUT, or several: a number from 0 to 100, or a value with one as trust_score.' },
   },
   run_input: { section: 'One input of the run.', keys: PORT },
   input: {

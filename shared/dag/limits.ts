@@ -30,6 +30,8 @@ export const LIMITS = {
   /** Caps of a budget: larger ones cap nothing, and in millionths of a dollar must stay whole numbers. */
   budget_tokens: 1_000_000_000_000,
   budget_usd: 1_000_000_000,
+  /** Outputs whose trust scores one run is judged by. */
+  verifiers: 20,
   /** Errors answered at once. */
   errors: 100,
 } as const

@@ -11,6 +11,7 @@ export interface Sound {
   readonly name: string
   readonly version?: string
   readonly budget?: Dag['budget']
+  readonly goal: Pick<Dag, 'completion' | 'goal_contract'>
   readonly inputs: Ports
   readonly undeclared: Iterable<string>
   readonly blocks: readonly (BlockDraft & { readonly id: string; readonly work: Work })[]
@@ -29,9 +30,9 @@ export function normalise(sound: Sound): Dag {
   const into: Wire[][] = sound.blocks.map(() => [])
   for (const wire of sound.wires) into[wire.to.index]?.push(wire)
   const blocks = sound.blocks.map((block) => normalBlock(block, into[block.index] ?? [], sound.types))
-  const { name, version, budget } = sound
+  const { name, version, budget, goal } = sound
   const told = { ...(version === undefined ? {} : { version }), ...(budget === undefined ? {} : { budget }) }
-  return { name, ...told, inputs, blocks }
+  return { name, ...told, ...goal, inputs, blocks }
 }
 
 function runInput(port: PortDraft): Omit<RunInput, 'declared'> {

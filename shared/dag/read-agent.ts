@@ -15,7 +15,7 @@ export function readAgent(
   given: Json,
   path: Path,
 ): { readonly mode: 'ai'; readonly agent: Agent } | undefined {
-  const section = readSection(reading, SECTIONS.agent, given, path, 'agent')
+  const section = readSection(reading, SECTIONS.agent, given, path)
   if (section === undefined) return undefined
   const { provider, model, model_params = {} } = section
   const isNamed = provider !== undefined && model !== undefined

@@ -24,7 +24,7 @@ export function readApproval(
   { name, inputs }: Asking,
 ): ApprovalPolicy | undefined {
   if (given === undefined || given === false) return undefined
-  const section = given === true ? {} : readSection(reading, SECTIONS.approval, given, path, 'approval')
+  const section = given === true ? {} : readSection(reading, SECTIONS.approval, given, path)
   if (section === undefined || section.required === false) return undefined
   const { approvers, approver } = section
   const escalate = readEscalate(reading, section.escalate, [...path, 'escalate'])

@@ -48,7 +48,7 @@ type Settled =
 /** Reads one item of `blocks`, with the defaults of spec dag and decisions ("Block state, exactly"). */
 export function readBlock(reading: Reading, given: Json, index: number): BlockDraft | undefined {
   const path = ['blocks', index] as const
-  const section = readSection(reading, SECTIONS.block, given, path, 'block')
+  const section = readSection(reading, SECTIONS.block, given, path)
   if (section === undefined) return undefined
   if (section.block_dir !== undefined) warnFolder(reading, path)
   const id = readId(reading, section.id, [...path, 'id'])

@@ -38,7 +38,7 @@ function readRules(reading: Reading, given: Json | undefined, path: Path): reado
 }
 
 function readBounce(reading: Reading, given: Json, path: Path): Bounce | undefined {
-  const section = readSection(reading, SECTIONS.bounce, given, path, 'bounce')
+  const section = readSection(reading, SECTIONS.bounce, given, path)
   if (section === undefined) return undefined
   const { when_gate, max_bounces = 1, reason, feedback_from = 'gate_verdicts' } = section
   const route_to = readMember(reading, z.string(), section.route_to, [...path, 'route_to'])

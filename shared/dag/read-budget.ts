@@ -13,7 +13,7 @@ export function readBudget(
   given: Json | undefined,
   path: Path,
 ): BudgetCaps | undefined {
-  const read = given === undefined ? undefined : readSection(reading, SECTIONS[section], given, path, section)
+  const read = given === undefined ? undefined : readSection(reading, SECTIONS[section], given, path)
   if (read === undefined) return undefined
   const { tokens, usd } = read
   if (tokens === undefined && usd === undefined) refuseEmpty(reading, given, path)

@@ -17,7 +17,7 @@ export function readChild(
   path: Path,
   outputs: Ports,
 ): { readonly mode: 'dag'; readonly dag: ChildDag } | undefined {
-  const section = readSection(reading, SECTIONS.child, given, path, 'child')
+  const section = readSection(reading, SECTIONS.child, given, path)
   if (section?.name === undefined) return undefined
   const inputs = readNamed(reading, section.inputs, [...path, 'inputs'])
   const taken = readNamed(reading, section.outputs, [...path, 'outputs'])

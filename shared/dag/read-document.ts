@@ -1,8 +1,10 @@
 import type { Json } from '../canonical.ts'
+import { readOpenContract } from '../goals/open-contract.ts'
 import type { Dag } from './dag.ts'
 import { LIMITS } from './limits.ts'
 import { type BlockDraft, readBlock } from './read-block.ts'
 import { readBudget } from './read-budget.ts'
+import { readCompletion } from './read-completion.ts'
 import { type Ports, readPorts } from './read-ports.ts'
 import { readSection } from './read-section.ts'
 import { type Reading, readList } from './reading.ts'
@@ -20,13 +22,14 @@ export interface DocumentDraft {
   readonly byId: ReadonlyMap<string, BlockDraft>
   readonly edges: Json | undefined
   readonly budget?: Dag['budget']
+  readonly goal: Pick<Dag, 'completion' | 'goal_contract'>
   readonly entrypoints: readonly string[]
   readonly terminals: readonly string[]
 }
 
 /** Reads a document; `undefined` when there is nothing to go on with: no mapping, or more blocks than are read at all. */
 export function readDocument(reading: Reading, given: Json): DocumentDraft | undefined {
-  const section = readSection(reading, SECTIONS.document, given, [], 'document')
+  const section = readSection(reading, SECTIONS.document, given, [])
   if (section === undefined) return undefined
   const inputs = readPorts(reading, 'run_input', section.inputs, ['inputs'])
   checkDefaults(reading, inputs, (port) => port.type)
@@ -39,7 +42,23 @@ export function readDocument(reading: Reading, given: Json): DocumentDraft | und
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version: String(version) }),
   }
-  return { ...told, inputs, blocks, byId: indexBlocks(reading, blocks), edges, entrypoints, terminals }
+  const byId = indexBlocks(reading, blocks)
+  const completion = readCompletion(reading, section.completion, byId)
+  const goal = { ...(completion === undefined ? {} : { completion }), ...readContract(reading, section, inputs) }
+  return { ...told, inputs, blocks, byId, edges, entrypoints, terminals, goal }
+}
+
+/** One that is wrong in any way is a problem, never no contract. */
+function readContract(
+  { problems }: Reading,
+  { goal_contract: given }: { readonly goal_contract?: Json | undefined },
+  inputs: Ports,
+): Pick<Dag, 'goal_contract'> {
+  if (given === undefined) return {}
+  const declared = new Map([...inputs].map(([name, { type }]) => [name, type]))
+  const read = readOpenContract(given, ['goal_contract'], declared)
+  problems.push(...read.problems)
+  return read.contract === undefined ? {} : { goal_contract: read.contract }
 }
 
 /** It was looked at with its section. */

@@ -17,7 +17,7 @@ export function readEdge(
   given: Json,
   path: Path,
 ): readonly Wire[] {
-  const edge = readSection(reading, SECTIONS.edge, given, path, 'edge')
+  const edge = readSection(reading, SECTIONS.edge, given, path)
   if (edge === undefined) return []
   const from = edgeEnd(reading, byId, edge.from, [...path, 'from'])
   const to = edgeEnd(reading, byId, edge.to, [...path, 'to'])

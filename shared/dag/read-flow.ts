@@ -60,7 +60,7 @@ function refuseBeside({ problems }: Reading, block: Mappable, mode: 'approval' |
 }
 
 function readCache(reading: Reading, given: Json | undefined, path: Path): CachePolicy | undefined {
-  const section = given === undefined ? undefined : readSection(reading, SECTIONS.cache, given, path, 'cache')
+  const section = given === undefined ? undefined : readSection(reading, SECTIONS.cache, given, path)
   if (section?.max_age_sec === undefined) return undefined
   return { key: 'inputs', max_age_sec: section.max_age_sec }
 }

@@ -19,7 +19,7 @@ export function readForeach(
   path: Path,
   { ports, names }: { readonly ports: BlockPorts; readonly names: ReadonlySet<string> },
 ): Foreach | undefined {
-  const section = given === undefined ? undefined : readSection(reading, SECTIONS.foreach, given, path, 'foreach')
+  const section = given === undefined ? undefined : readSection(reading, SECTIONS.foreach, given, path)
   if (section === undefined) return undefined
   const items = readItems(reading, section.items, [...path, 'items'])
   const as = readAs(reading, section.as ?? 'item', [...path, 'as'], ports)

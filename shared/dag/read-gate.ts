@@ -33,7 +33,7 @@ export interface RoutingGate {
 /** One gate, its parameters parsed by its kind; none when something is wrong with it. */
 export function readGate(place: GatePlace, given: Json, path: Path): readonly GateUse[] {
   const { reading, phase, names, taken } = place
-  const section = readSection(reading, SECTIONS.gate, given, path, 'gate')
+  const section = readSection(reading, SECTIONS.gate, given, path)
   if (section === undefined) return []
   const { name, error } = section
   if (name !== undefined && taken.has(name)) {

@@ -15,7 +15,7 @@ export function readHandler(
   given: Json,
   path: Path,
 ): { readonly mode: 'deterministic'; readonly handler: string; readonly config: Mapping } | undefined {
-  const section = readSection(reading, SECTIONS.deterministic, given, path, 'deterministic')
+  const section = readSection(reading, SECTIONS.deterministic, given, path)
   if (section?.handler === undefined) return undefined
   const known = Object.entries(HANDLERS).find(([name]) => name === section.handler)
   if (known === undefined) {

@@ -43,7 +43,7 @@ export function readPorts(
 
 function readPort(reading: Reading, kind: 'run_input' | 'input' | 'output', given: Json, path: Path): PortDraft {
   if (typeof given === 'string') return { path, ...readType(reading, given, path) }
-  const section = readSection(reading, SECTIONS[kind], given, path, kind)
+  const section = readSection(reading, SECTIONS[kind], given, path)
   if (section === undefined) return { path, broken: true }
   const { type, ...rest } = section
   return { path, ...rest, ...(type === undefined ? { broken: false } : readType(reading, type, [...path, 'type'])) }

@@ -16,7 +16,7 @@ export function readResearch(
   given: Json,
   path: Path,
 ): { readonly mode: 'research'; readonly research: Research } | undefined {
-  const section = readSection(reading, SECTIONS.research, given, path, 'research')
+  const section = readSection(reading, SECTIONS.research, given, path)
   if (section?.topic === undefined) return undefined
   const { topic, hints, ...bounds } = section
   const read = readHints(reading, hints, [...path, 'hints'])

@@ -1,6 +1,5 @@
 import type { Json } from '../canonical.ts'
 import type { Agent, ApprovalPolicy, ChildDag, Research } from './dag.ts'
-import { isLater } from './not-yet.ts'
 import { readAgent } from './read-agent.ts'
 import { readChild } from './read-child.ts'
 import { readHandler } from './read-handler.ts'
@@ -29,7 +28,7 @@ const READERS = {
 } as const
 const MODES = [...Object.keys(READERS), 'approval']
 
-/** Reads the section its mode asks for; `undefined` when that is wrong, missing, or of a mode that comes later. */
+/** Reads the section its mode asks for; `undefined` when that is wrong or missing. */
 export function readWork(
   reading: Reading,
   block: Mapping,
@@ -37,7 +36,6 @@ export function readWork(
   { approval, outputs }: { readonly approval: ApprovalPolicy | undefined; readonly outputs: Ports },
 ): Work | undefined {
   const { mode = 'ai' } = block
-  if (isLater('block', 'mode', mode)) return undefined
   for (const section of SECTIONS_OF_MODES) if (mode !== section) refuseSection(reading, block, path, section)
   if (mode === 'approval') {
     if (approval !== undefined) return { mode, approval }

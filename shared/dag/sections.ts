@@ -32,6 +32,23 @@ export const SECTIONS = {
     entrypoints: z.array(z.string()).optional(),
     terminals: z.array(z.string()).optional(),
     budget: any,
+    completion: any,
+    goal_contract: any,
+  }),
+  completion: z.strictObject({
+    trust: any,
+    quality: z.enum(['standard', 'ml']).optional(),
+    pivot: z.enum(['manual', 'auto']).optional(),
+    contract: z.enum(['required', 'optional']).optional(),
+    claim: z.string().optional(),
+    blockers: z.string().optional(),
+  }),
+  /** Of `completion`: who says how far the evidence can be trusted. */
+  trust: z.strictObject({
+    from: z.union(
+      [z.string(), z.array(z.string()).min(1).max(LIMITS.verifiers)],
+      `it must be BLOCK.OUTPUT or a list of 1 to ${LIMITS.verifiers} of them`,
+    ),
   }),
   /** A run input, and an input port (which may also have `from`). */
   run_input: z.strictObject({ type: any, required: flag, default: any, description: text.optional() }),

@@ -1,4 +1,5 @@
 import type { Json } from '../canonical.ts'
+import type { CompletionSettings } from '../dag/completion.ts'
 import type { NewEvent, RunEvent } from './event.ts'
 import type { GoalAttempts } from './goal-attempts.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RestartMode, RunState } from './head.ts'
@@ -26,6 +27,16 @@ export interface ParentLink {
   readonly block_id: string
   readonly epoch: number
   readonly attempt: number
+}
+
+/** How a run is judged (spec goal-gates); without a contract the goal gate is skipped. */
+export interface RunGoal {
+  /** The frozen contract: object ref of its canonical JSON, and the sha256 of that. */
+  readonly contract_ref?: string
+  readonly contract_hash?: string
+  /** Whose contract it is. A request's goes before that of the document, which stays there to be read. */
+  readonly source?: 'request' | 'dag'
+  readonly completion: CompletionSettings
 }
 
 /** Written once with HEAD: what the run is pinned to. */
@@ -56,10 +67,14 @@ export interface Meta extends RunKey {
     readonly mode: RestartMode
     readonly feedback_ref: string
   }
+  /** The run whose goal it tries again, since that one ended PARTIAL; the text says what was missing, and what to change. */
+  readonly pivots?: { readonly run_id: string; readonly feedback_ref: string }
   /** The first run of its lineage; absent = it is no linked run. */
   readonly root?: string
   /** Absent = a DAG. A chain runs on a machine of its own; its document has no blocks (shared/research). */
   readonly kind?: 'research'
+  /** What its gates judge it by at its end, fixed at its start; absent = it ends as its blocks do. */
+  readonly goal?: RunGoal
   /** Of a research run: object ref of what was asked (shared/research/asked-intent.ts). */
   readonly intent_ref?: string
 }

@@ -566,9 +566,6 @@ const GATES: readonly Row[] = [
 ]
 
 const LATER: readonly Row[] = [
-  ...['goal_contract: {}', 'completion: {}'].map(
-    (line): Row => later(`${line.split(':')[0]}`, `▶${line}\nblocks:\n${SPEC}`),
-  ),
   later(
     'blocks[0].outputs.x',
     'blocks: [{ id: a, mode: approval, approval: true, inputs: { x: string }, outputs: { ▶x: string } }]',

@@ -5,6 +5,21 @@ export const FULL = {
   name: 'full',
   inputs: { goal: { type: 'string', default: 'x' }, n: 'number' },
   entrypoints: ['plan'],
+  completion: {
+    trust: { from: ['table.out', 'plan.rows'] },
+    quality: 'ml',
+    pivot: 'auto',
+    contract: 'required',
+    claim: 'plan.plan',
+    blockers: 'plan.rows',
+  },
+  goal_contract: {
+    goal_text: 'Good',
+    acceptance_criteria: [
+      { id: 'A', kind: 'metric_threshold', metric: 'm', op: '>=', target: { input: 'n' } },
+      { id: 'B', kind: 'artifact_exists', artifactPattern: '**/*.md' },
+    ],
+  },
   metadata: { by: 'x' },
   blocks: [
     {

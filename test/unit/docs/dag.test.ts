@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
+import { DEFAULT_COMPLETION } from '../../../shared/dag/completion.ts'
 import { type Block, PORT_TYPES } from '../../../shared/dag/dag.ts'
 import { OUTCOMES } from '../../../shared/dag/depends.ts'
 import { LIMITS } from '../../../shared/dag/limits.ts'
-import { isLater, laterKeys } from '../../../shared/dag/not-yet.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
 import { SECTIONS } from '../../../shared/dag/sections.ts'
 import { HANDLERS } from '../../../shared/handlers.ts'
@@ -33,6 +33,8 @@ describe('docs/dag.md', () => {
     ['Research', 'research'],
     ['Cache', 'cache'],
     ['Budget', 'budget'],
+    ['Completion', 'completion'],
+    ['Verifiers', 'trust'],
   ])('%s has exactly the keys this version reads', (heading, section) => {
     expect(keysBelow(heading).toSorted()).toEqual(Object.keys(SECTIONS[section].shape).sort())
   })
@@ -62,6 +64,7 @@ describe('docs/dag.md', () => {
       'Research',
       'Cache',
       'Budget',
+      'Completion',
     ]
     expect(wanted.filter((heading) => !shown.has(heading))).toEqual([])
   })
@@ -89,33 +92,15 @@ describe('docs/dag.md', () => {
     expect(shownDefaults('Foreach', foreach)).toEqual(foreach.map((key) => block.foreach?.[key]))
     const bounce = ['max_bounces', 'feedback_from'] as const
     expect(shownDefaults('Bounce', bounce)).toEqual(bounce.map((key) => block.on_gate_fail?.[0]?.[key]))
+    const completion = ['quality', 'pivot', 'contract'] as const
+    expect(shownDefaults('Completion', completion)).toEqual(completion.map((key) => DEFAULT_COMPLETION[key]))
   })
 
   test('Limits are those the checks hold', () => {
     const numbers = rowsBelow(TEXT, 'Limits').map(([, value = '']) => Number(value.match(/^\d+(?= ?\w*$)/)?.[0]))
     expect(numbers.filter((value) => !Number.isNaN(value))).toEqual(Object.values(LIMITS))
   })
-
-  test('Not supported yet has exactly what is refused by name', () => {
-    const sections = ['document']
-    const rows = new Map(
-      rowsBelow(TEXT, 'Not supported yet').map(([section = '', keys = '']) => [section, codesIn(keys)]),
-    )
-    expect([...rows.keys()]).toEqual(sections)
-    for (const [section, listed] of rows) {
-      const known = laterKeys(section)
-      const keys = listed.map((key) => key.split(':')[0] ?? '')
-      expect([...new Set(keys)].sort()).toEqual(known.toSorted())
-      for (const key of listed) expect([key, isRefused(section, key)]).toEqual([key, true])
-    }
-  })
 })
-
-/** `mode: dag` is refused for that value, `foreach` for every one. */
-function isRefused(section: string, entry: string): boolean {
-  const [key = '', value] = entry.split(': ')
-  return isLater(section, key, value === 'true' ? true : (value ?? 'anything'))
-}
 
 /** The heading an example stands under. */
 function headingOf(example: string): string {
