@@ -1,6 +1,7 @@
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { earlier, OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
+import type { EventData } from '../../shared/runs/event.ts'
 import { type Caps, runCaps, smallest } from '../../shared/runs/run-caps.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -26,6 +27,10 @@ export interface RunOrder {
   readonly root?: string
   /** The run whose place it takes. */
   readonly iterates?: NonNullable<Meta['iterates']>
+  /** The run whose goal it tries again. */
+  readonly pivots?: NonNullable<Meta['pivots']>
+  /** What its completion is judged by. */
+  readonly goal?: NonNullable<Meta['goal']>
   /** It waits for a place among the active runs: it owes no start yet. */
   readonly queued?: boolean
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
@@ -62,6 +67,7 @@ export async function createRun(
     blocks: dag.blocks.length,
     ...(parent === undefined ? {} : { parent: parent.link }),
     ...linksOf(order),
+    ...(order.goal === undefined ? {} : { goal: order.goal }),
     ...(research === undefined ? {} : { kind: 'research', intent_ref: research.intent_ref }),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
@@ -70,13 +76,14 @@ export async function createRun(
   return world.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
 }
 
-function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' | 'iterates'> {
-  const { continues, retry_of, root, iterates } = order
+function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' | 'iterates' | 'pivots'> {
+  const { continues, retry_of, root, iterates, pivots } = order
   return {
     ...(continues === undefined ? {} : { continues }),
     ...(retry_of === undefined ? {} : { retry_of }),
     ...(root === undefined ? {} : { root }),
     ...(iterates === undefined ? {} : { iterates }),
+    ...(pivots === undefined ? {} : { pivots }),
   }
 }
 
@@ -90,7 +97,7 @@ interface Bounds {
 }
 
 function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_at, now }: Bounds): NewRun {
-  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, continues, retry_of, iterates } = meta
+  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, goal } = meta
   const { max_parallel, deadline_sec } = options
   const started = {
     dag_name,
@@ -111,13 +118,25 @@ function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_a
       data: {
         ...started,
         ...(parent && { parent }),
-        ...(continues !== undefined && { continues }),
-        ...(retry_of && { retry_of: retry_of.run_id }),
-        ...(iterates && { iterates: iterates.run_id }),
+        ...linkNames(meta),
+        ...(goal && { goal: goalNames(goal) }),
       },
     },
     outbox: [{ id: 'start', at: created_at, kind: 'start_run' }],
   }
+}
+
+function linkNames({ continues, retry_of, iterates, pivots }: Meta): Partial<EventData<'run:started'>> {
+  return {
+    ...(continues !== undefined && { continues }),
+    ...(retry_of && { retry_of: retry_of.run_id }),
+    ...(iterates && { iterates: iterates.run_id }),
+    ...(pivots && { pivots: pivots.run_id }),
+  }
+}
+
+function goalNames({ contract_hash, source }: NonNullable<Meta['goal']>): EventData<'run:started'>['goal'] {
+  return { ...(contract_hash !== undefined && { contract_hash }), ...(source !== undefined && { source }) }
 }
 
 /** The store adds the start it owes when it is released. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { GoalEvaluatedSchema, RunEndedSchema } from './completion-events.ts'
 import { ASKED_ABOUT, RESTART_MODES } from './head.ts'
 
 /**
@@ -15,9 +16,6 @@ export type StoredValue = z.infer<typeof StoredValueSchema>
 
 const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
 
-/** Tokens, and money in millionths of a US dollar, of calls whose price was known. */
-const spent = z.strictObject({ tokens: count, usd_micros: count })
-
 /**
  * What calls of providers used that no block:output tells of: those of judges, of an attempt that failed before it had
  * an answer, and of one that was lost (there the estimate stands for it, whole in `tokens_in`).
@@ -25,17 +23,6 @@ const spent = z.strictObject({ tokens: count, usd_micros: count })
 const used = z.strictObject({ tokens_in: count, tokens_out: count, usd_micros: count.optional() })
 export type UsedByCalls = z.infer<typeof used>
 
-const runEnded = z.strictObject({
-  code: text,
-  reason: text,
-  block_id: text.optional(),
-  /** What the two gates made of it (seed 002), and the row of their table. */
-  final_status: z.enum(['SUCCESS', 'PARTIAL', 'BLOCKED', 'FAILED', 'ABORTED']).optional(),
-  row: count.optional(),
-  /** The linked run that goes on from here. */
-  next_run: text.optional(),
-  spent: spent.optional(),
-})
 /** One stage of the research chain (seed 001): `n` is its step, `ref` the state of the chain after it. */
 const research = z.strictObject({
   n: count,
@@ -75,15 +62,19 @@ const DATA = {
     retry_of: text.optional(),
     /** The run this one takes the place of, since somebody rejected what it asked. */
     iterates: text.optional(),
+    /** The run whose goal it tries again. */
+    pivots: text.optional(),
+    /** Its completion is judged, by the contract of this sha256 if there is one. */
+    goal: z.strictObject({ contract_hash: text.optional(), source: z.enum(['request', 'dag']).optional() }).optional(),
     /** It waits for a place among the active runs first. */
     queued: z.literal(true).optional(),
   }),
-  'run:completed': runEnded,
-  'run:partial': runEnded,
-  'run:blocked': runEnded,
-  'run:failed': runEnded,
-  'run:cancelled': runEnded,
-  'run:iterated': runEnded,
+  'run:completed': RunEndedSchema,
+  'run:partial': RunEndedSchema,
+  'run:blocked': RunEndedSchema,
+  'run:failed': RunEndedSchema,
+  'run:cancelled': RunEndedSchema,
+  'run:iterated': RunEndedSchema,
   'block:ready': z.strictObject({}),
   'block:started': z.strictObject({ inputs_hash: text, context_version: count, ...held }),
   'block:output': z.strictObject({
@@ -189,7 +180,7 @@ const DATA = {
     cap: count,
     wanted: count,
   }),
-  'goal:evaluated': z.strictObject({ status: text, met: count, total: count, row: count, attempt: count }),
+  'goal:evaluated': GoalEvaluatedSchema,
   'research:requested': research,
   'research:classified': research,
   'research:routed': research,
