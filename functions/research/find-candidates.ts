@@ -4,7 +4,7 @@ import type { SearchDescription } from '../../shared/research/describe-search.ts
 import { fitsSearch } from '../../shared/research/fits-search.ts'
 import { fuseEvidence } from '../../shared/research/fuse-evidence.ts'
 import type { World } from '../../shared/world.ts'
-import { findAround, findNamed } from './find-named.ts'
+import { findAround, findFollowed, findNamed } from './find-named.ts'
 import { type Found, foundHit } from './found-entity.ts'
 import { within } from './within.ts'
 
@@ -23,8 +23,8 @@ interface FoundCandidates {
 
 /**
  * The candidates of a description, and of nothing else, so that a search made again from its hints finds the same: what
- * the question names, what lies around the thing it starts at, what the words find, and what diffusion from both finds;
- * in a box or a stretch of time only what lies in it. A part that fails degrades the answer and stops no other.
+ * the question names, what the relations it names lead to from there, what lies around the thing it starts at, what the
+ * words find, and what diffusion from both finds; in a box or a stretch of time only what lies in it. A part that fails degrades the answer and stops no other.
  */
 export async function findCandidates(
   world: SearchWorld,
@@ -95,8 +95,9 @@ async function findAnywhere(
     const { hits } = await world.search.diffuse(tenant, { seeds, text, limit })
     return hits.map((hit) => foundHit(hit, { tier: '1', source: 'graph_diffusion' }))
   })
+  const followed = await part('the search along relations', () => findFollowed(world, tenant, named, search))
   // What is named leads to what is asked for, whatever it is itself.
-  return [named, around, lexical, diffused].map((found) =>
+  return [named, followed, around, lexical, diffused].map((found) =>
     found.filter(({ evidence, type }) => fitsSearch({ entity_id: evidence.entity_id, type }, search)),
   )
 }

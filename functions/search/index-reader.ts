@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../shared/errors.ts'
 import type {
   DiffusionQuery,
+  FollowQuery,
   LookupAnswer,
   SearchAnswer,
   SearchIndex,
@@ -10,6 +11,7 @@ import type {
 import { diffuseIn } from './diffuse-in.ts'
 import { filterSql } from './filter-sql.ts'
 import { findPassages } from './find-passages.ts'
+import { followIn } from './follow-in.ts'
 import { hitsOf, newestHits } from './hits.ts'
 import { type LoadedGraph, loadGraph } from './load-graph.ts'
 import { lookUp } from './look-up.ts'
@@ -22,6 +24,7 @@ export interface IndexReader {
   search(query: SearchQuery): SearchAnswer
   lookup(by: Parameters<SearchIndex['lookup']>[1], text: string): LookupAnswer
   diffuse(query: DiffusionQuery): SearchAnswer
+  follow(query: FollowQuery): SearchAnswer
   changed(): void
 }
 
@@ -63,9 +66,16 @@ export function indexReader(db: DatabaseSync): IndexReader {
     diffuse: (query) =>
       reading('walk the graph', () => {
         checkLimit(query.limit)
-        checkSeeds(query)
+        checkSeeds(query.seeds)
         known.graph ??= loadGraph(db)
         return { hits: diffuseIn(db, known.graph, query), ...state() }
+      }),
+    follow: (query) =>
+      reading('walk the graph', () => {
+        checkLimit(query.limit)
+        checkSeeds(query.seeds.map(() => ({ weight: 1 })))
+        known.graph ??= loadGraph(db)
+        return { hits: followIn(db, known.graph, query), ...state() }
       }),
     changed() {
       known = {}
@@ -79,7 +89,7 @@ function checkLimit(limit: number): void {
   throw new Fault('InvalidInput', 'bad_search', message)
 }
 
-function checkSeeds({ seeds }: DiffusionQuery): void {
+function checkSeeds(seeds: readonly { readonly weight: number }[]): void {
   const wrong = seeds.find(({ weight }) => !(weight > 0 && Number.isFinite(weight)))
   if (wrong === undefined && seeds.length <= 100) return
   const seen = wrong === undefined ? `it has ${seeds.length} seeds` : `a seed weighs ${wrong.weight}`

@@ -1,13 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type Adjacency, buildAdjacency } from '../../shared/graph/adjacency.ts'
+import { buildAdjacency } from '../../shared/graph/adjacency.ts'
+import type { TypedGraph } from '../../shared/graph/follow-relations.ts'
 
 /** The entity graph in memory: about 16 MB for 100,000 entities and 1,000,000 edges. */
-export interface LoadedGraph {
-  readonly adjacency: Adjacency
+export interface LoadedGraph extends TypedGraph {
   /** The node each number stands for, ascending. */
   readonly nodes: Uint32Array
   /** The predicate of each kind of edge; what comes after MOST_KINDS is of kind 0, which has none. */
   readonly predicates: readonly string[]
+  /** The type of each number in `types`; what comes after MOST_KINDS is of type 0, which has no name. */
+  readonly typeNames: readonly string[]
 }
 
 const MOST_KINDS = 65_536
@@ -17,10 +19,7 @@ const MOST_KINDS = 65_536
  * times faster than a row an edge.
  */
 export function loadGraph(db: DatabaseSync): LoadedGraph {
-  const nodes = Uint32Array.from(
-    db.prepare('SELECT node FROM entities WHERE hash IS NOT NULL ORDER BY node').all(),
-    ({ node }) => Number(node),
-  )
+  const { nodes, types, typeNames } = nodesOf(db)
   const { kindOf, predicates } = kindsOf(db)
   const most = Number(db.prepare('SELECT count(*) AS n FROM edges').get()?.n ?? 0)
   const [from, to, kinds] = [new Uint32Array(most), new Uint32Array(most), new Uint16Array(most)]
@@ -40,7 +39,19 @@ export function loadGraph(db: DatabaseSync): LoadedGraph {
     }
   }
   const edges = { from: from.subarray(0, kept), to: to.subarray(0, kept), kinds: kinds.subarray(0, kept) }
-  return { nodes, predicates, adjacency: buildAdjacency(nodes.length, edges) }
+  return { nodes, types, typeNames, predicates, adjacency: buildAdjacency(nodes.length, edges) }
+}
+
+function nodesOf(db: DatabaseSync): Pick<LoadedGraph, 'nodes' | 'types' | 'typeNames'> {
+  const rows = db.prepare('SELECT node, type FROM entities WHERE hash IS NOT NULL ORDER BY node').all()
+  const numbers = new Map([['', 0]])
+  const types = Uint16Array.from(rows, ({ type }) => {
+    const name = String(type ?? '').toLowerCase()
+    const known = numbers.get(name) ?? (numbers.size < MOST_KINDS ? numbers.size : 0)
+    if (known > 0) numbers.set(name, known)
+    return known
+  })
+  return { nodes: Uint32Array.from(rows, ({ node }) => Number(node)), types, typeNames: [...numbers.keys()] }
 }
 
 /** The place of a node among those of the graph, by halves. */

@@ -57,6 +57,7 @@ export function openSnapshotIndex(source: SnapshotSource): SearchIndex {
     search: async (tenant, query) => (await readerOf(tenant))?.search(query) ?? { hits: [] },
     lookup: async (tenant, by, text) => (await readerOf(tenant))?.lookup(by, text) ?? { entity_ids: [] },
     diffuse: async (tenant, query) => (await readerOf(tenant))?.diffuse(query) ?? { hits: [] },
+    follow: async (tenant, query) => (await readerOf(tenant))?.follow(query) ?? { hits: [] },
   }
 }
 

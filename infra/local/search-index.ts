@@ -61,6 +61,7 @@ export function openLocalIndex(folder: string, source: Omit<IndexSource, 'tenant
       search: (tenant, query) => ask(tenant, (reader) => reader.search(query)),
       lookup: (tenant, by, text) => ask(tenant, (reader) => reader.lookup(by, text)),
       diffuse: (tenant, query) => ask(tenant, (reader) => reader.diffuse(query)),
+      follow: (tenant, query) => ask(tenant, (reader) => reader.follow(query)),
     },
     indexing: {
       async publish(tenant) {

@@ -66,6 +66,15 @@ export interface DiffusionQuery {
   readonly limit: number
 }
 
+export interface FollowQuery {
+  /** Entities the question names; unknown ones are left out. At most 100. */
+  readonly seeds: readonly string[]
+  /** The question, whose words name relations by the last segment of their predicates. At most 4,000 characters are looked at. */
+  readonly text: string
+  /** 1 to 1,000. */
+  readonly limit: number
+}
+
 /**
  * The search index of each tenant. Suite: test/conformance/search-index-suite.ts. Locally fresh at once; on AWS within
  * about 10 s of a write, and `as_of` says how fresh. Opaque triples are not in it. Faults: InvalidInput bad_search,
@@ -77,4 +86,6 @@ export interface SearchIndex {
   lookup(tenant: string, by: 'label' | 'alias' | 'suffix', text: string): Promise<LookupAnswer>
   /** Personalised PageRank from the seeds; `score` is the part of a walker's time spent there. Seeds may be hits. */
   diffuse(tenant: string, query: DiffusionQuery): Promise<SearchAnswer>
+  /** What the relations a question names lead to from what it names (shared/graph/follow-relations.ts); each hit's score is 1. */
+  follow(tenant: string, query: FollowQuery): Promise<SearchAnswer>
 }

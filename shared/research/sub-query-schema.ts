@@ -18,5 +18,6 @@ export const SubQuerySchema: z.ZodType<SubQuery> = z.discriminatedUnion('kind', 
     west: z.number(),
     limit,
   }),
+  z.object({ kind: z.literal('relation_walk'), seeds: z.array(text), text, limit }),
   z.object({ kind: z.literal('graph_diffusion'), seeds: z.array(text), text, limit }),
 ])

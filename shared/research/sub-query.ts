@@ -21,12 +21,25 @@ export type SubQuery =
       readonly limit: number
     }
   | {
+      readonly kind: 'relation_walk'
+      readonly seeds: readonly string[]
+      /** What is asked: the relations it names are followed. */
+      readonly text: string
+      readonly limit: number
+    }
+  | {
       readonly kind: 'graph_diffusion'
       readonly seeds: readonly string[]
       /** What is asked: edges it names draw the walker. */
       readonly text: string
       readonly limit: number
     }
+
+/**
+ * Of what a question's relations lead to, in tier 0: below what it names itself (1), above its other neighbours (at most
+ * a half).
+ */
+export const FOLLOWED_SCORE = 0.9
 
 /** The tier and source its hits carry; embeddings, where a provider has them, add their own list to `lexical`. */
 export const ORIGINS: Readonly<
@@ -37,6 +50,7 @@ export const ORIGINS: Readonly<
   temporal_range: { tier: '0', source: 'temporal_range' },
   predicate_walk: { tier: '0', source: 'predicate_walk' },
   spatial: { tier: '0', source: 'spatial' },
+  relation_walk: { tier: '0', source: 'predicate_walk' },
   graph_diffusion: { tier: '1', source: 'graph_diffusion' },
 }
 

@@ -13,7 +13,12 @@ export function walkQueries(topic: string, seeds: readonly string[]): readonly S
       { kind: 'entity_state', entity_id },
       { kind: 'predicate_walk', entity_id, depth: DEPTH, limit: LIMIT },
     ]),
-    ...(seeds.length === 0 ? [] : [{ kind: 'graph_diffusion', seeds, text: topic, limit: LIMIT } as const]),
+    ...(seeds.length === 0
+      ? []
+      : ([
+          { kind: 'relation_walk', seeds, text: topic, limit: LIMIT },
+          { kind: 'graph_diffusion', seeds, text: topic, limit: LIMIT },
+        ] as const)),
   ])
 }
 

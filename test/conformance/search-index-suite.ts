@@ -260,6 +260,48 @@ export function searchIndexSuite(name: string, open: () => Promise<OpenedSearchI
       expect(near).not.toContain('coin')
     })
 
+    test('follows the relations a text names, from the last word to the first, in both directions', async () => {
+      const country = (name: string, borders: readonly string[], capital: string) =>
+        entity(name, {
+          type: 'Country',
+          triples: [
+            ...borders.map((other) => stated(name, 'geo.country.borders', idOf(other))),
+            stated(name, 'geo.country.capital', idOf(capital)),
+          ],
+        })
+      const cities = ['oslo', 'stockholm', 'helsinki', 'bergen']
+      const home: Readonly<Record<string, string>> = { oslo: 'norway', bergen: 'norway', stockholm: 'sweden' }
+      await put(
+        country('norway', ['sweden', 'finland'], 'oslo'),
+        country('sweden', ['norway', 'finland'], 'stockholm'),
+        country('finland', ['norway', 'sweden'], 'helsinki'),
+        country('denmark', ['sweden'], 'copenhagen'),
+        ...cities.map((name) =>
+          entity(name, { type: 'city', triples: [stated(name, 'geo.city.country', idOf(home[name] ?? 'finland'))] }),
+        ),
+      )
+      const led = async (text: string, ...seeds: string[]) => {
+        const { hits } = await index.follow('main', { seeds: seeds.map(idOf), text, limit: 10 })
+        expect(hits.every(({ score }) => score === 1)).toBe(true)
+        return hits.map(({ entity_id }) => entity_id.split('.').at(-1)).toSorted()
+      }
+      expect(await led('What is the capital of Norway?', 'norway')).toEqual(['oslo'])
+      expect(await led('the country whose capital is Oslo', 'oslo')).toEqual(['norway'])
+      expect(await led('the capital of the country that borders Denmark', 'denmark')).toEqual(['stockholm'])
+      expect(await led('countries that border the country whose capital is Oslo', 'oslo')).toEqual([
+        'finland',
+        'sweden',
+      ])
+      expect(await led('which country borders both', 'norway', 'denmark')).toEqual(['sweden'])
+      expect(await led('the capital of the country bordering both', 'norway', 'denmark')).toEqual(['stockholm'])
+      expect(await led('In which country is Bergen?', 'bergen')).toEqual(['norway'])
+      expect(await led('Which cities are in that country?', 'sweden')).toEqual(['stockholm'])
+      expect(await led('Who rules there?', 'norway')).toEqual([])
+      expect(await led('the capital of Atlantis', 'atlantis')).toEqual([])
+      const none = { seeds: [idOf('norway')], text: 'capital', limit: 0 }
+      await expect(index.follow('main', none)).rejects.toMatchObject({ code: 'bad_search' })
+    })
+
     test('follows what is put again and deleted, leaves nothing behind, and keeps tenants apart', async () => {
       await put(entity('a', { label: 'Walrus' }), place('b', ['a']))
       expect(await found('walrus')).toEqual(['a'])

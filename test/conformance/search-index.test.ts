@@ -46,6 +46,7 @@ searchIndexSuite('a file of one process', async () => {
       search: (...asked) => local.index.search(...asked),
       lookup: (...asked) => local.index.lookup(...asked),
       diffuse: (...asked) => local.index.diffuse(...asked),
+      follow: (...asked) => local.index.follow(...asked),
     },
     settle: async () => {},
     async lose() {

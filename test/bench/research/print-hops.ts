@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { findCandidates, type SearchWorld } from '../../../functions/research/find-candidates.ts'
-import { findNamed } from '../../../functions/research/find-named.ts'
+import { findFollowed, findNamed } from '../../../functions/research/find-named.ts'
 import { foundHit } from '../../../functions/research/found-entity.ts'
 import { atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
 import { readSources } from '../../../scripts/atlas/read-sources.ts'
@@ -25,6 +25,7 @@ type Finder = (world: SearchWorld, text: string) => Promise<readonly string[]>
 const FINDERS: Readonly<Record<string, Finder>> = {
   lexical: async ({ search }, text) => idsOf((await search.search(TENANT, { text, limit: TOP })).hits),
   diffusion: async (world, text) => idsOf(await diffused(world, text)),
+  relations: async (world, text) => idsOf((await followed(world, text)).map(({ evidence }) => evidence)),
   async fused(world, text) {
     const { hits } = await world.search.search(TENANT, { text, limit: LIMIT })
     return idsOf(
@@ -34,6 +35,7 @@ const FINDERS: Readonly<Record<string, Finder>> = {
           list: 1,
           ...foundHit(hit, { tier: '1', source: 'graph_diffusion' }),
         })),
+        ...(await followed(world, text)).map((found) => ({ list: 2, ...found })),
       ]),
     )
   },
@@ -47,6 +49,12 @@ async function diffused(world: SearchWorld, text: string) {
   const seeds = [...named.map(({ evidence }) => evidence.entity_id), ...idsOf(hits)]
   const weighted = seeds.map((entity_id, rank) => ({ entity_id, weight: named.length > 0 ? 1 : 1 / (rank + 1) }))
   return (await world.search.diffuse(TENANT, { seeds: weighted, text, limit: LIMIT })).hits
+}
+
+/** Along the relations the question names, from what it names. */
+async function followed(world: SearchWorld, text: string) {
+  const search = describeSearch(text, {})
+  return findFollowed(world, TENANT, await findNamed(world, TENANT, search), search)
 }
 
 function idsOf(found: readonly { readonly entity_id: string }[]): readonly string[] {

@@ -176,7 +176,7 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('graph', 'entity entities neighbours manifest changes', 'graph.read'),
   ...methods('graph', 'list', 'graph.list'),
   ...methods('graph', 'put addTriples delete dropChanges moveManifest', 'graph.write'),
-  ...methods('search', 'search lookup diffuse', 'search.read'),
+  ...methods('search', 'search lookup diffuse follow', 'search.read'),
   ...methods('indexing', 'publish keep', 'index.publish'),
   ...methods('machine', 'answer', 'machine.answer'),
   ...methods('machine', 'ensure', 'machine.ensure'),

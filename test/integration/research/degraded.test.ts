@@ -234,7 +234,7 @@ describe('what is searched', () => {
 
   test('an index that is away degrades the candidates; the router is told, and the graph still answers', async () => {
     const { place, model } = await withModel({ route: { action: 'decompose', args: { axes: ['x'], focus: 'Norway' } } })
-    fails(place, 'search', { search: away(), lookup: away(), diffuse: away() })
+    fails(place, 'search', { search: away(), lookup: away(), diffuse: away(), follow: away() })
     const asked = await place.ask({ topic: TOPIC, max_iterations: 1 })
     await degraded(place, asked, /the lexical search failed/)
     expect(model.prompts('route')[0]).toContain('The search was degraded, so take the candidates as advice only.')

@@ -56,6 +56,7 @@ describe('the extractive model', () => {
         { kind: 'lexical' },
         { kind: 'entity_state', entity_id: idOf('city', 'oslo') },
         { kind: 'predicate_walk', entity_id: idOf('city', 'oslo'), depth: 2 },
+        { kind: 'relation_walk', seeds: [idOf('city', 'oslo')] },
         { kind: 'graph_diffusion', seeds: [idOf('city', 'oslo')] },
       ],
     })

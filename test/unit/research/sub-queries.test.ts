@@ -82,6 +82,7 @@ describe('walkQueries()', () => {
       'predicate_walk',
       'entity_state',
       'predicate_walk',
+      'relation_walk',
       'graph_diffusion',
     ])
   })

@@ -1,0 +1,68 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { followRelations, type RelationWord } from '../../shared/graph/follow-relations.ts'
+import type { FollowQuery, SearchHit } from '../../shared/graph/search-index.ts'
+import { isStopWord, plainWord, searchWords } from '../../shared/graph/search-words.ts'
+import { scoredHits } from './hits.ts'
+import { type LoadedGraph, placeOf } from './load-graph.ts'
+
+const MOST_CHARACTERS = 4_000
+/** Words of a question that name a relation or a type; the last ones, which stand next to the names. */
+const MOST_WORDS = 8
+
+/** What the relations named in the text lead to from the seeds, in the order in which it was put. */
+export function followIn(
+  db: DatabaseSync,
+  graph: LoadedGraph,
+  { seeds, text, limit }: FollowQuery,
+): readonly SearchHit[] {
+  const words = relationWords(text, graph)
+  if (!words.some(({ kinds }) => kinds.size > 0)) return []
+  const find = db.prepare('SELECT node FROM entities WHERE entity_id = ? AND hash IS NOT NULL')
+  const places = seeds.flatMap((entity_id) => {
+    const row = find.get(entity_id)
+    const place = row === undefined ? undefined : placeOf(graph.nodes, Number(row.node))
+    return place === undefined ? [] : [place]
+  })
+  const found = followRelations(graph, places, words).slice(0, limit)
+  return scoredHits(
+    db,
+    found.map((place) => ({ node: graph.nodes[place] ?? 0, score: 1 })),
+  )
+}
+
+/** In the order of the text. A predicate or type of several words is named where all of them are, by its last. */
+function relationWords(text: string, { predicates, typeNames }: LoadedGraph): readonly RelationWord[] {
+  const stems = stemsOf(text.slice(0, MOST_CHARACTERS))
+  const kinds = namedBy(
+    stems,
+    predicates.map((predicate) => predicate.split('.').at(-1) ?? ''),
+  )
+  const types = namedBy(stems, typeNames)
+  const nothing: ReadonlySet<number> = new Set()
+  return stems
+    .flatMap((stem) =>
+      kinds.has(stem) || types.has(stem)
+        ? [{ kinds: kinds.get(stem) ?? nothing, types: types.get(stem) ?? nothing }]
+        : [],
+    )
+    .slice(-MOST_WORDS)
+}
+
+/** Places of the names that are in a text, by their last word. */
+function namedBy(stems: readonly string[], names: readonly string[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const said = new Set(stems)
+  const named = new Map<string, Set<number>>()
+  for (const [at, name] of names.entries()) {
+    const words = stemsOf(name.replaceAll(/[_-]/g, ' '))
+    const last = words.at(-1)
+    if (last === undefined || !words.every((word) => said.has(word))) continue
+    named.set(last, (named.get(last) ?? new Set()).add(at))
+  }
+  return named
+}
+
+function stemsOf(text: string): readonly string[] {
+  return searchWords(text).flatMap(({ stem, start, end }) =>
+    isStopWord(plainWord(text.slice(start, end))) ? [] : [stem],
+  )
+}
