@@ -80,6 +80,12 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   },
   { name: 'settle', file: 'runs/settle.ts', placeholder: 'Settle', ports: ['runs', 'objects', 'outbox'] },
   {
+    name: 'decide-completion',
+    file: 'goals/decide-completion.ts',
+    placeholder: 'DecideCompletion',
+    ports: ['runs', 'objects'],
+  },
+  {
     name: 'nl-classify',
     file: 'research/nl-classify.ts',
     placeholder: 'NlClassify',
@@ -119,6 +125,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     file: 'runs/retry-run.ts',
     ports: ['runs', 'objects', 'machine', 'outbox', 'providers'],
   },
+  { name: 'pivot-run', file: 'runs/pivot-run.ts', ports: ['runs', 'objects', 'outbox'] },
   {
     name: 'index-graph',
     file: 'graph/index-graph.ts',
@@ -158,6 +165,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'replay-run', file: 'api/replay-run.ts', ports: ['runs'] },
   { name: 'record-run', file: 'api/record-run.ts', ports: ['runs', 'objects'] },
   { name: 'diff-runs', file: 'api/diff-runs.ts', ports: ['runs', 'objects'] },
+  { name: 'get-goal', file: 'api/get-goal.ts', ports: ['runs', 'objects'] },
   { name: 'verify-run', file: 'api/verify-run.ts', ports: ['runs', 'objects', 'machine', 'isolate'] },
   { name: 'stream-events', file: 'api/stream-events.ts', ports: ['runs', 'waker'] },
   { name: 'get-outputs', file: 'api/get-outputs.ts', ports: ['runs', 'objects'] },
@@ -220,6 +228,8 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'POST', path: `${RUN}/approvals`, name: 'decide-approval' },
   { method: 'POST', path: `${RUN}/stop`, name: 'stop-run' },
   { method: 'POST', path: `${RUN}/retry`, name: 'retry-run' },
+  { method: 'GET', path: `${RUN}/goal`, name: 'get-goal' },
+  { method: 'POST', path: `${RUN}/pivot`, name: 'pivot-run' },
   { method: 'POST', path: '/api/research', name: 'start-research' },
   { method: 'GET', path: '/api/research/{run_id}', name: 'get-research' },
   { method: 'PUT', path: '/api/graph/entities', name: 'put-entities' },

@@ -4,7 +4,7 @@ import type { BlockCall } from './block-call.ts'
 
 /**
  * The verdicts that sent this block back into its present epoch: every attempt there is told of them. In the first one
- * of a run that takes the place of another, a model is told why somebody rejected that.
+ * of a run that comes after another, a model is told why somebody rejected that, or what it missed of its goal.
  */
 export async function bounceFeedback({
   world,
@@ -15,8 +15,9 @@ export async function bounceFeedback({
   block,
   epoch,
 }: BlockCall): Promise<readonly string[]> {
-  if (epoch === 0 && block.mode === 'ai' && meta.iterates !== undefined) {
-    return [Buffer.from(await readOwn(world, run.tenant, meta.iterates.feedback_ref)).toString('utf8')]
+  const before = meta.iterates ?? meta.pivots
+  if (epoch === 0 && block.mode === 'ai' && before !== undefined) {
+    return [Buffer.from(await readOwn(world, run.tenant, before.feedback_ref)).toString('utf8')]
   }
   if (module === undefined || epoch === 0) return []
   const lines = new Set<string>()

@@ -16,7 +16,17 @@ type EnterWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'ids' | 
 export interface Entry
   extends Pick<
     RunOrder,
-    'dag' | 'dag_hash' | 'context' | 'overrides' | 'continues' | 'retry_of' | 'root' | 'caps' | 'research'
+    | 'dag'
+    | 'dag_hash'
+    | 'context'
+    | 'overrides'
+    | 'continues'
+    | 'retry_of'
+    | 'root'
+    | 'caps'
+    | 'research'
+    | 'pivots'
+    | 'goal'
   > {
   /** As a function: made only for a run that is let in. */
   readonly machine: string | (() => Promise<string>)

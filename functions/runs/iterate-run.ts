@@ -10,7 +10,7 @@ import { iteratedContext } from './iterated-context.ts'
 
 /**
  * Ends the run as iterated and names the run of the same pinned document that takes its place: that one is made first,
- * asleep (queued, and in no queue), and woken when this one gives back its own place (settle-iteration.ts). Whoever
+ * asleep (queued, and in no queue), and woken when this one gives back its own place (settle-successor.ts). Whoever
  * repeats this makes the same run. Answers why not, in words; undefined = this run has ended.
  */
 export async function iterateRun(call: BlockCall, iteration: Iteration): Promise<string | undefined> {

@@ -8,7 +8,7 @@ import { endIfStalled } from './end-if-stalled.ts'
 import { fillPlaces } from './fill-places.ts'
 import { givePlace } from './keep-places.ts'
 import { reconcileRun } from './reconcile-run.ts'
-import { settleIteration } from './settle-iteration.ts'
+import { predecessorOf, settleSuccessor } from './settle-successor.ts'
 
 /**
  * One look of the sweep at a live run: expires its approvals or reminds people of them, ends it when it is overdue or stalled, fails it when its
@@ -30,12 +30,12 @@ export async function lookAtRun(
   return now === undefined ? undefined : endIfStalled(world, run, now)
 }
 
-/** Its start may have died before it stood in the queue; one that takes the place of another run waits for its end. */
+/** Its start may have died before it stood in the queue; one that comes after another run waits for its end. */
 async function keepQueued(world: World, run: RunKey): Promise<undefined> {
   const { runs } = world
   const meta = await runs.meta(run)
-  if (meta?.iterates !== undefined) {
-    await settleIteration(world, meta)
+  if (meta !== undefined && predecessorOf(meta) !== undefined) {
+    await settleSuccessor(world, meta)
     await fillPlaces(world, run.tenant)
     return undefined
   }

@@ -169,6 +169,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'outbox.nudge',
     'runs.dequeue',
   ],
+  'pivot-run': ['runs.read', 'runs.write', 'runs.count', 'objects.get', 'objects.put', 'outbox.nudge', 'runs.dequeue'],
   'index-graph': [
     'runs.read',
     'runs.write',
@@ -196,6 +197,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'list-runs': ['runs.list'],
   'get-run': ['runs.read', 'objects.get'],
   'diff-runs': ['runs.read', 'objects.get'],
+  'get-goal': ['runs.read', 'objects.get'],
   'get-run-graph': ['runs.read', 'objects.get'],
   'get-outputs': ['runs.read', 'runs.write', 'objects.get'],
   'replay-run': ['runs.read'],

@@ -1,4 +1,5 @@
 import { CONTROL_ROUTES } from './control-routes.ts'
+import { GOAL_ROUTES } from './goal-routes.ts'
 import { LINEAGE_ROUTES } from './lineage-routes.ts'
 import { PLAN_ROUTES } from './plan-routes.ts'
 import { RECORD_RUN } from './record-run.ts'
@@ -19,4 +20,5 @@ export const DAG_SCHEMAS = {
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,
   ...LINEAGE_ROUTES,
+  ...GOAL_ROUTES,
 } as const

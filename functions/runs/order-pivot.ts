@@ -1,0 +1,67 @@
+import type { PivotRunBody } from '../../shared/api/goal-routes.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Completion } from '../../shared/goals/completion.ts'
+import type { Head } from '../../shared/runs/head.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { World } from '../../shared/world.ts'
+import { readEvaluation } from '../goals/read-evaluation.ts'
+import { checkValues } from './check-values.ts'
+import type { Entry } from './enter-run.ts'
+import { pivotedRun } from './pivoted-run.ts'
+import { type Pinned, readPinned } from './read-pinned.ts'
+
+/**
+ * What a pivot of a run starts, checked. Faults: Conflict run_not_ended, run_is_child, run_is_research, no_goal,
+ * not_to_pivot; those of values of a start.
+ */
+export async function orderPivot(
+  world: Pick<World, 'runs' | 'objects'>,
+  { run, head, body }: { readonly run: RunKey; readonly head: Head; readonly body: PivotRunBody },
+): Promise<Omit<Entry, 'route' | 'key' | 'body'>> {
+  const pinned = await readPinned(world, run)
+  refuseKind(run, head, pinned)
+  const judged = await readEvaluation(world, run)
+  const why = whyNot(head, judged?.evaluation.completion)
+  if (judged === undefined || why !== undefined) {
+    const message = `Cannot pivot run "${run.run_id}": ${why}. Only a run that ended partial with criteria its next attempt may still meet is tried again.`
+    throw new Fault('Conflict', 'not_to_pivot', message, { facts: { run_id: run.run_id } })
+  }
+  const { inputs, feedback } = body
+  const { context, ...next } = await pivotedRun(world, run, pinned, judged.evaluation, feedback)
+  const values = inputs === undefined ? {} : { inputs }
+  return { ...next, context: checkValues(next.dag, { ...values, overrides: next.overrides }, context) }
+}
+
+function refuseKind({ run_id }: RunKey, head: Head, { meta }: Pinned): void {
+  const refusal = kindRefusal(head, meta)
+  if (refusal === undefined) return
+  const [code, words] = refusal
+  throw new Fault('Conflict', code, `Cannot pivot run "${run_id}": ${words}`, { facts: { run_id } })
+}
+
+function kindRefusal(head: Head, { kind, parent, goal }: Pinned['meta']): readonly [string, string] | undefined {
+  if (head.state === 'running')
+    return ['run_not_ended', 'it has not ended. Wait for it with `sluice run watch`, or stop it.']
+  if (kind === 'research')
+    return ['run_is_research', 'it answers a question, and has no goal. Ask again with POST /api/research.']
+  if (parent !== undefined) {
+    const words = `it is the child of a block of run "${parent.run_id}", which alone waits for it. Retry or pivot that one.`
+    return ['run_is_child', words]
+  }
+  if (goal !== undefined) return undefined
+  return ['no_goal', 'it has no goal: neither a goal contract nor `completion`. `sluice run retry` starts it again.']
+}
+
+function whyNot({ state }: Head, judged: Completion | undefined): string | undefined {
+  if (judged === undefined) return `it ended ${state}, before its completion was judged`
+  const { final_status, row, pivot, action } = judged
+  const ended = `it ended ${state} (${final_status}, ${row})`
+  if (state !== 'partial') return ended
+  return pivot.shouldPivot ? undefined : `${ended}, and what it needs is ${NEEDED[action] ?? 'no other attempt'}`
+}
+
+/** What a partial end asks for that is no pivot. */
+const NEEDED: Readonly<Partial<Record<Completion['action'], string>>> = {
+  rework_trust: 'evidence that can be trusted: mend that and retry it',
+  fix_quality: 'findings that are well-formed: mend those and retry it',
+}

@@ -1,0 +1,101 @@
+import type { GoalAnswer } from '../api/goal-routes.ts'
+import type { EventData, RunEvent } from '../runs/event.ts'
+import type { StoredGoalAttempt } from '../runs/goal-attempts.ts'
+import type { RunLink } from '../runs/lineage.ts'
+import type { RunGoal } from '../runs/run-store.ts'
+import { criterionKind } from './criteria/registry.ts'
+import { DEFAULT_MAX_ATTEMPTS, type GoalContract } from './goal-contract.ts'
+import type { GoalEvaluation } from './goal-evaluation.ts'
+import { goalSnapshot, type LastGoalAttempt } from './goal-snapshot.ts'
+
+interface GoalParts {
+  readonly run_id: string
+  readonly state: GoalAnswer['state']
+  readonly goal: RunGoal
+  readonly contract: GoalContract | undefined
+  readonly judged: { readonly event: Pick<RunEvent, 'at'>; readonly evaluation: GoalEvaluation } | undefined
+  /** Of its lineage. */
+  readonly attempts: readonly StoredGoalAttempt[]
+  readonly lineage: readonly RunLink[]
+  /** The event that ended it. */
+  readonly end: RunEvent | undefined
+}
+
+/** What GET run/goal answers. */
+export function viewGoal(parts: GoalParts): GoalAnswer {
+  const { run_id, state, goal, attempts } = parts
+  const { contract_hash = null, source = null } = goal
+  return {
+    ...{ run_id, state, contract_hash, contract_from: source },
+    ...(parts.judged === undefined ? pending(parts) : snapshot(parts, parts.judged)),
+    attempts: attempts.map(viewAttempt),
+  }
+}
+
+function snapshot(
+  parts: GoalParts,
+  { event, evaluation }: NonNullable<GoalParts['judged']>,
+): Omit<GoalAnswer, 'run_id' | 'state' | 'contract_hash' | 'contract_from' | 'attempts'> {
+  const { run_id, contract, attempts } = parts
+  const { completion, goal } = evaluation
+  const own: LastGoalAttempt = {
+    attemptNumber: completion.pivot.attemptNumber,
+    run_id,
+    at: event.at,
+    status: completion.final_status,
+    metCount: goal.metCount,
+    totalCount: goal.totalCount,
+  }
+  const last = newest([...attempts.map(viewAttempt), own])
+  const { pivot, ...rest } = goalSnapshot(evaluation, contract?.goal_text ?? null, last)
+  const { warnings } = completion
+  return { ...rest, warnings, pivot: { mode: parts.goal.completion.pivot, ...pivot, ...nextOf(parts) } }
+}
+
+/** What is wanted, and nothing is known of yet; a run that was never judged ended as it ended. */
+function pending({
+  run_id,
+  contract,
+  attempts,
+  end,
+}: GoalParts): Omit<GoalAnswer, 'run_id' | 'state' | 'contract_hash' | 'contract_from' | 'attempts'> {
+  const criteria = contract?.acceptance_criteria ?? []
+  const noted = attempts.find((one) => one.run_id === run_id)
+  return {
+    goal_text: contract?.goal_text ?? null,
+    criteriaCount: criteria.length,
+    metCount: 0,
+    attemptNumber: noted?.n ?? attempts.length + 1,
+    maxAttempts: contract?.max_goal_attempts ?? DEFAULT_MAX_ATTEMPTS,
+    criteria: criteria.map((criterion) => {
+      const { id, kind } = criterion
+      const known = criterionKind(kind)
+      const target = known?.target(known.schema.parse(criterion)) ?? null
+      return { id, kind, status: 'PENDING', actual: null, target, message: 'it is not judged yet', source: null }
+    }),
+    ...{ trust: null, quality: null, row: null, pivot: null, warnings: [] },
+    final_status: endOf(end)?.final_status ?? null,
+    lastGoalAttempt: newest(attempts.map(viewAttempt)),
+  }
+}
+
+function endOf(end: RunEvent | undefined): EventData<'run:completed'> | undefined {
+  return end?.type.startsWith('run:') && end.type !== 'run:started'
+    ? (end.data as EventData<'run:completed'>)
+    : undefined
+}
+
+function nextOf({ run_id, lineage, end }: GoalParts): { readonly next_run?: string } {
+  const made = lineage.find(({ kind, from }) => kind === 'pivot' && from === run_id)
+  const next_run = endOf(end)?.next_run ?? made?.run_id
+  return next_run === undefined ? {} : { next_run }
+}
+
+function viewAttempt({ n, run_id, at, status, metCount, totalCount }: StoredGoalAttempt): LastGoalAttempt {
+  return { attemptNumber: n, run_id, at, status, metCount, totalCount }
+}
+
+/** An attempt the limit blocks is noted by its evaluation alone, and has the number of the last or one more. */
+function newest(attempts: readonly LastGoalAttempt[]): LastGoalAttempt | null {
+  return attempts.toSorted((a, b) => (a.at < b.at ? -1 : 1)).at(-1) ?? null
+}
