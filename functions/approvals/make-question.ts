@@ -27,7 +27,7 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   if (pre.refusal !== undefined || !pre.composed.passed) return undefined
   for (const event of pre.events) putBack(call.meter, costOf(event))
   const open = { attempt, values, inputs_hash: sha256(canonicalJson(values)) }
-  if ((await takenOver(call, open)) !== undefined) return undefined
+  if ((await takenOver(call, open)) !== undefined || call.meter.refusal !== undefined) return undefined
   const question = await describeQuestion(call, policy, values)
   const inputs_ref = await storeInputs(call, inputs)
   return { id, block: block.index, block_id: block.id, ...question, inputs_ref, ...terms(world, policy) }

@@ -45,6 +45,8 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     if (pre.refusal !== undefined) return { ...inputs, hash, pre, failure: failureOf(call, pre.refusal) }
     if (!pre.composed.passed) return { ...inputs, hash, pre, failure: gateFailure('pre', pre) }
     const taken = await takenOver(call, { attempt, inputs_hash: hash, values: inputs.values })
+    const { refusal } = call.meter
+    if (refusal !== undefined) return { ...inputs, hash, pre, failure: failureOf(call, refusal) }
     return { ...inputs, hash, pre, ...(taken === undefined ? {} : { taken }) }
   } catch (error) {
     // Nothing is claimed yet: a store that is away for a moment is the machine's own retry, not a try of the block.

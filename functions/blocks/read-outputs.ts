@@ -4,6 +4,7 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import type { BlockCall } from './block-call.ts'
+import { freshItems } from './fresh-items.ts'
 import { recoverProjection } from './recover-projection.ts'
 
 /**
@@ -31,11 +32,7 @@ export async function readProjections(
 export async function readOwnProjection(call: BlockCall, lane: number): Promise<BlockProjection | undefined> {
   const { world, run, block, item } = call
   if (item === undefined) return (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
-  const [seen] = await world.runs.itemProjections(run, block.index, [item])
-  if (seen !== undefined && seen.ordinal >= lane) return seen
-  const recovered = await recoverProjection(world, run, { block: block.index, item }, lane)
-  await world.runs.putProjection(run, recovered)
-  return recovered
+  return (await freshItems(world, run, block.index, new Map([[item, lane]]))).get(item)
 }
 
 /** The value of each port, parsed from its stored JSON text. */

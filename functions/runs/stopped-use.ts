@@ -1,10 +1,14 @@
+import type { Block } from '../../shared/dag/dag.ts'
 import { opensChild } from '../../shared/dag/opens-child.ts'
 import { NOTHING, plus } from '../../shared/runs/amounts.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
+import { laneOwner } from '../../shared/runs/lane-key.ts'
+import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
+import { freshItems } from '../blocks/fresh-items.ts'
 import { settled } from '../blocks/record-events.ts'
 import type { BlockStop, StopWorld } from './block-stop-append.ts'
 
@@ -36,9 +40,16 @@ async function useOf(world: StopWorld, { run, block }: BlockStop, head: Head, cl
   if (opensChild(block.mode))
     return { reserved, spent: await childUse(world, run, head.children[String(block.index)], claimed) }
   if (items === undefined) return { reserved, spent: reserved }
-  const working = (await world.runs.itemProjections(run, block.index)).filter(({ state }) => state === 'running')
-  const all = working.reduce((sum, item) => plus(sum, item.reserved ?? NOTHING), reserved)
+  const working = await freshItems(world, run, block.index, workingItems(block, head))
+  const all = [...working.values()].reduce((sum, item) => plus(sum, item.reserved ?? NOTHING), reserved)
   return { reserved: all, spent: all }
+}
+
+/** Lanes of its items that have not ended. */
+function workingItems(block: Block, { lanes }: Head): ReadonlyMap<number, number> {
+  const all = Object.entries(lanes).map(([lane, at]) => ({ ...laneOwner(lane), at }))
+  const own = all.filter(({ block: of, at }) => of === block.index && readOrdinal(at).outcome === undefined)
+  return new Map(own.flatMap(({ item, at }) => (item === undefined ? [] : [[item, at] as const])))
 }
 
 /** A child that is stopped with its block has spent what it has committed by now, at the most. */

@@ -159,6 +159,33 @@ describe('a block that is stopped', () => {
     expect(spent_tokens).toBeLessThanOrEqual(committed_tokens)
   })
 
+  test('while the record of an item is on its way: what that item had reserved is settled once (simulated seed 500264)', async () => {
+    let asked = 0
+    const never = new Promise<string>(() => undefined)
+    const place = await openTestPlace({ providers: { held: provider(() => (asked++ === 0 ? never : 'done')) } })
+    places.push(place)
+    const { world } = place.place
+    const id = await place.start({
+      budget: { tokens: 100_000 },
+      blocks: [
+        block('a', 'held', {
+          foreach: { items: [1], as: 'n' },
+          timeout_ms: 1_000,
+          retry: { max_attempts: 3, delay_ms: 60_000, backoff: 'none', jitter: 'none' },
+        }),
+      ],
+    })
+    const run = { tenant: 'main', run_id: id }
+    await place.until(id, ({ type, item }) => type === 'budget:reserved' && item === 0)
+    const before = await world.runs.itemProjections(run, 0)
+    await place.until(id, ({ type, item }) => type === 'block:retrying' && item === 0)
+    // The item's projection as it was before it was sent to wait.
+    const runs = { ...world.runs, itemProjections: async () => before }
+    await stopBlock({ ...world, runs }, run, principalOf('main'), { block_id: 'a' })
+    const { committed_tokens = 0, spent_tokens = 0 } = (await world.runs.head(run))?.budget ?? {}
+    expect(spent_tokens).toBeLessThanOrEqual(committed_tokens)
+  })
+
   test('with items at work: all their calls are hung up, and their slots are free again', async () => {
     const { place, aborted } = await open()
     const each = block('a', 'slow', { foreach: { items: [1, 2, 3, 4], as: 'n', max_concurrency: 3 } })
