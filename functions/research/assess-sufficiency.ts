@@ -1,6 +1,9 @@
+import { canonicalJson } from '../../shared/canonical.ts'
 import { assessByDefault } from '../../shared/research/assess-by-default.ts'
 import type { AssessmentOutput } from '../../shared/research/assessment-output.ts'
+import type { ChainState } from '../../shared/research/chain-state.ts'
 import { afterAssessment } from '../../shared/research/next-stage.ts'
+import type { SubQuery } from '../../shared/research/sub-query.ts'
 import { refinedQueries } from '../../shared/research/walk-queries.ts'
 import { askAssessor } from './ask-assessor.ts'
 import { stageHandler } from './run-stage.ts'
@@ -30,13 +33,26 @@ async function assess(call: StageCall): Promise<StageOutcome> {
 
 function follow({ state }: StageCall, assessment: AssessmentOutput, why: string | undefined): StageOutcome {
   const { sufficient, rationale, refined_queries = [] } = assessment
-  const rounds = Math.min(state.intent.max_iterations, MOST_ROUNDS)
-  const { stage, counters, degraded_reason } = afterAssessment(sufficient, state.counters, rounds)
-  const refined = refined_queries.length > 0 ? refined_queries : [state.topic]
+  const max_iterations = Math.min(state.intent.max_iterations, MOST_ROUNDS)
+  const queries = newQueries(refinedQueries(refined_queries.length > 0 ? refined_queries : [state.topic]), state)
+  const bounds = { max_iterations, repeats: queries.length === 0 }
+  const { stage, counters, degraded_reason } = afterAssessment(sufficient, state.counters, bounds)
   return {
-    change: { assessment, counters, queries: stage === 'execute_subqueries' ? [...refinedQueries(refined)] : [] },
+    change: { assessment, counters, queries: stage === 'execute_subqueries' ? [...queries] : [] },
     next: stage,
     degraded: [why, degraded_reason],
     said: { sufficient, ...(rationale === undefined ? {} : { rationale }), found: state.evidence.length },
   }
+}
+
+/** Those that did not run: the same again finds the same, and would count twice in the fusion. */
+function newQueries(asked: readonly SubQuery[], { sub_queries }: ChainState): readonly SubQuery[] {
+  const ran = new Set(sub_queries.map(contentOf))
+  return asked.filter((query) => !ran.has(contentOf(query)))
+}
+
+/** Case and blanks change nothing of what a text finds, and a limit little. */
+function contentOf(query: SubQuery): string {
+  if (query.kind !== 'lexical') return canonicalJson(query)
+  return query.text.toLowerCase().split(/\s+/).join(' ').trim()
 }

@@ -43,8 +43,8 @@ export async function applyChanges(db: DatabaseSync, source: IndexSource, after?
   const before = indexInfo(db, 'as_of') ?? ''
   // What was true of an earlier moment stays true.
   const [as_of = reached] = [reached, before].toSorted().toReversed()
-  // Not each time somebody asks and nothing was put: it would be a write to the disk.
-  if (before === '' || changes.length > 0) {
+  // Not each time somebody asks, or a chain notes what it is asked: it would be a write to the disk.
+  if (before === '' || changed) {
     db.prepare('INSERT OR REPLACE INTO index_info (key, value) VALUES (?, ?)').run('as_of', as_of)
   }
   const done = changes.filter(({ ended, at }) => ended || Date.parse(at) < begun - OPEN_CHANGE_MS)
@@ -61,6 +61,8 @@ export async function indexEntities(
   all: readonly string[],
 ): Promise<boolean> {
   const entity_ids = all.filter((id) => !isLoopEntity(id))
+  // A writer makes twenty statements, and whoever searches comes by here.
+  if (entity_ids.length === 0) return false
   const writer = indexWriter(db)
   let changed = false
   for (let at = 0; at < entity_ids.length; at += COMMIT_EACH) {

@@ -30,11 +30,28 @@ export function afterRoute(action: RouteAction, counters: ChainCounters): NextSt
   return { stage: 'nl_classify', counters: { ...counters, retighten_rounds: counters.retighten_rounds + 1 } }
 }
 
-/** Refines until sufficient or `max_iterations` rounds were done. Only `sufficient` decides. */
-export function afterAssessment(sufficient: boolean, counters: ChainCounters, max_iterations: number): NextStage {
+export interface RefineBounds {
+  readonly max_iterations: number
+  /** What would be asked next was asked before: another round would find the same. */
+  readonly repeats: boolean
+}
+
+/**
+ * Refines until sufficient, until `max_iterations` rounds were done, or until nothing new is asked for. Of what a model
+ * says only `sufficient` and its queries decide.
+ */
+export function afterAssessment(
+  sufficient: boolean,
+  counters: ChainCounters,
+  { max_iterations, repeats }: RefineBounds,
+): NextStage {
   if (sufficient) return { stage: 'synthesize_answer', counters }
   if (counters.iterations >= max_iterations) {
     const degraded_reason = `the evidence was still not sufficient after ${max_iterations} refine ${max_iterations === 1 ? 'round' : 'rounds'}`
+    return { stage: 'synthesize_answer', counters, degraded_reason }
+  }
+  if (repeats) {
+    const degraded_reason = 'the evidence was not sufficient, and what was asked for next had been searched for already'
     return { stage: 'synthesize_answer', counters, degraded_reason }
   }
   return { stage: 'execute_subqueries', counters: { ...counters, iterations: counters.iterations + 1 } }

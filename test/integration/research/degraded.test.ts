@@ -59,7 +59,7 @@ const walk = (...refs: readonly string[]) => ({
 })
 const enough = { sufficient: true }
 const ANSWER = { synthesis: 'The capital of Norway is Oslo [1].' }
-const REFINE = { sufficient: false, refined_queries: ['Oslo'] }
+const refine = (nth: number) => ({ sufficient: false, refined_queries: [`Oslo ${nth}`] })
 
 describe('the bounds of the chain', () => {
   test('a third retighten verdict is answered from what there is', async () => {
@@ -74,11 +74,21 @@ describe('the bounds of the chain', () => {
   })
 
   test('an exhausted refine loop is answered from what there is', async () => {
-    const { place, model } = await withModel({ route: walk('Norway'), assess: REFINE, answer: ANSWER })
+    const { place, model } = await withModel({ route: walk('Norway'), assess: refine, answer: ANSWER })
     const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000, max_iterations: 3 })
     const result = await degraded(place, asked, /not sufficient after 3 refine rounds/)
     expect(result).toMatchObject({ iterations: 3, tokens_used: 30 * 6 })
     expect(model.kinds()).toEqual(['route', 'assess', 'assess', 'assess', 'assess', 'answer'])
+  })
+
+  test('a query that ran is not run again: the loop ends where nothing new is asked for', async () => {
+    const assess = (nth: number) => ({ sufficient: false, refined_queries: nth === 0 ? ['Oslo', TOPIC] : [' oslo '] })
+    const { place } = await withModel({ route: walk('Norway'), assess, answer: ANSWER })
+    const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000, max_iterations: 5 })
+    const result = await degraded(place, asked, /not sufficient, and what was asked for next had been searched for/)
+    expect(result?.iterations).toBe(1)
+    const texts = result?.decomp_trace?.sub_queries?.flatMap(({ kind, text }) => (kind === 'lexical' ? [text] : []))
+    expect(texts).toEqual([TOPIC, 'Oslo'])
   })
 })
 
@@ -108,7 +118,11 @@ describe('a spent budget', () => {
 
   test('in the middle of the refine loop ends it, and never goes over the cap', async () => {
     const greedy = (body: object) => does(json(200, completion(body, { prompt_tokens: 900, completion_tokens: 100 })))
-    const script = { route: greedy(walk('Norway')), assess: greedy(REFINE), answer: greedy(ANSWER) }
+    const script = {
+      route: greedy(walk('Norway')),
+      assess: (nth: number) => greedy(refine(nth)),
+      answer: greedy(ANSWER),
+    }
     const { place } = await withModel(script)
     const asked = await place.ask({ topic: TOPIC, budget_tokens: 4_000, max_iterations: 40 })
     const result = await degraded(place, asked, /the evidence was not assessed: budget/)
@@ -160,14 +174,20 @@ describe('structured output that is not valid twice', () => {
     expect(asked.answer.trace.find(({ stage }) => stage === 'route_search')).toMatchObject({ retries: 1, tokens: 60 })
   })
 
-  test('of the assessor is not sufficient, and the topic is searched again', async () => {
+  test('of the assessor is not sufficient, and the topic is searched, where it was not', async () => {
     const assess = (nth: number) => (nth < 2 ? { sufficient: 'yes' } : enough)
-    const { place } = await withModel({ route: walk('Norway'), assess, answer: ANSWER })
-    const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000 })
-    expect(asked.path).toContain('assessed false')
-    const result = await degraded(place, asked, /the assessor was not followed/)
-    expect(result?.decomp_trace?.sub_queries?.at(-1)).toEqual({ kind: 'lexical', text: TOPIC, limit: 20 })
-    expect(result?.iterations).toBe(1)
+    const searched = [walk('Norway'), { action: 'decompose', args: { axes: ['entity_type'], focus: 'Norway' } }]
+    for (const [rounds, route] of searched.entries()) {
+      const { place } = await withModel({ route, assess, answer: ANSWER })
+      const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000 })
+      expect(asked.path).toContain('assessed false')
+      const result = await degraded(place, asked, /the assessor was not followed/)
+      expect(result?.iterations).toBe(rounds)
+      const query = { kind: 'lexical', text: TOPIC, limit: 20 }
+      expect(
+        result?.decomp_trace?.sub_queries?.filter(({ text, kind }) => text === TOPIC && kind === 'lexical'),
+      ).toEqual([query])
+    }
   })
 
   test('of the synthesizer is a result that shows the evidence', async () => {

@@ -173,7 +173,7 @@ describe('a language model', () => {
 
   test('refines with exactly the queries the assessor asked for, and counts the rounds', async () => {
     const refined_queries = ['Lima coast', 'Peru ocean']
-    const assess = (nth: number) => (nth < 2 ? { sufficient: false, refined_queries } : enough)
+    const assess = (nth: number) => (nth < 2 ? { sufficient: false, refined_queries: [refined_queries[nth]] } : enough)
     const { place } = withModel({ route: walk(['Norway', 'name']), assess, answer: ANSWER })
     const asked = await place.ask({ topic: 'What is the capital of Norway?', budget_tokens: 20_000 })
     expect(asked.path.filter((stage) => stage.startsWith('assessed'))).toEqual([

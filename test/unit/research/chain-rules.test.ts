@@ -36,19 +36,29 @@ describe('afterRoute()', () => {
 
 describe('afterAssessment()', () => {
   test('sufficient synthesizes', () => {
-    expect(afterAssessment(true, none, 5)).toEqual({ stage: 'synthesize_answer', counters: none })
+    expect(afterAssessment(true, none, { max_iterations: 5, repeats: true })).toEqual({
+      stage: 'synthesize_answer',
+      counters: none,
+    })
   })
 
   test('refines max_iterations times, counts the rounds, and then ends in an answer all the same', () => {
     const law = fc.property(fc.integer({ min: 1, max: 8 }), (max) => {
-      let next = afterAssessment(false, none, max)
+      const bounds = { max_iterations: max, repeats: false }
+      let next = afterAssessment(false, none, bounds)
       let rounds = 0
-      for (; next.stage === 'execute_subqueries'; rounds += 1) next = afterAssessment(false, next.counters, max)
+      for (; next.stage === 'execute_subqueries'; rounds += 1) next = afterAssessment(false, next.counters, bounds)
       expect(rounds).toBe(max)
       expect(next).toMatchObject({ stage: 'synthesize_answer', counters: { iterations: max, retighten_rounds: 0 } })
       expect(next.degraded_reason).toMatch(new RegExp(`after ${max} refine round${max === 1 ? '' : 's'}$`))
     })
     fc.assert(law, { numRuns: 20 })
+  })
+
+  test('does no round that would ask what was asked before', () => {
+    const next = afterAssessment(false, none, { max_iterations: 5, repeats: true })
+    expect(next).toMatchObject({ stage: 'synthesize_answer', counters: none })
+    expect(next.degraded_reason).toMatch(/had been searched for already$/)
   })
 })
 
