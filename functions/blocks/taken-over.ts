@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import { HANDLERS_THAT_LEAVE } from '../../shared/handlers.ts'
+import { HANDLERS_BEYOND_PORTS } from '../../shared/handlers.ts'
 import type { BlockCall } from './block-call.ts'
 import { type AttemptInputs, type EarlierResult, earlierResult } from './earlier-result.ts'
 import type { AttemptEnd } from './end-attempt.ts'
@@ -17,9 +17,10 @@ export interface OpenInputs extends AttemptInputs {
  * In a retried run: the end of an attempt that a result of the earlier runs stands in for, its post-gates judged again;
  * undefined = the block does its work (docs/adr/0033 has the rules). Asked before the claim, and answered the same by
  * whoever asks: a person is not asked about a block that is taken over. After a bounce nothing is taken over.
+ * A judge that may not be asked for want of budget leaves its refusal in the meter: as elsewhere, that fails the block.
  */
 export async function takenOver(call: BlockCall, open: OpenInputs): Promise<AttemptEnd | undefined> {
-  if (call.meta.retry_of === undefined || call.epoch > 0 || leaves(call) === 'context') return undefined
+  if (call.meta.retry_of === undefined || call.epoch > 0 || beyond(call) === 'run') return undefined
   try {
     const found = await earlierResult(call, open)
     return found === undefined ? undefined : await judged(call, open, found)
@@ -40,7 +41,7 @@ async function judged(
   if (produced === undefined) return undefined
   const end = await judgeProduced(call, attempt, values, produced, 0)
   if (end.failure !== undefined) return undefined
-  if (leaves(call) === 'artifacts' && !(await takeBlockArtifacts(call, found.run, attempt))) return undefined
+  if (beyond(call) === 'artifacts' && !(await takeBlockArtifacts(call, found.run, attempt))) return undefined
   return { ...end, cached_from: found.run.run_id }
 }
 
@@ -52,6 +53,6 @@ async function producedBy({ world, run }: BlockCall, found: EarlierResult): Prom
   return { values: await readValues(world, run.tenant, outputs ?? {}), problems: [], facts: { ...made, ...free } }
 }
 
-function leaves({ block }: BlockCall): 'artifacts' | 'context' | undefined {
-  return block.mode === 'deterministic' ? HANDLERS_THAT_LEAVE[block.handler] : undefined
+function beyond({ block }: BlockCall): 'artifacts' | 'run' | undefined {
+  return block.mode === 'deterministic' ? HANDLERS_BEYOND_PORTS[block.handler] : undefined
 }

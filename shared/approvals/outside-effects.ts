@@ -36,6 +36,10 @@ function ofWork(block: Block): readonly Effect[] {
   switch (block.handler) {
     case 'write-artifact':
       return [{ kind: 'artifact', words: `writes artifact ${String(name)}` }]
+    case 'classify-table':
+      return block.config.artifact === undefined
+        ? []
+        : [{ kind: 'artifact', words: `writes artifact ${String(block.config.artifact)}` }]
     case 'builtin:write-file':
       return [{ kind: 'artifact', words: 'writes an artifact' }]
     case 'move-task':

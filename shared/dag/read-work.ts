@@ -1,4 +1,5 @@
 import type { Json } from '../canonical.ts'
+import { HANDLERS_BEYOND_PORTS } from '../handlers.ts'
 import type { Agent, ApprovalPolicy, ChildDag, Research } from './dag.ts'
 import { readAgent } from './read-agent.ts'
 import { readChild } from './read-child.ts'
@@ -49,7 +50,11 @@ export function readWork(
   }
   const { section, read } = READERS[mode]
   const given = block[section]
-  if (given !== undefined) return read(reading, given, [...path, section], outputs)
+  if (given !== undefined) {
+    const work = read(reading, given, [...path, section], outputs)
+    if (work?.mode === 'deterministic') refuseCache(reading, block, path, work.handler)
+    return work
+  }
   missingSection(reading, path, mode, section)
   return undefined
 }
@@ -69,6 +74,16 @@ function refuseSection({ problems }: Reading, block: Mapping, path: Path, sectio
     hint: `Add mode: ${section}, or remove the section.`,
   })
   problems.push({ code: 'mode_mismatch', path: [...path, section], on: 'key', say })
+}
+
+/** Of a handler that looks at its run, or changes its context, the inputs do not say what it would answer. */
+function refuseCache({ problems }: Reading, block: Mapping, path: Path, handler: string): void {
+  if (block.cache === undefined || HANDLERS_BEYOND_PORTS[handler] !== 'run') return
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} has "cache", which does not go with the handler "${handler}"`,
+    hint: 'Remove it: what that handler does is more than its inputs say.',
+  })
+  problems.push({ code: 'mode_mismatch', path: [...path, 'cache'], on: 'key', say })
 }
 
 function missingSection({ problems }: Reading, path: Path, mode: string, section: string): void {

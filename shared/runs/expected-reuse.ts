@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '../canonical.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { topologicalOrder } from '../dag/order.ts'
-import { HANDLERS_THAT_LEAVE } from '../handlers.ts'
+import { HANDLERS_BEYOND_PORTS } from '../handlers.ts'
 import { runInputsRead } from './run-inputs-read.ts'
 
 type Values = Readonly<Record<string, Json>>
@@ -28,15 +28,15 @@ export function expectedReuse(
   for (const id of topologicalOrder(now.dag)) {
     const block = blocks.get(id)
     if (block === undefined || now.again.includes(id) || !before.completed.has(id)) continue
-    if (earlier.get(id)?.hash !== block.hash || isMove(block)) continue
+    if (earlier.get(id)?.hash !== block.hash || isOfItsRun(block)) continue
     if (sourcesOf(block).every((source) => reused.has(source)) && !isChanged(block, before, now)) reused.add(id)
   }
   return now.dag.blocks.map(({ id }) => id).filter((id) => reused.has(id))
 }
 
-/** It changes the context of its own run, so it is done again. */
-function isMove(block: Block): boolean {
-  return block.mode === 'deterministic' && HANDLERS_THAT_LEAVE[block.handler] === 'context'
+/** It changes its run's context, or looks at its run, so it is done again. */
+function isOfItsRun(block: Block): boolean {
+  return block.mode === 'deterministic' && HANDLERS_BEYOND_PORTS[block.handler] === 'run'
 }
 
 function sourcesOf({ inputs }: Block): readonly string[] {

@@ -44,6 +44,15 @@ export function medianPlaces(confidence: Confidence, count: number): readonly [n
   return place < 0 ? undefined : [place, count - 1 - place]
 }
 
+/** Wilson's interval of a share, of which `count` of `all` were seen; within 0 and 1 however few there are. */
+export function wilsonInterval(confidence: Confidence, count: number, all: number): { low: number; high: number } {
+  const z = NORMAL[confidence]
+  const share = count / all
+  const centre = (share + z ** 2 / (2 * all)) / (1 + z ** 2 / all)
+  const half = (z / (1 + z ** 2 / all)) * Math.sqrt((share * (1 - share)) / all + z ** 2 / (4 * all ** 2))
+  return { low: centre - half, high: centre + half }
+}
+
 /** P(|T| <= t). */
 function central(t: number, df: number): number {
   const angle = Math.atan(t / Math.sqrt(df))

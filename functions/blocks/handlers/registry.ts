@@ -1,11 +1,13 @@
 import { Fault } from '../../../shared/errors.ts'
 import { HANDLERS, type HandlerName } from '../../../shared/handlers.ts'
+import { classifyTable } from './classify-table.ts'
 import type { BlockHandler } from './handler.ts'
 import { moveTask } from './move-task.ts'
 import { pass } from './pass.ts'
 import { readInput } from './read-input.ts'
 import { tableStats } from './table-stats.ts'
 import { transform } from './transform.ts'
+import { verifyClaims } from './verify-claims.ts'
 import { writeArtifact } from './write-artifact.ts'
 import { writeFile } from './write-file.ts'
 
@@ -16,8 +18,10 @@ const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {
   'read-input': readInput,
   'write-artifact': writeArtifact,
   'table-stats': tableStats,
+  'classify-table': classifyTable,
   'builtin:write-file': writeFile,
   'move-task': moveTask,
+  'verify-claims': verifyClaims,
 }
 
 /** The code behind a handler's name; Fault InvalidInput unknown_handler (the parser refuses such a document first). */

@@ -237,6 +237,12 @@ const OTHERS: readonly Row[] = [
     'Add dag: { name: .. }',
   ],
   ['mode_mismatch', `${J}.dag`, judge('▶dag: { name: x }'), 'Add mode: dag, or remove the section'],
+  [
+    'mode_mismatch',
+    `${J}.cache`,
+    judge('mode: deterministic\ndeterministic: { handler: verify-claims }\n▶cache: { max_age_sec: 60 }', ''),
+    'has "cache", which does not go with the handler "verify-claims"',
+  ],
   ['missing_key', `${J}.dag.name`, CHILD('▶{ inputs: {} }'), 'Add "name"'],
   [
     'unknown_output',

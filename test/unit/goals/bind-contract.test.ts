@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import type { Json } from '../../../shared/canonical.ts'
 import { bindContract } from '../../../shared/goals/bind-contract.ts'
 import { freezeContract } from '../../../shared/goals/freeze-contract.ts'
 import { readOpenContract } from '../../../shared/goals/open-contract.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 
-const contractOf = (target: unknown) => ({
+const contractOf = (target: Json): Readonly<Record<string, Json>> => ({
   goal_text: 'Predict churn',
   acceptance_criteria: [
     { id: 'AC0', kind: 'marker_required', marker: 'METRIC:baseline_*' },
