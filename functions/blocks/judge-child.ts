@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import type { Head } from '../../shared/runs/head.ts'
+import type { Head, RunState } from '../../shared/runs/head.ts'
 import { checkOutputs } from '../../shared/runs/output-contract.ts'
 import { type BlockCall, resolveBlockInputs } from './block-call.ts'
 import { childRun } from './child-run.ts'
@@ -41,14 +41,23 @@ async function endOf(call: BlockCall, attempt: number): Promise<AttemptEnd> {
 /** Why another child would end no better: somebody wanted its end, or it lies too deep. */
 const FOR_GOOD = new Set(['stopped', 'child_too_deep'])
 
+/** An end of a child that is none of a failure of its blocks. */
+const ENDS: Readonly<Partial<Record<RunState, readonly [code: string, words: string]>>> = {
+  cancelled: ['child_failed', 'was cancelled'],
+  partial: ['child_partial', 'ended partial'],
+  blocked: ['child_blocked', 'ended blocked'],
+}
+
+/** A child that is judged by its goal is done only when that is reached: the reason says how far it came. */
 function childFailed(runId: string, { dag_name, facts, fold }: ChildEnd): Failure {
   const { state, code = 'block_failed', reason = 'it names no reason' } = fold
   const who = facts.provider === 'research' ? `research run ${runId}` : `child run ${runId} of DAG "${dag_name}"`
-  const words = `${who} ${state === 'cancelled' ? 'was cancelled' : 'failed'}: ${reason}`
+  const [ended, what] = ENDS[state] ?? ['child_failed', 'failed']
+  const words = `${who} ${what}: ${reason}`
   return {
-    code: code === 'child_too_deep' ? code : 'child_failed',
+    code: code === 'child_too_deep' ? code : ended,
     reason: shortText(words),
-    retry: !FOR_GOOD.has(code),
+    retry: !FOR_GOOD.has(code) && state !== 'blocked',
     feedback: [shortText(words)],
   }
 }

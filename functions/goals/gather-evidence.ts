@@ -1,12 +1,11 @@
 import type { Json } from '../../shared/canonical.ts'
 import { judgingBlocks } from '../../shared/dag/completion.ts'
-import { Fault } from '../../shared/errors.ts'
 import type { EvidenceArtifact, EvidenceText } from '../../shared/goals/evidence.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { readValues } from '../blocks/read-outputs.ts'
 import type { Pinned } from '../runs/read-pinned.ts'
 import { checkArtifacts, type LeftOut } from './check-artifacts.ts'
+import { readStanding } from './read-standing.ts'
 import { type Standing, standingBlocks } from './standing-blocks.ts'
 
 /** What the gates judge a run by, and what was recorded and is none. */
@@ -20,15 +19,17 @@ export interface GatheredEvidence {
 
 /**
  * The evidence of a run, as far as it has come: what its blocks said in attempts that completed and stand (of a bounced
- * block the newest epoch alone), and its artifacts. Blocks that judge the run say nothing for it.
+ * block the newest epoch alone), and its artifacts. Blocks that judge the run say nothing for it. `known`: the standing
+ * blocks, where they are read already.
  */
 export async function gatherEvidence(
   world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
   { dag }: Pick<Pinned, 'dag'>,
+  known?: readonly Standing[],
 ): Promise<GatheredEvidence> {
   const judging = dag.completion === undefined ? new Set<string>() : judgingBlocks(dag.completion)
-  const standing = (await standingBlocks(world, run)).filter(({ block }) => !judging.has(block))
+  const standing = (known ?? (await standingBlocks(world, run))).filter(({ block }) => !judging.has(block))
   const texts: EvidenceText[] = []
   for (const one of standing) {
     const said = await textsOf(world, run, one)
@@ -41,15 +42,11 @@ export async function gatherEvidence(
 async function textsOf(
   world: Pick<World, 'objects'>,
   { tenant }: RunKey,
-  { block, outputs, is_list }: Standing,
+  standing: Standing,
 ): Promise<readonly string[]> {
-  const values = await readValues(world, tenant, outputs).catch((cause: unknown) => {
-    if (!(cause instanceof Fault && cause.name === 'NotFound')) throw cause
-    // Without it an earlier text would speak for the run: better no verdict than one without its last words.
-    throw new Fault('Unavailable', cause.code, `${cause.message} It is an output of block "${block}".`, { cause })
-  })
+  const values = await readStanding(world, tenant, standing)
   const ports = Object.keys(values).toSorted()
-  return ports.flatMap((port) => (is_list ? stringsIn(values[port]) : stringsIn([values[port] ?? null])))
+  return ports.flatMap((port) => stringsIn(standing.is_list ? values[port] : [values[port] ?? null]))
 }
 
 function stringsIn(value: Json | undefined): readonly string[] {

@@ -2,6 +2,7 @@ import type { StartRunBody } from '../../shared/api/start-run.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { World } from '../../shared/world.ts'
+import { freezeGoal } from '../goals/freeze-goal.ts'
 import { checkValues } from './check-values.ts'
 import { type ContinuedRun, continuedRun } from './continued-run.ts'
 import { type BegunRun, type Entry, enterRun } from './enter-run.ts'
@@ -13,7 +14,7 @@ type StartWorld = Pick<
   'runs' | 'objects' | 'graph' | 'machine' | 'outbox' | 'documents' | 'providers' | 'clock' | 'ids' | 'log' | 'settings'
 >
 
-/** Starts a run: document -> check -> compile -> place, machine, HEAD and META if absent -> execution. */
+/** Starts a run: document -> check -> compile -> goal frozen -> place, machine, HEAD and META if absent -> execution. */
 export async function beginRun(
   world: StartWorld,
   principal: Principal,
@@ -21,12 +22,14 @@ export async function beginRun(
   key?: string,
 ): Promise<BegunRun> {
   const { dag, dag_hash } = await readDocument(world, body)
-  const { continues, options, overrides = {} } = body
+  const { continues, options, overrides = {}, goal_contract: given } = body
   const earlier = await continuedRun(world, principal, { dag, continues })
   const context = checkValues(dag, body, earlier?.values)
   const { text, parts } = compileDag(dag)
   const machine = () => world.machine.ensure(text, dag_hash, parts)
-  const order = { dag, dag_hash, machine, context, overrides, ...linkOf(earlier) }
+  const goal = await freezeGoal(world, principal.tenant, { dag, given, values: context })
+  const judged = goal === undefined ? {} : { goal }
+  const order = { dag, dag_hash, machine, context, overrides, ...judged, ...linkOf(earlier) }
   const entry = { ...order, route: 'POST /api/dag/run', key, body, options }
   return enterRun(world, principal, entry, (run) => launchRun(world, run))
 }

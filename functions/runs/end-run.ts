@@ -1,3 +1,4 @@
+import type { FinalStatus } from '../../shared/goals/two-gates.ts'
 import { redactSecrets } from '../../shared/redact-secrets.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
@@ -14,6 +15,9 @@ interface Ending {
   readonly block_id?: string
   /** Of an iterated run: the linked run that takes its place. */
   readonly next_run?: string
+  /** What its gates say, where it was judged by them, and the row of their table. */
+  readonly final_status?: FinalStatus
+  readonly row?: string
   /** True when the execution still runs and must be stopped (stop, deadline, fail_fast). */
   readonly stop: boolean
 }
@@ -40,6 +44,7 @@ export async function endRun(
   ending: Ending,
 ): Promise<Appended> {
   const { state, code, reason, block_id, next_run, stop } = ending
+  const meta = await world.runs.meta(run)
   const now = world.clock.now()
   const at = new Date(now).toISOString()
   const head = await world.runs.head(run, [])
@@ -47,11 +52,11 @@ export async function endRun(
   const event: NewEvent = {
     type: `run:${state}`,
     // People who stop a run and executions that fail have words of their own.
-    data: { code, reason: redactSecrets(reason), ...named, ...spentBy(head) },
+    data: { code, reason: redactSecrets(reason), ...named, ...judgedAs(meta, ending), ...spentBy(head) },
   }
   // Also where nothing was asked when HEAD was read: a question may come before the end does.
   const told = notifyEntry(world, at, 'run_ended')
-  const outbox = [...owedBy(await world.runs.meta(run), ending, at), ...told]
+  const outbox = [...owedBy(meta, ending, at), ...told]
   const done = await world.runs.append({
     run,
     lane: 'run',
@@ -68,6 +73,17 @@ export async function endRun(
   if (done.ok && stop) await world.runs.putStop(run)
   return done
 }
+
+/** A run with a goal that came to no judgement failed, or was stopped; one that is iterated says nothing of it yet. */
+function judgedAs(
+  meta: Meta | undefined,
+  { state, final_status = UNJUDGED[state], row }: Ending,
+): Pick<EventData<'run:completed'>, 'final_status' | 'row'> {
+  if (meta?.goal === undefined || final_status === undefined) return {}
+  return { final_status, ...(row === undefined ? {} : { row }) }
+}
+
+const UNJUDGED: Readonly<Partial<Record<Ending['state'], FinalStatus>>> = { failed: 'FAILED', cancelled: 'ABORTED' }
 
 /** By the calls recorded until now: an end in the middle of some leaves theirs out. */
 function spentBy(head: Head | undefined): Pick<EventData<'run:completed'>, 'spent'> {

@@ -4,6 +4,7 @@ import { iterationsBefore } from '../../shared/runs/lineage.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { Iteration } from '../approvals/read-decision.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
+import { carryGoal } from '../goals/freeze-goal.ts'
 import { createRun } from './create-run.ts'
 import { endRun } from './end-run.ts'
 import { iteratedContext } from './iterated-context.ts'
@@ -37,6 +38,7 @@ async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: It
   const { dag_hash, machine, overrides, options, starter, continues } = meta
   const run_id = runIdOfKey(run.tenant, 'iterate', `${run.run_id}|${approval_id}`)
   const iterates = { run_id: run.run_id, approval_id, mode, feedback_ref }
+  const goal = await carryGoal(world, meta)
   const made = await createRun(world, {
     run: { tenant: run.tenant, run_id },
     dag,
@@ -50,6 +52,7 @@ async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: It
     iterates,
     root,
     ...(continues === undefined ? {} : { continues }),
+    ...(goal === undefined ? {} : { goal }),
     queued: true,
   })
   return made.meta

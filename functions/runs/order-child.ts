@@ -5,6 +5,7 @@ import type { World } from '../../shared/world.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { childCaps } from '../blocks/child-caps.ts'
 import { earlierChild } from '../blocks/earlier-child.ts'
+import { freezeGoal } from '../goals/freeze-goal.ts'
 import { checkValues } from './check-values.ts'
 import { childInputs } from './child-inputs.ts'
 import { childOf } from './child-of.ts'
@@ -30,13 +31,16 @@ export async function orderChild(
   refuseOutputs(block, dag)
   const inputs = childInputs(block, values)
   const { text, parts } = compileDag(dag)
+  const context = checkValues(dag, { inputs })
+  const goal = await freezeGoal(world, meta.tenant, { dag, given: undefined, values: context })
   return {
     ...childOf(call, attempt, world.settings.safety.max_run_sec),
     dag,
     dag_hash,
     machine: await world.machine.deployed(text, dag_hash, parts),
-    context: checkValues(dag, { inputs }),
+    context,
     overrides: {},
+    ...(goal === undefined ? {} : { goal }),
     body_hash: sha256(canonicalJson({ name: block.dag.name, inputs })),
     caps: await childCaps(call, dag),
     ...(await earlierChild(call)),

@@ -5,8 +5,9 @@ import type { Principal } from '../../shared/principal.ts'
 import { blockOutcome } from '../../shared/runs/block-lane.ts'
 import { expectedReuse } from '../../shared/runs/expected-reuse.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { freezeGoal } from '../goals/freeze-goal.ts'
 import { bindDocument } from './bind-document.ts'
 import { blocksAgain } from './blocks-again.ts'
 import { checkValues } from './check-values.ts'
@@ -44,6 +45,11 @@ export async function orderRetry(
   const completed = new Set(old.dag.blocks.map(({ id }) => id).filter((id) => isCompleted(old, head, id)))
   const before = { dag: old.dag, context: values.context, overrides: old.meta.overrides, completed }
   const { continues, options } = old.meta
+  const goal = await freezeGoal(world, run.tenant, {
+    dag,
+    given: await requestContract(world, old.meta),
+    values: context,
+  })
   return {
     order: {
       dag,
@@ -55,6 +61,7 @@ export async function orderRetry(
       retry_of: { run_id: run.run_id, again },
       root: old.meta.root ?? run.run_id,
       ...(continues === undefined ? {} : { continues }),
+      ...(goal === undefined ? {} : { goal }),
     },
     reused_expected: expectedReuse(before, { dag, context, overrides, again }),
   }
@@ -64,6 +71,12 @@ export async function orderRetry(
 function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
   if (body.dag === undefined) return { dag, dag_hash: meta.dag_hash }
   return bindDocument(world, body.dag, dag.name)
+}
+
+/** A contract its start request brought along stays that of the retry; a document's is read anew. */
+async function requestContract({ objects }: Pick<World, 'objects'>, { tenant, goal }: Meta): Promise<unknown> {
+  if (goal?.source !== 'request' || goal.contract_ref === undefined) return undefined
+  return JSON.parse(Buffer.from(await objects.get(tenant, goal.contract_ref)).toString('utf8'))
 }
 
 function isCompleted(old: Pinned, head: Head, id: string): boolean {

@@ -5,6 +5,7 @@ import type { Head } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { judgedVerdict } from '../goals/judged-verdict.ts'
 import { functionHandler } from '../handler.ts'
 import { concludeResearch } from '../research/conclude-research.ts'
 import { endRun } from './end-run.ts'
@@ -13,7 +14,10 @@ import { type Pinned, readPinned } from './read-pinned.ts'
 
 const PAGE = 500
 
-/** `_settle`: gives the run its verdict from its lanes, once; a run that has ended already keeps what it has. */
+/**
+ * `_settle`: gives the run its verdict from its lanes, once; a run that has ended already keeps what it has. One that is
+ * judged by more than its blocks is sent to `_decide_completion` first, and then ends as that says.
+ */
 export const handler = functionHandler({
   name: 'settle',
   input: z.strictObject({ in: MachineInputSchema }),
@@ -23,7 +27,10 @@ export const handler = functionHandler({
     const head = await world.runs.head(run)
     if (head === undefined || head.state !== 'running') return { end: head?.state ?? 'failed' }
     const isResearch = pinned.meta.kind === 'research'
-    const verdict = isResearch ? await concludeResearch(world, pinned.meta) : await verdictOf(world, run, pinned, head)
+    const ended = isResearch ? await concludeResearch(world, pinned.meta) : await verdictOf(world, run, pinned, head)
+    const isJudged = pinned.meta.goal !== undefined && ended.state === 'completed'
+    const verdict = isJudged ? await judgedVerdict(world, run, pinned, ended.reason) : ended
+    if (verdict === undefined) return { end: 'decide' }
     const done = await endRun(world, run, { ...verdict, stop: false })
     if (done.ok) return { end: verdict.state, code: verdict.code }
     return { end: (await world.runs.head(run, []))?.state ?? 'failed' }

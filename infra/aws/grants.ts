@@ -113,7 +113,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'shell.run',
   ],
   'close-module': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'machine.answer'],
-  settle: ['runs.read', 'runs.write', 'objects.get', 'outbox.nudge'],
+  settle: ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'outbox.nudge'],
+  'decide-completion': ['runs.read', 'runs.write', 'objects.get', 'objects.put'],
   'nl-classify': [
     'runs.read',
     'runs.write',

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Json } from '../canonical.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, RUN_VALUES } from './run-values.ts'
 
@@ -13,6 +14,10 @@ const StartRunBodySchema = z
       .describe('A document deployed in this place; beside `dag` what it is called if it has no name itself'),
     dag: DocumentSchema,
     ...RUN_VALUES,
+    goal_contract: z
+      .custom<Json>(() => true)
+      .optional()
+      .describe('What the run is to reach, in place of the contract of its document: an object, or YAML text'),
     continues: RunParamsSchema.shape.run_id
       .optional()
       .describe('A run that has ended: this one sees its context, under its own values, and its artifacts'),

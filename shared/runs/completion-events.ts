@@ -32,5 +32,7 @@ export const GoalEvaluatedSchema = z.strictObject({
   quality_passed: z.boolean().optional(),
   final_status,
   action: text.optional(),
+  /** What did not hold, as much of it as there is room for. */
+  reason: text.optional(),
   ref: text.optional(),
 })

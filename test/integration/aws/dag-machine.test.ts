@@ -31,7 +31,12 @@ function deployed() {
   writeFileSync(join(dir, 'row.json'), dag.definition)
   for (const [i, { text }] of dag.parts.entries()) writeFileSync(join(dir, `row_${i + 1}.json`), text)
   const stack = new Stack(new App(), 'Machines')
-  const functionArns = { RunBlock: 'arn:run-block', Settle: 'arn:settle', WaitJoin: 'arn:wait-join' }
+  const functionArns = {
+    RunBlock: 'arn:run-block',
+    Settle: 'arn:settle',
+    DecideCompletion: 'arn:decide-completion',
+    WaitJoin: 'arn:wait-join',
+  }
   const props = {
     dag,
     names: namesOf('dev'),
@@ -57,6 +62,7 @@ test('a document of 1,000 blocks is deployed as a machine that starts one more, 
   expect(whole?.[1].Properties.DefinitionSubstitutions).toEqual({
     RunBlock: 'arn:run-block',
     Settle: 'arn:settle',
+    DecideCompletion: 'arn:decide-completion',
     Part1: { Ref: versionOf(part?.[0])?.[0] },
   })
   // Runs that began on a version go on starting the part's version of that time.

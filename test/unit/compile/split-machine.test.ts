@@ -9,7 +9,7 @@ const BYTES = 700_000
 /** What Step Functions gets: ARNs of usual length. */
 function boundSizes({ text, parts }: CompiledDag): readonly number[] {
   const arn = (name: string) => `arn:aws:lambda:eu-central-1:123456789012:function:sluice-dev-${name}`
-  const names = ['RunBlock', 'WaitJoin', 'RequestApproval', 'OpenChild', 'CloseModule', 'Settle']
+  const names = ['RunBlock', 'WaitJoin', 'RequestApproval', 'OpenChild', 'CloseModule', 'Settle', 'DecideCompletion']
   const values = Object.fromEntries([...names, ...parts.map(({ key }) => key)].map((name) => [name, arn(name)]))
   return [text, ...parts.map((part) => part.text)].map((one) => bindPlaceholders(one, values).length)
 }
