@@ -58,7 +58,7 @@ const KINDS: Readonly<Record<string, readonly AskingBlock[]>> = {
 
 test.each(Object.entries(KINDS))('the machine of %s', (_, blocks) => {
   const { definition } = compileDag({ blocks })
-  const { _settle, _end, _done, _failed, ...states } = definition.States
+  const { _settle, _end, _decide_completion, _done, _failed, ...states } = definition.States
   const text = JSON.stringify({ StartAt: definition.StartAt, States: states }, withoutRetry, 1)
   expect(`\n${text}\n`).toMatchSnapshot()
   expect(aslErrors(definition)).toBe('')
@@ -67,7 +67,7 @@ test.each(Object.entries(KINDS))('the machine of %s', (_, blocks) => {
 test('the machine of a document that asks for more budget: blocks and items ask by states of their own', () => {
   const blocks = [{ id: 'each', upstream: [], foreach: { items: [1, 2], max_concurrency: 4 } }]
   const { definition } = compileDag({ blocks, budget: { tokens: 1, on_exceed: 'ask' } })
-  const { _settle, _end, _done, _failed, ...states } = definition.States
+  const { _settle, _end, _decide_completion, _done, _failed, ...states } = definition.States
   expect(`\n${JSON.stringify(states, withoutRetry, 1)}\n`).toMatchSnapshot()
   expect(aslErrors(definition)).toBe('')
   const quiet = compileDag({ blocks, budget: { tokens: 1, on_exceed: 'fail' } })
@@ -90,7 +90,7 @@ test('the history of a block that asks is weighed: a wait and a further call a q
 test('a part and the machine that starts it', () => {
   const blocks = ['a', 'b', 'c'].map((id, v, all) => ({ id, upstream: all.slice(0, v).slice(-1) }))
   const { definition, parts } = compileDag({ blocks }, { bytes: 3_600, events: 500 })
-  const { _settle, _end, _done, _failed, ...states } = definition.States
+  const { _settle, _end, _decide_completion, _done, _failed, ...states } = definition.States
   expect(states).toMatchSnapshot()
   expect(parts.map(({ key, text }) => [key, Object.keys(JSON.parse(text).States)])).toMatchSnapshot()
   expect([definition, ...parts.map((part) => part.definition)].map(aslErrors)).toEqual(['', ''])

@@ -21,7 +21,7 @@ function outline({ StartAt, States }: Machine, indent = ''): string {
     const inner = state.Type === 'Parallel' ? state.Branches.map((branch) => outline(branch, `${indent}  | `)) : []
     return [`${indent}${name === StartAt ? '> ' : ''}${name}${arrow(state)}`, ...inner].join('\n')
   })
-  return lines.filter((line) => !/^[ |]*(> )?_(retry|settle|end|done|failed)/.test(line)).join('\n')
+  return lines.filter((line) => !/^[ |]*(> )?_(retry|settle|end|decide_completion|done|failed)/.test(line)).join('\n')
 }
 
 function arrow(state: State): string {
