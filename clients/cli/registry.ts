@@ -7,6 +7,7 @@ import { addEvents } from './run-events.ts'
 import { addExport } from './run-export.ts'
 import { addList } from './run-list.ts'
 import { addOutput } from './run-output.ts'
+import { addPivot } from './run-pivot.ts'
 import { addRecord } from './run-record.ts'
 import { addRelease } from './run-release.ts'
 import { addRetry } from './run-retry.ts'
@@ -29,6 +30,7 @@ export const RUN_COMMANDS: readonly AddCommand[] = [
   addDecisions,
   addStop,
   addRetry,
+  addPivot,
   addDiff,
   addExport,
   addRelease,

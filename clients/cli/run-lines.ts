@@ -17,9 +17,19 @@ export function runLines(session: Session, answer: RunAnswer): readonly string[]
     ...parent,
     ...linked(answer),
     ...renderRun(answer, canvas),
+    ...judged(answer),
     ...(why === undefined ? [] : [oneLine(why)]),
     ...said(answer),
   ]
+}
+
+/** What its gates made of it; `run goal` has each criterion. */
+function judged({ run }: RunAnswer): readonly string[] {
+  const { final_status, row, goal } = run
+  if (final_status === undefined && goal === undefined) return []
+  const met = goal === undefined ? [] : [`attempt ${goal.attempt}`, `${goal.met}/${goal.total} criteria`]
+  const facts = [final_status ?? 'judged', ...(row === undefined ? [] : [String(row)]), ...met]
+  return [oneLine(facts.join('  '))]
 }
 
 /** The runs it is linked with. */
@@ -29,6 +39,8 @@ function linked({ run }: RunAnswer): readonly string[] {
     ['Retries run', run.retry_of],
     ['Takes the place of run', run.iterates],
     ['Goes on as run', run.next_run],
+    ['Tries again the goal of run', run.pivots],
+    ['Its goal is tried again by run', run.pivoted_by],
     ['Retried by', run.retried_by?.join(', ')],
     ['Continued by', run.continued_by?.join(', ')],
   ]

@@ -37,6 +37,7 @@ const StartedSchema = z.looseObject({
   dag_name: z.string(),
   queued: z.boolean().optional(),
   retry_of: z.string().optional(),
+  pivots: z.string().optional(),
   reused_expected: z.array(z.string()).optional(),
 })
 type Started = z.infer<typeof StartedSchema>
@@ -51,8 +52,9 @@ export async function startOnly(session: Session, target: Target, how: StartHow)
   session.say(`Follow it: ${commandLine(session, target, `run watch ${started.run_id}`)}`)
 }
 
-/** Of a retry: which blocks it will most likely not run. */
-function reuseLines({ retry_of, reused_expected = [] }: Started): readonly string[] {
+/** Of a pivot: whose goal it tries again. Of a retry: which blocks it will most likely not run. */
+function reuseLines({ retry_of, pivots, reused_expected = [] }: Started): readonly string[] {
+  if (pivots !== undefined) return [`It tries again the goal of ${oneLine(pivots)}.`]
   if (retry_of === undefined) return []
   const blocks = reused_expected.length === 0 ? 'No block' : oneLine(reused_expected.join(', '))
   return [`It retries ${oneLine(retry_of)}. Taken over where gates still hold: ${blocks}`]

@@ -69,6 +69,7 @@ function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummar
     ...(meta.continues === undefined ? {} : { continues: meta.continues }),
     ...(meta.retry_of === undefined ? {} : { retry_of: meta.retry_of.run_id }),
     ...(meta.iterates === undefined ? {} : { iterates: meta.iterates.run_id }),
+    ...(meta.pivots === undefined ? {} : { pivots: meta.pivots.run_id }),
     links: runLinks(meta.run_id),
   }
 }

@@ -26,9 +26,8 @@ export async function orderPivot(
     const message = `Cannot pivot run "${run.run_id}": ${why}. Only a run that ended partial with criteria its next attempt may still meet is tried again.`
     throw new Fault('Conflict', 'not_to_pivot', message, { facts: { run_id: run.run_id } })
   }
-  const { inputs, feedback } = body
+  const { feedback, ...values } = body
   const { context, ...next } = await pivotedRun(world, run, pinned, judged.evaluation, feedback)
-  const values = inputs === undefined ? {} : { inputs }
   return { ...next, context: checkValues(next.dag, { ...values, overrides: next.overrides }, context) }
 }
 

@@ -1,4 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
+import type { EventData } from '../../shared/runs/event.ts'
 import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
 import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
@@ -81,8 +82,9 @@ async function tellEnd(world: World, run: RunKey, head: Head, items: readonly Ap
     await call(world, 'chat.update', { ...at(item.slack), ...approvalMessage(await readAsked(world, run, head, item)) })
   }
   const last = (await world.runs.events(run, Math.max(0, head.seq - 10), 10)).findLast(({ type }) => isRunEnd(type))
-  const reason = last !== undefined && 'reason' in last.data ? last.data.reason : ''
-  await say(world, root, runEndNote(run.run_id, head.state, reason))
+  // isRunEnd() found it: it has the data of an end.
+  const end = (last?.data ?? { code: '', reason: '' }) as EventData<'run:completed'>
+  await say(world, root, runEndNote(run.run_id, head.state, end))
 }
 
 /** The oldest message of the run in the channel of now. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { GoalEvaluatedSchema, RunEndedSchema } from '../runs/completion-events.ts'
 import { ParentSchema, StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT, RUN_STATES } from '../runs/head.ts'
 import { RUN_ROLES } from '../runs/role.ts'
@@ -24,10 +25,17 @@ const RunSchema = z.strictObject({
   root: text.optional().describe('The first run of its lineage, when it is a linked run'),
   retried_by: z.array(text).readonly().optional().describe('Runs that retry it, oldest first'),
   continued_by: z.array(text).readonly().optional().describe('Runs that go on from it, oldest first'),
-  next_run: text.optional().describe('The linked run that takes its place: it was iterated'),
+  pivots: text.optional().describe('The run whose goal it tries again'),
+  pivoted_by: text.optional().describe('The run that tries its goal again'),
+  next_run: text
+    .optional()
+    .describe('The linked run that comes after it: it was iterated, or tries its goal again by itself'),
   state: z.enum([...RUN_STATES, ...SHOWN_STATES]),
   code: text.optional(),
   reason: text.optional(),
+  final_status: RunEndedSchema.shape.final_status.describe('What trust, quality and goal gates made of it'),
+  row: RunEndedSchema.shape.row.describe('The row of their decision table: `PASS x NOT_MET`'),
+  goal: GoalEvaluatedSchema.optional().describe('How its completion was judged; GET .../goal has all of it'),
   waiting_for: text.optional().describe('What a live run waits for, in words'),
   starter: text,
   created_at: text,

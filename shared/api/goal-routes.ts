@@ -11,6 +11,7 @@ const measured = z.union([z.number(), text]).nullable()
 
 const PivotRunBodySchema = z.strictObject({
   inputs: RUN_VALUES.inputs.describe('Other values of run inputs; the goal contract stays as it was frozen'),
+  context: RUN_VALUES.context,
   feedback: text.min(1).max(3_000).optional().describe('What the next attempt is told besides the suggestions'),
 })
 

@@ -27,6 +27,7 @@ const RunSummarySchema = z.strictObject({
   continues: text.optional().describe('The run whose context and artifacts this one began with'),
   retry_of: text.optional().describe('The run whose results it took over where definition and inputs were the same'),
   iterates: text.optional().describe('The run whose place it took, since somebody rejected what that one asked'),
+  pivots: text.optional().describe('The run whose goal it tries again'),
   links: z.record(text, text),
 })
 export type RunSummary = z.output<typeof RunSummarySchema>

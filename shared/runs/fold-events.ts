@@ -5,7 +5,7 @@ import type { Draft } from './fold-draft.ts'
 import { endStep, outputStep, startStep } from './fold-step.ts'
 import type { RunState } from './head.ts'
 import type { RUN_ENDS } from './is-run-end.ts'
-import type { BlockFold, ItemFold, StepFold } from './run-fold.ts'
+import type { BlockFold, ItemFold, RunFold, StepFold } from './run-fold.ts'
 import { STAGE_EVENTS, type StageEvent } from './stage-events.ts'
 
 type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>
@@ -78,14 +78,10 @@ export const REDUCERS: Reducers = {
   'research:executed': foldStage,
   'research:assessed': foldStage,
   'research:synthesized': foldStage,
-  ...silent([
-    'budget:reserved',
-    'budget:exceeded',
-    'goal:evaluated',
-    'research:requested',
-    'research:continued',
-    'context:patched',
-  ]),
+  'goal:evaluated': (draft, { data }) => {
+    draft.run = { ...draft.run, goal: data }
+  },
+  ...silent(['budget:reserved', 'budget:exceeded', 'research:requested', 'research:continued', 'context:patched']),
 }
 
 function foldStage(draft: Draft, { type, at, data: { n, ref } }: StageEvent): void {
@@ -137,11 +133,13 @@ function cancelBlock(draft: Draft, event: EventOf<'block:cancelled'>): void {
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
 
+type EndFold = Pick<RunFold, 'code' | 'reason' | 'block_id' | 'next_run' | 'final_status' | 'row'>
+
 /** A terminal run event cancels whatever has not ended (decisions, "Events"). */
 function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf<(typeof RUN_ENDS)[number]>): void {
-  const { code, reason, block_id, next_run } = data
-  const named = { ...(block_id === undefined ? {} : { block_id }), ...(next_run === undefined ? {} : { next_run }) }
-  draft.run = { ...draft.run, state, ended_at: at, code, reason, ...named }
+  const { spent: _, ...told } = data
+  // A stored member is never undefined.
+  draft.run = { ...draft.run, state, ended_at: at, ...(told as EndFold) }
   for (const [id, { due_at: _, ...block }] of draft.blocks) {
     if (!ENDED.has(block.state)) draft.blocks.set(id, { ...cancelItems(block), state: 'cancelled', ended_at: at })
   }

@@ -1,3 +1,4 @@
+import type { FinalStatus } from '../goals/two-gates.ts'
 import type { Stage } from '../research/stage.ts'
 import type { EventData, StoredValue } from './event.ts'
 import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
@@ -104,8 +105,13 @@ export interface RunFold {
   readonly code?: string
   readonly reason?: string
   readonly block_id?: string
-  /** The linked run that takes its place: it was iterated. */
+  /** The linked run that comes after it: it was iterated, or tries its goal again by itself. */
   readonly next_run?: string
+  /** What its gates made of it, and the row of their table. */
+  readonly final_status?: FinalStatus
+  readonly row?: string | number
+  /** How its completion was judged; absent = it was not, or not yet. */
+  readonly goal?: EventData<'goal:evaluated'>
   readonly started_at?: string
   readonly ended_at?: string
   /** It was started into the queue, and nothing is known of a block of it yet. */

@@ -78,6 +78,9 @@ export interface RunAnswer {
     readonly state: ShownState
     readonly code?: string
     readonly reason?: string
+    readonly final_status?: RunFold['final_status']
+    readonly row?: RunFold['row']
+    readonly goal?: RunFold['goal']
     readonly waiting_for?: string
     readonly starter: string
     readonly created_at: string
@@ -121,8 +124,10 @@ interface Folded extends Omit<RunParts, 'events' | 'approvals' | 'lineage'> {
 
 function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'] {
   const { run_id, dag_name, dag_hash, starter, created_at } = meta
-  const { code, reason, started_at, ended_at } = fold
-  const waiting = waitingWords(dag, fold, { ...parts, kind: meta.kind, max_parallel: meta.options.max_parallel })
+  const { started_at, ended_at } = fold
+  const { kind, options, goal } = meta
+  const { max_parallel } = options
+  const waiting = waitingWords(dag, fold, { ...parts, kind, max_parallel, judged: goal !== undefined })
   return {
     run_id,
     dag_name,
@@ -130,8 +135,7 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     role: roleOf(meta),
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
     state: stateOf(dag, fold),
-    ...(code === undefined ? {} : { code }),
-    ...(reason === undefined ? {} : { reason }),
+    ...endOf(fold),
     ...(waiting === undefined ? {} : { waiting_for: waiting }),
     starter,
     created_at,
@@ -142,6 +146,22 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     usd: usdOf(fold.usd_micros),
     budget: shownBudget(head.budget),
     last_seq: fold.seq,
+  }
+}
+
+function endOf({
+  code,
+  reason,
+  final_status,
+  row,
+  goal,
+}: RunFold): Pick<RunFold, 'code' | 'reason' | 'final_status' | 'row' | 'goal'> {
+  return {
+    ...(code === undefined ? {} : { code }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(final_status === undefined ? {} : { final_status }),
+    ...(row === undefined ? {} : { row }),
+    ...(goal === undefined ? {} : { goal }),
   }
 }
 

@@ -15,9 +15,11 @@ export interface Waiting {
   readonly max_parallel: number
   /** What the safety policy lowers `retry` to. */
   readonly max_attempts: number
-  /** Of a queued run: its place in the queue, from 1, and how many runs are active. */
   /** Of a research run. */
   readonly kind?: Meta['kind'] | undefined
+  /** Its completion is judged when its blocks have ended. */
+  readonly judged?: boolean
+  /** Of a queued run: its place in the queue, from 1, and how many runs are active. */
   readonly queue?: { readonly place: number; readonly active: number } | undefined
 }
 
@@ -43,7 +45,7 @@ export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string 
     ...busy,
     ...slotWords(dag, fold, waiting),
   ]
-  return words.length > 0 ? listed(words, '; ') : idleWords(dag, fold)
+  return words.length > 0 ? listed(words, '; ') : idleWords(dag, fold, waiting)
 }
 
 const ASKED: Readonly<Record<AskedAbout, string>> = {
@@ -149,8 +151,10 @@ function slotWords(dag: Dag, fold: RunFold, { max_parallel }: Waiting): readonly
 }
 
 /** Nothing is under way: the machine is about to call its next function. */
-function idleWords(dag: Dag, fold: RunFold): string {
+function idleWords(dag: Dag, fold: RunFold, { judged }: Waiting): string {
   const next = nextBlocks(dag, fold)
+  if (next.length === 0 && judged === true && fold.goal === undefined)
+    return `its completion is being judged since ${lastEnd(fold)}`
   if (next.length === 0) return `waiting for its end since ${lastEnd(fold)}`
   return `about to start ${next.length === 1 ? 'block' : 'blocks'} ${listed(next.map(({ id }) => id))} since ${since(next, fold)}`
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import { decidedWords } from '../runs/approval-rules.ts'
+import type { EventData } from '../runs/event.ts'
 import type { NotifyAbout } from '../runs/head.ts'
 import type { AskedInSlack } from './approval-message.ts'
 import { asJson, block } from './blocks.ts'
@@ -23,10 +24,22 @@ export function approvalNote(about: NotifyAbout, asked: AskedInSlack): ThreadNot
   return { text: escaped(words, 300), blocks: asJson(blocks), aloud: tell.length > 0 || until !== undefined }
 }
 
-/** What the thread says when its run is over. */
-export function runEndNote(run_id: string, state: string, reason: string): ThreadNote {
-  const words = `Run ${run_id} ended: ${state}${reason === '' ? '' : `\n${reason}`}`
+/** What the thread says when its run is over, and of one that missed its goal how it goes on. */
+export function runEndNote(run_id: string, state: string, end: EventData<'run:completed'>): ThreadNote {
+  const words = [`Run ${run_id} ended: ${state}${rowWords(end)}`, end.reason, nextWords(run_id, state, end)]
+    .filter((line) => line !== '')
+    .join('\n')
   return { text: escaped(words, 300), blocks: asJson([block.text(words)]), aloud: false }
+}
+
+/** A reason has it too, unless it was cut. */
+function rowWords({ row, final_status, reason }: EventData<'run:completed'>): string {
+  return row === undefined || reason.includes(String(row)) ? '' : ` (${final_status}, ${row})`
+}
+
+function nextWords(run_id: string, state: string, { code, next_run }: EventData<'run:completed'>): string {
+  if (next_run !== undefined) return `It goes on as run ${next_run}`
+  return state === 'partial' && code === 'goal_missed' ? `The next attempt at its goal: sluice run pivot ${run_id}` : ''
 }
 
 interface Said {

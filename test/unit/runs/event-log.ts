@@ -42,6 +42,29 @@ export const runStarted: Step = {
 
 export type RunEnd = 'completed' | 'partial' | 'blocked' | 'failed' | 'cancelled' | 'iterated'
 
+/** Before its end, on a lane of its own. */
+export function goalEvaluated(final_status: 'SUCCESS' | 'PARTIAL' | 'BLOCKED'): Step {
+  const numbers = { met: 1, total: 2, attempt: 1, trust_passed: true, quality_passed: true }
+  const data = {
+    status: 'NOT_MET',
+    row: 'PASS x NOT_MET',
+    final_status,
+    action: 'pivot',
+    ref: 'objstore://g',
+    ...numbers,
+  }
+  return { lane: 'g', place: PHASE.completed, event: { type: 'goal:evaluated', data } }
+}
+
+/** How the run a log tells of ended when its gates judged it. */
+export function judgedEnd(state: 'completed' | 'partial' | 'blocked', next_run?: string): Step {
+  const final_status = ({ completed: 'SUCCESS', partial: 'PARTIAL', blocked: 'BLOCKED' } as const)[state]
+  const { event, ...step } = runEnded(state)
+  const next = next_run === undefined ? {} : { next_run }
+  const data = { code: `run_${state}`, reason: 'because', final_status, row: 'PASS x NOT_MET', ...next }
+  return { ...step, event: { ...event, type: `run:${state}`, data } }
+}
+
 export function runEnded(state: RunEnd, block_id?: string): Step {
   const data = { code: `run_${state}`, reason: 'because', ...(block_id === undefined ? {} : { block_id }) }
   const places = { ...PHASE, partial: 94, blocked: 95, iterated: 96 }

@@ -302,7 +302,7 @@ describe('the run', () => {
 
   test('types this version does not know count as seen', () => {
     const log = logOf([runStarted, ready('a')])
-    const strange = { ...log[1], seq: 3, type: 'goal:evaluated', data: { status: 'MET' } }
+    const strange = { ...log[1], seq: 3, type: 'weather:changed', data: { status: 'MET' } }
     const before = foldRun(log)
     expect(foldRun([strange as never], before)).toEqual({ ...before, seq: 3 })
   })

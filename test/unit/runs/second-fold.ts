@@ -19,10 +19,11 @@ export function secondFold(events: readonly RunEvent[]): object {
   return clean({
     seq: events.length,
     state: end === undefined ? 'running' : end.type.slice(4),
-    ...clean({ ...pick(end?.data, ['code', 'reason', 'block_id', 'next_run']) }),
+    ...clean({ ...pick(end?.data, ['code', 'reason', 'block_id', 'next_run', 'final_status', 'row']) }),
     started_at: begun?.at,
     ended_at: end?.at,
     queued: isQueued ? true : undefined,
+    goal: events.findLast(({ type }) => type === 'goal:evaluated')?.data,
     stage: staged && { stage: STAGES.get(staged.type), ...pick(staged.data, ['n', 'ref']), at: staged.at },
     blocks: Object.fromEntries([...new Set(names)].map((id) => [id, blockOf(id, events, end)])),
     steps: stepsOf(events, end),

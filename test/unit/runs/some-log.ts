@@ -7,6 +7,8 @@ import {
   ended,
   escalated,
   expired,
+  goalEvaluated,
+  judgedEnd,
   logOf,
   output,
   type RunEnd,
@@ -93,9 +95,18 @@ export const someLog: fc.Arbitrary<readonly RunEvent[]> = fc
     fc.option(fc.constantFrom<RunEnd>('completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'), {
       nil: undefined,
     }),
+    fc.boolean(),
   )
-  .map(([blocks, turns, end]) => {
+  .map(([blocks, turns, end, judged]) => {
     const queues = blocks.map((steps) => [...steps])
     const mixed = turns.flatMap((turn) => queues[turn]?.splice(0, 1) ?? [])
-    return logOf([runStarted, ...mixed, ...queues.flat(), ...(end === undefined ? [] : [runEnded(end)])])
+    return logOf([runStarted, ...mixed, ...queues.flat(), ...endingOf(end, judged)])
   })
+
+/** Judged by its gates or not; the verdict may also be all there is yet. */
+function endingOf(end: RunEnd | undefined, judged: boolean): readonly Step[] {
+  if (!judged) return end === undefined ? [] : [runEnded(end)]
+  const goal = goalEvaluated('PARTIAL')
+  if (end === undefined) return [goal]
+  return [goal, end === 'partial' ? judgedEnd(end, 'run_next') : end === 'completed' ? judgedEnd(end) : runEnded(end)]
+}

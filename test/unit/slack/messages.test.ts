@@ -132,7 +132,7 @@ describe('whatever it is about', () => {
   test('so is every reply in the thread', () => {
     fc.assert(
       fc.property(asked, fc.constantFrom(...ABOUT), hostile, (one, about, reason) => {
-        for (const note of [approvalNote(about, one), runEndNote(one.run_id, 'failed', reason)]) {
+        for (const note of [approvalNote(about, one), runEndNote(one.run_id, 'failed', { code: 'failed', reason })]) {
           if (note !== undefined) expectSafe(note.blocks)
         }
       }),

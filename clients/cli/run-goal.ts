@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import type * as z from 'zod'
+import { GOAL_ROUTES } from '../../shared/api/goal-routes.ts'
+import { callApi, chooseTarget } from './api.ts'
+import { runPath } from './fetch-run.ts'
+import { jsonText } from './json-text.ts'
+import { plainText } from './plain-text.ts'
+import type { Session } from './session.ts'
+import { type TargetOptions, withTarget } from './target-options.ts'
+
+const GoalSchema = GOAL_ROUTES['get-goal'].answer.loose()
+type Goal = z.infer<typeof GoalSchema>
+
+export function addRunGoal(parent: Command, session: Session): void {
+  withTarget(parent.command('goal').description('how far a run is with its goal: criteria, gates, attempts'))
+    .argument('<run-id>')
+    .action(async (runId: string, options: TargetOptions) => {
+      const goal = await callApi(chooseTarget(session, options.url), GoalSchema, { path: runPath(runId, '/goal') })
+      if (options.json === true) session.say(jsonText(goal, 2))
+      else for (const line of goalOfRunLines(goal)) session.say(plainText(line))
+    })
+}
+
+function goalOfRunLines(goal: Goal): readonly string[] {
+  const { run_id, state, goal_text, final_status, row, attemptNumber, maxAttempts, trust, quality, warnings } = goal
+  const status = final_status === null ? 'not judged yet' : [final_status, row].filter(Boolean).join('  ')
+  return [
+    `${run_id}  ${state}  ${status}  attempt ${attemptNumber} of ${maxAttempts}`,
+    `goal     ${goal_text ?? 'there is no goal contract'} (${goal.metCount}/${goal.criteriaCount})`,
+    ...(trust === null
+      ? []
+      : [`trust    ${trust.passed ? 'PASS' : 'FAIL'}: ${trust.score ?? 'no score'}${bandOf(trust)}`]),
+    ...(quality === null ? [] : [`quality  score ${quality.score}`]),
+    ...goal.criteria.map(criterionLine),
+    ...(quality?.violations ?? []).map(({ code, message }) => `  ${code}  ${message}`),
+    ...warnings.map(({ code, message, severity }) => `${severity}: ${message} [${code}]`),
+    ...nextLines(goal),
+    ...goal.attempts.map(({ attemptNumber: n, run_id: id, at, status: ended, metCount, totalCount }) => {
+      return `attempt ${n}  ${id}  ${at}  ${ended}  ${metCount}/${totalCount}`
+    }),
+  ]
+}
+
+function bandOf({ band }: NonNullable<Goal['trust']>): string {
+  return band === null ? '' : ` (${band})`
+}
+
+/** With the block that supplied what was judged. */
+function criterionLine({ id, status, message, source }: Goal['criteria'][number]): string {
+  const from = source?.block === undefined ? '' : `  [${source.block}, attempt ${source.attempt}, event ${source.seq}]`
+  return `  ${status.padEnd(7)}  ${id ?? '-'}  ${message}${from}`
+}
+
+/** What the next attempt is told, and which run it is. */
+function nextLines({ run_id, pivot }: Goal): readonly string[] {
+  if (pivot === null) return []
+  const { next_run, shouldPivot, suggestions } = pivot
+  const next = next_run === undefined ? `Start it: run pivot ${run_id}` : `It is run ${next_run}`
+  const told = ['For the next attempt:', ...suggestions.map((one) => `  ${one}`), next]
+  return shouldPivot || next_run !== undefined ? told : []
+}
