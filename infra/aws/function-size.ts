@@ -33,6 +33,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'net-gate': { timeoutSec: 40, memoryMb: 256 },
   'shell-gate': { timeoutSec: 310, memoryMb: 1_024, atOnce: 5 },
   settle: { timeoutSec: 60, memoryMb: 256 },
+  // Reads every text and artifact of a run, an artifact of at most 64 MiB at a time.
+  'decide-completion': { timeoutSec: 900, memoryMb: 1_024 },
   'wait-join': { timeoutSec: 30, memoryMb: 256 },
   // Checking and compiling 1,000 blocks is a second of a whole core.
   'start-run': { timeoutSec: 29, memoryMb: 1_024 },

@@ -1,4 +1,5 @@
 import type { QualityProfile } from '../goals/quality/quality-rule.ts'
+import type { Dag } from './dag.ts'
 
 /** What decides how a run ends, as its document has it (spec goal-gates); refs are `block.output`. */
 export interface CompletionSettings {
@@ -17,6 +18,11 @@ export interface CompletionSettings {
 
 /** Of a document without the section, whose run has a contract all the same. */
 export const DEFAULT_COMPLETION: CompletionSettings = { quality: 'standard', pivot: 'manual', contract: 'optional' }
+
+/** Whether runs of a document are judged by more than their blocks, whatever their request brings along. */
+export function isJudged({ completion, goal_contract }: Pick<Dag, 'completion' | 'goal_contract'>): boolean {
+  return completion !== undefined || goal_contract !== undefined
+}
 
 /** Ids of the blocks that judge, claim or block: what they say is a verdict, never evidence for the goal. */
 export function judgingBlocks({ trust, claim, blockers }: CompletionSettings): ReadonlySet<string> {

@@ -43,6 +43,11 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   Settle(walk, frame) {
     frame.yes = true
+    frame.choice = walk.outcomes.judged === true && !walk.decided ? 1 : 0
+    goOn(walk, frame)
+  },
+  DecideCompletion(walk, frame) {
+    walk.decided = true
     goOn(walk, frame)
   },
 }

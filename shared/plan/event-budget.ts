@@ -10,6 +10,8 @@ export interface BudgetFacts {
   readonly most_items: (block: string) => number
   /** Bounces of a module at most. */
   readonly most_bounces: (module: number) => number
+  /** The run is judged by more than its blocks. */
+  readonly judged: boolean
 }
 
 /**
@@ -18,7 +20,13 @@ export interface BudgetFacts {
  * counts: 5 a block, 7 a further try, 7 an item, 6 a token wait, 4 a Parallel, all of a module once a pass.
  */
 export function eventBudget(machine: Machine, facts: BudgetFacts): number {
-  return EXECUTION_EVENTS + rowBudget(machine, facts)
+  return EXECUTION_EVENTS + rowBudget(machine, facts) + (facts.judged ? judgingEvents(machine) : 0)
+}
+
+/** Once more through `_settle` and its Choice, and the state in between; parts have none of them. */
+function judgingEvents({ States }: Machine): number {
+  const states = ['_settle', '_end', '_decide_completion'].flatMap((name) => States[name] ?? [])
+  return states.reduce((sum, state) => sum + stateEvents(state), 0)
 }
 
 function rowBudget({ StartAt, States }: Machine, facts: BudgetFacts): number {

@@ -1,5 +1,6 @@
 import type { CompiledDag } from '../compile/compile-dag.ts'
 import { bounceModules } from '../dag/bounce-modules.ts'
+import { isJudged } from '../dag/completion.ts'
 import type { Dag } from '../dag/dag.ts'
 import { compiledMachines } from './compiled-machines.ts'
 import { type BudgetFacts, eventBudget } from './event-budget.ts'
@@ -47,7 +48,8 @@ export function planMachines(dag: Dag, compiled: CompiledDag, { executions }: Si
   }
 }
 
-function factsOf({ blocks }: Dag): BudgetFacts {
+function factsOf(dag: Dag): BudgetFacts {
+  const { blocks } = dag
   const byId = new Map(blocks.map((block) => [block.id, block]))
   const bounces = bounceModules(blocks).map(({ rules }) => sum(rules.map(({ bounce }) => bounce.max_bounces)))
   return {
@@ -57,6 +59,7 @@ function factsOf({ blocks }: Dag): BudgetFacts {
       return block === undefined ? 0 : mostItems(block)
     },
     most_bounces: (module) => bounces[module] ?? 0,
+    judged: isJudged(dag),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CompiledDag } from '../compile/compile-dag.ts'
 import { bounceModules } from '../dag/bounce-modules.ts'
+import { isJudged } from '../dag/completion.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { opensChild } from '../dag/opens-child.ts'
 import { Fault } from '../errors.ts'
@@ -28,8 +29,8 @@ export function planTime(dag: Dag, compiled: CompiledDag, expectations: Expectat
     blocks.map((block) => blockSeconds(block, expectations)),
   )
   if ('cycle' in path) throw new TypeError('planTime() needs a checked document, which has no cycle')
-  const run = simulate(blocks, compiled, expectations, 0)
-  const limited = max_parallel === 0 ? run : simulate(blocks, compiled, expectations, max_parallel)
+  const run = simulate(dag, compiled, expectations, 0)
+  const limited = max_parallel === 0 ? run : simulate(dag, compiled, expectations, max_parallel)
   const possible = dagWidth(upstream, path.order)
   const wide = Math.max(possible, run.at_once)
   return {
@@ -41,7 +42,8 @@ export function planTime(dag: Dag, compiled: CompiledDag, expectations: Expectat
   }
 }
 
-function simulate(blocks: readonly Block[], compiled: CompiledDag, expectations: Expectations, max_parallel: number) {
+function simulate(dag: Dag, compiled: CompiledDag, expectations: Expectations, max_parallel: number) {
+  const { blocks } = dag
   const byId = new Map(blocks.map((block) => [block.id, block]))
   const modules = bounceModules(blocks)
   return simulateMachine(simulatedMachines(compiled), {
@@ -53,6 +55,7 @@ function simulate(blocks: readonly Block[], compiled: CompiledDag, expectations:
     bounces: () => 0,
     sinks: (module) => modules.find(({ key }) => key === module)?.sinks ?? [],
     max_parallel,
+    judged: isJudged(dag),
   })
 }
 

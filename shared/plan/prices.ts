@@ -25,6 +25,7 @@ export const PRICES = {
 /** Memory of the functions, MB: infra/aws/function-size.ts, and a test holds them equal. */
 export const FUNCTION_MB: Readonly<Record<string, number>> = {
   'run-block': 1_024,
+  'decide-completion': 1_024,
   'wait-join': 256,
   'request-approval': 512,
   'open-child': 1_024,

@@ -43,6 +43,7 @@ export function simulateMachine({ main, parts }: Machines, outcomes: Outcomes): 
     started: new Map(),
     executions: [],
     calls: {},
+    decided: false,
     works: 0,
     running: 0,
     atOnce: 0,
@@ -64,7 +65,8 @@ function begin(walk: Walk, name: string, machine: Machine, parent: Frame | undef
 
 function frameOf(machine: Machine, execution: ExecutionTally, parent: Frame | undefined): Frame {
   const epoch = parent?.epoch ?? 0
-  return { machine, execution, parent, at: '', open: 0, unbegun: 0, epoch, items: 0, yes: false, holdsSlot: false }
+  const fresh = { at: '', open: 0, unbegun: 0, items: 0, yes: false, choice: 0, holdsSlot: false }
+  return { machine, execution, parent, epoch, ...fresh }
 }
 
 function enter(walk: Walk, frame: Frame, name: string): void {
@@ -121,7 +123,7 @@ function beginItem(walk: Walk, frame: Frame): void {
 function leave(walk: Walk, frame: Frame): void {
   const state = stateAt(frame.machine, frame.at)
   if (state.Type === 'Task') signal(walk, frame, readTask(state))
-  if (state.Type === 'Choice') enter(walk, frame, (frame.yes ? state.Choices[0]?.Next : state.Default) ?? '')
+  if (state.Type === 'Choice') enter(walk, frame, (frame.yes ? state.Choices[frame.choice]?.Next : state.Default) ?? '')
   else if ('Next' in state) enter(walk, frame, state.Next)
   else endFrame(walk, frame)
 }

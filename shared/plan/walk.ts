@@ -13,6 +13,8 @@ export interface Outcomes {
   readonly sinks?: (module: number) => readonly string[]
   /** Blocks at work at once; 0 = no limit. Waiting ones go on first come, first served. */
   readonly max_parallel: number
+  /** The run is judged by more than its blocks: it is decided on before it is settled. */
+  readonly judged?: boolean
 }
 
 /** One execution: the main machine's, or that of a part. */
@@ -41,6 +43,8 @@ export interface Frame {
   items: number
   /** What the last function answered that a Choice asks about: settle says completed, close-module says again. */
   yes: boolean
+  /** Which of the Choices, where it does. */
+  choice: number
   /** It is one of those max_parallel counts. */
   holdsSlot: boolean
 }
@@ -62,6 +66,7 @@ export interface Walk {
   readonly started: Map<string, number>
   readonly executions: ExecutionTally[]
   readonly calls: Record<string, number>
+  decided: boolean
   works: number
   running: number
   /** The most that ran at once. */

@@ -66,11 +66,20 @@ describe('planDag()', () => {
       transitions: 5,
       // Two of the execution, three Tasks, a Choice, a Succeed.
       events: 2 + 3 * 5 + 2 + 2,
-      states: 8,
+      // A run that is judged by nothing but its blocks never enters _decide_completion.
+      states: 9,
       machines: [{ name: 'main', transitions: 5, events: 21 }],
       joins: [],
       over_ordered: [],
     })
+  })
+
+  test('counts the decision about a run with a goal: _settle and its Choice twice, _decide_completion once', () => {
+    const judged = `completion: {}\n${readText('dags/basic.yaml').replace(/^name:.*/m, '')}`
+    const [plain, more] = [plan(readText('dags/basic.yaml')), plan(judged)]
+    expect([more.transitions - plain.transitions, more.events - plain.events]).toEqual([3, 12])
+    expect(more.event_budget - plain.event_budget).toBe(12)
+    expect(more.cost.orchestration_usd_per_1000_runs).toBeGreaterThan(plain.cost.orchestration_usd_per_1000_runs)
   })
 
   test('budgets every try, bounce and item', () => {

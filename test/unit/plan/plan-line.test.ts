@@ -20,8 +20,8 @@ describe('planLine()', () => {
       parallels: 1,
       signals: 1,
       machines: 1,
-      // Each block has a wait for retries; _failed is the ninth of our own.
-      states: 4 * 2 + 1 + 1 + 4,
+      // Each block has a wait for retries; _failed and _decide_completion are there and not entered.
+      states: 4 * 2 + 1 + 1 + 5,
       compile_ms: 0,
     })
   })
