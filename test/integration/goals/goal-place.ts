@@ -10,32 +10,51 @@ export const QUIET: PlaceOptions = { log: { info: () => undefined, error: () => 
 
 export const openGoalPlace = () => openTestPlace(QUIET)
 
-type Part = Partial<Omit<CompletionSettings, 'trust'>> & { readonly trust?: { readonly from: string | readonly string[] } }
+type Part = Partial<Omit<CompletionSettings, 'trust'>> & {
+  readonly trust?: { readonly from: string | readonly string[] }
+}
 
 /**
- * A run whose worker says what it is told (`said`) and writes a file of it, and whose verifier gives the score it is told
+ * A run whose worker says what it is told (`said`), and whose verifier gives the score it is told
  * (`score`; 90 where nobody says).
  */
-export function judgedDag(goal_contract?: object, completion: Part = { trust: { from: 'verify.score' } }): object {
+export function judgedDag(goal_contract?: object, completion: Part = VERIFIED, more: readonly object[] = []): object {
   return {
     name: 'judged',
-    inputs: { said: 'string', score: { type: 'number', default: 90 } },
+    inputs: { said: 'string', score: { type: 'json', default: 90 } },
     completion,
     ...(goal_contract === undefined ? {} : { goal_contract }),
     blocks: [
       worker('work', 'said', 'text'),
-      { ...pass('verify'), inputs: { score: 'number', text: { from: 'work.text' } }, outputs: { score: 'number' } },
+      { ...passing('verify', 'score'), inputs: { score: 'json', text: { from: 'work.text' } } },
+      ...more,
     ],
   }
 }
 
-const pass = (id: string) => ({ id, mode: 'deterministic', deterministic: { handler: 'pass' } })
+export const VERIFIED: Part = { trust: { from: 'verify.score' } }
+
+/** A block whose output is the run input of the same name, any JSON. */
+export const passing = (id: string, port: string) => ({
+  id,
+  mode: 'deterministic',
+  deterministic: { handler: 'pass' },
+  inputs: { [port]: 'json' },
+  outputs: { [port]: 'json' },
+})
 
 /** A block whose output `port` is the run input `input`. */
 export function worker(id: string, input: string, port: string, more: object = {}): object {
   const config = { expression: `inputs.${input}` }
   const deterministic = { handler: 'transform', config }
-  return { id, mode: 'deterministic', deterministic, inputs: { [input]: 'string' }, outputs: { [port]: 'string' }, ...more }
+  return {
+    id,
+    mode: 'deterministic',
+    deterministic,
+    inputs: { [input]: 'string' },
+    outputs: { [port]: 'string' },
+    ...more,
+  }
 }
 
 /** A block that writes its input `text` as an artifact. */
