@@ -39,13 +39,18 @@ function drawnBy(text: string, predicates: readonly string[]): Float64Array | un
   return named.some(Boolean) ? Float64Array.from(named, (is) => (is ? DRAWN : 1)) : undefined
 }
 
-/** Places of the highest scores above 0. Numbers alone are sorted first, several times faster than places by score. */
+/** Places of the highest scores above 0, ties by place. Most scores are lower than all that are kept. */
 function highest(scores: Float64Array, most: number): readonly number[] {
-  const least = scores.toSorted()[Math.max(0, scores.length - most)] ?? 0
-  const met: number[] = []
-  for (let place = 0; place < scores.length; place += 1) {
-    const score = scores[place] ?? 0
-    if (score > 0 && score >= least) met.push(place)
+  const kept: number[] = []
+  const scoreAt = (at: number) => scores[kept[at] ?? -1] ?? 0
+  let least = 0
+  for (const [place, score] of scores.entries()) {
+    if (score <= least) continue
+    let at = kept.length
+    while (at > 0 && scoreAt(at - 1) < score) at -= 1
+    kept.splice(at, 0, place)
+    if (kept.length > most) kept.pop()
+    if (kept.length === most) least = scoreAt(most - 1)
   }
-  return met.toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b).slice(0, most)
+  return kept
 }

@@ -1,5 +1,6 @@
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
+import { printAnswers } from './research/print-answers.ts'
 import { printHops } from './research/print-hops.ts'
 import { printQuality } from './research/print-quality.ts'
 import { printSize } from './research/print-size.ts'
@@ -8,8 +9,8 @@ import { wordnetTopics } from './research/wordnet-topics.ts'
 
 /**
  * Search and retrieval of the research chain: `npm run bench:research -- [part ..] [--collection FOLDER] [--entities N]`.
- * Parts: `quality` of ranking, `hops` (questions that lead through the graph), `size` (rates, file, latency at 100,000
- * entities and 1,000,000 triples); all of them where none is named. Times are of this machine now: what can be compared
+ * Parts: `quality` of ranking, `hops` (questions that lead through the graph), `size` (rates, file, latency of searches at
+ * 100,000 entities and 1,000,000 triples), `answers` (whole answers over as many); all of them where none is named. Times are of this machine now: what can be compared
  * are the ratios.
  */
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
@@ -19,6 +20,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   },
   hops: () => printHops(print),
   size: () => printSize(Number(options.entities), print),
+  answers: () => printAnswers(Number(options.entities), print),
 }
 
 const { values: options, positionals } = parseArgs({

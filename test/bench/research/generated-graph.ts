@@ -28,6 +28,8 @@ export function generatedGraph(count: number) {
   return {
     text,
     idOf,
+    /** What its edges are called, as a question says it. */
+    relations: [0, 2, 4, 6, 8].map((k) => `leads ${words[k]}`),
     *entities(): Generator<Entity> {
       for (let at = 0; at < count; at += 1) {
         const entity_id = idOf(at)
