@@ -59,8 +59,8 @@ export function worker(id: string, input: string, port: string, more: object = {
 
 /** A block that writes its input `text` as an artifact. */
 export function writer(id: string, from: string, name: string): object {
-  const deterministic = { handler: 'write-artifact', config: { name, from: 'text' } }
-  return { id, mode: 'deterministic', deterministic, inputs: { text: { from } }, outputs: { file: 'artifact' } }
+  const deterministic = { handler: 'write-artifact', config: { name } }
+  return { id, mode: 'deterministic', deterministic, inputs: { body: { from } }, outputs: { file: 'artifact' } }
 }
 
 export const contractOf = (...criteria: readonly object[]) => ({
