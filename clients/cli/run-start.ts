@@ -3,6 +3,7 @@ import { chooseTarget } from './api.ts'
 import { type ChosenDocument, chooseDocument } from './choose-document.ts'
 import { plainText } from './plain-text.ts'
 import { readContext } from './read-context.ts'
+import { readFile } from './read-file.ts'
 import { doubtfulInputs, runInputs } from './run-inputs.ts'
 import { runInside } from './run-inside.ts'
 import { isServerThere } from './server-there.ts'
@@ -15,6 +16,7 @@ interface RunStartOptions extends TargetOptions {
   readonly example?: string
   readonly input?: readonly string[]
   readonly contextJson?: string
+  readonly goalContract?: string
   readonly continue?: string
   readonly maxParallel?: number
   readonly failFast?: true
@@ -29,6 +31,10 @@ export function addRunStart(run: Command, session: Session): void {
     .option('--example <name>', 'a document shipped with the package, for example basic')
     .option('--input <key=value>', 'a run input; repeat it', (pair, pairs: string[] = []) => [...pairs, pair])
     .option('--context-json <file>', 'free values from a JSON file with one object')
+    .option(
+      '--goal-contract <file>',
+      'what the run is to reach (YAML or JSON), in place of the contract of its document',
+    )
     .option('--continue <run>', 'go on from a run that has ended: its context and artifacts are seen')
     .addOption(
       new Option('--max-parallel <n>', 'blocks at once, 0 = as many as the place allows').argParser(
@@ -61,6 +67,7 @@ async function runStart(session: Session, given: string | undefined, options: Ru
 /** The body of POST /api/dag/run. */
 function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): StartHow['request'] {
   const { input: pairs = [], contextJson, maxParallel, failFast, deadlineSec, continue: continues } = options
+  const contract = options.goalContract
   const chosen = {
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
     ...(failFast !== undefined && { fail_fast: failFast }),
@@ -69,6 +76,7 @@ function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): Sta
   return {
     ...body,
     ...runInputs({ pairs, context: readContext(contextJson), ...(dag !== undefined && { declared: dag.inputs }) }),
+    ...(contract !== undefined && { goal_contract: readFile(contract, 'goal contract') }),
     ...(continues !== undefined && { continues }),
     ...(Object.keys(chosen).length > 0 && { options: chosen }),
   }

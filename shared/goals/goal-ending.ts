@@ -41,9 +41,17 @@ const CODES: Readonly<Record<Completion['action'], string>> = {
   none: 'goal_out_of_reach',
 }
 
+const CLAIMED: Readonly<Record<FinalStatus, string>> = {
+  SUCCESS: 'completed',
+  PARTIAL: 'claimed_partial',
+  BLOCKED: 'claimed_blocked',
+  FAILED: 'claimed_failed',
+  ABORTED: 'claimed_aborted',
+}
+
 function codeOf({ final_status, goal_status, action }: Completion): string {
   const isClaimed = action === 'none' && !(final_status === 'BLOCKED' && goal_status === 'BLOCKED')
-  return isClaimed ? `claimed_${final_status.toLowerCase()}` : CODES[action]
+  return isClaimed ? CLAIMED[final_status] : CODES[action]
 }
 
 function reasonOf({ final_status, warnings, met_count, total_count, row }: Completion, words: string): string {

@@ -44,6 +44,7 @@ test('docs/goal-gates.md is what the table and the registries say (vitest -u wri
     trust(),
     quality(),
     ATTEMPTS,
+    RUNS,
     LINES,
   ]
   await expect(`${parts.join('\n\n')}\n`).toMatchFileSnapshot('../../../docs/goal-gates.md')
@@ -132,7 +133,7 @@ Good evidence is not the same as a reached goal. A model with 75 % accuracy may 
 
 **Quality gates** look at the form of the evidence. A run ends SUCCESS only when all three pass. Gates only downgrade: a run that claims PARTIAL, BLOCKED, FAILED or ABORTED keeps that or gets worse, and then nothing is done next. A gate that crashes has failed.
 
-In this version the gates are evaluated offline: \`sluice goal evaluate\`, \`sluice goal validate\`, \`sluice goal decide\`.
+[Runs](#runs) are judged so when they have a goal; \`sluice goal evaluate\`, \`sluice goal validate\` and \`sluice goal decide\` do the same [offline](#for-tools).
 
 ## What is decided`
 
@@ -168,6 +169,30 @@ The score is 100 less the penalties, 0 at least; the gates pass without a single
 const ATTEMPTS = `## Attempts and pivots
 
 An attempt whose goal gate is NOT_MET has failed, whatever the trust gate says; MET with failed quality has not. The attempt that fails with number \`max_goal_attempts\` ends BLOCKED (\`Maximum attempts reached\`); one that is MET on the last attempt is SUCCESS. Every attempt has a fingerprint of its approach: DAG, inputs, feedback. A criterion that two distinct approaches failed before and this one fails too is BLOCKED (\`Unachievable: ..\`). Until then each unmet criterion comes with a suggestion for the next attempt.`
+
+const RUNS = `## Runs
+
+A run is judged when its document has \`completion\` or \`goal_contract\` ([dag.md](dag.md#completion)), or its start request a \`goal_contract\` (\`run start --goal-contract FILE\`), which goes before that of the document. The contract is checked when the run starts, its targets are bound, and what is frozen then is what counts at the end: stored as an object, its hash in \`run:started\`. A run without any of it ends as its blocks do.
+
+When every block has completed or was skipped, \`_settle\` sends the machine to \`_decide_completion\`, once. It reads the evidence:
+
+- Texts: the string outputs of blocks (of a fan-out those of its items, in their order), as the attempts left them that completed and stand. What an attempt said that was retried, or that a bounce put back, is none.
+- Artifacts of the run, each read from the object store: size and sha256 are as recorded, or it does not count (\`left_out\` of the evaluation names it). Those of attempts that do not stand do not count either.
+- Nothing of the blocks that \`completion\` names: verifiers, the claim and the blockers judge, they do not testify.
+
+Then it writes down what the gates said, with everything they were asked, as one object, and \`goal:evaluated\` refers to that. The same question gives the same answer again. A failed attempt gets its number in the lineage before that. \`_settle\` ends the run:
+
+| outcome | run ends                              | code                                            |
+| ------- | ------------------------------------- | ----------------------------------------------- |
+| SUCCESS | completed                             | \`completed\`                                     |
+| PARTIAL | partial                               | \`goal_missed\`, \`trust_failed\`, \`quality_failed\` |
+| BLOCKED | blocked                               | \`goal_out_of_reach\`                             |
+| FAILED  | failed: a block failed, or a claim    | that of the failure, or \`claimed_failed\`        |
+| ABORTED | cancelled: it was stopped, or a claim | that of the stop, or \`claimed_aborted\`          |
+
+A claim worse than what the gates say stays (\`claimed_partial\` and so on); an unknown one is PARTIAL. An output or the contract that is not in the object store when it is read is no evidence against anybody: it is tried again for some minutes, and then the run fails.
+
+A child run (\`mode: dag\`) is judged by its own document. Its block takes its outputs only when it ended completed: \`child_partial\` and \`child_blocked\` fail the block.`
 
 const LINES = `## For tools
 
