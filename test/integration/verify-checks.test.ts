@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readStoredRun } from '../../functions/runs/read-stored-run.ts'
+import { DEFAULT_COMPLETION } from '../../shared/dag/completion.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { checkChain } from '../../shared/runs/invariants/chain.ts'
@@ -194,6 +195,12 @@ const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { befo
     [30, 'a bounce too many', withData('block:rerouted', { bounce: 3 })],
     [30, 'a bounce nobody wrote', withData('block:rerouted', { max: 9 })],
     [30, 'a block between is left out', withData('block:rerouted', { reset: ['review'] })],
+    // The other ways are in pivots/verify.test.ts: this run has no goal.
+    [
+      31,
+      'nobody judged it',
+      (parts) => ({ ...parts, meta: { ...parts.meta, goal: { completion: DEFAULT_COMPLETION } } }),
+    ],
     [33, 'its execution ended otherwise', (parts) => ({ ...parts, execution: { status: 'FAILED' } })],
   ]
 

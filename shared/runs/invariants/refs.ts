@@ -13,7 +13,8 @@ export const refs = invariant({
   async check({ events, meta, projections = [], approvals = [], artifacts = [], read }) {
     const named = new Map<string, Named>()
     for (const event of events) collect(event.data, `event ${event.seq}`, named)
-    collect({ dag_ref: meta.dag_ref }, 'META', named)
+    const { dag_ref, goal, pivots } = meta
+    collect({ dag_ref, goal, pivots }, 'META', named)
     for (const one of projections) collect(one, `the projection of block ${one.block}`, named)
     for (const one of approvals) collect(one.shown, `approval ${one.id}`, named)
     for (const one of artifacts) collect(one, `artifact ${one.name}`, named)

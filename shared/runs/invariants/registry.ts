@@ -7,6 +7,7 @@ import { decisionEffects, decisions } from './decisions.ts'
 import { eventIds } from './event-ids.ts'
 import { executionEnd } from './execution-end.ts'
 import { gatesBeforeCompletion } from './gates-before-completion.ts'
+import { goal } from './goal.ts'
 import { headOfEvents } from './head-of-events.ts'
 import type { Invariant } from './invariant.ts'
 import { projections } from './projections.ts'
@@ -39,5 +40,6 @@ export const INVARIANTS: readonly Invariant[] = [
   projections,
   headOfEvents,
   bounces,
+  goal,
   executionEnd,
 ]

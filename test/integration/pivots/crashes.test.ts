@@ -105,7 +105,9 @@ test('whichever call fails while a run is judged, ends and is tried again by its
 }, 120_000)
 
 test('objects that are away now and then change nothing of it', async () => {
-  const place = await openPlace()
+  // By its own clock: a machine that tries again in its own time would look stalled by a faster one.
+  open = await openTestPlace(QUIET)
+  const place = open
   failOfJudgements(place)
   const started = await Promise.allSettled(
     Array.from({ length: 12 }, () => place.start(missingDag('auto', TWICE), low)),
@@ -138,14 +140,15 @@ function failAsPlanned({ place }: TestPlace, plans: readonly Plan[]): void {
   }
 }
 
-/** Of contracts, evaluations and feedback every 11th call is not made, and every 17th not answered. */
+/** Of contracts, evaluations and feedback of the first 80 calls every 11th is not made, every 17th not answered. */
 function failOfJudgements({ place }: TestPlace): void {
   const { objects } = place.world
   const [get, put] = [objects.get.bind(objects), objects.put.bind(objects)]
   const refs = new Set<string>()
   let calls = 0
   const faulty = async <T>(isMeant: boolean, call: () => Promise<T>): Promise<T> => {
-    const n = isMeant ? ++calls : 1
+    calls += Number(isMeant)
+    const n = isMeant && calls < 80 ? calls : 1
     if (n % 11 === 0) throw away('objects')
     const answer = await call()
     if (n % 17 === 0) throw away('objects')
