@@ -2,9 +2,10 @@ import { didYouMean, suggest } from './dag/suggest.ts'
 import { listed } from './dag/wording.ts'
 import type { Issue } from './errors.ts'
 import { PLACE_PROVIDERS } from './provider.ts'
+import { EMBEDDING_TYPES } from './provider-settings.ts'
 
 /**
- * What is wrong between providers and who names one, an agent or the research chain: it is one that is configured
+ * What is wrong between providers and who names one, an agent, the research chain or its embeddings: it is one that is configured
  * (PLACE_PROVIDERS always are) and, where that lists its models, one of them. Takes the settings as they were read, so
  * that these are told together with mistakes of shape.
  */
@@ -15,13 +16,26 @@ export function agentIssues(settings: unknown): readonly Issue[] {
   const asking = [
     ...keysOf(agents).map((name) => [`agents.${name}`, memberOf(agents, name)] as const),
     ['research', memberOf(settings, 'research')] as const,
+    [EMBEDDINGS, memberOf(memberOf(settings, 'research'), 'embeddings')] as const,
   ]
   return asking.flatMap(([path, agent]) => {
     const provider = memberOf(agent, 'provider')
     if (typeof provider !== 'string') return []
-    if (known.includes(provider)) return modelIssues(path, agent, memberOf(providers, provider))
+    if (known.includes(provider)) {
+      const configured = memberOf(providers, provider)
+      return [...modelIssues(path, agent, configured), ...embeddingIssues(path, provider, configured)]
+    }
     return [refusal(`${path}.provider`, 'No such provider', provider, known)]
   })
+}
+
+const EMBEDDINGS = 'research.embeddings'
+
+function embeddingIssues(path: string, name: string, provider: unknown): readonly Issue[] {
+  const type = memberOf(provider, 'type') ?? name
+  if (path !== EMBEDDINGS || typeof type !== 'string' || EMBEDDING_TYPES.includes(type)) return []
+  const message = `Providers of type "${type}" have no embeddings; those of ${listed(EMBEDDING_TYPES)} have`
+  return [{ path: `${path}.provider`, message }]
 }
 
 function modelIssues(path: string, agent: unknown, provider: unknown): readonly Issue[] {

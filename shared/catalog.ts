@@ -101,7 +101,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     name: 'execute-subqueries',
     file: 'research/execute-subqueries.ts',
     placeholder: 'ExecuteSubqueries',
-    ports: ['runs', 'objects', 'graph', 'search'],
+    ports: ['runs', 'objects', 'graph', 'search', 'machine', 'providers', 'secrets', 'waker'],
   },
   {
     name: 'assess-sufficiency',

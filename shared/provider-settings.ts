@@ -6,6 +6,9 @@ import { httpUrl, KeySchema } from './key-settings.ts'
 
 const TYPES = ['local', 'ollama', 'openai-compatible', 'openclaw', 'http', 'bedrock', 'replay'] as const
 
+/** Those that have embeddings. */
+export const EMBEDDING_TYPES: readonly string[] = ['ollama', 'openai-compatible']
+
 /** An allow-list: a block or agent that asks for another model is refused. Absent = any. */
 const models = z.array(z.string().min(1).max(200)).min(1).max(200).optional()
 

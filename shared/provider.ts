@@ -37,12 +37,31 @@ export interface DispatchAnswer {
   readonly note?: string
 }
 
+/** Texts whose meaning is asked for as vectors. */
+export interface EmbedRequest {
+  /** At least one, none of them blank. */
+  readonly texts: readonly string[]
+  readonly model: string
+  readonly signal: AbortSignal
+  readonly idempotency_key: string
+}
+
+export interface EmbedAnswer {
+  /** One a text, in its order; all of one length, every number finite. */
+  readonly vectors: readonly (readonly number[])[]
+  readonly tokens_in: number
+  /** Absent = the price is unknown. */
+  readonly usd?: number
+}
+
 /**
  * Typed failure: Fault Unavailable (code provider_unavailable, provider_timeout or provider_throttled; retryable,
  * facts.retry_after_ms when the provider said so), Rejected (provider_refused) or InvalidInput (provider_invalid).
  */
 export interface Provider {
   dispatch(request: DispatchRequest): Promise<DispatchAnswer>
+  /** Of those that have embeddings (EMBEDDING_TYPES of shared/provider-settings.ts); fails as dispatch does. */
+  embed?(request: EmbedRequest): Promise<EmbedAnswer>
 }
 
 /** Every place has these without settings: deterministic tools, and the model of the research chain. */

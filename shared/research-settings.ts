@@ -25,6 +25,17 @@ export const ResearchSettingsSchema = z
       .url({ protocol: /^https?$/ })
       .max(2_000)
       .optional(),
+    /**
+     * Ranks what words found by meaning too: a list of its own in the fusion, source `embedding`. Absent = without.
+     */
+    embeddings: z
+      .strictObject({
+        provider: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/),
+        model: z.string().min(1).max(200),
+        /** Best lexical hits of one search that are ranked, where the budget has room for their texts. */
+        hits: z.int().min(2).max(200).default(200),
+      })
+      .optional(),
     /** Ask the model what a question is after where neither keywords nor its form say so: one call more. */
     classifier_tier_3: z.boolean().default(false),
   })

@@ -37,17 +37,20 @@ export function leasedProvider(call: Caller, name: string, provider: Provider | 
   const limit = limitOf(call, name)
   if (provider === undefined || limit === undefined) return provider
   const { world } = call
+  const { embed } = provider
+  const inPlace = async <T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> => {
+    const holder = `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
+    while (!(await takePlace(call, limit, holder, limit.call_ms))) {
+      signal.throwIfAborted()
+      const pause = JUDGE_WAIT_MS * (0.5 + (world.ids.random(1)[0] ?? 0) / 256)
+      if (!(await world.waker.slot(limit.pool, pause, signal))) await world.clock.delay(pause, signal)
+    }
+    const lease = leaseOf(call, limit.pool, holder)
+    return ask().finally(() => lease.end())
+  }
   return {
-    async dispatch(request) {
-      const holder = `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
-      while (!(await takePlace(call, limit, holder, limit.call_ms))) {
-        request.signal.throwIfAborted()
-        const pause = JUDGE_WAIT_MS * (0.5 + (world.ids.random(1)[0] ?? 0) / 256)
-        if (!(await world.waker.slot(limit.pool, pause, request.signal))) await world.clock.delay(pause, request.signal)
-      }
-      const lease = leaseOf(call, limit.pool, holder)
-      return provider.dispatch(request).finally(() => lease.end())
-    },
+    dispatch: (request) => inPlace(request.signal, () => provider.dispatch(request)),
+    ...(embed === undefined ? {} : { embed: (request) => inPlace(request.signal, () => embed(request)) }),
   }
 }
 

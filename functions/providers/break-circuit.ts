@@ -17,21 +17,24 @@ export function breakCircuit(
   const learn = (outcome: CallOutcome) => {
     breaker = breakerAfter(breaker, outcome, policy, now())
   }
+  const guarded = async <T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> => {
+    signal.throwIfAborted()
+    const admission = admitCall(breaker, policy, now())
+    if (!admission.admitted) throw leftAlone(name, policy, admission.retry_after_ms)
+    breaker = admission.next
+    try {
+      const answer = await ask()
+      learn('answered')
+      return answer
+    } catch (error) {
+      learn(outcomeOf(error))
+      throw error
+    }
+  }
+  const { embed } = provider
   return {
-    async dispatch(request) {
-      request.signal.throwIfAborted()
-      const admission = admitCall(breaker, policy, now())
-      if (!admission.admitted) throw leftAlone(name, policy, admission.retry_after_ms)
-      breaker = admission.next
-      try {
-        const answer = await provider.dispatch(request)
-        learn('answered')
-        return answer
-      } catch (error) {
-        learn(outcomeOf(error))
-        throw error
-      }
-    },
+    dispatch: (request) => guarded(request.signal, () => provider.dispatch(request)),
+    ...(embed === undefined ? {} : { embed: (request) => guarded(request.signal, () => embed(request)) }),
   }
 }
 

@@ -26,37 +26,46 @@ export function overHttp(
   talk: (call: HttpCall, request: DispatchRequest) => Promise<DispatchAnswer>,
 ): Provider {
   return {
-    async dispatch(request) {
-      request.signal.throwIfAborted()
-      const key = await remote.key()
-      const done = new AbortController()
-      const silence = watchSilence(remote.idle_ms)
-      const late = AbortSignal.timeout(remote.timeout_ms)
-      const signal = AbortSignal.any([request.signal, late, silence.signal, done.signal])
-      const translate = (error: unknown): unknown => {
-        if (request.signal.aborted) return request.signal.reason
-        if (silence.signal.aborted) return silenceFault(remote, remote.idle_ms ?? 0)
-        return late.aborted
-          ? timeoutFault(remote, `within ${remote.timeout_ms} ms (timeout_ms)`)
-          : networkFault(remote, error)
-      }
-      try {
-        const call = openCall({ remote, request, key, signal, translate, heard: silence.heard })
-        return answerWithout(key, await talk(call, request))
-      } catch (error) {
-        throw faultWithout(key, error)
-      } finally {
-        silence.end()
-        // Whatever is still open, an answer that was refused half-way too.
-        done.abort()
-      }
-    },
+    dispatch: (request) =>
+      exchange(remote, request, async (call, key) => answerWithout(key, await talk(call, request))),
+  }
+}
+
+type Keyed = Pick<DispatchRequest, 'signal' | 'idempotency_key'>
+
+/** Any exchange with it, by the same rules; what is answered is as it came. */
+export async function exchange<T>(
+  remote: Remote,
+  request: Keyed,
+  talk: (call: HttpCall, key: string | undefined) => Promise<T>,
+): Promise<T> {
+  request.signal.throwIfAborted()
+  const key = await remote.key()
+  const done = new AbortController()
+  const silence = watchSilence(remote.idle_ms)
+  const late = AbortSignal.timeout(remote.timeout_ms)
+  const signal = AbortSignal.any([request.signal, late, silence.signal, done.signal])
+  const translate = (error: unknown): unknown => {
+    if (request.signal.aborted) return request.signal.reason
+    if (silence.signal.aborted) return silenceFault(remote, remote.idle_ms ?? 0)
+    return late.aborted
+      ? timeoutFault(remote, `within ${remote.timeout_ms} ms (timeout_ms)`)
+      : networkFault(remote, error)
+  }
+  try {
+    return await talk(openCall({ remote, request, key, signal, translate, heard: silence.heard }), key)
+  } catch (error) {
+    throw faultWithout(key, error)
+  } finally {
+    silence.end()
+    // Whatever is still open, an answer that was refused half-way too.
+    done.abort()
   }
 }
 
 interface CallParts {
   readonly remote: Remote
-  readonly request: DispatchRequest
+  readonly request: Keyed
   readonly key: string | undefined
   readonly signal: AbortSignal
   /** What an error of fetch means. */

@@ -2,6 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import { answerFormat } from '../../shared/prompts/answer-format.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
 import { answerSchema, asksForObject } from './answer-schema.ts'
+import { type EmbedDialect, embedOverHttp } from './embed-over-http.ts'
 import { type HttpAnswer, type HttpCall, overHttp } from './http-call.ts'
 import { invalidAnswer, readObject } from './invalid-answer.ts'
 import { measured, type Usage } from './measured.ts'
@@ -17,10 +18,20 @@ import { failureOf, statusFault } from './status-fault.ts'
  */
 export function ollama(remote: Remote): Provider {
   const known = { schema: true }
-  return overHttp(remote, async (call, request) => {
+  const chat = overHttp(remote, async (call, request) => {
     const answer = await accepted(remote, call, request, known)
     return readLines(remote, request, answer.body.lines())
   })
+  return { ...chat, embed: (request) => embedOverHttp(remote, request, EMBED) }
+}
+
+/** A text that is longer than the model takes is cut by the server. */
+const EMBED: EmbedDialect = {
+  type: 'ollama',
+  path: '/api/embed',
+  body: (model, input) => ({ model, input, truncate: true }),
+  vectors: (told) => told.embeddings,
+  tokens: (told) => told.prompt_eval_count,
 }
 
 async function accepted(

@@ -1,6 +1,8 @@
 import type { Provider } from '../../shared/provider.ts'
+import { embedOverHttp } from './embed-over-http.ts'
 import { overHttp } from './http-call.ts'
 import { askCompletions } from './openai/ask-completions.ts'
+import { EMBEDDINGS } from './openai/embeddings.ts'
 import { createBodies } from './openai/request-body.ts'
 import type { Remote } from './remote.ts'
 
@@ -11,5 +13,8 @@ import type { Remote } from './remote.ts'
  */
 export function openaiCompatible(remote: Remote): Provider {
   const dialect = { remote, type: 'openai-compatible', path: '/chat/completions', bodies: createBodies() }
-  return overHttp(remote, (call, request) => askCompletions(dialect, call, request))
+  return {
+    ...overHttp(remote, (call, request) => askCompletions(dialect, call, request)),
+    embed: (request) => embedOverHttp(remote, request, EMBEDDINGS),
+  }
 }

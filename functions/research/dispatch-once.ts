@@ -1,12 +1,10 @@
 import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../shared/provider.ts'
 import { recordedCall } from '../../shared/recording.ts'
-import { plus } from '../../shared/runs/amounts.ts'
-import type { Estimate } from '../../shared/runs/estimate-call.ts'
-import { amountUsed } from '../../shared/runs/event-cost.ts'
 import { chargedAnswer, mayHaveUsed } from '../blocks/charged-answer.ts'
 import { leasedProvider } from '../blocks/provider-lease.ts'
 import { wholeMicros } from '../blocks/whole-amounts.ts'
+import { countUsed } from './count-used.ts'
 import { estimateStage } from './estimate-stage.ts'
 import type { StageCall } from './stage-call.ts'
 import { watchCall } from './watch-call.ts'
@@ -33,19 +31,14 @@ export async function dispatchOnce(
     })
     const charged = chargedAnswer(answer, { capped: true, price })
     const { tokens_in, tokens_out, usd } = charged
-    count(call, { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: wholeMicros(usd) }) })
+    countUsed(call, { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: wholeMicros(usd) }) })
     meter.calls.push(recordedCall(name, { ...request, model }, answer))
     return charged
   } catch (error) {
-    if (mayHaveUsed(error, { signal })) count(call, estimate)
+    if (mayHaveUsed(error, { signal })) countUsed(call, estimate)
     if (error instanceof Fault && error.code.startsWith('provider_')) return error
     throw error
   }
-}
-
-function count({ meter }: StageCall, used: Estimate): void {
-  meter.used = plus(meter.used, amountUsed(used))
-  meter.priced = meter.priced !== false && used.usd_micros !== undefined
 }
 
 function unknownProvider({ world }: StageCall, name: string): Fault {

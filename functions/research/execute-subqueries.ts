@@ -1,6 +1,7 @@
 import { describeSearch } from '../../shared/research/describe-search.ts'
 import { fuseEvidence } from '../../shared/research/fuse-evidence.ts'
 import { trimEvidence } from '../../shared/research/trim-evidence.ts'
+import { nearInMeaning } from './near-in-meaning.ts'
 import { planQueries } from './plan-queries.ts'
 import { stageHandler } from './run-stage.ts'
 import { runSubQueries } from './run-sub-queries.ts'
@@ -8,7 +9,7 @@ import type { StageCall } from './stage-call.ts'
 import { type StageOutcome, toPlainAnswer } from './stage-outcome.ts'
 import { NO_TIME, timeLeft } from './time-left.ts'
 
-/** Runs the sub-queries of this round and fuses what they found with what earlier rounds found. No model is asked. */
+/** Runs the sub-queries of this round and fuses what they found with what earlier rounds found. No language model is asked. */
 export const handler = stageHandler('execute_subqueries', execute)
 
 async function execute(call: StageCall): Promise<StageOutcome> {
@@ -17,7 +18,7 @@ async function execute(call: StageCall): Promise<StageOutcome> {
   const plan = await planQueries(call)
   const filter = describeSearch(state.topic, state.classified?.hints ?? {})
   const from = state.sub_queries.length
-  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter })
+  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter, near: nearInMeaning(call) })
   const hits = [...state.hits, ...ran.hits]
   const { evidence, tokens } = trimEvidence(fuseEvidence(hits), state.intent.budget_tokens)
   const action = state.decision?.action

@@ -6,6 +6,7 @@ import { fuseEvidence } from '../../shared/research/fuse-evidence.ts'
 import type { World } from '../../shared/world.ts'
 import { findAround, findFollowed, findNamed } from './find-named.ts'
 import { type Found, foundHit } from './found-entity.ts'
+import type { NearInMeaning } from './near-in-meaning.ts'
 import { within } from './within.ts'
 
 export type SearchWorld = Pick<World, 'graph' | 'search' | 'clock' | 'log'>
@@ -30,6 +31,7 @@ export async function findCandidates(
   world: SearchWorld,
   tenant: string,
   search: SearchDescription,
+  near?: NearInMeaning,
 ): Promise<FoundCandidates> {
   const failed: string[] = []
   const part = async (what: string, find: () => Promise<readonly Found[]>): Promise<readonly Found[]> => {
@@ -43,7 +45,7 @@ export async function findCandidates(
   }
   const lists = isBounded(search)
     ? [await part('the search in its bounds', () => findBounded(world, tenant, search))]
-    : await findAnywhere(world, tenant, search, part)
+    : await findAnywhere(world, tenant, search, { part, near, told: (why) => failed.push(why) })
   return { candidates: ranked(lists, search), degraded: [...new Set(failed)] }
 }
 
@@ -67,23 +69,32 @@ async function findBounded(
   return [...told.hits, ...all.hits].map((hit) => foundHit(hit, { tier: '0', source }))
 }
 
+interface Finding {
+  readonly part: Part
+  readonly near: NearInMeaning | undefined
+  /** Takes why the candidates are less than they could be. */
+  told(why: string): void
+}
+
 type Part = (what: string, find: () => Promise<readonly Found[]>) => Promise<readonly Found[]>
 
 async function findAnywhere(
   world: SearchWorld,
   tenant: string,
   search: SearchDescription,
-  part: Part,
+  { part, near, told }: Finding,
 ): Promise<readonly (readonly Found[])[]> {
   const { text, limit } = search
-  const [named, around, lexical] = await Promise.all([
+  const [named, around, pool] = await Promise.all([
     part('the search for names', () => findNamed(world, tenant, search)),
     part('the search around its start', () => findAround(world, tenant, search)),
     part('the lexical search', async () => {
-      const { hits } = await world.search.search(tenant, { text, filter: filterOf(search), limit })
+      const most = Math.max(limit, near?.most ?? 0)
+      const { hits } = await world.search.search(tenant, { text, filter: filterOf(search), limit: most })
       return hits.map((hit) => foundHit(hit, { tier: '1', source: 'bm25_index' }))
     }),
   ])
+  const lexical = pool.slice(0, limit)
   const seeds = [
     ...named.map(({ evidence }) => ({ entity_id: evidence.entity_id, weight: 1 })),
     ...lexical
@@ -96,8 +107,11 @@ async function findAnywhere(
     return hits.map((hit) => foundHit(hit, { tier: '1', source: 'graph_diffusion' }))
   })
   const followed = await part('the search along relations', () => findFollowed(world, tenant, named, search))
+  const meant = await near?.rank(text, pool)
+  if (meant?.degraded !== undefined) told(meant.degraded)
+  const embedded = (meant?.found ?? []).slice(0, limit)
   // What is named leads to what is asked for, whatever it is itself.
-  return [named, followed, around, lexical, diffused].map((found) =>
+  return [named, followed, around, lexical, embedded, diffused].map((found) =>
     found.filter(({ evidence, type }) => fitsSearch({ entity_id: evidence.entity_id, type }, search)),
   )
 }

@@ -5,6 +5,7 @@ import { emitClassification } from '../../shared/research/emit-classification.ts
 import { mergeHints } from '../../shared/research/merge-hints.ts'
 import { findCandidates } from './find-candidates.ts'
 import { modelClassifier } from './model-classifier.ts'
+import { nearInMeaning } from './near-in-meaning.ts'
 import { stageHandler } from './run-stage.ts'
 import type { StageCall } from './stage-call.ts'
 import { type StageOutcome, toPlainAnswer } from './stage-outcome.ts'
@@ -24,7 +25,7 @@ async function classify(call: StageCall): Promise<StageOutcome> {
   const further = [BY_FORM, ...(world.settings.research.classifier_tier_3 ? [modelClassifier(call)] : [])]
   const { degraded_reason, ...classification } = await classifyTopic(topic, now, further)
   const hints = mergeHints(caller, classification.hints, now)
-  const found = await findCandidates(world, run.tenant, describeSearch(topic, hints))
+  const found = await findCandidates(world, run.tenant, describeSearch(topic, hints), nearInMeaning(call))
   const degraded = [...(degraded_reason === undefined ? [] : [degraded_reason]), ...found.degraded]
   const classified = emitClassification({
     topic,

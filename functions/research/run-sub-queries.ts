@@ -4,6 +4,7 @@ import type { Hit } from '../../shared/research/fuse-evidence.ts'
 import { FOLLOWED_SCORE, ORIGINS, PARALLEL_SUB_QUERIES, type SubQuery } from '../../shared/research/sub-query.ts'
 import type { SearchWorld } from './find-candidates.ts'
 import { type Found, foundEntity, foundHit } from './found-entity.ts'
+import type { NearInMeaning } from './near-in-meaning.ts'
 import { within } from './within.ts'
 
 /** Of one sub-query. */
@@ -28,9 +29,13 @@ export async function runSubQueries(
   world: SearchWorld,
   tenant: string,
   queries: readonly SubQuery[],
-  { from, filter }: { readonly from: number; readonly filter: TextFilter },
+  {
+    from,
+    filter,
+    near,
+  }: { readonly from: number; readonly filter: TextFilter; readonly near?: NearInMeaning | undefined },
 ): Promise<Ran> {
-  const found: (readonly Hit[])[] = []
+  const found: (readonly Found[])[] = []
   const degraded: string[] = []
   let next = 0
   const worker = async () => {
@@ -38,14 +43,9 @@ export async function runSubQueries(
       const query = queries[at]
       if (query === undefined) return
       try {
-        const hits = await within(world.clock, SUB_QUERY_MS, `sub-query ${query.kind}`, () =>
-          runOne(world, tenant, query, filter),
+        found[at] = await within(world.clock, SUB_QUERY_MS, `sub-query ${query.kind}`, () =>
+          runOne(world, tenant, widened(query, near), filter),
         )
-        found[at] = hits.map(({ evidence, recorded_at }) => ({
-          evidence,
-          list: from + at,
-          ...(recorded_at === undefined ? {} : { recorded_at }),
-        }))
       } catch (error) {
         world.log.error('a sub-query failed', { kind: query.kind, error: String(error) })
         degraded.push(`sub-query ${query.kind} failed: ${error instanceof Fault ? error.code : 'unexpected'}`)
@@ -53,7 +53,34 @@ export async function runSubQueries(
     }
   }
   await Promise.all(Array.from({ length: Math.min(PARALLEL_SUB_QUERIES, queries.length) }, worker))
-  return { hits: found.flat(), degraded: [...new Set(degraded)].sort() }
+  const hits: Hit[] = []
+  for (const [at, query] of queries.entries()) {
+    const meant = await meantBy(query, found[at] ?? [], near)
+    if (meant.degraded !== undefined) degraded.push(meant.degraded)
+    hits.push(...[...cut(query, found[at] ?? []), ...meant.found].map((one) => hitOf(one, from + at)))
+  }
+  return { hits, degraded: [...new Set(degraded)].sort() }
+}
+
+/** Of more lexical hits than are wanted the first are those of the words, and all of them are ranked by meaning. */
+function widened(query: SubQuery, near: NearInMeaning | undefined): SubQuery {
+  if (query.kind !== 'lexical' || near === undefined) return query
+  return { ...query, limit: Math.max(query.limit, near.most) }
+}
+
+function cut(query: SubQuery, found: readonly Found[]): readonly Found[] {
+  return query.kind === 'lexical' ? found.slice(0, query.limit) : found
+}
+
+/** Another list of the same sub-query. */
+async function meantBy(query: SubQuery, found: readonly Found[], near: NearInMeaning | undefined) {
+  if (query.kind !== 'lexical' || near === undefined) return { found: [] }
+  const { found: ranked, degraded } = await near.rank(query.text, found)
+  return { found: ranked.slice(0, query.limit), degraded }
+}
+
+function hitOf({ evidence, recorded_at }: Found, list: number): Hit {
+  return { evidence, list, ...(recorded_at === undefined ? {} : { recorded_at }) }
 }
 
 function runOne(world: SearchWorld, tenant: string, query: SubQuery, filter: TextFilter): Promise<readonly Found[]> {

@@ -9,8 +9,8 @@ import type { Names } from './names.ts'
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
  * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. Without
  * secrets in the settings `secrets.read` is no right at all, nor is `models.ask` without models of Bedrock (those of
- * `research.` are of its provider alone), nor
- * `shell.run` where no shell-gate stands, nor anything of Slack without a workspace.
+ * `research.` are of its provider alone, as is `embeddings.secrets` of theirs), nor `shell.run` where no shell-gate
+ * stands, nor anything of Slack without a workspace.
  */
 export function statementsOf(right: Right, stack: Stack, names: Names, chosen: Chosen): PolicyStatement[] {
   if (isByChoice(right)) return BY_CHOICE[right](chosen, stack)
@@ -37,6 +37,8 @@ interface Asked {
 export interface Chosen extends Asked {
   /** Of the one provider that answers the research chain, and of its one model. */
   readonly research: Asked
+  /** ARN of the secret that holds the key of the provider of embeddings, where there is one. */
+  readonly embeddings: readonly string[]
   /** Shell gates are on. */
   readonly shell: boolean
   /** ARNs of Slack's token and signing secrets; absent = no workspace is configured. */
@@ -49,6 +51,7 @@ const BY_CHOICE = {
   'models.ask': ({ models }: Chosen, stack: Stack) => askedStatements(models, stack),
   'research.secrets': ({ research }: Chosen) => research.secrets.map(secretStatement),
   'research.models': ({ research }: Chosen, stack: Stack) => askedStatements(research.models, stack),
+  'embeddings.secrets': ({ embeddings }: Chosen) => embeddings.map(secretStatement),
   'slack.verify': ({ slack }: Chosen) => (slack?.signing ?? []).map(secretStatement),
   'slack.call': ({ slack }: Chosen) => (slack === undefined ? [] : [secretStatement(slack.token)]),
 } as const

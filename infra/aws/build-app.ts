@@ -42,6 +42,7 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
     secrets: secretsOf(providers),
     models: modelsOf(providers),
     research: askedBy(research, providers),
+    embeddings: research.embeddings === undefined ? [] : askedBy(research.embeddings, providers).secrets,
     shell: settings.shell_gates.allow.length > 0,
     slack: slackOf(settings),
   }
@@ -64,7 +65,10 @@ export async function buildApp({ app, deploy, settings, dags, built }: AppParts)
 }
 
 /** The key of its provider, and its model where that is one of Bedrock. */
-function askedBy({ provider, model }: Settings['research'], providers: Settings['providers']): Chosen['research'] {
+function askedBy(
+  { provider, model }: Pick<Settings['research'], 'provider' | 'model'>,
+  providers: Settings['providers'],
+): Chosen['research'] {
   const own = Object.entries(providers).filter(([name]) => name === provider)
   const asked = Object.fromEntries(own)
   return { secrets: secretsOf(asked), models: modelsOf(asked).filter(({ id }) => id === model) }

@@ -80,4 +80,4 @@ export class CatalogFunction extends Construct {
   }
 }
 
-const NOTHING_CHOSEN: Chosen = { secrets: [], models: [], research: { secrets: [], models: [] }, shell: false }
+const NOTHING_CHOSEN: Chosen = { secrets: [], models: [], research: { secrets: [], models: [] }, embeddings: [], shell: false }

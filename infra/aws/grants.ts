@@ -37,6 +37,7 @@ export type Right =
   | 'models.ask'
   | 'research.secrets'
   | 'research.models'
+  | 'embeddings.secrets'
   | 'http.request'
   | 'shell.run'
 
@@ -124,9 +125,18 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'search.read',
     'research.secrets',
     'research.models',
+    'embeddings.secrets',
   ],
   'route-search': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'research.secrets', 'research.models'],
-  'execute-subqueries': ['runs.read', 'runs.write', 'objects.get', 'objects.put', 'graph.read', 'search.read'],
+  'execute-subqueries': [
+    'runs.read',
+    'runs.write',
+    'objects.get',
+    'objects.put',
+    'graph.read',
+    'search.read',
+    'embeddings.secrets',
+  ],
   'assess-sufficiency': [
     'runs.read',
     'runs.write',

@@ -193,6 +193,7 @@ const METHODS: Readonly<Record<string, readonly Right[]>> = {
   ...methods('slack', 'call', 'slack.call'),
   // An adapter reads its key when it is asked; Bedrock's has none and asks with the function's own role.
   'provider.dispatch(': ['secrets.read', 'models.ask'],
+  'provider.embed(': ['embeddings.secrets'],
   ...methods('http', 'request', 'http.request'),
   ...methods('shell', 'run', 'shell.run'),
 }
@@ -201,11 +202,15 @@ function methods(port: string, names: string, right: Right): Readonly<Record<str
   return Object.fromEntries(names.split(' ').map((name) => [`${port}.${name}(`, [right]]))
 }
 
-/** The stages of the research chain ask the one provider that the settings name for them. */
-function ofStage({ file }: { readonly file: string }, right: Right): Right {
-  if (!file.startsWith('research/')) return right
-  if (right === 'secrets.read') return 'research.secrets'
-  return right === 'models.ask' ? 'research.models' : right
+/**
+ * The stages of the research chain ask the one provider that the settings name for them; the one that runs sub-queries
+ * asks nobody but the provider of embeddings, though its code for places at a provider could.
+ */
+function ofStage({ name, file }: { readonly name: string; readonly file: string }, right: Right): readonly Right[] {
+  const isAsking = right === 'secrets.read' || right === 'models.ask'
+  if (!file.startsWith('research/') || !isAsking) return [right]
+  if (name === 'execute-subqueries') return []
+  return [right === 'secrets.read' ? 'research.secrets' : 'research.models']
 }
 
 /** What is left of a handler when everything unused is shaken out: the code the Lambda runs, without adapters. */
@@ -231,7 +236,7 @@ test.each(FUNCTIONS.map((line) => [line.name, line] as const))(
     )
     // Who only reads documents holds the code of gates, and nothing that judges by it; who judges pure ones again asks nobody.
     const asks = line.ports.includes('http') || line.ports.includes('secrets')
-    const used = (asks ? called : called.filter((right) => !OF_GATES.has(right))).map((right) => ofStage(line, right))
+    const used = (asks ? called : called.filter((right) => !OF_GATES.has(right))).flatMap((right) => ofStage(line, right))
     expect([...rightsOf(line)].sort(), 'infra/aws/grants.ts').toEqual([...new Set(used)].sort())
   },
 )

@@ -78,7 +78,7 @@ describe('documents', () => {
         names: namesOf('dev'),
         dags: dags.map((dag) => ({ ...dag, ...made })),
         built: '/nowhere',
-        chosen: { secrets: [], models: [], research: { secrets: [], models: [] }, shell: false },
+        chosen: { secrets: [], models: [], research: { secrets: [], models: [] }, embeddings: [], shell: false },
       })
     expect(stack).toThrow(/^Cannot deploy 30 DAGs: .* start them inline\.$/)
   })
