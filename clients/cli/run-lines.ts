@@ -29,7 +29,7 @@ function judged({ run }: RunAnswer): readonly string[] {
   if (final_status === undefined && goal === undefined) return []
   const met = goal === undefined ? [] : [`attempt ${goal.attempt}`, `${goal.met}/${goal.total} criteria`]
   const facts = [final_status ?? 'judged', ...(row === undefined ? [] : [String(row)]), ...met]
-  return [oneLine(facts.join('  '))]
+  return [oneLine(facts.join(', '))]
 }
 
 /** The runs it is linked with. */
