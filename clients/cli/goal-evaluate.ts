@@ -1,18 +1,13 @@
 import { type EvaluatedCompletion, evaluateCompletion } from '../../shared/goals/evaluate-completion.ts'
 import type { QualityProfile } from '../../shared/goals/quality/quality-rule.ts'
-import { readGoalContract } from '../../shared/goals/read-contract.ts'
 import type { FinalStatus } from '../../shared/goals/two-gates.ts'
+import { goalSources, type SourceOptions } from './goal-sources.ts'
 import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
-import { readArtifacts } from './read-artifacts.ts'
-import { readFile } from './read-file.ts'
-import { type ExitCode, Refused, usage } from './refused.ts'
+import { type ExitCode, usage } from './refused.ts'
 import type { Session } from './session.ts'
 
-export interface EvaluateOptions {
-  readonly contract?: string
-  readonly output?: string
-  readonly artifacts?: readonly string[]
+export interface EvaluateOptions extends SourceOptions {
   readonly trust?: readonly string[]
   readonly claimed?: FinalStatus
   readonly quality?: QualityProfile
@@ -23,12 +18,9 @@ export interface EvaluateOptions {
 
 /** The gates over files; the exit code is that of a run that ended so. */
 export function goalEvaluate(session: Session, options: EvaluateOptions): void {
-  const { contract, output, artifacts = [], trust = [], claimed, quality = 'standard', failedAttempts = 0 } = options
-  if (output === undefined) throw usage('Name the text with the markers: --output FILE. Lines come with --ndjson.')
+  const { trust = [], claimed, quality = 'standard', failedAttempts = 0 } = options
   const evaluated = evaluateCompletion({
-    contract: contract === undefined ? undefined : readContractFile(contract),
-    texts: [{ text: readFile(output, 'the text with the markers') }],
-    artifacts: readArtifacts(artifacts),
+    ...goalSources(options),
     trust_scores: trust.map(scoreOf),
     claimed_status: claimed,
     prior_attempts: Array.from({ length: failedAttempts }, () => ({ unmet: [] })),
@@ -46,15 +38,6 @@ const EXIT_CODES: Readonly<Record<FinalStatus, ExitCode>> = {
   BLOCKED: 3,
   FAILED: 1,
   ABORTED: 1,
-}
-
-/** A run with such a contract would be refused at its start, and so is this. */
-function readContractFile(file: string): string {
-  const text = readFile(file, 'the goal contract')
-  const read = readGoalContract(text)
-  if (read.ok) return text
-  const detail = `Cannot evaluate "${file}": the goal contract has errors.`
-  throw new Refused({ code: 'goal_contract_invalid', detail, errors: read.errors }, { exitCode: 100 })
 }
 
 function scoreOf(text: string): number {

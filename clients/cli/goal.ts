@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
+import { CONTRACT_SKELETONS } from '../../shared/goals/contract-skeletons.ts'
 import { FINAL_STATUSES } from '../../shared/goals/two-gates.ts'
 import { type EvaluateOptions, goalEvaluate } from './goal-evaluate.ts'
+import { goalInit, type InitOptions } from './goal-init.ts'
 import { GOAL_ANSWERS, goalLines } from './goal-lines.ts'
 import { goalValidate } from './goal-validate.ts'
 import { usage } from './refused.ts'
@@ -14,10 +16,11 @@ interface LineOptions {
 
 const NDJSON = 'read JSON lines from stdin, answer a line each; exit code 0 when all were answered (docs/goal-gates.md)'
 
-/** `sluice goal evaluate`, `validate` and `decide`; none needs a server. */
+/** `sluice goal evaluate`, `validate`, `decide` and `init`; none needs a server. */
 export function addGoal(parent: Command, session: Session): void {
   const goal = parent.command('goal').description('goal contracts and the two gates of completion, without a server')
   addEvaluate(goal, session)
+  addInit(goal, session)
   goal
     .command('validate')
     .description('check goal contracts; exit code 100 when one has errors')
@@ -40,6 +43,22 @@ export function addGoal(parent: Command, session: Session): void {
     })
 }
 
+function addInit(goal: Command, session: Session): void {
+  goal
+    .command('init')
+    .description('write a goal contract into a DAG, notebook or Markdown file; every other byte stays as it is')
+    .argument('<file>', 'a document .yaml or .json, a notebook .ipynb, or an .md')
+    .addOption(
+      new Option('--type <type>', 'the kind of work; default ml_classification')
+        .choices(Object.keys(CONTRACT_SKELETONS))
+        .conflicts('contract'),
+    )
+    .option('--goal-text <text>', 'the goal in words')
+    .option('--contract <file>', 'this contract instead of a skeleton')
+    .option('--replace', 'write over the contract that is there')
+    .action((file: string, options: InitOptions) => goalInit(session, file, options))
+}
+
 function addEvaluate(goal: Command, session: Session): void {
   goal
     .command('evaluate')
@@ -47,6 +66,10 @@ function addEvaluate(goal: Command, session: Session): void {
     .option(
       '--contract <file>',
       'YAML: a contract, or a document that has one under goal_contract; without it the goal gate is skipped',
+    )
+    .option(
+      '--notebook <file>',
+      'an .ipynb: the contract in its front matter (gyoshu.goal_contract), what its cells printed, files beside it; or an .md, with --output',
     )
     .option('--output <file>', 'the text with the markers')
     .option('--artifacts <files...>', 'files the run has written; each must be there')

@@ -24,6 +24,9 @@ export interface ReadCriterion {
   readonly problem: string | undefined
 }
 
+/** Where a contract stands in the front matter of a notebook or a Markdown file. */
+export const NOTEBOOK_PATH = ['gyoshu', 'goal_contract'] as const
+
 export type ReadContract =
   | { readonly ok: true; readonly contract: GoalContract }
   | {
@@ -35,17 +38,25 @@ export type ReadContract =
 
 /**
  * Reads a goal contract from YAML text or from a value, hostile or not: the contract itself, or a document that has it
- * under `goal_contract`. All errors are found together; what is wrong in any way is never a contract. Targets that are
+ * under `goal_contract`, or a front matter that has it under `gyoshu`. All errors are found together; what is wrong in any way is never a contract. Targets that are
  * run inputs become those of `inputs`; of a document also their defaults.
  */
 export function readGoalContract(given: unknown, inputs: Readonly<Record<string, Json>> = {}): ReadContract {
   const read = readSource(given)
-  const base = memberOf(read.source.value, 'goal_contract') === undefined ? [] : ['goal_contract']
-  const value = base.length === 0 ? read.source.value : memberOf(read.source.value, 'goal_contract')
+  const { base, value } = contractIn(read.source.value)
   const bound = bindContract(value, { ...defaultsOf(read.source.value), ...inputs }, base)
   const problems = allProblems(read, bound, base)
   if (problems.length === 0) return { ok: true, contract: withDefaults(bound.contract) }
   return refused(problems, read.source, value, base)
+}
+
+/** Alone, in a document, or in the front matter of a notebook. */
+function contractIn(value: Json | undefined): { readonly base: Path; readonly value: Json | undefined } {
+  const own = memberOf(value, 'goal_contract')
+  const told = memberOf(memberOf(value, 'gyoshu'), 'goal_contract')
+  if (own !== undefined) return { base: ['goal_contract'], value: own }
+  if (told !== undefined) return { base: NOTEBOOK_PATH, value: told }
+  return { base: [], value }
 }
 
 /** Of the run inputs a document declares. */
