@@ -5,6 +5,9 @@ const project = (name: string, testTimeout: number) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout },
 })
 
+/** What files of one run build once (test/integration/once-a-run.ts). */
+const SHARED = 'test/integration/shared-folder.ts'
+
 export default defineConfig({
   test: {
     reporters: ['default', countReporter()],
@@ -14,12 +17,16 @@ export default defineConfig({
       // Pure code in one process: a file more costs no start of its own.
       { test: { ...project('unit', 20_000).test, pool: 'threads', isolate: false } },
       project('conformance', 30_000),
-      project('integration', 60_000),
+      { test: { ...project('integration', 60_000).test, globalSetup: SHARED } },
       project('e2e', 180_000),
       project('faults', 300_000),
       // One file after another: each fills the machine with sandboxes, whose time limits are real.
       {
-        test: { ...project('aws', 110_000).test, globalSetup: 'test/aws/synthesize-once.ts', fileParallelism: false },
+        test: {
+          ...project('aws', 110_000).test,
+          globalSetup: [SHARED, 'test/aws/synthesize-once.ts'],
+          fileParallelism: false,
+        },
       },
     ],
   },

@@ -7,7 +7,6 @@ import type { Chosen } from './access.ts'
 import { acknowledge } from './acknowledgements.ts'
 import { Alarms } from './alarms.ts'
 import { ApiStack } from './api-stack.ts'
-import { bundleFunctions } from './bundle.ts'
 import type { DagMachineProps } from './dag-machine.ts'
 import { DataStack } from './data-stack.ts'
 import type { DeployedDag } from './deployed-dags.ts'
@@ -23,14 +22,13 @@ export interface AppParts {
   /** The stage's settings (stage-settings.ts). */
   readonly settings: Settings
   readonly dags: readonly DeployedDag[]
-  /** Folder for bundles and definitions; the stacks copy from it. */
+  /** Holds the bundles in `functions` (bundle.ts) and gets the definitions; the stacks copy from it. */
   readonly built: string
 }
 
 /** The three stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
-export async function buildApp({ app, deploy, settings, dags, built }: AppParts): Promise<void> {
+export function buildApp({ app, deploy, settings, dags, built }: AppParts): void {
   const names = namesOf(deploy.stage)
-  await bundleFunctions(join(built, 'functions'), { settings, dags, names })
   const all = [...dags, deployedResearch()]
   writeDefinitions(join(built, 'definitions'), all)
   const stack = (name: string) => ({

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Fault } from '../../shared/errors.ts'
 import { buildApp } from './build-app.ts'
+import { bundleFunctions } from './bundle.ts'
 import { withContextResearch } from './context-research.ts'
 import { withContextSafety } from './context-safety.ts'
 import { readDeployedDags } from './deployed-dags.ts'
+import { namesOf } from './names.ts'
 import { readDeploySettings } from './settings.ts'
 import { readStageSettings } from './stage-settings.ts'
 
@@ -30,6 +32,7 @@ async function synthesize(root: string): Promise<void> {
   const safe = withContextSafety(readStageSettings(root, deploy), deploy.safety)
   const settings = withContextResearch(safe, deploy.research)
   const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
-  await buildApp({ app, deploy, settings, dags, built })
+  await bundleFunctions(join(built, 'functions'), { settings, dags, names: namesOf(deploy.stage) })
+  buildApp({ app, deploy, settings, dags, built })
   app.synth()
 }

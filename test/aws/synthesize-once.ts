@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
-import { ROOT, synthesize } from '../integration/aws/synthesized.ts'
+import { ROOT } from '../integration/aws/assembly.ts'
+import { synthesize } from '../integration/aws/synthesized.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

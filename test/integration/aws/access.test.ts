@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Right, rightsOf } from '../../../infra/aws/grants.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { assembled } from './assembled.ts'
+import { type Assembly, ROOT, STACKS, textOf } from './assembly.ts'
 import { slackSettings } from './slack-settings.ts'
-import { ROOT, STACKS, type Synthesized, synthesize, textOf } from './synthesized.ts'
 
-let made: Synthesized
+let made: Assembly
 
 beforeAll(async () => {
-  made = await synthesize({}, slackSettings())
+  made = await assembled({}, slackSettings())
 }, 240_000)
-afterAll(() => made.remove())
 
 interface Statement {
   readonly Effect: string

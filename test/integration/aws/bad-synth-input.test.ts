@@ -10,7 +10,8 @@ import { rightsOf } from '../../../infra/aws/grants.ts'
 import { MachinesStack } from '../../../infra/aws/machines-stack.ts'
 import { namesOf, slugOf } from '../../../infra/aws/names.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
-import { cdkContext, ROOT } from './synthesized.ts'
+import { ROOT } from './assembly.ts'
+import { cdkContext } from './synthesized.ts'
 
 /** What stops a synthesis, and the words it stops with: file, place, fix. */
 const folders: string[] = []

@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
-import { bundleFunctions } from '../../../infra/aws/bundle.ts'
 import { namesOf } from '../../../infra/aws/names.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { parseSettings } from '../../../shared/parse-settings.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
+import { ROOT, textOf } from './assembly.ts'
+import { bundled } from './bundled.ts'
 import { importBundle } from './function-process.ts'
-import { ROOT, type Synthesized, synthesize, textOf } from './synthesized.ts'
+import { type Synthesized, synthesize } from './synthesized.ts'
 
 /** A stage whose settings name models of Bedrock: who may ask them, and who carries its client. */
 const HAIKU = 'anthropic.claude-3-haiku-20240307-v1:0'
@@ -137,16 +137,14 @@ describe('the client of Bedrock', () => {
   })
 
   test('costs their bundles at most 100 KB', async () => {
-    const plain = mkdtempSync(join(tmpdir(), 'sluice-plain-'))
     const settings = readStageSettings(ROOT, { stage: 'dev' })
-    await bundleFunctions(plain, { settings, dags: made.dags, names: namesOf('dev') })
+    const plain = await bundled({ settings, dags: made.dags, names: namesOf('dev') })
     for (const name of DISPATCHERS) {
-      const without = readFileSync(join(plain, name, 'index.mjs'), 'utf8')
+      const without = readFileSync(join(plain.built, name, 'index.mjs'), 'utf8')
       expect(without).not.toContain('AmazonBedrockFrontendService')
       const more = bundle(name).length - without.length
       process.stdout.write(`${name}: ${Math.round(more / 1_000)} KB more with Bedrock\n`)
       expect(more).toBeLessThanOrEqual(100_000)
     }
-    rmSync(plain, { recursive: true, force: true })
   })
 })

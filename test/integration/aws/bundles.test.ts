@@ -10,11 +10,12 @@ import { namesOf } from '../../../infra/aws/names.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS, ROUTES } from '../../../shared/catalog.ts'
 import { STAGES } from '../../../shared/research/stage.ts'
+import { ROOT } from './assembly.ts'
+import { bundled } from './bundled.ts'
 import { importBundle } from './function-process.ts'
-import { ROOT } from './synthesized.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'sluice-bundles-'))
-const built = join(dir, 'one')
+let built = ''
 
 const settings = readStageSettings(ROOT, { stage: 'dev' })
 const parts = {
@@ -23,7 +24,9 @@ const parts = {
   names: namesOf('dev'),
 }
 
-beforeAll(() => bundleFunctions(built, parts), 240_000)
+beforeAll(async () => {
+  built = (await bundled(parts)).built
+}, 240_000)
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const bytes = (name: string, file = 'index.mjs') => statSync(join(built, name, file)).size
@@ -83,7 +86,7 @@ describe('what a bundle holds', () => {
   })
 
   test('is the same when it is made again elsewhere, and names no path of the machine', async () => {
-    const again = join(dir, 'two')
+    const again = join(dir, 'again')
     await bundleFunctions(again, parts)
     for (const name of NAMES) {
       expect(readFileSync(join(again, name, 'index.mjs'), 'utf8') === text(name), name).toBe(true)

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { DagMachine } from '../../../infra/aws/dag-machine.ts'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { namesOf } from '../../../infra/aws/names.ts'
-import { textOf } from './synthesized.ts'
+import { textOf } from './assembly.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'sluice-parts-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))

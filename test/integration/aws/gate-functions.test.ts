@@ -1,39 +1,36 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
-import { ROOT, type Synthesized, synthesize, textOf } from './synthesized.ts'
+import { assembled } from './assembled.ts'
+import { type Assembly, ROOT, textOf } from './assembly.ts'
 
 /** net-gate and shell-gate as deployed: what their roles may do, and who may call them. */
-let plain: Synthesized
-let withShell: Synthesized
+let plain: Assembly
+let withShell: Assembly
 beforeAll(async () => {
-  plain = await synthesize()
-  withShell = await synthesize(
+  plain = await assembled()
+  withShell = await assembled(
     {},
     { ...readStageSettings(ROOT, { stage: 'dev' }), shell_gates: { allow: [['npm', 'test']] } },
   )
 }, 240_000)
-afterAll(() => {
-  plain.remove()
-  withShell.remove()
-})
 
-function functionOf(made: Synthesized, name: string) {
+function functionOf(made: Assembly, name: string) {
   return made
     .all('AWS::Lambda::Function')
     .find(({ Properties }) => textOf(Properties.FunctionName) === `sluice-dev-${name}`)?.Properties
 }
 
 /** Names of the inline policies of a function's role. */
-function policiesOf(made: Synthesized, name: string): readonly string[] {
+function policiesOf(made: Assembly, name: string): readonly string[] {
   const role = /^<(\w+)\.Arn>$/.exec(textOf(functionOf(made, name)?.Role))?.[1]
   const { Policies } = made.all('AWS::IAM::Role').find(({ id }) => id === role)?.Properties ?? {}
   return (Policies as readonly { readonly PolicyName: string }[]).map(({ PolicyName }) => PolicyName)
 }
 
-const callersOf = (made: Synthesized, name: string) =>
+const callersOf = (made: Assembly, name: string) =>
   made
     .all('AWS::IAM::Role')
     .filter(({ Properties }) => textOf(JSON.stringify(Properties.Policies)).includes(`:function:sluice-dev-${name}"`))

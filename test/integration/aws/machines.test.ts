@@ -10,14 +10,14 @@ import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
 import { researchMachine } from '../../../shared/research/research-machine.ts'
 import { aslErrors } from '../../machines/asl-validator.ts'
-import { ROOT, type Synthesized, synthesize, textOf } from './synthesized.ts'
+import { assembled } from './assembled.ts'
+import { type Assembly, ROOT, textOf } from './assembly.ts'
 
-let made: Synthesized
+let made: Assembly
 
 beforeAll(async () => {
-  made = await synthesize()
+  made = await assembled()
 }, 240_000)
-afterAll(() => made.remove())
 
 interface MachineProperties {
   readonly StateMachineName: string

@@ -7,7 +7,8 @@ import { readDeploySettings } from '../../../infra/aws/settings.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { parseSettings } from '../../../shared/parse-settings.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
-import { type Synthesized, synthesize, textOf } from './synthesized.ts'
+import { assembled } from './assembled.ts'
+import { type Assembly, textOf } from './assembly.ts'
 
 /** How a stage is told of its providers, and who may read their keys. */
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/openai-AbCdEf'
@@ -81,7 +82,7 @@ describe('documents of a stage', () => {
 })
 
 describe('keys of providers', () => {
-  let made: Synthesized
+  let made: Assembly
   beforeAll(async () => {
     const providers = {
       openai: remote('openai-compatible', SECRET),
@@ -93,9 +94,8 @@ describe('keys of providers', () => {
       readFileSync(join(import.meta.dirname, '../../../sluice.yaml'), 'utf8'),
       'sluice.yaml',
     )
-    made = await synthesize({}, SettingsSchema.parse({ ...shipped, providers }))
+    made = await assembled({}, SettingsSchema.parse({ ...shipped, providers }))
   })
-  afterAll(() => made.remove())
 
   test('may be read by what dispatches or judges by a model, each by its whole ARN and one action', () => {
     const readers = made.all('AWS::IAM::Role').flatMap(({ id, Properties }) => {

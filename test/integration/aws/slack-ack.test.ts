@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundleFunctions } from '../../../infra/aws/bundle.ts'
+import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { namesOf } from '../../../infra/aws/names.ts'
 import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
 import { type LambdaEmulator, startLambda } from '../../emulators/lambda.ts'
 import { startSecrets } from '../../emulators/secrets.ts'
 import { formOf } from '../../emulators/slack-server.ts'
 import { signedHeaders } from '../../emulators/slack-signature.ts'
+import { ROOT } from './assembly.ts'
 import { lambdaArn } from './aws-settings.ts'
+import { bundled } from './bundled.ts'
 import { SLACK_SECRETS, slackSettings } from './slack-settings.ts'
 
 /** What somebody who clicks waits for: a fresh process that loads the bundle, reads secrets, notes the click, hands it on. */
-const dir = mkdtempSync(join(tmpdir(), 'sluice-ack-'))
+let dir: string
 const work: unknown[] = []
 let dynamodb: DynamodbEmulator
 let lambda: LambdaEmulator
@@ -23,7 +23,9 @@ let secrets: Awaited<ReturnType<typeof startSecrets>>
 let env: Readonly<Record<string, string>>
 
 beforeAll(async () => {
-  await bundleFunctions(dir, { settings: slackSettings(), dags: [], names: namesOf('test') })
+  const settings = slackSettings()
+  const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
+  dir = (await bundled({ settings, dags, names: namesOf('dev') })).built
   dynamodb = await startDynalite()
   lambda = await startLambda({ functions: { 'sluice-test-slack-work': (event) => void work.push(event) } })
   secrets = await startSecrets(Object.fromEntries(SLACK_SECRETS.signing.map((arn) => [arn, 'the secret'])))
@@ -43,7 +45,6 @@ afterAll(async () => {
   await lambda.close()
   await secrets.close()
   await dynamodb.close()
-  rmSync(dir, { recursive: true })
 })
 
 function event(action_ts: string) {

@@ -1,19 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundleFunctions } from '../../../infra/aws/bundle.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { namesOf } from '../../../infra/aws/names.ts'
+import { ROOT } from './assembly.ts'
+import { bundled } from './bundled.ts'
 import { importBundle } from './function-process.ts'
 import { slackSettings } from './slack-settings.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'sluice-slack-bundles-'))
+let dir: string
 let made: Metafile
 beforeAll(async () => {
-  made = await bundleFunctions(dir, { settings: slackSettings(), dags: [], names: namesOf('dev') })
+  const settings = slackSettings()
+  const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
+  const { built, metafile } = await bundled({ settings, dags, names: namesOf('dev') })
+  dir = built
+  made = metafile()
 }, 120_000)
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 /** The AWS SDK, and what only it brings along. */
 const OF_SDK = /node_modules\/(@aws-sdk|@smithy|@aws|@aws-crypto|mnemonist|obliterator|tslib)\//

@@ -1,6 +1,6 @@
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { type Settings, SettingsSchema } from '../../../shared/settings.ts'
-import { ROOT } from './synthesized.ts'
+import { ROOT } from './assembly.ts'
 
 const arn = (name: string) => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/${name}-AbCdEf`
 

@@ -2,24 +2,23 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
 import { namesOf } from '../../../infra/aws/names.ts'
+import { assembled } from './assembled.ts'
+import { type Assembly, textOf } from './assembly.ts'
 import { SLACK_SECRETS, slackSettings } from './slack-settings.ts'
-import { type Synthesized, synthesize, textOf } from './synthesized.ts'
+import { type Synthesized, synthesize } from './synthesized.ts'
 
 /** A stage with a workspace of Slack: what stands besides, who may reach it, and what it may. */
 let made: Synthesized
-let plain: Synthesized
+let plain: Assembly
 beforeAll(async () => {
   made = await synthesize({}, slackSettings())
-  plain = await synthesize()
+  plain = await assembled()
 }, 240_000)
-afterAll(() => {
-  made.remove()
-  plain.remove()
-})
+afterAll(() => made.remove())
 
-const functionsOf = ({ all }: Synthesized) =>
+const functionsOf = ({ all }: Assembly) =>
   all('AWS::Lambda::Function').map(({ Properties }) => textOf(Properties.FunctionName))
-const methodsOf = ({ all }: Synthesized) => all('AWS::ApiGateway::Method').map(({ Properties }) => Properties)
+const methodsOf = ({ all }: Assembly) => all('AWS::ApiGateway::Method').map(({ Properties }) => Properties)
 
 test('two functions and one route more stand, and none of them without a workspace', () => {
   const more = functionsOf(made).filter((name) => !functionsOf(plain).includes(name))
