@@ -24,7 +24,10 @@ export function addGoal(parent: Command, session: Session): void {
   goal
     .command('validate')
     .description('check goal contracts; exit code 100 when one has errors')
-    .argument('[files...]', 'YAML files: a contract, or a document that has one under goal_contract')
+    .argument(
+      '[files...]',
+      'a contract, a document that has one under goal_contract, a notebook, or an .md with front matter',
+    )
     .option('--json', 'print JSON')
     .option('--ndjson', NDJSON)
     .action(async (files: readonly string[], { json, ndjson }: LineOptions) => {
