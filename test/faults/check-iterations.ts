@@ -29,7 +29,8 @@ async function runsAfter({ raw, runs }: System, logs: Logs): Promise<ReadonlyMap
     const before = (iterates ?? pivots)?.run_id
     const end = logs.get(run_id)?.at(-1)
     const isAsleep = end?.type === 'run:cancelled' && ASLEEP.has(end.data.code)
-    if (before !== undefined && end !== undefined && !isAsleep) after.set(before, [...(after.get(before) ?? []), run_id])
+    if (before !== undefined && end !== undefined && !isAsleep)
+      after.set(before, [...(after.get(before) ?? []), run_id])
   }
   return after
 }
