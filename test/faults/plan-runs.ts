@@ -1,6 +1,7 @@
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { chance, type PlannedBlock, type PlannedRun, planRun, upTo } from '../integration/random-runs.ts'
 import { planApproval, planAsks, planBudget } from './plan-approvals.ts'
+import { planGoal } from './plan-goals.ts'
 import type { Random } from './rng.ts'
 
 /** One run of a scenario: its document, and what is known of it. */
@@ -30,14 +31,18 @@ export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without
   const budget = planBudget(random)
   // Drawn last, so that all else of a seed is what it was.
   const asked = chance(random, 0.1) ? [QUESTION] : []
-  const kept = [...all, ...asked].filter(([{ id }]) => !without.has(id))
+  const goal = planGoal(random, without)
+  const judges = Object.entries(goal.blocks).map(([id, { port, type, expression }]) =>
+    handler(id, { inputs: {}, outputs: { [port]: type } }, 'transform', { expression }, []),
+  )
+  const kept = [...all, ...asked, ...judges].filter(([{ id }]) => !without.has(id))
   return {
     tenant,
     run_id,
     deadline_sec: 60 * (1 + upTo(random, 30)),
     options: plan.options,
     blocks: kept.map(([block]) => withoutPlanned(block, without)),
-    document: { blocks: kept.map(([, block]) => withoutWritten(block, without)), ...budget },
+    document: { blocks: kept.map(([, block]) => withoutWritten(block, without)), ...budget, ...goal.document },
   }
 }
 
