@@ -4,9 +4,11 @@ import { Fault } from '../../shared/errors.ts'
 import { RawAnswersSchema, type RecordedCall, type Recording } from '../../shared/recording.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { isStageEvent } from '../../shared/runs/stage-events.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
+import { readChain } from '../research/read-chain.ts'
 import { allEvents } from '../runs/all-events.ts'
 
 /** Makes the recording of an ended run and keeps it as an object; the run itself is not touched. */
@@ -33,7 +35,8 @@ const MAX_INLINE_BYTES = 4 * 1_024 * 1_024
 async function recordingOf(world: World, meta: Meta): Promise<Recording> {
   const { tenant, run_id, dag_name, dag_hash } = meta
   const calls: RecordedCall[] = []
-  for (const ref of (await allEvents(world, meta)).flatMap(rawRefOf)) {
+  const events = await allEvents(world, meta)
+  for (const ref of [...events.flatMap(rawRefOf), ...(await stageRefs(world, tenant, events))]) {
     calls.push(
       ...RawAnswersSchema.parse(JSON.parse(Buffer.from(await world.objects.get(tenant, ref)).toString())).calls,
     )
@@ -44,6 +47,13 @@ async function recordingOf(world: World, meta: Meta): Promise<Recording> {
 function rawRefOf(event: RunEvent): readonly string[] {
   if (event.type !== 'block:output' && event.type !== 'block:gate') return []
   return event.data.raw_ref === undefined ? [] : [event.data.raw_ref]
+}
+
+/** The stages of a research run keep theirs in the state of its chain; the last one has the rows of all. */
+async function stageRefs(world: World, tenant: string, events: readonly RunEvent[]): Promise<readonly string[]> {
+  const last = events.findLast(isStageEvent)
+  if (last === undefined) return []
+  return (await readChain(world, tenant, last.data.ref)).stages.flatMap(({ raw_ref }) => raw_ref ?? [])
 }
 
 function notEnded({ run_id }: RunKey): Fault {

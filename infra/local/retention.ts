@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Log } from '../../shared/world.ts'
 import { removeEndedExecutions } from './asl/ended-executions.ts'
 import { isBody } from './graph-store/is-body.ts'
+import { removeLoops } from './graph-store/remove-loops.ts'
 import { removeOldObjects } from './old-objects.ts'
 import { endedRunsRemover, removeOldKept } from './run-store/ended-runs.ts'
 
@@ -19,9 +20,9 @@ interface RetentionParts {
 
 /**
  * The local twin of the table's and the bucket's expiry: ended runs are removed, whole, `retention_days` after their last
- * event, kept results as long after they were made, objects 30 days later, counted from their last write. What a run
- * that lives may name is not: no object that was written within `retention_days` before the oldest of them began; nor is
- * the body of an entity.
+ * event, what a research run wrote of itself into the graph with it, kept results as long after they were made, objects
+ * 30 days later, counted from their last write. What a run that lives may name is not: no object that was written within
+ * `retention_days` before the oldest of them began; nor is the body of an entity.
  */
 export function createRetention({ db, folder, retention_days, log }: RetentionParts): (now: number) => Promise<void> {
   const removeRuns = endedRunsRemover(db)
@@ -33,6 +34,7 @@ export function createRetention({ db, folder, retention_days, log }: RetentionPa
       runs += more
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
+    removeLoops(db)
     removeOldKept(db, before)
     removeEndedExecutions(db, cutoff)
     const oldest = Math.min(cutoff - OBJECTS_LONGER_DAYS * DAY_MS, oldestLiving(db) - retention_days * DAY_MS)

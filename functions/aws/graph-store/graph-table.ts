@@ -11,16 +11,19 @@ import { createTerms, type Terms } from '../run-store/terms.ts'
 
 /** The table as the graph uses it: bulk writes of hints, and deletions with a condition. */
 export interface GraphTable extends RunTable {
+  /** How long what runs leave in the graph is kept: as long as they. */
+  readonly retention_days: number
   /** Whole items, in no order; each key once. */
   putAll(items: readonly Item[]): Promise<void>
   /** False: the condition did not hold. `sent`: how often the SDK sent it. */
   removeIf(key: Item, condition: (terms: Terms) => string): Promise<{ readonly ok: boolean; readonly sent: number }>
 }
 
-export function openGraphTable(options: RunTableOptions): GraphTable {
+export function openGraphTable(options: RunTableOptions, retention_days: number): GraphTable {
   const table = openTable(options)
   return {
     ...table,
+    retention_days,
     async putAll(items) {
       const batches = Array.from({ length: Math.ceil(items.length / MAX_BATCH) }, (_, i) =>
         items.slice(i * MAX_BATCH, (i + 1) * MAX_BATCH),

@@ -2,10 +2,12 @@ import { type Edge, edgesOf } from '../../../shared/graph/edge.ts'
 import type { Entity } from '../../../shared/graph/entity.ts'
 import type { EntityOutcome } from '../../../shared/graph/graph-store.ts'
 import { entityHash } from '../../../shared/graph/normal-entity.ts'
+import { isLoopEntity } from '../../../shared/research/kickoff-triples.ts'
 import { as, from, type Item } from '../run-store/attribute-values.ts'
 import { busyItem } from '../run-store/table-fault.ts'
 import { ifAbsent } from '../run-store/table-writes.ts'
 import type { Terms } from '../run-store/terms.ts'
+import { keepHead } from '../run-store/time-to-live.ts'
 import { entityKey, hintKey } from './graph-keys.ts'
 import type { GraphTable } from './graph-table.ts'
 import { listEntry } from './list-entry.ts'
@@ -32,9 +34,10 @@ export async function writeEntity(
     const hash = entityHash(entity)
     if (before?.h?.S === hash) return { entity_id, outcome: 'unchanged' }
     const mark = table.nonce()
-    await table.putAll(edgesOf(entity).map((edge) => ({ ...hintKey(tenant, edge), w: as.text(mark) })))
+    const kept = keptAsRun(table, entity_id)
+    await table.putAll(edgesOf(entity).map((edge) => ({ ...hintKey(tenant, edge), w: as.text(mark), ...kept })))
     const body = { w: as.text(mark), h: as.text(hash), body: as.text(JSON.stringify(entity)) }
-    const item = { ...entityKey(tenant, entity_id), ...listEntry(tenant, entity_id), ...body }
+    const item = { ...entityKey(tenant, entity_id), ...listEntry(tenant, entity_id), ...body, ...kept }
     const now = await putIf(table, item, before === undefined ? ifAbsent : isMarked(before))
     if (now?.w?.S === mark) {
       await dropHints(table, tenant, before, edgesOf(entity))
@@ -44,6 +47,11 @@ export async function writeEntity(
     await table.pause(tries)
   }
   throw busyItem('write an entity', MAX_TRIES)
+}
+
+/** What a chain wrote of itself goes when its run does; it writes last at its end. */
+function keptAsRun(table: GraphTable, entity_id: string): Item {
+  return isLoopEntity(entity_id) ? { ttl: keepHead(new Date(table.now()).toISOString(), table) } : {}
 }
 
 /** The item as it is after the try: ours, where it was written by this sending or an earlier one. */

@@ -10,7 +10,9 @@ import { openGraphStore } from '../../../infra/local/graph-store/open-graph-stor
 import { createRetention } from '../../../infra/local/retention.ts'
 import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
 import type { GraphStore } from '../../../shared/graph/graph-store.ts'
+import type { Triple } from '../../../shared/graph/triple.ts'
 import { objectKey } from '../../../shared/object-ref.ts'
+import { loopEntityId } from '../../../shared/research/kickoff-triples.ts'
 import type { Meta, NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { idOf, place } from '../../conformance/graph-fixture.ts'
 import { at, ending, keyOf, newRun, pending, question, step, time } from '../../conformance/run-store-fixture.ts'
@@ -240,4 +242,28 @@ test('what a run that lives may name stays: it began on day 0, and may use resul
 test('a folder without objects is fine', async () => {
   await retain(later(100))
   expect(readdirSync(folder)).not.toContain('objects')
+})
+
+test('what a chain wrote of itself into the graph goes with its run, and nothing else of the graph', async () => {
+  const [old, living] = [await ended(1), await begun(2)]
+  const about = (run_id: string): Triple => ({
+    subject: loopEntityId('main', run_id),
+    predicate: 'research.parent_loop',
+    object: idOf('kept'),
+    source: 'agent-research-graph',
+    timestamp: time(0),
+    confidence: 1,
+    rule_opaque: false,
+  })
+  await graph.put('main', [place('kept')])
+  await graph.addTriples('main', [about(old.run_id), about(living.run_id)])
+  const near = async () => {
+    const met = await graph.neighbours('main', { entity_id: idOf('kept'), direction: 'in', depth: 1, limit: 9 })
+    return met.entities.map(({ entity_id }) => entity_id)
+  }
+  await retain(later(KEPT_DAYS - 1))
+  expect(await near()).toHaveLength(2)
+  await retain(later(KEPT_DAYS + 1))
+  expect(await near()).toEqual([loopEntityId('main', living.run_id)])
+  expect(await graph.entity('main', loopEntityId('main', old.run_id))).toBeUndefined()
 })
