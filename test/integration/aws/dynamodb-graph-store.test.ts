@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lambdaClock } from '../../../functions/aws/clock.ts'
+import { entityKey } from '../../../functions/aws/graph-store/graph-keys.ts'
 import { graphStoreOn } from '../../../functions/aws/graph-store/open-graph-store.ts'
+import { loopEntityId } from '../../../shared/research/kickoff-triples.ts'
 import { AT, idOf, place } from '../../conformance/graph-fixture.ts'
 import { graphStoreSuite } from '../../conformance/graph-store-suite.ts'
 import { type DynamodbEmulator, dynoxideBinary, startDynalite, startDynoxide } from '../../emulators/dynamodb.ts'
@@ -31,6 +33,25 @@ function admit(name: string, start: () => Promise<DynamodbEmulator | undefined>)
       let calls = 0
       while (!(await survives(emulator, calls))) calls += 1
       expect(calls).toBeGreaterThan(5)
+    })
+
+    test('what a chain wrote of itself ends as its run does, what was put does not', async () => {
+      const table = await emulator.createTable()
+      const { client, store } = open(emulator, table)
+      const loop = loopEntityId('main', 'run_1')
+      await store.put('main', [place('a')])
+      const told = { predicate: 'research.topic', object: 'T', source: 's', confidence: 1, rule_opaque: false }
+      await store.addTriples('main', [{ subject: loop, timestamp: AT, ...told }])
+      const ttlOf = async (entity_id: string) => {
+        const { Item } = await client.send(
+          new GetItemCommand({ TableName: table, Key: entityKey('main', entity_id), ConsistentRead: true }),
+        )
+        return Item?.ttl?.N
+      }
+      // The least days: names of executions are taken as long.
+      expect(await ttlOf(loop)).toBe(String(Date.parse(AT) / 1_000 + 91 * 86_400))
+      expect(await ttlOf(idOf('a'))).toBeUndefined()
+      client.destroy()
     })
   })
 }
