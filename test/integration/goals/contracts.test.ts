@@ -112,9 +112,9 @@ describe('a retry', () => {
     const own = await judge(open, judgedDag(HARD), { inputs: { said } })
     const metas = []
     for (const { run_id } of [asked, own]) {
-      const { json } = await open.call('retry-run', run_id, {})
-      await open.ended(json.run_id)
-      metas.push(await open.place.world.runs.meta({ tenant: 'main', run_id: json.run_id }))
+      const retry = String((await open.call('retry-run', run_id, {})).json.run_id)
+      await open.ended(retry)
+      metas.push(await open.place.world.runs.meta({ tenant: 'main', run_id: retry }))
     }
     expect(metas.map((meta) => meta?.goal)).toEqual([asked.meta.goal, own.meta.goal])
   })

@@ -105,7 +105,7 @@ describe('decide-completion', () => {
     await decide(first)
     await settle(first)
     const retries = await Promise.all(
-      [1, 2, 3].map(async () => (await open.call('retry-run', first, {})).json.run_id as string),
+      [1, 2, 3].map(async () => String((await open.call('retry-run', first, {})).json.run_id)),
     )
     const ended = await Promise.all(retries.map((id) => judgedRun(open, id)))
     const numbers = ended.map(({ evaluated }) => evaluated?.data.attempt)
@@ -169,7 +169,8 @@ describe('a gate that crashes', () => {
       ...world.objects,
       get: async (tenant: string, ref: string) => {
         const body = await world.objects.get(tenant, ref)
-        return body.includes('acceptance_criteria') && !body.includes('blocks') ? Buffer.from('{"goal_text": 5}') : body
+        const text = Buffer.from(body).toString()
+        return text.includes('acceptance_criteria') && !text.includes('blocks') ? Buffer.from('{"goal_text": 5}') : body
       },
     }
     await decide(run_id, { ...world, objects } as World)
