@@ -29,12 +29,26 @@ function eventWords(event: RunEvent, feedback: string | undefined): string | und
     case 'run:completed':
     case 'run:failed':
     case 'run:cancelled':
+    case 'run:partial':
+    case 'run:blocked':
+    case 'run:iterated':
       return `run ${event.type.slice('run:'.length)}: ${event.data.reason}`
     case 'context:patched':
       return `context changed: ${event.data.keys.join(', ')}`
+    case 'goal:evaluated':
+      return goalWords(event.data)
     default:
       return approvalWords(event, feedback) ?? blockWords(event)
   }
+}
+
+type GoalData = Extract<RunEvent, { type: 'goal:evaluated' }>['data']
+
+/** An event of an earlier version has no more than how many criteria are met. */
+function goalWords({ status, met, total, attempt, row, final_status, action }: GoalData): string {
+  const criteria = total === 0 ? status : `${status}, ${met}/${total} criteria`
+  const end = final_status === undefined ? '' : `; ${row}: ${final_status}, next ${action}`
+  return `goal, attempt ${attempt}: ${criteria}${end}`
 }
 
 function blockWords(event: RunEvent): string | undefined {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type * as z from 'zod'
 import { GOAL_ROUTES } from '../../shared/api/goal-routes.ts'
-import { callApi, chooseTarget } from './api.ts'
+import { callApi, chooseTarget, type Target } from './api.ts'
 import { runPath } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
@@ -15,10 +15,15 @@ export function addRunGoal(parent: Command, session: Session): void {
   withTarget(parent.command('goal').description('how far a run is with its goal: criteria, gates, attempts'))
     .argument('<run-id>')
     .action(async (runId: string, options: TargetOptions) => {
-      const goal = await callApi(chooseTarget(session, options.url), GoalSchema, { path: runPath(runId, '/goal') })
-      if (options.json === true) session.say(jsonText(goal, 2))
-      else for (const line of goalOfRunLines(goal)) session.say(plainText(line))
+      await sayRunGoal(session, chooseTarget(session, options.url), runId, options.json === true)
     })
+}
+
+/** How far a run is with its goal. */
+export async function sayRunGoal(session: Session, target: Target, runId: string, json: boolean): Promise<void> {
+  const goal = await callApi(target, GoalSchema, { path: runPath(runId, '/goal') })
+  if (json) session.say(jsonText(goal, 2))
+  else for (const line of goalOfRunLines(goal)) session.say(plainText(line))
 }
 
 function goalOfRunLines(goal: Goal): readonly string[] {
@@ -47,7 +52,10 @@ function bandOf({ band }: NonNullable<Goal['trust']>): string {
 
 /** With the block that supplied what was judged. */
 function criterionLine({ id, status, message, source }: Goal['criteria'][number]): string {
-  const from = source?.block === undefined ? '' : `  [${source.block}, attempt ${source.attempt}, event ${source.seq}]`
+  const { block, attempt, seq } = source ?? {}
+  // An artifact is no event.
+  const event = seq === undefined ? '' : `, event ${seq}`
+  const from = block === undefined ? '' : `  [${block}, attempt ${attempt}${event}]`
   return `  ${status.padEnd(7)}  ${id ?? '-'}  ${message}${from}`
 }
 

@@ -4,6 +4,7 @@ import { answerApproval } from './answer-approval.ts'
 import { callApi, type Target } from './api.ts'
 import { artifactLines, saveArtifacts } from './artifacts.ts'
 import { commandLine } from './command-line.ts'
+import type { RunAnswer } from './fetch-run.ts'
 import { withChildren } from './follow-children.ts'
 import { jsonText } from './json-text.ts'
 import { oneLine } from './plain-text.ts'
@@ -61,31 +62,56 @@ function reuseLines({ retry_of, pivots, reused_expected = [] }: Started): readon
 }
 
 interface Ended {
+  /** The last one: of a run inside this command the one it went on as. */
   readonly runId: string
   readonly exitCode: ExitCode
   /** A line an artifact: its name and where it is. */
   readonly artifacts: readonly string[]
 }
 
-/** Starts a run and follows it to its end. */
+/**
+ * Starts a run and follows it to its end. Inside this command also the runs it goes on as (another try at its goal, or
+ * what a person sent back): nobody else would see them through.
+ */
 export async function startAndWatch(session: Session, target: Target, how: StartHow): Promise<Ended> {
   const started = await postRun(target, how)
-  const { run_id } = started
   const data = how.inside === undefined ? '' : `, in this process; its data is kept in ${how.inside.dataDir}`
-  if (!how.json) for (const line of [`Run ${run_id} at ${target.url}${data}`, ...reuseLines(started)]) session.say(line)
-  const ended = await watchRun(session, target, {
-    runId: run_id,
+  const lines = [`Run ${started.run_id} at ${target.url}${data}`, ...reuseLines(started)]
+  if (!how.json) for (const line of lines) session.say(line)
+  return await watchToEnd(session, target, how, started.run_id)
+}
+
+async function watchToEnd(session: Session, target: Target, how: StartHow, runId: string): Promise<Ended> {
+  const ended = await follow(session, target, how, runId)
+  const artifacts = await leftBehind(session, target, how, runId)
+  if (!how.json) await sayEnd(session, target, how, { ended, artifacts })
+  const next = how.inside === undefined ? undefined : ended.run.next_run
+  if (next !== undefined) {
+    if (!how.json) session.say(`\nRun ${oneLine(next)}`)
+    return await watchToEnd(session, target, how, next)
+  }
+  if (how.json) session.say(jsonText(ended, 2))
+  return { runId, exitCode: exitCodeOf(ended.run.state), artifacts }
+}
+
+function follow(session: Session, target: Target, how: StartHow, runId: string): Promise<RunAnswer> {
+  return watchRun(session, target, {
+    runId,
     quiet: how.json,
     ...(how.signal && { signal: how.signal }),
     onEvent: withChildren(target, (event, note) => answerApproval(session, target, how, { event, note }), how.signal),
   })
-  const artifacts = await leftBehind(session, target, how, run_id)
-  if (how.json) session.say(jsonText(ended, 2))
-  else {
-    const texts = await sinkTexts(target, ended, (block) => readAgain(session, target, how, `${run_id} ${block}`))
-    for (const line of [endWords(ended), ...texts, ...artifacts]) session.say(line)
-  }
-  return { runId: run_id, exitCode: exitCodeOf(ended.run.state), artifacts }
+}
+
+async function sayEnd(
+  session: Session,
+  target: Target,
+  how: StartHow,
+  { ended, artifacts }: { readonly ended: RunAnswer; readonly artifacts: readonly string[] },
+): Promise<void> {
+  const { run_id } = ended.run
+  const texts = await sinkTexts(target, ended, (block) => readAgain(session, target, how, `${run_id} ${block}`))
+  for (const line of [endWords(ended), ...texts, ...artifacts]) session.say(line)
 }
 
 /** The command that shows an output whole: without a server there, one is started first. */
