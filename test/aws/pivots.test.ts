@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import type { RunEvent } from '../../shared/runs/event.ts'
+import type { EventData } from '../../shared/runs/event.ts'
 import { type Caller, callerOf, isEnd } from './caller.ts'
 import { type Deployment, deploy } from './deploy.ts'
 
@@ -37,9 +37,10 @@ const dag = (pivot: 'manual' | 'auto') => ({
   ],
 })
 
-async function endOf(id: string): Promise<RunEvent['data'] & { readonly next_run?: string }> {
+async function endOf(id: string) {
   const end = (await caller.until(id, isEnd)).at(-1)
-  return { ...end?.data, type: end?.type } as RunEvent['data']
+  // isEnd() found it: it has the data of an end.
+  return { ...(end?.data as EventData<'run:completed'>), type: end?.type }
 }
 
 const goalOf = async (id: string) => (await caller.call('GET', `/api/dag/runs/${id}/goal`)).json

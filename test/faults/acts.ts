@@ -27,6 +27,7 @@ export const ACT_KINDS = [
   'again_at_once',
   'know',
   'ask',
+  'pivot',
 ] as const
 export type ActKind = (typeof ACT_KINDS)[number]
 

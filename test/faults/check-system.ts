@@ -4,6 +4,7 @@ import { foldRun } from '../../shared/runs/fold.ts'
 import { checkRun } from '../../shared/runs/invariants/check-run.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { callRoute } from './call-route.ts'
+import { checkGoals } from './check-goals.ts'
 import { checkIterations } from './check-iterations.ts'
 import type { People } from './people.ts'
 import type { Scenario } from './scenario.ts'
@@ -40,6 +41,7 @@ export async function checkSystem(system: System, scenario: Scenario, people: Pe
   for (const { run, since, seen } of people.readers) checkReader(system, logs.get(run.run_id) ?? [], since, seen, run)
   await checkList(system, people)
   await checkIterations(system, logs)
+  await checkGoals(system, logs)
   await checkSlack(system)
   const texts = [...logs.values()].map((events) => JSON.stringify(events))
   if (texts.some((text) => holdsToken(text, system.tokens))) system.sim.violate(28, 'an event holds a task token')

@@ -130,6 +130,22 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   },
   know,
   ask,
+  pivot,
+}
+
+/**
+ * Another attempt at the goal of the run as soon as it is over, or right now of one that may have come of it; most are
+ * told that there is none to make.
+ */
+async function pivot(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const mine = [...scene.system.runs.values()].filter(({ tenant }) => tenant === run.tenant)
+  const waits = dice[0] < 0.7
+  if (waits && (await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
+  const key = waits ? run.key : (pickFrom(mine, dice[1]) ?? run.key)
+  const body = dice[1] < 0.7 ? {} : { feedback: `otherwise ${Math.floor(dice[2] * 2)}` }
+  const reply = await route(scene, { ...run, key }, 'pivot-run', { body })
+  if (reply?.status === 201) scene.linked.push({ tenant: run.tenant, run_id: String(reply.json.run_id) })
+  await route(scene, { ...run, key }, 'get-goal', {})
 }
 
 /** Reads what a block gave as soon as it is recorded that it has ended. */
@@ -184,12 +200,15 @@ const PATIENCE_MS = 240_000
 
 /** As soon as a run is over: another one, the same one again, or whoever waits. */
 async function followEnd(scene: Scene, act: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
-  const isOver = ({ head }: HeadChange) => head.state !== 'running' || undefined
   if ((await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
   // A question takes many times as long as the others.
   const kind =
     act.dice[2] < 0.1 ? 'ask' : (pickFrom(['retry', 'start_named', 'release'] as const, act.dice[1]) ?? 'release')
   await PERFORM[kind](scene, act, run)
+}
+
+function isOver({ head }: HeadChange): true | undefined {
+  return head.state !== 'running' || undefined
 }
 
 const OF_NO_RUN = { params: { run_id: undefined } }

@@ -2,6 +2,7 @@ import { runIdOfKey } from '../../shared/runs/ids.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
 import { type Act, planActs } from './acts.ts'
 import type { FaultRates, Outage } from './fault-plan.ts'
+import { planPivots } from './plan-pivots.ts'
 import { planSmallRun, type SimulatedRun } from './plan-runs.ts'
 import type { ProbeRates } from './probe.ts'
 import { type Random, randomFrom } from './rng.ts'
@@ -58,7 +59,8 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
   const calm_at = 60_000 * (1 + upTo(random, 7))
   const isSkewed = profile !== 'calm' && chance(random, 0.3)
   const queues = safety.queue === true
-  const acts = planActs(randomFrom(seed * 17), { profile, runs: runs.length, until: calm_at, queues })
+  const asked = { profile, runs: runs.length, until: calm_at, queues }
+  const acts = [...planActs(randomFrom(seed * 17), asked), ...planPivots(randomFrom(seed * 37), asked)]
   return {
     profile,
     runs,
