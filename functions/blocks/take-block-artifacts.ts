@@ -11,7 +11,7 @@ export async function takeBlockArtifacts(call: BlockCall, from: RunKey, attempt:
   if (item !== undefined || block.foreach !== undefined) return false
   // Attempt 0: it came with the run that one continued.
   const own = (await world.runs.artifacts(from)).filter((one) => one.block_id === block.id && one.attempt > 0)
-  for (const one of own) {
+  for (const { epoch: _, ...one } of own) {
     await world.objects.put(run.tenant, await world.objects.get(run.tenant, one.ref))
     await world.runs.putArtifact(run, { ...one, attempt, from_run: one.from_run ?? from.run_id })
   }

@@ -39,9 +39,10 @@ function byName(a: ArtifactItem, b: ArtifactItem): number {
 }
 
 /** Attempts of the items of a foreach block are their own: the block completed, and so its items did. */
-function counts({ attempt }: ArtifactItem, standing: Standing | undefined): boolean {
+function counts({ attempt, epoch = 0 }: ArtifactItem, standing: Standing | undefined): boolean {
   if (attempt === 0) return true
-  return standing !== undefined && (standing.is_list || standing.attempt === attempt)
+  if (standing === undefined || standing.epoch !== epoch) return false
+  return standing.is_list || standing.attempt === attempt
 }
 
 async function whyMissing(

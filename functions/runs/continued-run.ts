@@ -54,8 +54,9 @@ export async function takeArtifacts(world: Pick<World, 'runs' | 'objects'>, meta
     const body = await world.objects.get(tenant, item.ref).catch(whenGone)
     if (body === undefined) continue
     await world.objects.put(tenant, body)
+    const { epoch: _, ...whole } = item
     const from_run = item.from_run ?? continues
-    await world.runs.putArtifact({ tenant, run_id }, { ...item, attempt: 0, from_run })
+    await world.runs.putArtifact({ tenant, run_id }, { ...whole, attempt: 0, from_run })
   }
 }
 

@@ -131,6 +131,8 @@ export interface ArtifactItem {
   readonly block_id: string
   /** 0: it came with the context of the run this one continues. */
   readonly attempt: number
+  /** How often its block had been sent back by then; absent = never. */
+  readonly epoch?: number
   /** The run that wrote it, where that is an earlier one. */
   readonly from_run?: string
 }

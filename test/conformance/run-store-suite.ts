@@ -720,6 +720,9 @@ function contextTests(store: Store): void {
       { ...item, name: 'a.json' },
       { ...item, bytes: 4, attempt: 2 },
     ])
+    // A block that was sent back begins with its first attempt again.
+    await store().putArtifact(run, { ...item, bytes: 5, attempt: 1, epoch: 1 })
+    expect((await store().artifacts(run))[1]).toEqual({ ...item, bytes: 5, attempt: 1, epoch: 1 })
   })
 }
 

@@ -1,3 +1,4 @@
+import type { ArtifactItem } from '../../../shared/runs/run-items.ts'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { as, from } from './attribute-values.ts'
 import { itemKey } from './item-keys.ts'
@@ -8,7 +9,8 @@ import { keepItem } from './time-to-live.ts'
 export function artifactsOf(table: RunTable): Pick<RunStore, 'putArtifact' | 'artifacts'> {
   return {
     async putArtifact(run, artifact) {
-      const { name, block_id, attempt } = artifact
+      const { name, block_id } = artifact
+      const attempt = attemptIn(artifact)
       const item = {
         ...itemKey(run, `F#${name}`),
         block_id: as.text(block_id),
@@ -27,4 +29,9 @@ export function artifactsOf(table: RunTable): Pick<RunStore, 'putArtifact' | 'ar
       return items.map((item) => JSON.parse(from.text(item, 'body')))
     },
   }
+}
+
+/** Attempts of a pass come after all of the pass before: 999 at most (shared/runs/ordinal.ts). */
+function attemptIn({ epoch = 0, attempt }: ArtifactItem): number {
+  return epoch * 1_000 + attempt
 }

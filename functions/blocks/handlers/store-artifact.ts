@@ -11,13 +11,14 @@ export async function storeArtifact(
   given: { readonly name: string; readonly value: Json; readonly media_type?: string | undefined },
 ): Promise<{ readonly ref: string; readonly bytes: number }> {
   call.signal.throwIfAborted()
-  const { world, run, block_id, attempt, item } = call
+  const { world, run, block_id, epoch, attempt, item } = call
   const name = item === undefined ? given.name : numbered(given.name, item)
   const stored = await readObject(call, given.value)
   const object = await world.objects.put(run.tenant, stored ?? new TextEncoder().encode(textOf(given.value)))
   call.signal.throwIfAborted()
   const media_type = given.media_type ?? mediaType(name)
-  await world.runs.putArtifact(run, { name, ...object, media_type, block_id, attempt })
+  const passed = epoch === 0 ? {} : { epoch }
+  await world.runs.putArtifact(run, { name, ...object, media_type, block_id, attempt, ...passed })
   return object
 }
 

@@ -177,6 +177,37 @@ describe('artifacts are looked up, not believed:', () => {
     })
   })
 
+  test('of a fan-out that was sent back only what it wrote again', async () => {
+    let lists = 0
+    const probe = provider(({ prompt }) => {
+      if (!prompt.startsWith('list')) return `reviewed ${lists}`
+      lists += 1
+      return JSON.stringify({ rows: lists === 1 ? ['a', 'b', 'c'] : ['a'] })
+    })
+    await open.reopen({ ...QUIET, providers: { probe } })
+    const config = { name: 'out/part.md' }
+    const again = { name: 'again', check: { type: 'contains', port: 'text', values: ['reviewed 2'] }, on_fail: 'route' }
+    const blocks = [
+      ai('list', { outputs: { rows: 'json' } }),
+      {
+        id: 'write',
+        mode: 'deterministic',
+        deterministic: { handler: 'write-artifact', config },
+        inputs: { rows: { from: 'list.rows' } },
+        outputs: { file: 'artifact' },
+        foreach: { items: '{{inputs.rows}}', as: 'body' },
+      },
+      ai('review', {
+        inputs: { files: { from: 'write.file' } },
+        post_gates: [again],
+        on_gate_fail: [{ when_gate: 'again', route_to: 'list', max_bounces: 1 }],
+      }),
+    ]
+    const { run_id } = await judge(open, { blocks, completion: {}, goal_contract: contractOf(FILE) })
+    expect(await open.place.world.runs.artifacts({ tenant: 'main', run_id })).toHaveLength(3)
+    expect((await evidenceOf(run_id)).artifacts.map(({ name }) => name)).toEqual(['out/part.0.md'])
+  })
+
   test('what a verifier wrote is none', async () => {
     const verify = { ...writer('verify', 'work.text', 'verdict.md'), outputs: { bytes: 'json' } }
     const dag = judgedDag(contractOf(FILE), {}) as { blocks: { id: string }[] }
