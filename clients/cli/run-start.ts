@@ -2,8 +2,7 @@ import { type Command, Option } from 'commander'
 import { chooseTarget } from './api.ts'
 import { type ChosenDocument, chooseDocument } from './choose-document.ts'
 import { plainText } from './plain-text.ts'
-import { readContext } from './read-context.ts'
-import { readFile } from './read-file.ts'
+import { requestFiles } from './request-files.ts'
 import { doubtfulInputs, runInputs } from './run-inputs.ts'
 import { runInside } from './run-inside.ts'
 import { isServerThere } from './server-there.ts'
@@ -66,8 +65,8 @@ async function runStart(session: Session, given: string | undefined, options: Ru
 
 /** The body of POST /api/dag/run. */
 function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): StartHow['request'] {
-  const { input: pairs = [], contextJson, maxParallel, failFast, deadlineSec, continue: continues } = options
-  const contract = options.goalContract
+  const { input: pairs = [], maxParallel, failFast, deadlineSec, continue: continues } = options
+  const { context, ...files } = requestFiles(options)
   const chosen = {
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
     ...(failFast !== undefined && { fail_fast: failFast }),
@@ -75,8 +74,8 @@ function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): Sta
   }
   return {
     ...body,
-    ...runInputs({ pairs, context: readContext(contextJson), ...(dag !== undefined && { declared: dag.inputs }) }),
-    ...(contract !== undefined && { goal_contract: readFile(contract, 'goal contract') }),
+    ...runInputs({ pairs, context, ...(dag !== undefined && { declared: dag.inputs }) }),
+    ...files,
     ...(continues !== undefined && { continues }),
     ...(Object.keys(chosen).length > 0 && { options: chosen }),
   }

@@ -2,12 +2,11 @@ import type { StartRunBody } from '../../shared/api/start-run.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { World } from '../../shared/world.ts'
-import { freezeGoal } from '../goals/freeze-goal.ts'
-import { checkValues } from './check-values.ts'
 import { type ContinuedRun, continuedRun } from './continued-run.ts'
 import { type BegunRun, type Entry, enterRun } from './enter-run.ts'
 import { launchRun } from './launch-run.ts'
 import { readDocument } from './read-document.ts'
+import { startValues } from './start-values.ts'
 
 type StartWorld = Pick<
   World,
@@ -22,14 +21,12 @@ export async function beginRun(
   key?: string,
 ): Promise<BegunRun> {
   const { dag, dag_hash } = await readDocument(world, body)
-  const { continues, options, overrides = {}, goal_contract: given } = body
+  const { continues, options, overrides = {} } = body
   const earlier = await continuedRun(world, principal, { dag, continues })
-  const context = checkValues(dag, body, earlier?.values)
+  const values = await startValues(world, principal.tenant, dag, body, earlier?.values)
   const { text, parts } = compileDag(dag)
   const machine = () => world.machine.ensure(text, dag_hash, parts)
-  const goal = await freezeGoal(world, principal.tenant, { dag, given, values: context })
-  const judged = goal === undefined ? {} : { goal }
-  const order = { dag, dag_hash, machine, context, overrides, ...judged, ...linkOf(earlier) }
+  const order = { dag, dag_hash, machine, ...values, overrides, ...linkOf(earlier) }
   const entry = { ...order, route: 'POST /api/dag/run', key, body, options }
   return enterRun(world, principal, entry, (run) => launchRun(world, run))
 }

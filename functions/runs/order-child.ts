@@ -5,14 +5,13 @@ import type { World } from '../../shared/world.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import { childCaps } from '../blocks/child-caps.ts'
 import { earlierChild } from '../blocks/earlier-child.ts'
-import { freezeGoal } from '../goals/freeze-goal.ts'
-import { checkValues } from './check-values.ts'
 import { childInputs } from './child-inputs.ts'
 import { childOf } from './child-of.ts'
 import type { RunOrder } from './create-run.ts'
 import { readDocument } from './read-document.ts'
 import { refuseDepth } from './refuse-depth.ts'
 import { refuseOutputs } from './refuse-outputs.ts'
+import { startValues } from './start-values.ts'
 
 /** A child run but for the token that waits for it. */
 export type ChildOrder = Omit<RunOrder, 'parent'>
@@ -31,16 +30,13 @@ export async function orderChild(
   refuseOutputs(block, dag)
   const inputs = childInputs(block, values)
   const { text, parts } = compileDag(dag)
-  const context = checkValues(dag, { inputs })
-  const goal = await freezeGoal(world, meta.tenant, { dag, given: undefined, values: context })
   return {
     ...childOf(call, attempt, world.settings.safety.max_run_sec),
     dag,
     dag_hash,
     machine: await world.machine.deployed(text, dag_hash, parts),
-    context,
+    ...(await startValues(world, meta.tenant, dag, { inputs })),
     overrides: {},
-    ...(goal === undefined ? {} : { goal }),
     body_hash: sha256(canonicalJson({ name: block.dag.name, inputs })),
     caps: await childCaps(call, dag),
     ...(await earlierChild(call)),

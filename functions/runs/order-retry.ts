@@ -1,4 +1,5 @@
 import type { RetryRunBody } from '../../shared/api/lineage-routes.ts'
+import type { Json } from '../../shared/canonical.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
@@ -7,13 +8,12 @@ import { expectedReuse } from '../../shared/runs/expected-reuse.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { freezeGoal } from '../goals/freeze-goal.ts'
 import { bindDocument } from './bind-document.ts'
 import { blocksAgain } from './blocks-again.ts'
-import { checkValues } from './check-values.ts'
 import type { Entry } from './enter-run.ts'
 import { type Pinned, readPinned } from './read-pinned.ts'
 import { retriedValues } from './retried-values.ts'
+import { startValues } from './start-values.ts'
 
 type RetryWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'providers' | 'settings'>
 
@@ -40,16 +40,17 @@ export async function orderRetry(
   const again = blocksAgain(dag, body.from_block)
   const values = await retriedValues(world, principal, { run, old, dag })
   const overrides = { ...values.overrides, ...body.overrides }
-  const context = checkValues(dag, { inputs: body.inputs, context: body.context, overrides }, values.earlier)
+  const given = {
+    inputs: body.inputs,
+    context: body.context,
+    overrides,
+    goal_contract: await contractOf(world, old.meta),
+  }
+  const { context, ...goal } = await startValues(world, run.tenant, dag, given, values.earlier)
   const { text, parts } = compileDag(dag)
   const completed = new Set(old.dag.blocks.map(({ id }) => id).filter((id) => isCompleted(old, head, id)))
   const before = { dag: old.dag, context: values.context, overrides: old.meta.overrides, completed }
   const { continues, options } = old.meta
-  const goal = await freezeGoal(world, run.tenant, {
-    dag,
-    given: await requestContract(world, old.meta),
-    values: context,
-  })
   return {
     order: {
       dag,
@@ -61,7 +62,7 @@ export async function orderRetry(
       retry_of: { run_id: run.run_id, again },
       root: old.meta.root ?? run.run_id,
       ...(continues === undefined ? {} : { continues }),
-      ...(goal === undefined ? {} : { goal }),
+      ...goal,
     },
     reused_expected: expectedReuse(before, { dag, context, overrides, again }),
   }
@@ -74,7 +75,7 @@ function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody
 }
 
 /** A contract its start request brought along stays that of the retry; a document's is read anew. */
-async function requestContract({ objects }: Pick<World, 'objects'>, { tenant, goal }: Meta): Promise<unknown> {
+async function contractOf({ objects }: Pick<World, 'objects'>, { tenant, goal }: Meta): Promise<Json | undefined> {
   if (goal?.source !== 'request' || goal.contract_ref === undefined) return undefined
   return JSON.parse(Buffer.from(await objects.get(tenant, goal.contract_ref)).toString('utf8'))
 }
