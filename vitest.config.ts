@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { countReporter } from './scripts/count-reporter.ts'
 
@@ -11,8 +12,8 @@ const SHARED = 'test/integration/shared-folder.ts'
 export default defineConfig({
   test: {
     reporters: ['default', countReporter()],
-    // Files wait for processes, disks and clocks more than they compute: no core is kept free.
-    maxWorkers: '100%',
+    // Files wait for processes, disks and clocks a quarter of their time and more: one more than there are cores.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       // Pure code in one process: a file more costs no start of its own.
       { test: { ...project('unit', 20_000).test, pool: 'threads', isolate: false } },
