@@ -52,10 +52,11 @@ export function startChild(kind: JobKind, mb: number, worker = WORKER): IsolateC
   }
 }
 
-/** A transform makes no code from text, whatever constructor a program gets hold of; the schema validator has to. */
+/** Nothing makes code from text, whatever constructor a program gets hold of, but the schema validator, which has to. */
 const FLAGS: Readonly<Record<JobKind, readonly string[]>> = {
   transform: ['--disallow-code-generation-from-strings'],
   json_schema: [],
+  classify: ['--disallow-code-generation-from-strings'],
 }
 
 type Failure = Extract<Isolated, { readonly ok: false }>

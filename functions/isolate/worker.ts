@@ -31,6 +31,7 @@ function watchParent(): void {
 async function loadEngine(kind: JobKind): Promise<(job: Job) => string | Promise<string>> {
   // Only the engine of the kind: a transform that broke out of JSONata would still not stand beside a verdict.
   if (kind === 'transform') return (await import('./transform-engine.ts')).transform
+  if (kind === 'classify') return (await import('./classify-engine.ts')).classifyTable
   return (await import('./schema-engine.ts')).checkUnderSchema
 }
 

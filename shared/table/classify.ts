@@ -39,10 +39,11 @@ interface Difference {
   readonly effect: number
 }
 
-interface Question {
+export interface ClassifyQuestion {
   readonly label: string
   readonly positive: string
-  readonly columns: readonly string[]
+  /** Without it all but the label. */
+  readonly columns?: readonly string[] | undefined
   readonly folds: number
 }
 
@@ -54,8 +55,9 @@ const MAX_WORK = 5_000_000
  * Tells one value of a column from the others by other columns (logistic regression), and how well that goes on rows the
  * model has not seen. Answers `problem` where the table cannot be asked that.
  */
-export function classify(table: Table, question: Question): Classification | { readonly problem: string } {
-  const { label, positive, columns, folds } = question
+export function classify(table: Table, question: ClassifyQuestion): Classification | { readonly problem: string } {
+  const { label, positive, folds } = question
+  const columns = question.columns ?? [...table.columns.keys()].filter((name) => name !== label)
   const unknown = [label, ...columns].find((name) => !table.columns.has(name))
   if (unknown !== undefined) {
     return { problem: `there is no column "${unknown}"; it has ${[...table.columns.keys()].slice(0, 20).join(', ')}` }
@@ -72,7 +74,7 @@ export function classify(table: Table, question: Question): Classification | { r
 function tooMuchOrLittle(
   labels: readonly boolean[],
   features: readonly Feature[],
-  asked: Question,
+  asked: ClassifyQuestion,
 ): string | undefined {
   const { label, positive, folds } = asked
   const positives = labels.filter(Boolean).length

@@ -12,7 +12,10 @@ const RIDGE = 1
 const MAX_STEPS = 50
 const SMALLEST_STEP = 1e-10
 
-/** Fits by Newton's method: no chance in it, the same rows give the same weights. Columns should be standardised. */
+/**
+ * Fits by Newton's method: no chance in it, the same rows give the same weights. Both labels must be there (of one alone
+ * the best intercept is infinite), and columns should be standardised.
+ */
 export function fitLogistic(columns: readonly (readonly number[])[], labels: readonly boolean[]): Logistic {
   const rows = new Matrix(labels.map((_, row) => [1, ...columns.map((column) => column[row] ?? 0)]))
   const wanted = Matrix.columnVector(labels.map(Number))

@@ -1,7 +1,7 @@
 import type { Json } from '../../../shared/canonical.ts'
 import { classifierRecord } from '../../../shared/table/classifier-record.ts'
-import { type Classification, classify } from '../../../shared/table/classify.ts'
-import { readTable, type Table } from '../../../shared/table/table.ts'
+import type { Classification } from '../../../shared/table/classify.ts'
+import type { ClassifyAnswer } from '../../isolate/classify-engine.ts'
 import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
 import { pickInput } from './pick-input.ts'
 import { readObject } from './read-object.ts'
@@ -17,11 +17,13 @@ export const classifyTable: BlockHandler = {
   async run(call) {
     call.signal.throwIfAborted()
     const { label, positive, folds, artifact } = configOf('classify-table', call)
-    const table = readTable(await tableOf(call))
-    if ('problem' in table) {
-      throw refused(call, `its input is no table: ${table.problem}. Give JSON rows (a list of objects) or CSV.`)
-    }
-    const found = classify(table, { label, positive, folds, columns: columnsOf(call, table, label) })
+    const columns = columnsOf(call)
+    const program = { label, positive, folds, ...(columns === undefined ? {} : { columns: [...columns] }) }
+    const answer = await call.world.isolate.run('classify', { program, input: await tableOf(call) }, LIMIT)
+    call.signal.throwIfAborted()
+    if (!answer.ok) throw refused(call, `the model stopped (${answer.because}): ${answer.message}.`)
+    // What the engine of that kind answers.
+    const found = answer.value as unknown as ClassifyAnswer
     if ('problem' in found) throw refused(call, `${found.problem}. Mend deterministic.config or the data.`)
     const { model, metrics } = told(found)
     const kept = artifact === undefined ? undefined : await keepModel(call, artifact, model)
@@ -30,18 +32,20 @@ export const classifyTable: BlockHandler = {
   },
 }
 
+/** Many times what the largest table that is allowed takes. */
+const LIMIT = { ms: 30_000, mb: 512 }
+
 async function tableOf(call: HandlerCall): Promise<Json> {
   const value = pickInput(call, 'classify-table', 'table')
   const bytes = await readObject(call, value)
   return bytes === undefined ? value : new TextDecoder().decode(bytes)
 }
 
-function columnsOf(call: HandlerCall, table: Table, label: string): readonly string[] {
+function columnsOf(call: HandlerCall): readonly string[] | undefined {
   const given = Object.hasOwn(call.inputs, 'columns') ? call.inputs.columns : undefined
-  const { columns = [...table.columns.keys()].filter((name) => name !== label) } = configOf('classify-table', call)
-  if (given === undefined || given === null) return columns
-  if (Array.isArray(given) && given.length > 0 && given.every((one) => typeof one === 'string'))
-    return [...new Set(given)]
+  if (given === undefined || given === null) return configOf('classify-table', call).columns
+  const named = Array.isArray(given) && given.length > 0 && given.every((one) => typeof one === 'string')
+  if (named) return [...new Set<string>(given)]
   throw refused(call, 'its input "columns" is no list of names of columns.')
 }
 

@@ -35,6 +35,22 @@ describe('eventLine()', () => {
     ])
   })
 
+  test('tells what a goal came to, and of older events what they know', () => {
+    const said = (type: string, data: object) =>
+      eventLine({ ...EVENTS[0], type, data } as unknown as RunEvent, START)
+        ?.trim()
+        .replace(/^\S+ s {2}/, '')
+    const known = { status: 'NOT_MET', met: 3, total: 4, attempt: 1 }
+    expect(said('goal:evaluated', { ...known, row: 'PASS x NOT_MET', final_status: 'PARTIAL', action: 'pivot' })).toBe(
+      'goal, attempt 1: NOT_MET, 3/4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
+    )
+    expect(said('goal:evaluated', known)).toBe('goal, attempt 1: NOT_MET, 3/4 criteria')
+    expect(said('goal:evaluated', { ...known, status: 'NO_CONTRACT', met: 0, total: 0 })).toBe(
+      'goal, attempt 1: NO_CONTRACT',
+    )
+    expect(said('run:partial', { reason: 'why' })).toBe('run partial: why')
+  })
+
   test('tells why a block was left out, and what a bounce sends back', () => {
     const said = (type: string, data: object) => eventLine({ ...EVENTS[3], type, data } as unknown as RunEvent, START)
     expect(said('block:skipped', { because: ['a', 'b'] })).toMatch(/skipped because of a, b$/)

@@ -72,11 +72,11 @@ function kinds(): string {
 }
 
 function examples(): string {
-  const all = EXAMPLE_CONTRACTS.map(({ title, yaml, quality }) => {
+  const all = EXAMPLE_CONTRACTS.map(({ title, about, yaml, quality }) => {
     const profile = quality === 'ml' ? ' Its quality profile is `ml`.' : ''
-    return `### ${title}\n\nEach criterion is tested with and without its evidence.${profile}\n\n\`\`\`yml\n${yaml}\`\`\``
+    return `### ${title}\n\n${about}${profile}\n\n\`\`\`yml\n${yaml}\`\`\``
   })
-  return `## Contracts for common work\n\n${all.join('\n\n')}`
+  return `## Contracts for common work\n\n${EXAMPLES}\n\n${all.join('\n\n')}`
 }
 
 function markers(): string {
@@ -143,9 +143,14 @@ const CONTRACT = `NO_CONTRACT: there is no contract, the goal gate is skipped, t
 
 \`goal_text\` and \`acceptance_criteria\` are needed; \`version\` is 1, \`max_goal_attempts\` 3 where nobody says, \`goal_type\` a word for people. Every criterion has an \`id\` of its own, a \`kind\`, and may have a \`description\`. Unknown kinds and keys, missing fields, numbers that are none and ids that are there twice are refused, all together. A contract is YAML or JSON; it stands alone or under \`goal_contract\` of a document. It is hashed and does not change while a run lives.
 
+A target may be what the run is started with: \`target: { input: NAME }\`, where \`NAME\` is a declared run input of type number. It is bound when the run starts, before the contract is hashed: whoever starts the run sets the target, and nobody moves it later.
+
 The gate is MET when every criterion is. What is missing is NOT_MET; a malformed criterion is UNKNOWN, which is not met; named blockers, criteria out of reach and used up attempts make the gate BLOCKED.
 
 ## Criteria`
+
+const EXAMPLES =
+  '`sluice goal init FILE --type ml_classification`, `eda`, `hypothesis_test` or `report` writes one of these into a document, notebook or Markdown file. Each is tested: met by evidence that shows it, and not met when any criterion loses its own.'
 
 const MARKERS = `## Evidence
 
@@ -157,7 +162,7 @@ const TRUST = `## Trust
 
 Of several verifiers the lowest score counts. No verifier, or one without a number from 0 to 100, fails the gate.`
 
-const VERIFY = `The built-in verifier asks each finding at least five questions of the stored evidence, and answers each \`upheld\`, \`refuted\` or \`unsupported\`. One refuted answer rejects the finding.`
+const VERIFY = `The built-in verifier, handler \`verify-claims\` ([how](dag.md#handlers)), asks each finding at least five questions of the stored evidence, and answers each \`upheld\`, \`refuted\` or \`unsupported\`. One refuted answer rejects the finding.`
 
 const AFTER_SCORE =
   'A part there is nothing to look at for is 0. Where SUCCESS is claimed and the goal gate does not pass, a challenge `GOAL_CLAIM_MISMATCH` is recorded; it costs no points, so that the two gates stay independent.'
@@ -204,4 +209,17 @@ With \`--ndjson\` a JSON object a line comes in and one goes out, in the same or
 
 A line that cannot be read is answered with an error \`malformed_line\`. \`contract\` is YAML text or an object; \`artifacts\` are taken as they are given (\`goal evaluate --artifacts\` looks at the files).
 
-With files: \`sluice goal evaluate --contract goal.yaml --output log.txt --artifacts model.pkl --trust 85\`. Exit codes: 0 SUCCESS, 3 PARTIAL or BLOCKED, 1 FAILED or ABORTED, 100 a malformed contract.`
+With files: \`sluice goal evaluate --contract goal.yaml --output log.txt --artifacts model.pkl --trust 85\`. Exit codes: 0 SUCCESS, 3 PARTIAL or BLOCKED, 1 FAILED or ABORTED, 100 a malformed contract.
+
+A notebook brings everything: \`sluice goal evaluate --notebook churn.ipynb --trust 85\`. The contract is \`gyoshu.goal_contract\` in the YAML front matter (between two lines \`---\`) of its first raw or Markdown cell, the evidence what its code cells printed to stdout, in the order of the cells, the artifacts the files beside it and below that a criterion asks for. A Markdown file may hold the contract in the same way; its evidence is named with \`--output\`. A contract that stands beside \`gyoshu\`, or whose key is misspelt, is an error and not none.
+
+\`sluice goal init FILE\` writes a contract into a document (under \`goal_contract\`), notebook or Markdown file: one of the [examples](#contracts-for-common-work), or with \`--contract\` that of another file; \`--replace\` for one that is there. Every other byte stays as it is, and the file is written whole or not at all.
+
+## An example to run
+
+\`npm run demo:goals\` runs \`dags/churn-analysis.yaml\` on a public data set. A model is trained and cross-validated, its claims are verified, and all of it is the same each time but the target: 0.70 ends SUCCESS; 0.73 ends PARTIAL, and the next attempt, with more columns, SUCCESS; 0.90 ends PARTIAL twice and then BLOCKED.
+
+\`\`\`
+sluice run start --example churn-analysis --input target=0.70 --watch
+sluice run goal RUN
+\`\`\``

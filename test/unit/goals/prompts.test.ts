@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { CLAIM_WEIGHTS, REJECTED_FINDING_COSTS } from '../../../shared/goals/claims/claim-weights.ts'
 import { CRITERION_KINDS } from '../../../shared/goals/criteria/registry.ts'
+import { DEFAULT_MAX_ATTEMPTS } from '../../../shared/goals/goal-contract.ts'
 import { parseMarkers } from '../../../shared/goals/marker.ts'
+import { MARKER_TYPES } from '../../../shared/goals/marker-types.ts'
+import { TRUST_BANDS } from '../../../shared/goals/trust-gate.ts'
 import { DECISION_TABLE } from '../../../shared/goals/two-gates.ts'
 import { PROMPT_TEMPLATES } from '../../../shared/prompts/prompt-templates.ts'
 
@@ -37,6 +41,26 @@ describe('the prompt templates', () => {
     for (const output of ['trust_score', 'challenges', 'findings_verified', 'findings_rejected', 'blockers']) {
       expect(verifier).toContain(output)
     }
+  })
+
+  test('the figures they name are those of the code', () => {
+    const { statistical_rigor, evidence_quality, metric_verification, completeness, methodology } = CLAIM_WEIGHTS
+    expect(verifier).toContain(
+      `statistical rigor ${statistical_rigor}, quality of the evidence ${evidence_quality}, metrics that can be verified ${metric_verification}, completeness ${completeness}, methodology ${methodology}, and ${REJECTED_FINDING_COSTS} less for each finding you reject`,
+    )
+    const [, lowest] = TRUST_BANDS.find(([band]) => band === 'VERIFIED') ?? []
+    expect(verifier).toContain(`Below ${lowest} the work is not trusted`)
+    expect(planner).toContain(`Trust passes from a score of ${lowest} on`)
+    expect(planner).toContain(`max_goal_attempts (a whole number, ${DEFAULT_MAX_ATTEMPTS} if nobody says)`)
+  })
+
+  test('the markers the worker is told to print are markers, as they are read', () => {
+    const lines = worker.split('\n').filter((line) => line.startsWith('- '))
+    const named = lines.flatMap((line) => [...line.matchAll(/\[([A-Z_]+)[\]:]/g)].map(([, type = '']) => type))
+    expect(named).toEqual(expect.arrayContaining(['METRIC', 'STAT', 'FINDING', 'ARTIFACT', 'CITATION', 'LIMITATION']))
+    expect(named.filter((type) => !MARKER_TYPES.has(type))).toEqual([])
+    const metric = /\[METRIC:name\] \S+/.exec(worker)?.[0] ?? ''
+    expect(parseMarkers(metric)).toMatchObject([{ type: 'METRIC', subtype: 'name', content: '0.91' }])
   })
 
   test('none is evidence of anything when it is quoted, and none has a placeholder', () => {

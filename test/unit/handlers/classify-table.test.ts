@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { handlerOf } from '../../../functions/blocks/handlers/registry.ts'
+import { classifyTable as engine } from '../../../functions/isolate/classify-engine.ts'
 import type { Json } from '../../../shared/canonical.ts'
+import type { Isolate } from '../../../shared/isolate.ts'
 import { handlerCall } from './call.ts'
 
 const ROWS = Array.from({ length: 30 }, (_, at) => ({
@@ -11,8 +13,17 @@ const ROWS = Array.from({ length: 30 }, (_, at) => ({
 const config = { label: 'left', positive: 'yes' }
 const ports = { record: 'string', metrics: 'json', model: 'json' } as const
 
+/** The engine in this process: the child that runs it is tested by itself. */
+const isolate: Isolate = {
+  run: async (kind, job) => {
+    expect(kind).toBe('classify')
+    return { ok: true, value: JSON.parse(engine(job)) }
+  },
+}
+const world = { isolate }
+
 async function classified(inputs: Readonly<Record<string, Json>>, more: object = {}) {
-  const { call, seen } = handlerCall({ inputs, ports, config: { ...config, ...more } })
+  const { call, seen } = handlerCall({ inputs, ports, world, config: { ...config, ...more } })
   return { values: await handlerOf('classify-table').run(call), seen }
 }
 
@@ -32,7 +43,7 @@ describe('classify-table', () => {
     const csv = ['months,plan,left', ...ROWS.map(({ months, plan, left }) => `${months},${plan},${left}`)].join('\n')
     const { values } = await classified({ table: ROWS })
     expect((await classified({ table: csv })).values).toEqual(values)
-    const { call, seen } = handlerCall({ ports, config })
+    const { call, seen } = handlerCall({ ports, world, config })
     const { ref } = await call.world.objects.put('main', Buffer.from(csv))
     expect(await handlerOf('classify-table').run({ ...call, inputs: { table: ref } })).toEqual(values)
     expect(seen.artifacts).toEqual([])
@@ -58,5 +69,13 @@ describe('classify-table', () => {
       code: 'classify_table_failed',
       message: expect.stringContaining(words),
     })
+  })
+
+  test('says why the model stopped', async () => {
+    const slow: Isolate = { run: async () => ({ ok: false, because: 'time', message: 'it ran longer than 30000 ms' }) }
+    const { call } = handlerCall({ inputs: { table: ROWS }, ports, config, world: { isolate: slow } })
+    await expect(handlerOf('classify-table').run(call)).rejects.toThrow(
+      'the model stopped (time): it ran longer than 30000 ms.',
+    )
   })
 })
