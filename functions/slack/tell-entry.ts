@@ -50,7 +50,8 @@ const LOOKS = 5
 
 /**
  * Makes the message say how things stand, and looks once more: a slow worker that was overtaken must not leave the
- * buttons of a question that is decided.
+ * buttons of a question that is decided. One that dies between the two may leave them: a click is then told what was
+ * decided, and locks the message.
  */
 async function rewrite(
   world: World,
@@ -58,7 +59,8 @@ async function rewrite(
   head: Head,
   { item, message }: { readonly item: ApprovalItem; readonly message: Message },
 ): Promise<AskedInSlack> {
-  let asked = await readAsked(world, run, head, item)
+  // HEAD may have moved since the note was read, and whoever dies behind the update does not look once more.
+  let asked = await readAsked(world, run, (await world.runs.head(run, [])) ?? head, item)
   for (let look = 1; look <= LOOKS; look += 1) {
     await call(world, 'chat.update', { ...at(message), ...approvalMessage(asked) })
     const now = await world.runs.head(run, [])

@@ -6,7 +6,7 @@ import type { Sim } from './sim.ts'
 export function slowExtractive({ scheduler, random }: Pick<Sim, 'scheduler' | 'random'>): Provider {
   return {
     async dispatch(request) {
-      await scheduler.delay(500 + random() ** 4 * 30_000, request.signal)
+      await scheduler.delay(500 + random() ** 12 * 30_000, request.signal)
       return extractiveProvider.dispatch(request)
     },
   }

@@ -32,7 +32,7 @@ function problemOf({ slack }: System, item: ApprovalItem, waits: boolean): strin
   const message = slack?.messages.get(item.slack?.ts ?? '')
   if (message === undefined) return 'has no message'
   const clickable = buttonsOf(message).length > 0
-  if (waits === clickable) return undefined
+  if (waits === clickable || message.writer.dead) return undefined
   return clickable ? 'has buttons' : 'has no buttons'
 }
 

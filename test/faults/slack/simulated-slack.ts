@@ -4,7 +4,7 @@ import { ACTIONS } from '../../../shared/slack/actions.ts'
 import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
 import { verifySignature } from '../../../shared/slack/verify-signature.ts'
 import { blockProblems, viewProblems } from '../../emulators/block-kit.ts'
-import { currentInvocation, ifAlive } from '../invocation.ts'
+import { currentInvocation, type Invocation, ifAlive } from '../invocation.ts'
 import type { Sim } from '../sim.ts'
 import { SECRET } from './workspace.ts'
 
@@ -13,6 +13,8 @@ export interface Shown {
   readonly channel: string
   readonly ts: string
   blocks: Json
+  /** Who wrote it last: one that died behind that did not look whether it still holds. */
+  writer: Invocation
 }
 
 export interface Button {
@@ -55,15 +57,15 @@ export function createSimulatedSlack(sim: Sim): SimulatedSlack {
   const triggers = new Map<string, number>()
   const stamp = () => `${1_700_000_000 + messages.size}.000100`
 
-  const post = (args: Args) => {
+  const post = (args: Args, writer: Invocation) => {
     const ts = stamp()
-    messages.set(ts, { channel: String(args.channel), ts, blocks: args.blocks ?? [] })
+    messages.set(ts, { channel: String(args.channel), ts, blocks: args.blocks ?? [], writer })
     return { ok: true, ts, channel: String(args.channel) }
   }
-  const update = ({ ts, blocks = [] }: Args) => {
+  const update = ({ ts, blocks = [] }: Args, writer: Invocation) => {
     const message = messages.get(String(ts))
     if (message === undefined) throw refused('message_not_found')
-    message.blocks = blocks
+    Object.assign(message, { blocks, writer })
     return { ok: true, ts: message.ts }
   }
   const open = ({ trigger_id, view = null }: Args) => {
@@ -74,7 +76,7 @@ export function createSimulatedSlack(sim: Sim): SimulatedSlack {
     modals.push({ id: `V0SIM${modals.length}`, trigger_id: String(trigger_id), view })
     return { ok: true }
   }
-  const METHODS: Readonly<Record<SlackMethod, (args: Args) => Readonly<Record<string, Json>>>> = {
+  const METHODS: Readonly<Record<SlackMethod, (args: Args, writer: Invocation) => Readonly<Record<string, Json>>>> = {
     'auth.test': () => ({ ok: true }),
     'chat.postMessage': post,
     'chat.update': update,
@@ -90,7 +92,8 @@ export function createSimulatedSlack(sim: Sim): SimulatedSlack {
         const problems = method === 'views.open' ? viewProblems(args.view) : blockProblems(args.blocks, 'message')
         for (const problem of problems) sim.violate('slack', `${method}: ${problem}`)
         sent.push(JSON.stringify(args))
-        return answered(sim, method, () => METHODS[method](args))
+        const writer = currentInvocation()
+        return answered(sim, method, () => METHODS[method](args, writer))
       },
       verify: async (request, now) => verifySignature(request, [SECRET], now),
     },
