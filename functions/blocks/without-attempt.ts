@@ -1,6 +1,6 @@
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
+import { moduleLane } from '../../shared/runs/lane-key.ts'
 import { workingLeg } from '../../shared/runs/legs.ts'
-import { moduleLane } from '../../shared/runs/module-lane.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection, BlockState } from '../../shared/runs/run-items.ts'
 import type { Append } from '../../shared/runs/run-store.ts'

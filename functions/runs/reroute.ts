@@ -1,7 +1,7 @@
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import type { FiredRule, HeadModule } from '../../shared/runs/head.ts'
-import { moduleLane } from '../../shared/runs/module-lane.ts'
+import { moduleLane } from '../../shared/runs/lane-key.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import type { Appended, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'

@@ -9,15 +9,14 @@ export function laneKey({ block, item }: LaneOwner): string {
   return item === undefined ? String(block) : `${block}.${item}`
 }
 
-/** The inverse: undefined for lanes of other kinds (`run`, `a3`, `m0`). */
+/** The lane of a bounce module (`m0`): it moves whenever the module is sent back. */
+export function moduleLane({ key }: { readonly key: number }): string {
+  return `m${key}`
+}
+
+/** The inverse of `laneKey`: undefined for lanes of other kinds (`run`, `a3`, `m0`). */
 export function laneOwner(lane: string): LaneOwner | undefined {
   const [, block, item] = /^(\d+)(?:\.(\d+))?$/.exec(lane) ?? []
   if (block === undefined) return undefined
   return { block: Number(block), ...(item === undefined ? {} : { item: Number(item) }) }
-}
-
-/** In the order of the document, items after their block. */
-export function byLane(a: string, b: string): number {
-  const [left, right] = [laneOwner(a), laneOwner(b)]
-  return (left?.block ?? -1) - (right?.block ?? -1) || (left?.item ?? -1) - (right?.item ?? -1)
 }

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { byLane } from '../../../shared/runs/by-lane.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../../shared/runs/head.ts'
-import { byLane } from '../../../shared/runs/lane-key.ts'
 import type { Amount } from '../../../shared/runs/run-budget.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
 import { from, type Item } from './attribute-values.ts'

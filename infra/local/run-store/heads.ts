@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { byLane } from '../../../shared/runs/by-lane.ts'
 import type { Head, RunState } from '../../../shared/runs/head.ts'
-import { byLane } from '../../../shared/runs/lane-key.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger-row.ts'
