@@ -1,12 +1,11 @@
 import { Fault } from '../../shared/errors.ts'
-import { answerFormat } from '../../shared/prompts/answer-format.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
-import { answerSchema, asksForObject } from './answer-schema.ts'
 import { type EmbedDialect, embedOverHttp } from './embed-over-http.ts'
 import { type HttpAnswer, type HttpCall, overHttp } from './http-call.ts'
 import { invalidAnswer, readObject } from './invalid-answer.ts'
 import { measured, type Usage } from './measured.ts'
 import { memberOf, textOf } from './member-of.ts'
+import { isAboutFormat, ollamaBody } from './ollama-body.ts'
 import { reasonIn } from './reason-in.ts'
 import { addressOf, type Remote } from './remote.ts'
 import { failureOf, statusFault } from './status-fault.ts'
@@ -42,30 +41,13 @@ async function accepted(
 ): Promise<HttpAnswer> {
   const address = addressOf(remote, '/api/chat')
   for (let step = 0; ; step += 1) {
-    const answer = await call.post(address, bodyOf(request, known.schema), step)
+    const answer = await call.post(address, ollamaBody(request, known.schema), step)
     if (answer.status >= 200 && answer.status < 300) return answer
     if (answer.status !== 400) throw await statusFault(remote, answer)
     const told = reasonIn(await answer.body.start())
-    const isOld = known.schema && asksForObject(request.output_schema) && /format/i.test(told ?? '')
+    const isOld = known.schema && isAboutFormat(request, told)
     if (!isOld) throw failureOf(remote, { status: 400, told })
     known.schema = false
-  }
-}
-
-function bodyOf({ system, prompt, model, params, output_schema }: DispatchRequest, schema: boolean) {
-  const object = asksForObject(output_schema)
-  const told = [...(system === undefined ? [] : [system]), ...(object ? [answerFormat(output_schema)] : [])].join(
-    '\n\n',
-  )
-  const { think, keep_alive, max_tokens, ...options } = params
-  return {
-    model,
-    messages: [...(told === '' ? [] : [{ role: 'system', content: told }]), { role: 'user', content: prompt }],
-    stream: true,
-    ...(object ? { format: schema ? answerSchema(output_schema).schema : 'json' } : {}),
-    ...(think === undefined ? {} : { think }),
-    ...(keep_alive === undefined ? {} : { keep_alive }),
-    options: { ...(max_tokens === undefined ? {} : { num_predict: max_tokens }), ...options },
   }
 }
 

@@ -4,7 +4,8 @@ import type { SearchDescription } from '../../shared/research/describe-search.ts
 import { fitsSearch } from '../../shared/research/fits-search.ts'
 import { fuseEvidence } from '../../shared/research/fuse-evidence.ts'
 import type { World } from '../../shared/world.ts'
-import { findAround, findFollowed, findNamed } from './find-named.ts'
+import { findFollowed } from './find-followed.ts'
+import { findAround, findNamed } from './find-named.ts'
 import { type Found, foundHit } from './found-entity.ts'
 import type { NearInMeaning } from './near-in-meaning.ts'
 import { within } from './within.ts'
@@ -106,7 +107,10 @@ async function findAnywhere(
     const { hits } = await world.search.diffuse(tenant, { seeds, text, limit })
     return hits.map((hit) => foundHit(hit, { tier: '1', source: 'graph_diffusion' }))
   })
-  const followed = await part('the search along relations', () => findFollowed(world, tenant, named, search))
+  const starts = named.map(({ evidence }) => evidence.entity_id)
+  const followed = await part('the search along relations', () =>
+    findFollowed(world, tenant, { seeds: starts, text, limit }),
+  )
   const meant = await near?.rank(text, pool)
   if (meant?.degraded !== undefined) told(meant.degraded)
   const embedded = (meant?.found ?? []).slice(0, limit)

@@ -1,9 +1,8 @@
 import { BATCH } from '../../shared/graph/graph-store.ts'
 import type { SearchDescription } from '../../shared/research/describe-search.ts'
 import { namesToLookUp } from '../../shared/research/names-to-look-up.ts'
-import { FOLLOWED_SCORE, ORIGINS } from '../../shared/research/sub-query.ts'
 import type { World } from '../../shared/world.ts'
-import { type Found, foundEntity, foundHit } from './found-entity.ts'
+import { type Found, foundEntity } from './found-entity.ts'
 
 type NameWorld = Pick<World, 'graph' | 'search'>
 
@@ -34,19 +33,6 @@ export async function findNamed(
   if (words.size === 0) return []
   const entities = await graph.entities(tenant, [...words.keys()].slice(0, BATCH))
   return entities.map((entity) => foundEntity(entity, NAMED, words.get(entity.entity_id) ?? 0))
-}
-
-/** What the relations a question names lead to from what it names: an answer, so it stands before what lies around. */
-export async function findFollowed(
-  { search: index }: Pick<World, 'search'>,
-  tenant: string,
-  named: readonly Found[],
-  { text, limit }: Pick<SearchDescription, 'text' | 'limit'>,
-): Promise<readonly Found[]> {
-  if (named.length === 0) return []
-  const seeds = named.map(({ evidence }) => evidence.entity_id)
-  const { hits } = await index.follow(tenant, { seeds, text, limit })
-  return hits.map((hit) => foundHit({ ...hit, score: FOLLOWED_SCORE }, ORIGINS.relation_walk))
 }
 
 /** What lies around the thing a path starts at, and what lies in a zone. */

@@ -1,8 +1,9 @@
 import { Fault } from '../../shared/errors.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
 import type { Hit } from '../../shared/research/fuse-evidence.ts'
-import { FOLLOWED_SCORE, ORIGINS, PARALLEL_SUB_QUERIES, type SubQuery } from '../../shared/research/sub-query.ts'
+import { ORIGINS, PARALLEL_SUB_QUERIES, type SubQuery } from '../../shared/research/sub-query.ts'
 import type { SearchWorld } from './find-candidates.ts'
+import { findFollowed } from './find-followed.ts'
 import { type Found, foundEntity, foundHit } from './found-entity.ts'
 import type { NearInMeaning } from './near-in-meaning.ts'
 import { within } from './within.ts'
@@ -125,10 +126,7 @@ const RUNNERS: Runners = {
       foundEntity(entity, ORIGINS.predicate_walk, 1 / (1 + (hops.get(entity.entity_id) ?? depth))),
     )
   },
-  async relation_walk({ search }, tenant, { seeds, text, limit }) {
-    const { hits } = await search.follow(tenant, { seeds: seeds.slice(0, MOST_SEEDS), text, limit })
-    return hits.map((hit) => foundHit({ ...hit, score: FOLLOWED_SCORE }, ORIGINS.relation_walk))
-  },
+  relation_walk: (world, tenant, query) => findFollowed(world, tenant, query),
   async graph_diffusion({ search }, tenant, { seeds, text, limit }) {
     const weighted = seeds.slice(0, MOST_SEEDS).map((entity_id) => ({ entity_id, weight: 1 }))
     const { hits } = await search.diffuse(tenant, { seeds: weighted, text, limit })

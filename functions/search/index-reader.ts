@@ -9,15 +9,11 @@ import type {
   SearchQuery,
 } from '../../shared/graph/search-index.ts'
 import { diffuseIn } from './diffuse-in.ts'
-import { filterSql } from './filter-sql.ts'
-import { findPassages } from './find-passages.ts'
 import { followIn } from './follow-in.ts'
-import { hitsOf, newestHits } from './hits.ts'
 import { type LoadedGraph, loadGraph } from './load-graph.ts'
 import { lookUp } from './look-up.ts'
 import { indexInfo } from './open-index.ts'
-import { parseSearch } from './parse-search.ts'
-import { rankPassages } from './rank-passages.ts'
+import { searchIn } from './search-in.ts'
 
 /** The SearchIndex port over one open index file, without waiting; `changed` is told when the file was written to. */
 export interface IndexReader {
@@ -27,9 +23,6 @@ export interface IndexReader {
   follow(query: FollowQuery): SearchAnswer
   changed(): void
 }
-
-/** Passages ranked: what FTS5 has further down does not come up. */
-const LEAST_RANKED = 200
 
 export function indexReader(db: DatabaseSync): IndexReader {
   /** Of the file as it is: how many passages it has, and the graph once it was asked for. */
@@ -42,22 +35,7 @@ export function indexReader(db: DatabaseSync): IndexReader {
     search: (query) =>
       reading('search', () => {
         checkLimit(query.limit)
-        const search = query.text === undefined ? undefined : parseSearch(query.text)
-        const filter = filterSql(query.filter)
-        if (search === undefined) return { hits: newestHits(db, filter, query.limit), ...state() }
-        known.passages ??= passagesIn(db)
-        const most = Math.max(LEAST_RANKED, 2 * query.limit)
-        const found = findPassages(db, search, filter, { all: known.passages, most })
-        const ranked = rankPassages(found, search)
-        return {
-          hits: hitsOf(db, {
-            found,
-            ranked,
-            weights: new Map([...search.stems.keys()].map((stem) => [stem, found.idf(stem)])),
-            limit: query.limit,
-          }),
-          ...state(),
-        }
+        return { hits: searchIn(db, query, () => (known.passages ??= passagesIn(db))), ...state() }
       }),
     lookup: (by, text) =>
       reading('look up a name', () => {

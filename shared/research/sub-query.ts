@@ -35,12 +35,6 @@ export type SubQuery =
       readonly limit: number
     }
 
-/**
- * Of what a question's relations lead to, in tier 0: below what it names itself (1), above its other neighbours (at most
- * a half).
- */
-export const FOLLOWED_SCORE = 0.9
-
 /** The tier and source its hits carry; embeddings, where a provider has them, add their own list to `lexical`. */
 export const ORIGINS: Readonly<
   Record<SubQuery['kind'], { readonly tier: '0' | '1'; readonly source: RetrievalSource }>

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { findCandidates, type SearchWorld } from '../../../functions/research/find-candidates.ts'
-import { findFollowed, findNamed } from '../../../functions/research/find-named.ts'
+import { findFollowed } from '../../../functions/research/find-followed.ts'
+import { findNamed } from '../../../functions/research/find-named.ts'
 import { foundHit } from '../../../functions/research/found-entity.ts'
 import { atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
 import { readSources } from '../../../scripts/atlas/read-sources.ts'
@@ -53,8 +54,9 @@ async function diffused(world: SearchWorld, text: string) {
 
 /** Along the relations the question names, from what it names. */
 async function followed(world: SearchWorld, text: string) {
-  const search = describeSearch(text, {})
-  return findFollowed(world, TENANT, await findNamed(world, TENANT, search), search)
+  const { limit } = describeSearch(text, {})
+  const named = await findNamed(world, TENANT, { text })
+  return findFollowed(world, TENANT, { seeds: named.map(({ evidence }) => evidence.entity_id), text, limit })
 }
 
 function idsOf(found: readonly { readonly entity_id: string }[]): readonly string[] {
