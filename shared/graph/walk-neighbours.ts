@@ -5,13 +5,14 @@ import { checkNeighbourQuery, type MetEdge, type Neighbourhood, type NeighbourQu
 export interface EdgeReader {
   /**
    * Edges that leave (`out`) or reach (`in`) each of these, by id, then predicate, then the other end, in text order. Of
-   * `in`, whose other ends are always there, at most `most` an id; of `out` all: some may lead nowhere.
+   * `in`, whose other ends are always there, at most `each` an id; of `out` all: some may lead nowhere. A reader that
+   * leaves those out may stop at `all` edges.
    */
   edges(
     ids: readonly string[],
     direction: 'in' | 'out',
     predicates: readonly string[] | undefined,
-    most: number,
+    most: { readonly each: number; readonly all: number },
   ): Promise<readonly Edge[]>
   /** Those that are there. */
   summaries(ids: readonly string[]): Promise<readonly Summary[]>
@@ -58,7 +59,9 @@ async function hop(
   depth: number,
 ): Promise<readonly string[]> {
   const ways = direction === 'both' ? (['out', 'in'] as const) : [direction]
-  const found = await Promise.all(ways.map((way) => reader.edges(from, way, predicates, limit + 1)))
+  // One more than there is room for, beside those that were met before.
+  const most = { each: limit + 1, all: walk.edges.size + limit + 1 }
+  const found = await Promise.all(ways.map((way) => reader.edges(from, way, predicates, most)))
   const edges = found.flat().filter((edge) => !walk.edges.has(keyOf(edge)))
   const ends = new Set(edges.flatMap(({ subject, object }) => [subject, object]))
   const unmet = [...ends].filter((id) => !walk.met.has(id)).toSorted()

@@ -37,8 +37,9 @@ function readerOf(table: GraphTable, tenant: string): EdgeReader {
       for (let at = 0; at < ids.length; at += PARALLEL) {
         const part = ids
           .slice(at, at + PARALLEL)
-          .map((id) => statedOf(table, { tenant, id, predicates, most, known, load }))
+          .map((id) => statedOf(table, { tenant, id, predicates, most: most.each, known, load }))
         edges.push(...(await Promise.all(part)).flat())
+        if (edges.length >= most.all) break
       }
       return edges
     },
