@@ -18,12 +18,14 @@ const HAIKU = 'anthropic.claude-3-haiku-20240307-v1:0'
 const SONNET = 'us.anthropic.claude-sonnet-4-20250514-v1:0'
 const OWN = 'arn:aws:bedrock:eu-central-1:000000000000:application-inference-profile/abc123'
 const IMPORTED = 'arn:aws:bedrock:eu-central-1:000000000000:imported-model/def456'
-const DISPATCHERS = [
+/** With execute-subqueries, which asks for embeddings through the same port; it has no right to call a model of Bedrock. */
+const HOLDERS = [
   'run-block',
   'request-approval',
   'open-child',
   'nl-classify',
   'route-search',
+  'execute-subqueries',
   'assess-sufficiency',
   'synthesize-answer',
 ]
@@ -126,12 +128,12 @@ describe('the right to ask models of Bedrock', () => {
 describe('the client of Bedrock', () => {
   const bundle = (name: string) => readFileSync(join(made.built, name, 'index.mjs'), 'utf8')
 
-  test('is carried by what dispatches or judges by a model, and starts there', () => {
+  test('is carried by what calls providers, and starts there', () => {
     const holders = FUNCTIONS.map(({ name }) => name).filter((name) =>
       bundle(name).includes('AmazonBedrockFrontendService'),
     )
-    expect(holders).toEqual(DISPATCHERS)
-    for (const name of DISPATCHERS) {
+    expect(holders).toEqual(HOLDERS)
+    for (const name of HOLDERS) {
       expect(importBundle(made.built, name)).toMatchObject({ answer: 'function', stderr: '' })
     }
   })
@@ -139,7 +141,7 @@ describe('the client of Bedrock', () => {
   test('costs their bundles at most 100 KB', async () => {
     const settings = readStageSettings(ROOT, { stage: 'dev' })
     const plain = await bundled({ settings, dags: made.dags, names: namesOf('dev') })
-    for (const name of DISPATCHERS) {
+    for (const name of HOLDERS) {
       const without = readFileSync(join(plain.built, name, 'index.mjs'), 'utf8')
       expect(without).not.toContain('AmazonBedrockFrontendService')
       const more = bundle(name).length - without.length
