@@ -6,7 +6,7 @@ import { itemsOf, rowSize } from './rows.ts'
 import { MAX_DEPTH } from './series-parallel.ts'
 import { at, zeros } from './zeros.ts'
 
-interface Lanes extends LaneTable {
+export interface Lanes extends LaneTable {
   readonly forest: Forest
   /** By piece: the lane's first piece it was last found for. */
   readonly foundFor: Int32Array
@@ -17,16 +17,36 @@ interface Lanes extends LaneTable {
  * one is simply followed, several become a Parallel, which costs less. A lane that comes after one end of another one
  * follows there: its join has a signal less.
  */
-export function appendLanes(forest: Forest): void {
-  const { before, size } = forest.core
-  const own = { open: zeros(size), levels: zeros(size), closed: zeros(size), foundFor: zeros(size) }
-  const lanes: Lanes = { forest, of: new Array(size), endIn: new Array(size), ...own }
+export function appendLanes(lanes: Lanes): void {
+  const { before, size } = lanes.forest.core
+  startLanes(lanes)
   readLanes(lanes)
   for (let v = 1; v < size; v++) {
     const lane = lanes.of[v]
     if (lane?.first !== v || rowSize(before, v) < 2) continue
     const found = placesBefore(lanes, v)
     if (!closeLanes(lanes, lane, found)) followEnd(lanes, lane, found)
+  }
+}
+
+export function laneTable(forest: Forest): Lanes {
+  const { size } = forest.core
+  return {
+    forest,
+    of: new Array(size),
+    endIn: new Array(size),
+    open: zeros(size),
+    levels: zeros(size),
+    closed: zeros(size),
+    foundFor: zeros(size),
+  }
+}
+
+function startLanes({ of, endIn, foundFor }: Lanes): void {
+  for (let v = 0; v < foundFor.length; v++) {
+    of[v] = undefined
+    endIn[v] = undefined
+    foundFor[v] = 0
   }
 }
 

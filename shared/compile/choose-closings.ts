@@ -16,8 +16,8 @@ const EFFORT = 200
  * that costs less than it saves. Upstream first, so small Parallels close before those around them; the second round
  * sees what the first made possible. Answers the pieces chosen; `without` is none of them.
  */
-export function chooseClosings(forest: Forest, without: number | undefined): readonly number[] {
-  const search = startSearch(forest)
+export function chooseClosings(search: Search, without: number | undefined): readonly number[] {
+  startSearch(search)
   const chosen: number[] = []
   const before = search.effort
   chooseOnce(search, CLEAR_GAIN, without, chosen)
@@ -41,16 +41,30 @@ function chooseOnce(search: Search, least: number, without: number | undefined, 
   }
 }
 
-function startSearch(forest: Forest): Search {
+export function searchIn(forest: Forest): Search {
+  const { size } = forest.core
+  return {
+    forest,
+    trees: zeros(size),
+    open: zeros(size),
+    hosted: zeros(size),
+    hostedFor: zeros(size),
+    leaving: zeros(size),
+    opened: 0,
+    left: 0,
+    weighed: 0,
+    effort: 0,
+  }
+}
+
+function startSearch(search: Search): void {
+  const { forest, trees } = search
   const { size, after } = forest.core
-  const trees = zeros(size)
   for (let v = 0; v < size; v++) {
     const parent = at(forest.parent, v)
     trees[v] = parent < 0 ? v : at(trees, parent)
   }
-  const effort = EFFORT * (size + after.items.length)
-  const own = { open: zeros(size), hosted: zeros(size), hostedFor: zeros(size), leaving: zeros(size) }
-  return { forest, trees, ...own, opened: 0, left: 0, weighed: 0, effort }
+  search.effort = EFFORT * (size + after.items.length)
 }
 
 /**

@@ -60,18 +60,14 @@ export function compileDag(dag: CompilableDag, caps: Caps = CAPS): CompiledDag {
   const mayFit = blocks.length * LEAST_BYTES <= caps.bytes
   const whole = mayFit ? emitWhole(sequence, signals, caps) : undefined
   const { text, parts } = whole ?? emitParts(sequence, signals, caps, parallels)
-  const definition = parsedOnce(text)
-  return {
-    get definition() {
-      return definition()
-    },
+  return readable({
     text,
     parts,
     joins,
     modules: order.nodes.every(({ kind }) => kind === 'block') ? [] : order.nodes.flatMap(moduleOf),
     over_ordered: overOrdered(blocks, order),
     figures: { blocks: blocks.length, joins: joins.length, parallels, parts: parts.length },
-  }
+  })
 }
 
 /** About what a block takes at least (its state and its `_retry_`): more blocks than have room are not written whole. */
@@ -90,27 +86,31 @@ function emitWhole(sequence: NamedSequence, signals: Signals, caps: Caps): Machi
 
 function emitParts(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number): MachineTexts {
   const split = splitMachine(sequence, signals, caps, parallels)
-  const parts = split.parts.map((part, i): MachinePart => {
-    const text = emitPiece(part, signals)
-    const definition = parsedOnce(text)
-    return {
-      key: placeholderOfPart(i + 1),
-      text,
-      get definition() {
-        return definition()
-      },
-    }
-  })
+  const parts = split.parts.map((part, i) =>
+    readable({ key: placeholderOfPart(i + 1), text: emitPiece(part, signals) }),
+  )
   return { text: emitMachine(split.main, signals), parts }
 }
 
-/** Only who draws or measures a machine needs more than its text. */
-function parsedOnce(text: string): () => Machine {
-  let parsed: Machine | undefined
-  return () => {
-    parsed ??= JSON.parse(text) as Machine
-    return parsed
-  }
+/** Only who draws or measures a machine needs more than its text; it is read once. */
+const READABLE = {
+  text: '',
+  get definition(): Machine {
+    const value = JSON.parse(this.text) as Machine
+    Object.defineProperty(this, 'definition', { value })
+    return value
+  },
+}
+
+/**
+ * The getter is inherited: an object with one of its own has a hidden class of its own, which keeps the whole text alive
+ * until the next full garbage collection.
+ */
+function readable<T extends MachineText | Omit<CompiledDag, 'definition'>>(
+  machine: T,
+): T & Pick<CompiledDag, 'definition'> {
+  const made: typeof READABLE = Object.create(READABLE)
+  return Object.assign(made, machine)
 }
 
 function moduleOf(node: OrderNode): readonly BounceModule[] {
@@ -119,16 +119,16 @@ function moduleOf(node: OrderNode): readonly BounceModule[] {
 
 function upstreamIndexes(blocks: readonly CompiledBlock[]): Upstream {
   const indexOf = new Map<string, number>()
-  blocks.forEach(({ id }, index) => {
-    indexOf.set(id, index)
-  })
-  return blocks.map(({ id, upstream }) =>
-    upstream.map((source) => {
-      const index = indexOf.get(source)
-      if (index === undefined) {
-        throw new Fault('Bug', 'compile_unknown_block', `Cannot compile block "${id}": there is no block "${source}".`)
-      }
-      return index
-    }),
-  )
+  for (let index = 0; index < blocks.length; index++) indexOf.set(blocks[index]?.id ?? '', index)
+  const indexes: number[][] = []
+  for (const { id, upstream } of blocks) {
+    const row: number[] = []
+    for (const source of upstream) row.push(indexOf.get(source) ?? failUnknown(id, source))
+    indexes.push(row)
+  }
+  return indexes
+}
+
+function failUnknown(id: string, source: string): never {
+  throw new Fault('Bug', 'compile_unknown_block', `Cannot compile block "${id}": there is no block "${source}".`)
 }

@@ -37,26 +37,44 @@ export function isSplitter({ sections }: Core, v: number): boolean {
 }
 
 export function coreOf(graph: WorkGraph): Core {
-  const nodes = graph.byEntry.filter((node) => node.alive)
+  const nodes = livingNodes(graph)
   const upstream = upstreamOf(graph, nodes)
   const order = kahnOrder(upstream, turnRows(upstream))
-  const firstLater = order.findIndex((index) => rowSize(upstream, index) > 0)
-  const sources = firstLater < 0 ? order.length : firstLater
+  const sources = countSources(upstream, order)
   const before = numbered(upstream, order, sources > 1 ? sources : 0)
   const after = turnRows(before)
-  const expressions = Array.from(order, (index) => nodes[index]?.expression ?? EMPTY)
-  if (sources > 1) expressions.unshift(EMPTY)
-  const size = expressions.length
-  const widths = Int32Array.from(expressions, ({ kind }) => (kind === 'par' ? 2 : 1))
+  const expressions: Expression[] = sources > 1 ? [EMPTY] : []
+  for (let place = 0; place < order.length; place++) {
+    expressions.push(nodes[at(order, place)]?.expression ?? EMPTY)
+  }
   return {
-    size,
+    size: expressions.length,
     expressions,
-    widths,
+    widths: widthsOf(expressions),
     before: turnRows(after),
     after,
     ancestors: ancestorsOf(before),
     sections: sectionsOf(after),
   }
+}
+
+function livingNodes({ byEntry }: WorkGraph): readonly WorkNode[] {
+  const nodes: WorkNode[] = []
+  for (const node of byEntry) if (node.alive) nodes.push(node)
+  return nodes
+}
+
+/** Those that wait for nothing come first in the order. */
+function countSources(upstream: Rows, order: Int32Array): number {
+  let sources = 0
+  while (sources < order.length && rowSize(upstream, at(order, sources)) === 0) sources++
+  return sources
+}
+
+function widthsOf(expressions: readonly Expression[]): Int32Array {
+  const widths = zeros(expressions.length)
+  for (let v = 0; v < expressions.length; v++) widths[v] = expressions[v]?.kind === 'par' ? 2 : 1
+  return widths
 }
 
 const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }

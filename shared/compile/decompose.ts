@@ -22,10 +22,11 @@ export function decompose(upstream: Upstream): Steps {
 export function stepsOfRows(upstream: Rows): Steps {
   const graph = toWorkGraph(upstream)
   const twins = twinBuckets(graph.size)
-  const sides = barrierSides(graph.size)
-  do {
-    reduceSeriesParallel(graph, twins)
-  } while (factorBarriers(graph, sides))
+  reduceSeriesParallel(graph, twins)
+  if (graph.size > 1) {
+    const sides = barrierSides(graph.size)
+    while (factorBarriers(graph, sides)) reduceSeriesParallel(graph, twins)
+  }
   if (graph.size > 1) return layLanes(coreOf(graph))
   const root = graph.byEntry.find((node) => node.alive)
   return root === undefined ? [] : flatten(root.expression)

@@ -19,9 +19,13 @@ export function flatten(expression: Expression): Steps {
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     if (part.kind === 'block' || part.kind === 'wait') steps.push(part)
     else if (part.kind === 'seq') open.push(part.right, part.left)
-    else if (part.kind === 'par') steps.push(...sideBySide(operands(part).map(flatten)))
+    else if (part.kind === 'par') pushSteps(steps, sideBySide(operands(part).map(flatten)))
   }
   return steps
+}
+
+export function pushSteps(steps: Step[], more: Steps): void {
+  for (const step of more) steps.push(step)
 }
 
 /** The parts at the same time: a Parallel, where two or more of them hold blocks. */
@@ -65,10 +69,20 @@ function onlyWaits(steps: Steps): boolean {
 }
 
 function byFirstBlock(branches: readonly Steps[]): readonly Steps[] {
+  if (areSorted(branches)) return branches
   const keys = branches.map(firstBlock)
-  if (keys.every((key, i) => i === 0 || key >= (keys[i - 1] ?? 0))) return branches
   const order = [...keys.keys()].sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0))
   return order.map((i) => branches[i] ?? [])
+}
+
+function areSorted(branches: readonly Steps[]): boolean {
+  let last = -1
+  for (const branch of branches) {
+    const key = firstBlock(branch)
+    if (key < last) return false
+    last = key
+  }
+  return true
 }
 
 /** Branches of a Parallel are sorted already: its first block is the first one's. */

@@ -23,19 +23,18 @@ export interface Forest {
 }
 
 /** Room for as many pieces again as the core has. */
-export function emptyForest(core: Core): Forest {
+export function forestFor(core: Core): Forest {
   const room = 2 * core.size
-  const none = () => zeros(room).fill(-1)
   return {
     core,
     size: core.size,
     held: zeros(room),
-    parent: none(),
-    closing: none(),
-    first: none(),
-    last: none(),
-    next: none(),
-    previous: none(),
+    parent: zeros(room),
+    closing: zeros(room),
+    first: zeros(room),
+    last: zeros(room),
+    next: zeros(room),
+    previous: zeros(room),
   }
 }
 

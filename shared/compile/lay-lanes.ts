@@ -1,13 +1,13 @@
-import { appendLanes } from './append-lanes.ts'
-import { chooseClosings } from './choose-closings.ts'
+import { appendLanes, type Lanes, laneTable } from './append-lanes.ts'
+import { chooseClosings, searchIn } from './choose-closings.ts'
 import type { Core } from './core.ts'
 import { costOf } from './cost-of.ts'
 import type { Steps } from './flatten.ts'
-import { attach, emptyForest, type Forest } from './forest.ts'
+import { type Forest, forestFor } from './forest.ts'
+import { growForest } from './grow-forest.ts'
 import { hostRoots } from './host-roots.ts'
-import { rowSize } from './rows.ts'
-import { stepsOfForest } from './steps-of-forest.ts'
-import { at } from './zeros.ts'
+import { type Places, placesIn, stepsOfForest } from './steps-of-forest.ts'
+import type { Search } from './weigh-closing.ts'
 
 /** Cores up to this many pieces are laid again without each of their closings. */
 const LOOK_AHEAD_PIECES = 30
@@ -21,31 +21,40 @@ const LOOK_AHEAD_TRIES = 3
  * core gets a look ahead: one closing less may allow more of others.
  */
 export function layLanes(core: Core): Steps {
-  const first = layWithout(core, undefined)
-  const closings = core.size > LOOK_AHEAD_PIECES ? [] : first.closings.slice(0, LOOK_AHEAD_TRIES)
-  let best = { steps: first.steps, cost: costOf(first.steps) }
-  for (const closing of closings) {
-    const { steps } = layWithout(core, closing)
-    const cost = costOf(steps)
-    if (cost < best.cost) best = { steps, cost }
+  const desk = deskFor(core)
+  const closings = chooseWithout(desk, undefined)
+  const steps = finish(desk)
+  if (core.size > LOOK_AHEAD_PIECES || closings.length === 0) return steps
+  let best = { steps, cost: costOf(steps) }
+  for (const closing of closings.slice(0, LOOK_AHEAD_TRIES)) {
+    chooseWithout(desk, closing)
+    const other = finish(desk)
+    const cost = costOf(other)
+    if (cost < best.cost) best = { steps: other, cost }
   }
   return best.steps
 }
 
-function layWithout(core: Core, closing: number | undefined) {
-  const forest = growForest(core)
-  const closings = chooseClosings(forest, closing)
-  hostRoots(forest)
-  appendLanes(forest)
-  return { steps: stepsOfForest(forest), closings }
+/** What a core is laid on, each time over what was there. */
+interface Desk {
+  readonly forest: Forest
+  readonly search: Search
+  readonly lanes: Lanes
+  readonly places: Places
 }
 
-/** A piece with one predecessor is its branch; the others are roots, and all but piece 0 need a join. */
-function growForest(core: Core): Forest {
-  const forest = emptyForest(core)
-  const { starts, items } = core.before
-  for (let v = 1; v < core.size; v++) {
-    if (rowSize(core.before, v) === 1) attach(forest, at(items, at(starts, v)), v, 'branch')
-  }
-  return forest
+function deskFor(core: Core): Desk {
+  const forest = forestFor(core)
+  return { forest, search: searchIn(forest), lanes: laneTable(forest), places: placesIn(forest) }
+}
+
+function chooseWithout({ forest, search }: Desk, closing: number | undefined): readonly number[] {
+  growForest(forest)
+  return chooseClosings(search, closing)
+}
+
+function finish({ forest, lanes, places }: Desk): Steps {
+  hostRoots(forest)
+  appendLanes(lanes)
+  return stepsOfForest(forest, places)
 }

@@ -33,7 +33,7 @@ const FRAME: Caps = { bytes: 1_500, events: 20 }
 export function splitMachine(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number): SplitMachine {
   const cap = { bytes: caps.bytes - FRAME.bytes, events: caps.events - FRAME.events }
   const packing: Packing = { cap, scale: { signals, epoch: false, known: new Map() }, parts: [], parallels }
-  const steps = fitSteps(packing, sequence.steps, cap)
+  const { steps } = fitSteps(packing, sequence.steps, cap)
   return { main: sequenceOf(steps, sequence.entry), parts: packing.parts }
 }
 
@@ -50,20 +50,19 @@ interface Piece {
   readonly weight: Weight
 }
 
-function fitSteps(packing: Packing, steps: readonly NamedStep[], cap: Caps): readonly NamedStep[] {
-  if (!exceeds(weighAll(packing, steps), cap)) return steps
-  const pieces = steps.map((step) => fitStep(packing, step))
+function fitSteps(packing: Packing, steps: readonly NamedStep[], cap: Caps): Piece {
+  const { scale } = packing
+  const weights = steps.map((step) => weigh(step, scale))
+  const whole = { steps, weight: total(weights) }
+  if (!exceeds(whole.weight, cap)) return whole
+  const pieces = steps.map((step, i) => fitStep(packing, step, weights[i] ?? whole.weight))
   const joined = (group: readonly Piece[]) => group.flatMap((piece) => piece.steps)
-  return fitPieces(packing, pieces, cap, joined).flatMap((piece) => piece.steps)
+  const fitted = fitPieces(packing, pieces, cap, joined).flatMap((piece) => piece.steps)
+  return { steps: fitted, weight: total(fitted.map((step) => weigh(step, scale))) }
 }
 
-function weighAll({ scale }: Packing, steps: readonly NamedStep[]): Weight {
-  return total(steps.map((step) => weigh(step, scale)))
-}
-
-function fitStep(packing: Packing, step: NamedStep): Piece {
-  const { cap, scale } = packing
-  const weight = weigh(step, scale)
+function fitStep(packing: Packing, step: NamedStep, weight: Weight): Piece {
+  const { cap } = packing
   if (!exceeds(weight, cap)) return { steps: [step], weight }
   if (step.kind === 'par') return fitBranches(packing, step)
   const sure = { ...weight, events: weight.surely }
@@ -76,10 +75,7 @@ function fitBranches(packing: Packing, step: Extract<NamedStep, { kind: 'par' }>
   const { cap } = packing
   const shell = shellOf(step.branches.length)
   const room = { bytes: cap.bytes - shell.bytes, events: cap.events - shell.events }
-  const pieces = step.branches.map((branch): Piece => {
-    const steps = fitSteps(packing, branch.steps, room)
-    return { steps, weight: weighAll(packing, steps) }
-  })
+  const pieces = step.branches.map((branch) => fitSteps(packing, branch.steps, room))
   const joined = (group: readonly Piece[]): readonly NamedStep[] => {
     const branches = group.map(({ steps }) => sequenceOf(steps, ''))
     if (branches.length === 1) return branches[0]?.steps ?? []

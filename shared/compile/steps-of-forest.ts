@@ -1,30 +1,40 @@
 import { type Core, isEmpty } from './core.ts'
 import { type Expression, firstBlocks, type Join, lastBlocks } from './expression.ts'
-import { flatten, type Step, type Steps, sideBySide } from './flatten.ts'
+import { flatten, pushSteps, type Step, type Steps, sideBySide } from './flatten.ts'
 import type { Forest } from './forest.ts'
 import type { Rows } from './rows.ts'
 import { at, zeros } from './zeros.ts'
 
 /** The forest as steps, with a join before each piece that comes after more than what stands before it. */
-export function stepsOfForest(forest: Forest): Steps {
-  const { size } = forest
-  const places: Places = {
-    there: zeros(size).fill(LAST),
-    back: zeros(size).fill(LAST),
-    seenFor: zeros(size),
-    open: zeros(size),
-    sinks: [],
+export function stepsOfForest(forest: Forest, places: Places): Steps {
+  const { there, back, seenFor } = places
+  for (let v = 0; v < forest.size; v++) {
+    there[v] = LAST
+    back[v] = LAST
+    seenFor[v] = 0
   }
-  walk(forest, places.there, true)
-  walk(forest, places.back, false)
+  walk(forest, there, true)
+  walk(forest, back, false)
   return laneOf(forest, places, 0)
+}
+
+export function placesIn({ parent, core }: Forest): Places {
+  const room = parent.length
+  return {
+    there: zeros(room),
+    back: zeros(room),
+    seenFor: zeros(room),
+    open: zeros(room),
+    sinks: new Array(core.size),
+    steps: new Array(core.size),
+  }
 }
 
 /**
  * The place of each piece in two walks: one takes branches first to last, the other last to first. A nested order is
  * where both agree: u stands before v, in sequence and not beside it.
  */
-interface Places {
+export interface Places {
   readonly there: Int32Array
   readonly back: Int32Array
   /** By piece: the piece it was last looked at for. */
@@ -33,6 +43,8 @@ interface Places {
   readonly open: Int32Array
   /** By piece, once asked for: the blocks it ends with. */
   readonly sinks: (readonly number[] | undefined)[]
+  /** By piece, once asked for: its steps. */
+  readonly steps: (Steps | undefined)[]
 }
 
 /** The place of who has none. */
@@ -63,7 +75,7 @@ function laneOf(forest: Forest, places: Places, start: number): Steps {
   if (held[start] === 0 && closing[start] === -1) return stepsOfPiece(forest, places, start)
   const lane: Step[] = []
   for (let v = start; v >= 0; ) {
-    if (v < core.size) lane.push(...stepsOfPiece(forest, places, v))
+    if (v < core.size) pushSteps(lane, stepsOfPiece(forest, places, v))
     const behind = at(closing, v)
     if (held[v] === 1 && behind < 0) {
       v = at(first, v)
@@ -71,14 +83,15 @@ function laneOf(forest: Forest, places: Places, start: number): Steps {
     }
     const branches: Steps[] = []
     for (let k = at(first, v); k >= 0; k = at(next, k)) branches.push(laneOf(forest, places, k))
-    if (branches.length > 0) lane.push(...sideBySide(branches))
+    if (branches.length > 0) pushSteps(lane, sideBySide(branches))
     v = behind
   }
   return lane
 }
 
 function stepsOfPiece(forest: Forest, places: Places, v: number): Steps {
-  const steps = flatten(forest.core.expressions[v] ?? EMPTY)
+  const steps = places.steps[v] ?? flatten(forest.core.expressions[v] ?? EMPTY)
+  places.steps[v] = steps
   const join = joinBefore(forest, places, v)
   return join === undefined ? steps : [{ kind: 'wait', join }, ...steps]
 }

@@ -16,7 +16,7 @@ export function zeros(length: number): Int32Array {
     given = 0
   }
   given += length
-  return block.subarray(given - length, given)
+  return new Int32Array(block.buffer, (given - length) * Int32Array.BYTES_PER_ELEMENT, length)
 }
 
 /** The number at an index that is there. */
