@@ -80,4 +80,10 @@ export class CatalogFunction extends Construct {
   }
 }
 
-const NOTHING_CHOSEN: Chosen = { secrets: [], models: [], research: { secrets: [], models: [] }, embeddings: [], shell: false }
+const NOTHING_CHOSEN: Chosen = {
+  secrets: [],
+  models: [],
+  research: { secrets: [], models: [] },
+  embeddings: [],
+  shell: false,
+}

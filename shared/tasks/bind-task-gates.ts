@@ -45,13 +45,11 @@ function noPipeline(dag: Dag, { id, index }: Block, pipelines: TaskSettings['pip
   return { code: 'no_pipeline', path: `blocks[${index}].deterministic`, message, hint }
 }
 
-/** A kept result would stand in for a move, and items of one block would move one task against each other. */
-function onceIssues({ id, index, cache, foreach }: Block): readonly TaskIssue[] {
-  const seen = [...(cache === undefined ? [] : ['cache']), ...(foreach === undefined ? [] : ['foreach'])]
-  return seen.map((key) => {
-    const message = `Block "${id}" moves a task and has "${key}", but a move is made once, by the block itself. Take "${key}" away.`
-    return { code: 'task_move_once', path: `blocks[${index}].${key}`, message }
-  })
+/** Items of one block would move one task against each other. */
+function onceIssues({ id, index, foreach }: Block): readonly TaskIssue[] {
+  if (foreach === undefined) return []
+  const message = `Block "${id}" moves a task and has "foreach", but a move is made once, by the block itself. Take "foreach" away.`
+  return [{ code: 'task_move_once', path: `blocks[${index}].foreach`, message }]
 }
 
 /** Settings were checked when they were read (task-gate-issues.ts), so the check parses; one that did not would hold nothing. */

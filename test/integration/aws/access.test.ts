@@ -236,7 +236,9 @@ test.each(FUNCTIONS.map((line) => [line.name, line] as const))(
     )
     // Who only reads documents holds the code of gates, and nothing that judges by it; who judges pure ones again asks nobody.
     const asks = line.ports.includes('http') || line.ports.includes('secrets')
-    const used = (asks ? called : called.filter((right) => !OF_GATES.has(right))).flatMap((right) => ofStage(line, right))
+    const used = (asks ? called : called.filter((right) => !OF_GATES.has(right))).flatMap((right) =>
+      ofStage(line, right),
+    )
     expect([...rightsOf(line)].sort(), 'infra/aws/grants.ts').toEqual([...new Set(used)].sort())
   },
 )
