@@ -26,6 +26,12 @@ describe('a target that is a run input', () => {
     expect(freezeContract(bound.contract)).toEqual(freezeContract(said.contract))
   })
 
+  test('is bound where every criterion has one', () => {
+    const { acceptance_criteria } = OPEN as { acceptance_criteria: readonly Json[] }
+    const bound = bindContract({ ...OPEN, acceptance_criteria: acceptance_criteria.slice(1) }, { target: 0.7 })
+    expect(bound.contract).toMatchObject({ acceptance_criteria: [{ id: 'AC1', target: 0.7 }] })
+  })
+
   test('may have a default in its document, which an input of the run goes before', () => {
     const document = `inputs:\n  target: { type: number, default: 0.8 }\ngoal_contract: ${JSON.stringify(OPEN)}\n`
     const targetOf = (inputs?: { target: number }) => {
@@ -47,6 +53,9 @@ describe('a target that is a run input', () => {
     expect(wrong.problems.map(({ code, path }) => [code, ...path])).toEqual([
       ['wrong_type', 'goal_contract', 'acceptance_criteria', 1, 'target'],
     ])
+    expect(wrong.problems[0]?.say({ who: '', place: 'target' })).toEqual({
+      text: 'target is the run input "target", which must be a number, got "0.7"',
+    })
     expect(bindContract(OPEN, { target: null }).problems.map(({ code }) => code)).toEqual(['missing_target'])
     expect(bindContract(contractOf({ input: 'toString' }), {}).problems).toHaveLength(1)
   })
@@ -103,10 +112,11 @@ describe('the contract of a document', () => {
     expect(said()).toEqual([
       ['unknown_input', expect.objectContaining({ hint: 'Declare it: inputs: { target: number }.' })],
     ])
-    expect(said(['target', 'string'])[0]).toEqual([
-      'type_mismatch',
-      { text: 'target is the run input "target", which is declared as string; a number is needed' },
-    ])
+    for (const type of ['string', undefined]) {
+      const text = `target is the run input "target", which is declared as ${type ?? 'nothing'}; a number is needed`
+      expect(said(['target', type])).toEqual([['type_mismatch', { text }]])
+    }
+    expect(read(OPEN, []).problems[0]?.path).toEqual(['goal_contract', 'acceptance_criteria', 1, 'target'])
   })
 
   test('has all its problems told together', () => {

@@ -186,6 +186,14 @@ test('judgeGoal() is BLOCKED by a blocker, before any history', () => {
   expect(judged).toMatchObject({ passed: false, overallStatus: 'BLOCKED', metCount: 1, blockers: ['no data'] })
 })
 
+test('judgeGoal() knows nothing of a kind that is none', () => {
+  const contract = { version: 1, goal_text: 'x', max_goal_attempts: 3 } as const
+  const criterion = { id: 'AC1', kind: 'magic' }
+  const judged = judgeGoal({ ok: true, contract: { ...contract, acceptance_criteria: [criterion] } }, readEvidence([]))
+  expect(judged).toMatchObject({ passed: false, overallStatus: 'NOT_MET', metCount: 0 })
+  expect(judged.criteriaResults).toEqual([{ criterion, status: 'UNKNOWN', message: 'there is no kind "magic"' }])
+})
+
 describe('evaluateGoalGate()', () => {
   test('answers the names and shapes of the plan', () => {
     expect(evaluateGoalGate(ONE, MET, [])).toMatchObject({

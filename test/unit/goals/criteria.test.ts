@@ -4,6 +4,7 @@ import { readEvidence } from '../../../shared/goals/evidence.ts'
 import { judgeGoal } from '../../../shared/goals/goal-gate.ts'
 import { metricValue } from '../../../shared/goals/metric-value.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
+import { fitsWildcard } from '../../../shared/goals/wildcard.ts'
 import { ACCURACY, contractOf } from './evaluated.ts'
 
 /** The result of one criterion over a text and paths. */
@@ -238,6 +239,17 @@ describe('marker_required', () => {
     expect(result).toMatchObject({ status: 'NOT_MET', message: `there is no [${marker}] line in the evidence` })
     expect(result?.suggestion).toBe(`Print a line "[${marker}] ..." where the work supports it`)
   })
+})
+
+test.each([
+  ['a*b', 'a\nb', true],
+  ['a*', 'a', true],
+  ['*', '', true],
+  ['a.b', 'axb', false],
+  ['a*b', 'ab!', false],
+  ['(a|b)[c]{1}$^+?\\', '(a|b)[c]{1}$^+?\\', true],
+])('fitsWildcard() of %j and %j is %s', (pattern, text, fits) => {
+  expect(fitsWildcard(pattern, text)).toBe(fits)
 })
 
 test('of several markers that fit the first is told', () => {

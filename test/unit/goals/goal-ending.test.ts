@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { goalEnding } from '../../../shared/goals/goal-ending.ts'
 import { DECISION_TABLE, decideTwoGates, FINAL_STATUSES } from '../../../shared/goals/two-gates.ts'
-import { evaluated } from './evaluated.ts'
+import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const { completion } = evaluated({ output: '' })
 const endingOf = (given: Parameters<typeof decideTwoGates>[0]) =>
@@ -51,4 +51,33 @@ test('a claim that is worse names itself; one the gates agree with does not', ()
   expect(codes(met)).toEqual(['completed', 'claimed_partial', 'claimed_blocked', ...worse])
   expect(codes(missed)).toEqual(['goal_missed', 'goal_missed', 'claimed_blocked', ...worse])
   expect(codes(blocked)).toEqual(['goal_out_of_reach', 'goal_out_of_reach', 'goal_out_of_reach', ...worse])
+})
+
+test('a run that claims to have been stopped is cancelled, and one that claims to have failed has failed', () => {
+  const given = { trust_passed: true, goal_status: 'MET', quality_passed: true } as const
+  const states = FINAL_STATUSES.map((claimed_status) => endingOf({ ...given, claimed_status }).state)
+  expect(states).toEqual(['completed', 'partial', 'blocked', 'failed', 'cancelled'])
+})
+
+test.each([
+  ['criteria that are met', { output: '[METRIC:accuracy] 1' }, '2 blocks; 1/1 criteria passed (PASS x MET)'],
+  ['no contract', { contract: undefined }, '2 blocks; there is no goal contract (PASS x NO_CONTRACT)'],
+  [
+    'a warning beside SUCCESS',
+    { contract: undefined, blockers: ['no data'] },
+    '2 blocks; there is no goal contract (PASS x NO_CONTRACT); There is no goal contract to block: no data',
+  ],
+  [
+    'what was missed, all of it',
+    { trust: 10 },
+    'Goal criteria not met: 0/1 criteria passed; Trust gate failed: the trust score is 10 (REJECTED), 80 is needed (FAIL x NOT_MET)',
+  ],
+  [
+    'a worse claim, of which nobody warns',
+    { output: '[METRIC:accuracy] 1', claimed_status: 'PARTIAL' },
+    '2 blocks; 1/1 criteria passed (PASS x MET)',
+  ],
+])('the reason tells %s', (_, given, reason) => {
+  const judged = evaluated({ contract: contractOf(ACCURACY), ...given }).completion
+  expect(goalEnding(judged, '2 blocks').reason).toBe(reason)
 })

@@ -14,6 +14,7 @@ describe.each(EXAMPLE_CONTRACTS)('the example "$title"', ({ yaml: contract, outp
   test('is met by its evidence', () => {
     const { completion } = evaluated({ contract, output, files, quality })
     expect(completion).toMatchObject({ final_status: 'SUCCESS', warnings: [] })
+    expect(['standard', 'ml']).toContain(quality)
   })
 
   test('is not met when any criterion loses its evidence', () => {

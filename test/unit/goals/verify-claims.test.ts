@@ -249,6 +249,11 @@ describe('metrics', () => {
     expect(asked('metric', swap('[METRIC:', '[STAT:'))[0]).toMatch(/^unsupported/)
   })
 
+  test('a whole number is stated to within a half', () => {
+    const outcome = (stated: string) => asked('metric', `[METRIC:n] 91.4\n[FINDING] n = ${stated}`)[0]?.split(':')[0]
+    expect(['91', '92', '90', '9e1', '8e1'].map(outcome)).toEqual(['upheld', 'refuted', 'refuted', 'upheld', 'refuted'])
+  })
+
   test('the part is the share of metrics that are numbers and of statements that hold', () => {
     const part = (text: string) => verified(text).parts.metric_verification
     expect(part(swap('0.9149', '91%'))).toBe(0)
