@@ -41,7 +41,7 @@ async function judged(
   if (produced === undefined) return undefined
   const end = await judgeProduced(call, attempt, values, produced, 0)
   if (end.failure !== undefined) return undefined
-  if (beyond(call) === 'artifacts' && !(await takeBlockArtifacts(call, found.run, attempt))) return undefined
+  if (beyond(call) === 'artifacts' && !(await takeBlockArtifacts(call, found, attempt))) return undefined
   return { ...end, cached_from: found.run.run_id }
 }
 

@@ -3,7 +3,9 @@ import type { EvidenceArtifact } from '../../shared/goals/evidence.ts'
 import type { ArtifactItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { artifactStands } from './artifact-stands.ts'
 import type { Standing } from './standing-blocks.ts'
+import { stoodEarlier } from './stood-earlier.ts'
 
 /** Something the run recorded that is no evidence, and why not. */
 export interface LeftOut {
@@ -12,8 +14,7 @@ export interface LeftOut {
 }
 
 /**
- * The artifacts that count: written by an attempt that stands, or brought along from the run this one goes on from, and
- * there. Each is read whole, one after the other (64 MiB at most), and its bytes are hashed: what a record says is not
+ * The artifacts that count: written by an attempt that stands, in this run or in the one it goes on from, and there. Each is read whole, one after the other (64 MiB at most), and its bytes are hashed: what a record says is not
  * believed.
  */
 export async function checkArtifacts(
@@ -24,8 +25,10 @@ export async function checkArtifacts(
   const artifacts: EvidenceArtifact[] = []
   const left_out: LeftOut[] = []
   const attempts = new Map(standing.map((one) => [one.block, one]))
+  const stood = stoodEarlier(world, run.tenant)
   for (const item of (await world.runs.artifacts(run)).toSorted(byName)) {
-    if (!counts(item, attempts.get(item.block_id))) continue
+    const isBrought = item.attempt === 0
+    if (!(isBrought ? await stood(item) : artifactStands(item, attempts.get(item.block_id)))) continue
     const why = await whyMissing(world, run, item)
     const { name, block_id: block, attempt, bytes, sha256 } = item
     if (why === undefined) artifacts.push({ name, block, attempt, bytes, sha256 })
@@ -36,13 +39,6 @@ export async function checkArtifacts(
 
 function byName(a: ArtifactItem, b: ArtifactItem): number {
   return a.name < b.name ? -1 : 1
-}
-
-/** Attempts of the items of a foreach block are their own: the block completed, and so its items did. */
-function counts({ attempt, epoch = 0 }: ArtifactItem, standing: Standing | undefined): boolean {
-  if (attempt === 0) return true
-  if (standing === undefined || standing.epoch !== epoch) return false
-  return standing.is_list || standing.attempt === attempt
 }
 
 async function whyMissing(

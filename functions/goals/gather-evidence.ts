@@ -1,10 +1,10 @@
 import type { Json } from '../../shared/canonical.ts'
-import { judgingBlocks } from '../../shared/dag/completion.ts'
 import type { EvidenceArtifact, EvidenceText } from '../../shared/goals/evidence.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import type { Pinned } from '../runs/read-pinned.ts'
 import { checkArtifacts, type LeftOut } from './check-artifacts.ts'
+import { evidenceBlocks } from './evidence-blocks.ts'
 import { readStanding } from './read-standing.ts'
 import { type Standing, standingBlocks } from './standing-blocks.ts'
 
@@ -19,8 +19,7 @@ export interface GatheredEvidence {
 
 /**
  * The evidence of a run, as far as it has come: what its blocks said in attempts that completed and stand (of a bounced
- * block the newest epoch alone), and its artifacts. Blocks that judge the run say nothing for it. `known`: the standing
- * blocks, where they are read already.
+ * block the newest epoch alone), and its artifacts. `known`: the standing blocks, where they are read already.
  */
 export async function gatherEvidence(
   world: Pick<World, 'runs' | 'objects'>,
@@ -28,8 +27,7 @@ export async function gatherEvidence(
   { dag }: Pick<Pinned, 'dag'>,
   known?: readonly Standing[],
 ): Promise<GatheredEvidence> {
-  const judging = dag.completion === undefined ? new Set<string>() : judgingBlocks(dag.completion)
-  const standing = (known ?? (await standingBlocks(world, run))).filter(({ block }) => !judging.has(block))
+  const standing = evidenceBlocks(dag, known ?? (await standingBlocks(world, run)))
   const texts: EvidenceText[] = []
   for (const one of standing) {
     const said = await textsOf(world, run, one)
@@ -46,7 +44,7 @@ async function textsOf(
 ): Promise<readonly string[]> {
   const values = await readStanding(world, tenant, standing)
   const ports = Object.keys(values).toSorted()
-  return ports.flatMap((port) => stringsIn(standing.is_list ? values[port] : [values[port] ?? null]))
+  return ports.flatMap((port) => stringsIn(standing.items !== undefined ? values[port] : [values[port] ?? null]))
 }
 
 function stringsIn(value: Json | undefined): readonly string[] {

@@ -14,26 +14,36 @@ export interface Standing {
   /** Of its block:output. */
   readonly seq: number
   readonly outputs: Readonly<Record<string, StoredValue>>
-  /** A foreach block: each output is the list of what its items made. */
-  readonly is_list: boolean
+  /** Of a foreach block, whose outputs are lists of what its items made: how those ended, by number. */
+  readonly items?: NonNullable<BlockFold['items']>
+  /** Blocks that a bounce sent back after it had said what it says. */
+  readonly sent_back: ReadonlySet<string>
 }
+
+type Rerouted = Extract<RunEvent, { readonly type: 'block:rerouted' }>
 
 /** The attempts of a run that stand, in the order in which their outputs were recorded. */
 export async function standingBlocks(world: Pick<World, 'runs'>, run: RunKey): Promise<readonly Standing[]> {
   const events = await allEvents(world, run)
   const { blocks } = foldRun(events)
+  const reroutes = events.filter((event): event is Rerouted => event.type === 'block:rerouted')
   const found = new Map<string, Standing>()
   for (const event of events) {
     if (event.type !== 'block:output' || event.block_id === undefined) continue
     const block = Object.hasOwn(blocks, event.block_id) ? blocks[event.block_id] : undefined
     if (block === undefined || !stands(block, event)) continue
-    const { attempt, epoch, item_count } = block
-    const { outputs } = event.data
-    const is_list = item_count !== undefined
+    const { attempt, epoch, item_count, items = {} } = block
+    const { seq, data } = event
+    const list = item_count === undefined ? {} : { items }
+    const place = { block: event.block_id, attempt, epoch, seq }
     // Of two outputs of one attempt the later one is what it completed with.
-    found.set(event.block_id, { block: event.block_id, attempt, epoch, seq: event.seq, outputs, is_list })
+    found.set(event.block_id, { ...place, outputs: data.outputs, ...list, sent_back: sentBackAfter(reroutes, seq) })
   }
   return [...found.values()].toSorted((a, b) => a.seq - b.seq)
+}
+
+function sentBackAfter(reroutes: readonly Rerouted[], seq: number): ReadonlySet<string> {
+  return new Set(reroutes.filter((event) => event.seq > seq).flatMap(({ data }) => data.reset))
 }
 
 function stands({ state, attempt, epoch }: BlockFold, event: RunEvent): boolean {

@@ -133,6 +133,8 @@ export interface ArtifactItem {
   readonly attempt: number
   /** How often its block had been sent back by then; absent = never. */
   readonly epoch?: number
+  /** Of a foreach block: whose attempt it is. */
+  readonly item?: number
   /** The run that wrote it, where that is an earlier one. */
   readonly from_run?: string
 }

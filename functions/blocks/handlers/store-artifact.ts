@@ -17,7 +17,7 @@ export async function storeArtifact(
   const object = await world.objects.put(run.tenant, stored ?? new TextEncoder().encode(textOf(given.value)))
   call.signal.throwIfAborted()
   const media_type = given.media_type ?? mediaType(name)
-  const passed = epoch === 0 ? {} : { epoch }
+  const passed = { ...(epoch === 0 ? {} : { epoch }), ...(item === undefined ? {} : { item }) }
   await world.runs.putArtifact(run, { name, ...object, media_type, block_id, attempt, ...passed })
   return object
 }

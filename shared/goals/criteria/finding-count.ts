@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Evidence } from '../evidence.ts'
-import { judgeFindings, LOOK_BACK_LINES } from '../verified-findings.ts'
+import { type JudgedFinding, judgeFindings, LOOK_BACK_LINES } from '../verified-findings.ts'
 import { CRITERION_BASE } from './criterion-base.ts'
 import type { CriterionKind, Judgement } from './criterion-kind.ts'
 import { sourceOf } from './source-of.ts'
@@ -14,7 +14,7 @@ type FindingCount = z.infer<typeof FindingCountSchema>
 
 export const findingCount: CriterionKind<FindingCount> = {
   kind: 'finding_count',
-  summary: `At least \`minCount\` verified findings: a \`[FINDING]\` with a non-empty \`[STAT:ci]\` and a non-empty \`[STAT:effect_size]\` in the ${LOOK_BACK_LINES} lines before it.`,
+  summary: `At least \`minCount\` verified findings: a \`[FINDING]\` with a non-empty \`[STAT:ci]\` and a non-empty \`[STAT:effect_size]\` in the ${LOOK_BACK_LINES} lines before it. One that another block says again counts once.`,
   example: { id: 'AC4', kind: 'finding_count', minCount: 2 },
   schema: FindingCountSchema,
   target: ({ minCount }) => minCount,
@@ -24,7 +24,7 @@ export const findingCount: CriterionKind<FindingCount> = {
 }
 
 function judge({ minCount }: FindingCount, evidence: Evidence): Judgement {
-  const findings = judgeFindings(evidence)
+  const findings = withoutRepeats(judgeFindings(evidence))
   const verified = findings.filter((one) => one.verified)
   const last = verified.at(-1)
   return {
@@ -33,4 +33,15 @@ function judge({ minCount }: FindingCount, evidence: Evidence): Judgement {
     message: `${verified.length} of ${findings.length} findings are verified, wanted: at least ${minCount}`,
     ...(last !== undefined && { source: sourceOf(last.finding) }),
   }
+}
+
+/** A text that is handed on, whole or in a report, finds nothing more: with the same statistics the first one counts. */
+function withoutRepeats(findings: readonly JudgedFinding[]): readonly JudgedFinding[] {
+  const saidIn = new Map<string, number>()
+  return findings.filter(({ finding, ci, effect_size }) => {
+    const said = JSON.stringify([finding.content, ci?.content, effect_size?.content])
+    const first = saidIn.get(said) ?? finding.text
+    saidIn.set(said, first)
+    return first === finding.text
+  })
 }

@@ -183,8 +183,10 @@ A run is judged when its document has \`completion\` or \`goal_contract\` ([dag.
 When every block has completed or was skipped, \`_settle\` sends the machine to \`_decide_completion\`, once. It reads the evidence:
 
 - Texts: the string outputs of blocks (of a fan-out those of its items, in their order), as the attempts left them that completed and stand. What an attempt said that was retried, or that a bounce put back, is none.
-- Artifacts of the run, each read from the object store: size and sha256 are as recorded, or it does not count (\`left_out\` of the evaluation names it). Those of attempts that do not stand do not count either.
-- Nothing of the blocks that \`completion\` names: verifiers, the claim and the blockers judge, they do not testify.
+- Artifacts of the run, each read from the object store: size and sha256 are as recorded, or it does not count (\`left_out\` of the evaluation names it). Those of attempts that do not stand, and of failed items of a fan-out, do not count either; what came along with the run that this one continues counts where it did so there.
+- Nothing of the blocks that \`completion\` names: verifiers, the claim and the blockers judge, they do not testify. Nor does a person's word in an approval.
+
+A verdict on what was sent back after it (by a rule of another block; the verifier did not look again) is none: no score, no claim. \`blockers\` in what a verifier says count beside those of \`completion.blockers\`.
 
 Then it writes down what the gates said, with everything they were asked, as one object, and \`goal:evaluated\` refers to that. The same question gives the same answer again. A failed attempt gets its number in the lineage before that. \`_settle\` ends the run:
 
