@@ -23,7 +23,7 @@ export async function completionRequest(
 ): Promise<RunRequest> {
   const standing = await standingBlocks(world, run)
   const { texts, artifacts, left_out } = await gatherEvidence(world, run, pinned, standing)
-  const verdicts = await readVerdicts(world, run, completion, standing)
+  const verdicts = await readVerdicts(world, run, { dag: pinned.dag, completion, standing })
   const contract = contract_ref === undefined ? {} : { contract: await readContract(world, run, contract_ref) }
   return { request: { ...contract, texts, artifacts, ...verdicts, quality: completion.quality }, left_out }
 }
