@@ -28,7 +28,8 @@ export async function sayRunGoal(session: Session, target: Target, runId: string
 
 function goalOfRunLines(goal: Goal): readonly string[] {
   const { run_id, state, goal_text, final_status, row, attemptNumber, maxAttempts, trust, quality, warnings } = goal
-  const status = final_status === null ? 'not judged yet' : [final_status, row].filter(Boolean).join('  ')
+  const notEnded = row === null ? 'not judged yet' : 'not ended yet'
+  const status = [final_status ?? notEnded, row].filter(Boolean).join('  ')
   return [
     `${run_id}  ${state}  ${status}  attempt ${attemptNumber} of ${maxAttempts}`,
     `goal     ${goal_text ?? 'there is no goal contract'} (${goal.metCount}/${goal.criteriaCount})`,

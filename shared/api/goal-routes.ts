@@ -70,7 +70,7 @@ const GoalSchema = z.strictObject({
     })
     .nullable(),
   row: text.nullable().describe('The row of the decision table: `PASS x NOT_MET`'),
-  final_status: z.enum(FINAL_STATUSES).nullable(),
+  final_status: z.enum(FINAL_STATUSES).nullable().describe('How the run ended; null until it has'),
   warnings: z.array(z.strictObject({ code: text, message: text, severity: text })).readonly(),
   pivot: z
     .strictObject({

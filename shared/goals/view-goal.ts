@@ -32,24 +32,23 @@ export function viewGoal(parts: GoalParts): GoalAnswer {
   }
 }
 
+/** What the gates said of a run that has not ended, or was stopped before it could end so, is not how it ended. */
 function snapshot(
   parts: GoalParts,
   { event, evaluation }: NonNullable<GoalParts['judged']>,
 ): Omit<GoalAnswer, 'run_id' | 'state' | 'contract_hash' | 'contract_from' | 'attempts'> {
-  const { run_id, contract, attempts } = parts
+  const { run_id, contract, attempts, end } = parts
   const { completion, goal } = evaluation
-  const own: LastGoalAttempt = {
-    attemptNumber: completion.pivot.attemptNumber,
-    run_id,
-    at: event.at,
-    status: completion.final_status,
-    metCount: goal.metCount,
-    totalCount: goal.totalCount,
-  }
-  const last = newest([...attempts.map(viewAttempt), own])
+  const status = endOf(end)?.final_status ?? null
+  const { attemptNumber } = completion.pivot
+  const { metCount, totalCount } = goal
+  const own = status === null ? [] : [{ attemptNumber, run_id, at: event.at, status, metCount, totalCount }]
+  const others = attempts.filter((one) => status === null || one.run_id !== run_id)
+  const last = newest([...others.map(viewAttempt), ...own])
   const { pivot, ...rest } = goalSnapshot(evaluation, contract?.goal_text ?? null, last)
-  const { warnings } = completion
-  return { ...rest, warnings, pivot: { mode: parts.goal.completion.pivot, ...pivot, ...nextOf(parts) } }
+  const shouldPivot = pivot.shouldPivot && end?.type === 'run:partial'
+  const next = { mode: parts.goal.completion.pivot, ...pivot, shouldPivot, ...nextOf(parts) }
+  return { ...rest, final_status: status, warnings: completion.warnings, pivot: next }
 }
 
 /** What is wanted, and nothing is known of yet; a run that was never judged ended as it ended. */
