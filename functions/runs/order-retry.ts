@@ -2,11 +2,12 @@ import type { RetryRunBody } from '../../shared/api/lineage-routes.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { Fault } from '../../shared/errors.ts'
+import { targetInputs } from '../../shared/goals/bind-contract.ts'
 import type { Principal } from '../../shared/principal.ts'
 import { blockOutcome } from '../../shared/runs/block-lane.ts'
 import { expectedReuse } from '../../shared/runs/expected-reuse.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { RunGoal, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { bindDocument } from './bind-document.ts'
 import { blocksAgain } from './blocks-again.ts'
@@ -40,13 +41,9 @@ export async function orderRetry(
   const again = blocksAgain(dag, body.from_block)
   const values = await retriedValues(world, principal, { run, old, dag })
   const overrides = { ...values.overrides, ...body.overrides }
-  const given = {
-    inputs: body.inputs,
-    context: body.context,
-    overrides,
-    goal_contract: await contractOf(world, old.meta),
-  }
-  const { context, ...goal } = await startValues(world, run.tenant, dag, given, values.earlier)
+  const kept = await keptContract(world, old, body)
+  const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept }
+  const { context, goal } = await startValues(world, run.tenant, dag, given, values.earlier)
   const { text, parts } = compileDag(dag)
   const completed = new Set(old.dag.blocks.map(({ id }) => id).filter((id) => isCompleted(old, head, id)))
   const before = { dag: old.dag, context: values.context, overrides: old.meta.overrides, completed }
@@ -62,7 +59,7 @@ export async function orderRetry(
       retry_of: { run_id: run.run_id, again },
       root: old.meta.root ?? run.run_id,
       ...(continues === undefined ? {} : { continues }),
-      ...goal,
+      ...goalOf(goal, kept === undefined ? undefined : old.meta.goal),
     },
     reused_expected: expectedReuse(before, { dag, context, overrides, again }),
   }
@@ -74,10 +71,27 @@ function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody
   return bindDocument(world, body.dag, dag.name)
 }
 
-/** A contract its start request brought along stays that of the retry; a document's is read anew. */
-async function contractOf({ objects }: Pick<World, 'objects'>, { tenant, goal }: Meta): Promise<Json | undefined> {
-  if (goal?.source !== 'request' || goal.contract_ref === undefined) return undefined
+/**
+ * The contract as it was frozen stays that of the retry: what became of the context since moves no target. That of a
+ * document is read anew where the retry edits the document, or sets a target.
+ */
+async function keptContract(
+  { objects }: Pick<World, 'objects'>,
+  { dag, meta }: Pinned,
+  body: RetryRunBody,
+): Promise<Json | undefined> {
+  const { tenant, goal } = meta
+  if (goal?.contract_ref === undefined) return undefined
+  const given = { ...body.context, ...body.inputs }
+  const isSet = body.dag !== undefined || targetInputs(dag.goal_contract).some((name) => Object.hasOwn(given, name))
+  if (goal.source === 'dag' && isSet) return undefined
   return JSON.parse(Buffer.from(await objects.get(tenant, goal.contract_ref)).toString('utf8'))
+}
+
+/** A contract that is kept comes from where it came from first. */
+function goalOf(goal: RunGoal | undefined, kept: RunGoal | undefined): { readonly goal?: RunGoal } {
+  if (goal === undefined) return {}
+  return { goal: kept === undefined ? goal : { ...kept, completion: goal.completion } }
 }
 
 function isCompleted(old: Pinned, head: Head, id: string): boolean {

@@ -47,6 +47,11 @@ export function withTargets(
   return { ...(contract as object), acceptance_criteria: replaced }
 }
 
+/** The run inputs that a contract has targets of. */
+export function targetInputs(contract: unknown): readonly string[] {
+  return criteriaOf(contract).flatMap((criterion) => inputOf(criterion) ?? [])
+}
+
 /** The input a criterion's target is; other mappings are for the criterion's own schema to refuse. */
 function inputOf(criterion: Json): string | undefined {
   const target = memberOf(criterion, 'target')

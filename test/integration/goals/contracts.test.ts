@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestPlace } from '../test-place.ts'
-import { ACCURACY, contractOf, judge, judgedDag, openGoalPlace, VERIFIED } from './goal-place.ts'
+import { ACCURACY, contractOf, judge, judgedDag, judgedRun, openGoalPlace, VERIFIED } from './goal-place.ts'
 
 let open: TestPlace
 beforeAll(async () => {
@@ -117,5 +117,27 @@ describe('a retry', () => {
       metas.push(await open.place.world.runs.meta({ tenant: 'main', run_id: retry }))
     }
     expect(metas.map((meta) => meta?.goal)).toEqual([asked.meta.goal, own.meta.goal])
+  })
+
+  test.each([
+    ['with nothing new', {}, 0.9],
+    ['with another value', { inputs: { said: '[METRIC:accuracy] 0.6' } }, 0.9],
+    ['with another target', { inputs: { target: 0.5 } }, 0.5],
+  ])('%s is judged by the target somebody set at a start, whatever became of the context', async (_, body, target) => {
+    const wait = { id: 'wait', mode: 'approval', inputs: { text: { from: 'work.text' } }, approval: { prompt: 'Go?' } }
+    const contract = contractOf({ ...ACCURACY, target: { input: 'target' } })
+    const document = judgedDag(contract, VERIFIED, [wait]) as { readonly inputs: object }
+    const dag = { ...document, inputs: { ...document.inputs, target: 'number' } }
+    const run_id = await open.start(dag, { inputs: { said: '[METRIC:accuracy] 0.45', target: 0.9 } })
+    const { data } = await open.until(run_id, ({ type }) => type === 'approval:requested')
+    expect((await open.call('patch-context', run_id, { set: { target: 0.4 }, if_version: 0 })).status).toBe(200)
+    const { approval_id, digest } = data as { approval_id: string; digest: string }
+    await open.call('decide-approval', run_id, { approval_id, digest, decision: 'approve' })
+    expect((await judgedRun(open, run_id)).end.type).toBe('run:partial')
+    const retry = await open.call('retry-run', run_id, body)
+    const meta = await open.place.world.runs.meta({ tenant: 'main', run_id: String(retry.json.run_id) })
+    const frozen = await open.place.world.objects.get('main', meta?.goal?.contract_ref ?? '')
+    expect(JSON.parse(Buffer.from(frozen).toString())).toMatchObject({ acceptance_criteria: [{ target }] })
+    expect(meta?.goal?.source).toBe('dag')
   })
 })
