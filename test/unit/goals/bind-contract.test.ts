@@ -39,6 +39,8 @@ describe('a target that is a run input', () => {
       return read.ok ? read.contract.acceptance_criteria[1]?.target : read.errors
     }
     expect([targetOf(), targetOf({ target: 0.9 })]).toEqual([0.8, 0.9])
+    const zero = readGoalContract(document.replace('0.8', '0'))
+    expect(zero).toMatchObject({ ok: true, contract: { acceptance_criteria: [{}, { target: 0 }] } })
   })
 
   test('has to have a value, and a number', () => {
@@ -116,7 +118,9 @@ describe('the contract of a document', () => {
       const text = `target is the run input "target", which is declared as ${type ?? 'nothing'}; a number is needed`
       expect(said(['target', type])).toEqual([['type_mismatch', { text }]])
     }
-    expect(read(OPEN, []).problems[0]?.path).toEqual(['goal_contract', 'acceptance_criteria', 1, 'target'])
+    const { problems, contract } = read(OPEN, [])
+    expect(problems.map(({ path }) => path)).toEqual([['goal_contract', 'acceptance_criteria', 1, 'target']])
+    expect(contract).toBeUndefined()
   })
 
   test('has all its problems told together', () => {

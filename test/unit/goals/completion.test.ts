@@ -45,6 +45,15 @@ describe('evaluateCompletion()', () => {
     expect(evaluated({ contract: { acceptance_criteria: [null] } }).completion.criteria[0]?.id).toBeNull()
   })
 
+  test('zero and a text of nothing are something', () => {
+    const contract = contractOf({ ...ACCURACY, target: 0 }, { ...ACCURACY, metric: 'empty' })
+    const { criteria } = evaluated({ contract, output: '[METRIC:accuracy] 0\n[METRIC:empty]' }).completion
+    expect(criteria).toMatchObject([
+      { status: 'MET', actual: 0, target: 0 },
+      { status: 'NOT_MET', actual: '', target: 0.9 },
+    ])
+  })
+
   test('all gates are judged, whatever the first of them said', () => {
     const output = '[METRIC:accuracy] 0.1\n[FINDING] x'
     const { completion } = evaluated({ contract: ONE, output, trust: 12, quality: 'ml' })
@@ -131,7 +140,8 @@ describe('evaluateCompletion()', () => {
   test('a gate that crashes has failed: PARTIAL at best, with a warning', () => {
     // What no caller may give: nothing of it is text.
     const texts = [{ text: 7 as unknown as string }]
-    const { completion } = evaluated({ contract: ONE, texts })
+    const { completion, goal } = evaluated({ contract: ONE, texts })
+    expect(goal).toMatchObject({ passed: false, criteriaResults: [], maxAttempts: 1 })
     expect(completion).toMatchObject({
       final_status: 'PARTIAL',
       goal_status: 'NOT_MET',
@@ -149,7 +159,7 @@ describe('evaluateCompletion()', () => {
     expect(completion.warnings.filter(({ code }) => code === 'GATE_CRASHED')).toEqual([
       {
         code: 'GATE_CRASHED',
-        message: expect.stringMatching(/^The goal gate crashed and counts as failed: .*split/),
+        message: expect.stringMatching(/^The goal gate crashed and counts as failed: (?!TypeError).*split/),
         severity: 'error',
       },
       expect.objectContaining({ message: expect.stringMatching(/^The quality gate crashed/) }),

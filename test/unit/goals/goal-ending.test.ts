@@ -67,6 +67,7 @@ test.each([
     { contract: undefined, blockers: ['no data'] },
     '2 blocks; there is no goal contract (PASS x NO_CONTRACT); There is no goal contract to block: no data',
   ],
+  ['what was missed', {}, 'Goal criteria not met: 0/1 criteria passed (PASS x NOT_MET)'],
   [
     'what was missed, all of it',
     { trust: 10 },

@@ -51,6 +51,7 @@ describe('readNotebook()', () => {
             { output_type: 'error' },
           ),
           code(stream(7), stream('c')),
+          raw('', { outputs: [stream('[METRIC:accuracy] 1')] }),
         ]),
       ),
     )
@@ -138,7 +139,9 @@ describe('writing to a notebook', () => {
   test('gives the cell an id nobody has, and none before format 4.5', () => {
     const taken = JSON.stringify(book([{ ...code(), id: 'goal-contract' }]))
     expect(JSON.parse(written(taken)).cells[0].id).toBe('goal-contract-2')
-    expect(JSON.parse(written(JSON.stringify(book([], { nbformat_minor: 2 })))).cells[0]).not.toHaveProperty('id')
+    for (const nbformat_minor of [0, 4, undefined]) {
+      expect(JSON.parse(written(JSON.stringify(book([], { nbformat_minor })))).cells[0]).not.toHaveProperty('id')
+    }
   })
 
   test('parse(write(c)) = c whatever the cells say, and nothing else changes', () => {

@@ -250,8 +250,10 @@ describe('metrics', () => {
   })
 
   test('a whole number is stated to within a half', () => {
-    const outcome = (stated: string) => asked('metric', `[METRIC:n] 91.4\n[FINDING] n = ${stated}`)[0]?.split(':')[0]
-    expect(['91', '92', '90', '9e1', '8e1'].map(outcome)).toEqual(['upheld', 'refuted', 'refuted', 'upheld', 'refuted'])
+    const outcome = (stated: string) => asked('metric', `[METRIC:n] 91.5\n[FINDING] n = ${stated}`)[0]?.split(':')[0]
+    expect(['91', '92'].map(outcome)).toEqual(['upheld', 'upheld'])
+    expect(['90', '93'].map(outcome)).toEqual(['refuted', 'refuted'])
+    expect(['9e1', '8e1'].map(outcome)).toEqual(['upheld', 'refuted'])
   })
 
   test('the part is the share of metrics that are numbers and of statements that hold', () => {

@@ -6,6 +6,7 @@ import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const GIVEN = contractOf(ACCURACY, { kind: 'marker_required', marker: 'LIMITATION' })
 const CONTRACT = withDefaults({ ...GIVEN, max_goal_attempts: 5 })
+const ANY_COUNT = withDefaults(contractOf({ kind: 'finding_count', minCount: 0 }))
 const at = (minute: number) => `2026-11-22T10:0${minute}:00.000Z`
 const stored = (n: number, run_id: string, minute: number): StoredGoalAttempt => ({
   ...{ n, run_id, at: at(minute), status: 'PARTIAL', fingerprint: `f${n}`, unmet: ['AC1'] },
@@ -50,6 +51,7 @@ describe('the goal of a run that is not judged yet', () => {
         { id: 'AC2', kind: 'marker_required', target: 'LIMITATION', ...pending },
       ],
     })
+    expect(viewGoal({ ...PARTS, contract: ANY_COUNT }).criteria[0]?.target).toBe(0)
   })
 
   test('counts the attempts before it, and knows the newest', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Json } from '../../../shared/canonical.ts'
 import { contractSource, kindOfFile, writeContract } from '../../../shared/goals/files/contract-file.ts'
 import { setYamlValue } from '../../../shared/goals/files/set-yaml-value.ts'
 import type { GoalContract } from '../../../shared/goals/goal-contract.ts'
@@ -47,6 +48,7 @@ describe('setYamlValue() writes as the document is written', () => {
     ['{"g": [1, {"y": 2}], "a": 1}', '{"g": {"x":1}, "a": 1}'],
     ['{\n  "g": "old",\n  "a": 1\n}', '{\n  "g": {\n    "x": 1\n  },\n  "a": 1\n}'],
     ['{"g": , "a": 1}', '{"g": {"x":1} , "a": 1}'],
+    ['{g: [a: 1]}', '{g: {"x":1}}'],
     ['!!map {a: 1}', '!!map {"g": {"x":1}, a: 1}'],
     ['--- {a: 1} # one\n', '--- {"g": {"x":1}, a: 1} # one\n'],
   ])('in braces: %j', (text, after) => {
@@ -76,6 +78,20 @@ describe('setYamlValue() writes as the document is written', () => {
     expect(set('o:\n  a: 1\n')).toEqual({ ok: true, text: 'o:\n  a: 1\n  p:\n    q: 1\n' })
     expect(set('o: 5\n')).toEqual({ ok: false, problem: 'it is no mapping, or its "o" is none' })
     expect(set('o:\n  p: [1]\n')).toMatchObject({ ok: false })
+  })
+
+  test('a long text stays on its line, and what is said twice is written twice', () => {
+    const same = { a: 1 }
+    const long = 'word '.repeat(60).trim()
+    const set = (value: Json) => setYamlValue('a: 1\n', ['g'], value)
+    expect(set({ x: same, z: same })).toEqual({
+      ok: true,
+      text: 'a: 1\ng:\n  x:\n    a: 1\n  z:\n    a: 1\n',
+    })
+    expect(set({ long, lines: `${long}\n${long}` })).toEqual({
+      ok: true,
+      text: `a: 1\ng:\n  long: ${long}\n  lines: "${long}\\n${long}"\n`,
+    })
   })
 
   test.each(['? a\n', '? a\n: x\n'])('or says that there is no place for it: %j', (text) => {
@@ -148,6 +164,11 @@ describe('writeContract() in a notebook', () => {
     }
   })
 
+  test('writes a line that becomes several as lines', () => {
+    const old = ['---\n', 'gyoshu:\n', '  goal_contract: old\n', '---']
+    expect(written(notebook([raw(old)]))).toBe(notebook([raw(withoutFinalBreak)]))
+  })
+
   test('keeps the escapes of a text around what it changes', () => {
     const before = notebook([raw(`---\né: 1/2\n${LINES.slice(1).join('\n')}\né/é\n`)])
     const escaped = (text: string) => text.replaceAll('é', '\\u00e9').replaceAll('/', '\\/')
@@ -157,7 +178,7 @@ describe('writeContract() in a notebook', () => {
 
   test('refuses a cell whose front matter is no place for it', () => {
     expect(written(notebook([raw('---\ngyoshu: 5\n---\n')]))).toBe('it is no mapping, or its "gyoshu" is none')
-    expect(written('{')).toMatch(/^it is no JSON: .*JSON/)
+    expect(written('{')).toMatch(/^it is no JSON: Expected .* JSON/)
   })
 })
 
