@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../../../shared/canonical.ts'
-import { bindContract } from '../../../shared/goals/bind-contract.ts'
+import { bindContract, targetInputs } from '../../../shared/goals/bind-contract.ts'
 import { freezeContract } from '../../../shared/goals/freeze-contract.ts'
 import { readOpenContract } from '../../../shared/goals/open-contract.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
@@ -71,6 +71,13 @@ describe('a target that is a run input', () => {
   ])('is no other form: %j', (target) => {
     const read = readGoalContract(contractOf(target), { target: 0.7 })
     expect(read.ok ? [] : read.errors.map(({ code }) => code)).toEqual(['wrong_type'])
+  })
+
+  test('is one of those a contract has', () => {
+    expect([OPEN, contractOf(0.7), contractOf({ inputs: 'x' }), undefined].map(targetInputs)).toEqual([
+      ['target'],
+      ...[[], [], []],
+    ])
   })
 
   test('changes nothing where there is none, and never what was given', () => {

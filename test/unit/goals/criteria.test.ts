@@ -4,7 +4,7 @@ import { readEvidence } from '../../../shared/goals/evidence.ts'
 import { judgeGoal } from '../../../shared/goals/goal-gate.ts'
 import { metricValue } from '../../../shared/goals/metric-value.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
-import { fitsWildcard } from '../../../shared/goals/wildcard.ts'
+import { wildcardMatcher } from '../../../shared/goals/wildcard.ts'
 import { ACCURACY, contractOf } from './evaluated.ts'
 
 /** The result of one criterion over a text and paths. */
@@ -248,8 +248,8 @@ test.each([
   ['a.b', 'axb', false],
   ['a*b', 'ab!', false],
   ['(a|b)[c]{1}$^+?\\', '(a|b)[c]{1}$^+?\\', true],
-])('fitsWildcard() of %j and %j is %s', (pattern, text, fits) => {
-  expect(fitsWildcard(pattern, text)).toBe(fits)
+])('wildcardMatcher() of %j and %j is %s', (pattern, text, fits) => {
+  expect(wildcardMatcher(pattern)(text)).toBe(fits)
 })
 
 test('of several markers that fit the first is told', () => {
@@ -321,6 +321,18 @@ describe('finding_count', () => {
     expect(counted(1, '[STAT:ci] [1, 2]\n[STAT:effect_size]   \n[FINDING] x')?.status).toBe('NOT_MET')
     expect(counted(1, '[METRIC:ci] [1, 2]\n[METRIC:effect_size] 1\n[FINDING] x')?.status).toBe('NOT_MET')
     expect(counted(1, '[STAT:ci:level=95] [1, 2]\n[STAT:effect-size] 1\n[FINDING:main] x')?.status).toBe('MET')
+  })
+
+  test.each([
+    ['a text handed on, whole', [`${STATS}[FINDING] a`, `${STATS}[FINDING] a`], 1],
+    ['one handed on twice', [`${STATS}[FINDING] a`, `${STATS}[FINDING] a`, `${STATS}[FINDING] a`], 1],
+    ['the same again in one text', [`${STATS}[FINDING] a\n${STATS}[FINDING] a`], 2],
+    ['other words', [`${STATS}[FINDING] a`, `${STATS}[FINDING] b`], 2],
+    ['other statistics', [`${STATS}[FINDING] a`, `${STATS.replace('0.4', '0.5')}[FINDING] a`], 2],
+  ])('findings of %s: %j are %i', (_, texts, count) => {
+    const contract = readGoalContract(contractOf({ kind: 'finding_count', minCount: 1 }))
+    const evidence = readEvidence(texts.map((text) => ({ text })))
+    expect(judgeGoal(contract, evidence).criteriaResults[0]?.actualValue).toBe(count)
   })
 
   test('statistics of another block stand before no finding of this one', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { blockByHistory } from '../../../shared/goals/block-goal.ts'
 import { approachFingerprint, failedAttempt, type GoalAttempt } from '../../../shared/goals/goal-attempt.ts'
 import { evaluateGoalGate } from '../../../shared/goals/goal-gate.ts'
 import { recommendPivot } from '../../../shared/goals/recommend-pivot.ts'
@@ -198,4 +199,12 @@ describe('what is kept of an attempt', () => {
       expect(approachFingerprint({ ...approach, [key]: 'other' })).not.toBe(fingerprint)
     }
   })
+})
+
+test('blockByHistory() leaves what is met, whatever its history says', () => {
+  const result = evaluateGoalGate(TWO, '[METRIC:accuracy] 1', [])
+  const pivot = { ...recommendPivot(result, []), unachievable: ['AC1', 'AC2'] }
+  const { criteriaResults, blockers = [] } = blockByHistory(result, pivot)
+  expect(criteriaResults.map(({ status }) => status)).toEqual(['MET', 'BLOCKED'])
+  expect(blockers).toHaveLength(1)
 })

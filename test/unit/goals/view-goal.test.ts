@@ -76,7 +76,7 @@ describe('the goal of a run that is not judged yet', () => {
 
 describe('the goal of a run that was judged', () => {
   const { completion, goal, trust } = evaluated({ contract: GIVEN, output: '[LIMITATION] x', trust: 70 })
-  const judged: Parts['judged'] = {
+  const judged: NonNullable<Parts['judged']> = {
     event: { at: at(5) },
     evaluation: { completion, goal, trust, request: { texts: [], artifacts: [], trust_scores: [] } },
   }
@@ -103,6 +103,29 @@ describe('the goal of a run that was judged', () => {
     expect(view({ attempts: [stored(1, 'run_b', 5), stored(2, 'run_c', 7)] }).lastGoalAttempt).toEqual(
       shown(2, 'run_c', 7),
     )
+  })
+
+  test('is not over before the run is: there is no final status and no pivot yet', () => {
+    const attempts = [stored(1, 'run_a', 3), stored(2, 'run_b', 5)]
+    const open = view({ attempts, end: undefined })
+    expect(open).toMatchObject({ final_status: null, row: 'FAIL x NOT_MET', pivot: { shouldPivot: false } })
+    expect(open.lastGoalAttempt).toEqual(shown(2, 'run_b', 5))
+    expect(view({ attempts: [stored(1, 'run_a', 3)], end: undefined }).lastGoalAttempt).toEqual(shown(1, 'run_a', 3))
+  })
+
+  test('ended as the run did, whatever was noted of it before', () => {
+    const stopped = end('run:cancelled', { final_status: 'ABORTED' })
+    const noted = stored(1, 'run_b', 8)
+    const { final_status, pivot, lastGoalAttempt } = view({ attempts: [noted], end: stopped })
+    expect([final_status, pivot?.shouldPivot, lastGoalAttempt?.status]).toEqual(['ABORTED', false, 'ABORTED'])
+    expect(lastGoalAttempt).toMatchObject({ run_id: 'run_b', at: at(5) })
+  })
+
+  test('a run that ended partial without an attempt left is not tried again', () => {
+    const { completion: used } = evaluated({ contract: { ...GIVEN, max_goal_attempts: 1 } })
+    const evaluation = { ...judged.evaluation, completion: used }
+    expect(view({ judged: { ...judged, evaluation } }).pivot?.shouldPivot).toBe(false)
+    expect(view().pivot?.shouldPivot).toBe(true)
   })
 
   test.each([
