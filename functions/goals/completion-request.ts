@@ -1,7 +1,7 @@
-import { Fault } from '../../shared/errors.ts'
 import type { CompletionRequest } from '../../shared/goals/evaluate-completion.ts'
 import type { RunGoal, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { notYetThere } from '../runs/not-yet-there.ts'
 import type { Pinned } from '../runs/read-pinned.ts'
 import type { LeftOut } from './check-artifacts.ts'
 import { gatherEvidence } from './gather-evidence.ts'
@@ -30,10 +30,6 @@ export async function completionRequest(
 
 /** META names it, so it was written: without it a run is never judged as one that has none. */
 async function readContract({ objects }: Pick<World, 'objects'>, run: RunKey, ref: string): Promise<unknown> {
-  const body = await objects.get(run.tenant, ref).catch((cause: unknown) => {
-    if (!(cause instanceof Fault && cause.name === 'NotFound')) throw cause
-    const message = `${cause.message} It is the goal contract of run "${run.run_id}".`
-    throw new Fault('Unavailable', cause.code, message, { cause })
-  })
+  const body = await objects.get(run.tenant, ref).catch(notYetThere(`the goal contract of run "${run.run_id}"`))
   return JSON.parse(Buffer.from(body).toString('utf8'))
 }

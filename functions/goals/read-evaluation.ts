@@ -1,9 +1,9 @@
-import { Fault } from '../../shared/errors.ts'
 import type { GoalEvaluation } from '../../shared/goals/goal-evaluation.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { allEvents } from '../runs/all-events.ts'
+import { notYetThere } from '../runs/not-yet-there.ts'
 
 type Evaluated = Extract<RunEvent, { readonly type: 'goal:evaluated' }>
 
@@ -15,13 +15,8 @@ export async function readEvaluation(
   const events = await allEvents(world, run)
   const event = events.findLast((one): one is Evaluated => one.type === 'goal:evaluated')
   if (event?.data.ref === undefined) return undefined
-  const body = await world.objects.get(run.tenant, event.data.ref).catch((cause: unknown) => {
-    if (!(cause instanceof Fault && cause.name === 'NotFound')) throw cause
-    // The event names it, so it was written: what is not there now is away for a moment.
-    throw new Fault('Unavailable', cause.code, `${cause.message} It is the evaluation of run "${run.run_id}".`, {
-      cause,
-    })
-  })
+  const missing = notYetThere(`the evaluation of run "${run.run_id}"`)
+  const body = await world.objects.get(run.tenant, event.data.ref).catch(missing)
   // Content-addressed and verified: it is what decide-completion wrote.
   return { event, evaluation: JSON.parse(Buffer.from(body).toString('utf8')) as GoalEvaluation }
 }

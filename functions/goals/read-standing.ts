@@ -1,7 +1,7 @@
 import type { Json } from '../../shared/canonical.ts'
-import { Fault } from '../../shared/errors.ts'
 import type { World } from '../../shared/world.ts'
 import { readValues } from '../blocks/read-outputs.ts'
+import { notYetThere } from '../runs/not-yet-there.ts'
 import type { Standing } from './standing-blocks.ts'
 
 /**
@@ -13,8 +13,5 @@ export async function readStanding(
   tenant: string,
   { block, outputs }: Pick<Standing, 'block' | 'outputs'>,
 ): Promise<Readonly<Record<string, Json>>> {
-  return readValues(world, tenant, outputs).catch((cause: unknown) => {
-    if (!(cause instanceof Fault && cause.name === 'NotFound')) throw cause
-    throw new Fault('Unavailable', cause.code, `${cause.message} It is an output of block "${block}".`, { cause })
-  })
+  return readValues(world, tenant, outputs).catch(notYetThere(`an output of block "${block}"`))
 }

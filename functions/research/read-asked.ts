@@ -2,6 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import { type AskedIntent, AskedIntentSchema } from '../../shared/research/asked-intent.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { notYetThere } from '../runs/not-yet-there.ts'
 
 /** What a research run was asked; the object is content-addressed and was written before META. */
 export async function readAsked(
@@ -11,5 +12,6 @@ export async function readAsked(
   if (intent_ref === undefined) {
     throw new Fault('Bug', 'no_intent', `Run "${run_id}" is asked for its question, but it answers none.`)
   }
-  return AskedIntentSchema.parse(JSON.parse(Buffer.from(await objects.get(tenant, intent_ref)).toString('utf8')))
+  const body = await objects.get(tenant, intent_ref).catch(notYetThere(`the question of run "${run_id}"`))
+  return AskedIntentSchema.parse(JSON.parse(Buffer.from(body).toString('utf8')))
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type ChainState, ChainStateSchema } from '../../shared/research/chain-state.ts'
 import type { World } from '../../shared/world.ts'
+import { notYetThere } from '../runs/not-yet-there.ts'
 
 /** The state of a chain, as a stage stored it: the ref of its event names it. */
 export async function readChain({ objects }: Pick<World, 'objects'>, tenant: string, ref: string): Promise<ChainState> {
@@ -19,6 +20,8 @@ export async function readSources(
 
 const SourcesSchema = z.array(z.object({ text: z.string() }))
 
+const MISSING = notYetThere('what a stage of the research chain left')
+
 async function readJson(objects: World['objects'], tenant: string, ref: string): Promise<unknown> {
-  return JSON.parse(Buffer.from(await objects.get(tenant, ref)).toString('utf8'))
+  return JSON.parse(Buffer.from(await objects.get(tenant, ref).catch(MISSING)).toString('utf8'))
 }
