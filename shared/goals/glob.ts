@@ -12,10 +12,17 @@ const MAX_FORMS = 64
  * A glob that cannot be read (`readGlob`) fits nothing.
  */
 export function fitsGlob(glob: string, path: string): boolean {
+  return globMatcher(glob)(path)
+}
+
+/** The same for many paths: the glob is compiled once. */
+export function globMatcher(glob: string): (path: string) => boolean {
   const read = readGlob(glob)
-  if (!read.ok) return false
-  const segments = path.split('/')
-  return read.forms.some((form) => fitsForm(form, form.length === 1 ? segments.slice(-1) : segments))
+  const forms = read.ok ? read.forms : []
+  return (path) => {
+    const segments = path.split('/')
+    return forms.some((form) => fitsForm(form, form.length === 1 ? segments.slice(-1) : segments))
+  }
 }
 
 type Form = readonly Segment[]
@@ -32,6 +39,8 @@ export function readGlob(
   for (const one of plain) {
     const form: Segment[] = []
     for (const segment of one.split('/')) {
+      // Two in a row cross what any number of them does.
+      if (segment === '**' && form.at(-1)?.crosses && form.at(-2)?.crosses) continue
       const read = readSegment(segment)
       if ('message' in read) return { ok: false, message: read.message }
       form.push(read)
@@ -62,9 +71,10 @@ function withoutBraces(glob: string): readonly string[] | undefined {
 }
 
 function readSegment(segment: string): Segment | { readonly message: string } {
+  if (segment === '**') return { crosses: true, wild: true, fits: () => true }
   const compiled = linearPattern(`^${segment.replace(PART, partPattern)}$`, 's')
   if (!compiled.ok) return { message: compiled.message }
-  return { crosses: segment === '**', wild: /^[*?[]/.test(segment), fits: (name) => compiled.pattern.test(name) }
+  return { crosses: false, wild: /^[*?[]/.test(segment), fits: (name) => compiled.pattern.test(name) }
 }
 
 /** A run of stars, a question mark, a class, or any other character. */

@@ -27,7 +27,10 @@ function asked(
 }
 
 const NUMBER = '[+-]?(?:\\d+(?:\\.\\d+)?|\\.\\d+)(?:[eE][+-]?\\d+)?'
-const INTERVAL = new RegExp(`(${NUMBER})\\s*(?:,|;|\\.\\.|to|and|–|-(?=\\s))\\s*(${NUMBER})`)
+/** Not from within a number: a long one would be tried from each of its digits. */
+const INTERVAL = new RegExp(
+  `(${NUMBER.replace('\\d', '(?<!\\d)\\d')})\\s*(?:,|;|\\.\\.|to|and|–|-(?=\\s))\\s*(${NUMBER})`,
+)
 /** No part of a word, so that the 5 of `SHA5` and the 2 of `R2` are none. */
 const ANY_NUMBER = new RegExp(`(?<![\\w.])(${NUMBER})(?![\\w])`)
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Evidence } from '../evidence.ts'
-import { fitsGlob, readGlob } from '../glob.ts'
+import { globMatcher, readGlob } from '../glob.ts'
 import { CRITERION_BASE } from './criterion-base.ts'
 import type { CriterionKind, Judgement } from './criterion-kind.ts'
 import { sourceOf } from './source-of.ts'
@@ -28,7 +28,8 @@ export const artifactExists: CriterionKind<ArtifactExists> = {
 }
 
 function judge({ artifactPattern }: ArtifactExists, { artifacts }: Evidence): Judgement {
-  const found = artifacts.find(({ name }) => fitsGlob(artifactPattern, name))
+  const fits = globMatcher(artifactPattern)
+  const found = artifacts.find(({ name }) => fits(name))
   if (found === undefined) return { status: 'NOT_MET', message: `no artifact fits ${artifactPattern}` }
   return { status: 'MET', actualValue: found.name, message: `${found.name} exists`, source: sourceOf(found) }
 }

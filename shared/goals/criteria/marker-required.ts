@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Evidence, PlacedMarker } from '../evidence.ts'
 import { sameDashes } from '../marker.ts'
-import { fitsWildcard } from '../wildcard.ts'
+import { wildcardMatcher } from '../wildcard.ts'
 import { CRITERION_BASE } from './criterion-base.ts'
 import type { CriterionKind, Judgement } from './criterion-kind.ts'
 import { sourceOf } from './source-of.ts'
@@ -27,16 +27,17 @@ export const markerRequired: CriterionKind<MarkerRequired> = {
 }
 
 function judge({ marker }: MarkerRequired, { markers }: Evidence): Judgement {
-  const found = markers.find((one) => fits(marker, one))
+  const found = markers.find(fitting(marker))
   if (found === undefined) return { status: 'NOT_MET', message: `there is no [${marker}] line in the evidence` }
   const { type, subtype } = found
   const key = subtype === undefined ? type : `${type}:${subtype}`
   return { status: 'MET', actualValue: key, message: `[${key}] is there`, source: sourceOf(found) }
 }
 
-function fits(wanted: string, { type, subtype }: PlacedMarker): boolean {
+function fitting(wanted: string): (marker: PlacedMarker) => boolean {
   const colon = wanted.indexOf(':')
-  if (colon < 0) return type === sameDashes(wanted)
-  if (type !== sameDashes(wanted.slice(0, colon)) || subtype === undefined) return false
-  return fitsWildcard(sameDashes(wanted.slice(colon + 1)), sameDashes(subtype))
+  const key = sameDashes(colon < 0 ? wanted : wanted.slice(0, colon))
+  if (colon < 0) return ({ type }) => type === key
+  const fits = wildcardMatcher(sameDashes(wanted.slice(colon + 1)))
+  return ({ type, subtype }) => type === key && subtype !== undefined && fits(sameDashes(subtype))
 }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fitsGlob, readGlob } from '../../../shared/goals/glob.ts'
+import { fitsGlob, globMatcher, readGlob } from '../../../shared/goals/glob.ts'
 
 describe('fitsGlob()', () => {
   test.each([
@@ -101,6 +101,8 @@ describe('fitsGlob()', () => {
     const before = performance.now()
     expect(fitsGlob(`${'*a'.repeat(40)}b`, 'a'.repeat(200))).toBe(false)
     expect(fitsGlob(`${'**/a/'.repeat(40)}b`, 'a/'.repeat(100))).toBe(false)
+    const fits = globMatcher(`${'**/'.repeat(100)}*a*b`)
+    expect(Array.from({ length: 1_000 }, (_, n) => fits(`${'a/'.repeat(50)}${n}`)).some(Boolean)).toBe(false)
     expect(performance.now() - before).toBeLessThan(5_000)
   })
 

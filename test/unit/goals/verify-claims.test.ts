@@ -263,9 +263,10 @@ describe('metrics', () => {
     expect(part(swap('cv_accuracy_mean = 0.91', 'good'))).toBe(1)
   })
 
-  test('takes linear time over long words', () => {
+  test('takes linear time over long words and numbers', () => {
     const before = performance.now()
     verified(`[FINDING] ${'a-'.repeat(100_000)}`)
+    verified(`[STAT:ci] ${'1'.repeat(200_000)}\n[FINDING] x`)
     expect(performance.now() - before).toBeLessThan(5_000)
   })
 })
