@@ -46,6 +46,7 @@ describe('fitsGlob()', () => {
     ['*.pkl', 'model.pklx'],
     ['model.pkl', 'xmodel.pkl'],
     ['*.pkl', 'MODEL.PKL'],
+    ['model[0-9].pkl', 'modelm.pkl'],
     ['model.pkl', 'modelxpkl'],
     ['models/*.pkl', 'models/a/b.pkl'],
     ['models/*.pkl', 'x/models/a.pkl'],
