@@ -5,6 +5,7 @@ import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import { shortText } from '../blocks/short-text.ts'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
+import { notYetThere } from '../runs/not-yet-there.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 import { completionRequest } from './completion-request.ts'
 import { judgeAttempt } from './judge-attempt.ts'
@@ -25,7 +26,7 @@ export const handler = functionHandler({
   input: z.strictObject({ in: MachineInputSchema }),
   async run({ in: input }, world) {
     const run = runOf(input)
-    const pinned = await readPinned(world, run)
+    const pinned = await readPinned(world, run).catch(notYetThere(`the document of run "${run.run_id}"`))
     const { meta } = pinned
     const head = await world.runs.head(run, [LANE])
     if (meta.goal === undefined || head?.state !== 'running' || head.lanes[LANE] !== undefined) return {}

@@ -3,7 +3,6 @@ import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { notYetThere } from './not-yet-there.ts'
 
 /** What a run is pinned to: META and the document its hash names. Both are written once, so a warm process keeps them. */
 export interface Pinned {
@@ -43,8 +42,7 @@ async function requireMeta(world: Pick<World, 'runs'>, run: RunKey): Promise<Met
 }
 
 async function readDocument(world: Pick<World, 'objects'>, meta: Meta): Promise<Document> {
-  const missing = notYetThere(`the document of run "${meta.run_id}"`)
-  const body = await world.objects.get(meta.tenant, meta.dag_ref).catch(missing)
+  const body = await world.objects.get(meta.tenant, meta.dag_ref)
   // The object is content-addressed and verified: it is the Dag that start-run wrote.
   const dag = JSON.parse(Buffer.from(body).toString('utf8')) as Dag
   const modules = bounceModules(dag.blocks)

@@ -10,6 +10,7 @@ import { functionHandler } from '../handler.ts'
 import { concludeResearch } from '../research/conclude-research.ts'
 import { endRun } from './end-run.ts'
 import { MachineInputSchema, runOf } from './machine-input.ts'
+import { notYetThere } from './not-yet-there.ts'
 import { type Pinned, readPinned } from './read-pinned.ts'
 
 const PAGE = 500
@@ -23,7 +24,8 @@ export const handler = functionHandler({
   input: z.strictObject({ in: MachineInputSchema }),
   async run({ in: input }, world) {
     const run = runOf(input)
-    const pinned = await readPinned(world, run)
+    // The blocks have read it: failing for it now, the execution would contradict what another call gives as verdict.
+    const pinned = await readPinned(world, run).catch(notYetThere(`the document of run "${run.run_id}"`))
     const head = await world.runs.head(run)
     if (head === undefined || head.state !== 'running') return { end: head?.state ?? 'failed' }
     const isResearch = pinned.meta.kind === 'research'
