@@ -3,7 +3,14 @@ import { defineConfig } from 'vitest/config'
 import { countReporter } from './scripts/count-reporter.ts'
 
 const project = (name: string, testTimeout: number) => ({
-  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout },
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    testTimeout,
+    hookTimeout: testTimeout,
+    // What is waited for comes in milliseconds; a loaded machine may take its time.
+    expect: { poll: { timeout: 15_000 } },
+  },
 })
 
 /** What files of one run build once (test/integration/once-a-run.ts). */
