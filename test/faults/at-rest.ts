@@ -47,8 +47,9 @@ async function endedAt(raw: System['raw'], key: RunKey, head: Head): Promise<num
 }
 
 /**
- * 19: no lease outlives its run by a minute (and the sweep that finds it). One whose run never came lasts to its end;
- * after that it holds no place, and who wants one takes it away: nobody looks at a tenant without live runs.
+ * 19: no lease outlives its run by a minute (and the sweep that finds it). One whose run never came, or that a copy of a
+ * request brought back when its run had left, may last to its end: nobody looks at a tenant without live runs. After that
+ * it holds no place, and who wants one takes it away.
  */
 async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: number): Promise<boolean> {
   const leases = Object.entries(await raw.leases({ tenant, name: 'runs' }))
@@ -56,7 +57,7 @@ async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: nu
   for (const [run_id, until] of leases) {
     const { seq = 1 } = heads.get(run_id) ?? {}
     const [end] = await raw.events({ tenant, run_id }, seq - 1, 1)
-    if (end === undefined && Date.parse(until) < sim.scheduler.now()) continue
+    if (Date.parse(until) < sim.scheduler.now()) continue
     held += 1
     const over = end === undefined ? Date.parse(until) : Date.parse(end.at)
     const isLive = end !== undefined && !isRunEnd(end.type)
