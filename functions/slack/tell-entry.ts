@@ -39,10 +39,14 @@ async function ask(
 ): Promise<void> {
   if (item.slack !== undefined) return
   const channel = world.settings.slack?.channel ?? ''
-  const message = approvalMessage(await readAsked(world, run, head, item))
+  const asked = await readAsked(world, run, head, item)
   const thread = root === undefined ? {} : { thread_ts: root.ts, reply_broadcast: true }
-  const posted = await call(world, 'chat.postMessage', { channel, ...QUIET, ...message, ...thread })
-  if (typeof posted?.ts === 'string') await world.runs.noteMessage(run, item.id, { channel, ts: posted.ts })
+  const posted = await call(world, 'chat.postMessage', { channel, ...QUIET, ...approvalMessage(asked), ...thread })
+  if (typeof posted?.ts !== 'string') return
+  const message = { channel, ts: posted.ts }
+  await world.runs.noteMessage(run, item.id, message)
+  // Whoever told of a decision before that found no message to rewrite.
+  await keepUp(world, run, { item, message }, asked)
 }
 
 /** Somebody else may tell newer things at the same moment; there are not many. */
@@ -60,13 +64,25 @@ async function rewrite(
   { item, message }: { readonly item: ApprovalItem; readonly message: Message },
 ): Promise<AskedInSlack> {
   // HEAD may have moved since the note was read, and whoever dies behind the update does not look once more.
-  let asked = await readAsked(world, run, (await world.runs.head(run, [])) ?? head, item)
+  const asked = await readAsked(world, run, (await world.runs.head(run, [])) ?? head, item)
+  await call(world, 'chat.update', { ...at(message), ...approvalMessage(asked) })
+  return keepUp(world, run, { item, message }, asked)
+}
+
+/** Rewrites the message as long as it is behind HEAD. Answers what it says at last. */
+async function keepUp(
+  world: World,
+  run: RunKey,
+  { item, message }: { readonly item: ApprovalItem; readonly message: Message },
+  shown: AskedInSlack,
+): Promise<AskedInSlack> {
+  let asked = shown
   for (let look = 1; look <= LOOKS; look += 1) {
-    await call(world, 'chat.update', { ...at(message), ...approvalMessage(asked) })
     const now = await world.runs.head(run, [])
     const next = now === undefined ? asked : await readAsked(world, run, now, item)
     if (looksAlike(next, asked)) break
     asked = next
+    await call(world, 'chat.update', { ...at(message), ...approvalMessage(asked) })
   }
   return asked
 }

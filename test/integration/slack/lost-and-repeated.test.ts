@@ -105,3 +105,28 @@ test('a question Slack was never told of is in its first reminder, with buttons'
   await slack.deliver(slack.clickBody(message, 'sluice_approve', ANA))
   expect((await open.ended(id)).at(-1)?.type).toBe('run:completed')
 })
+
+test('a question that is decided before its message is noted loses its buttons all the same (simulated seed 2000379)', async () => {
+  open = await openSlackPlace()
+  const { slack } = open
+  const { runs } = open.place.world
+  const note = runs.noteMessage.bind(runs)
+  let noted = 0
+  Object.assign(runs, {
+    noteMessage: async (...given: Parameters<typeof note>) => {
+      const [run, approval_id] = given
+      const head = await runs.head(run)
+      const body = { approval_id, decision: 'approve', digest: head?.approvals[approval_id]?.digest }
+      if (noted === 0) await open?.call('decide-approval', run.run_id, body)
+      noted += 1
+      // Whoever tells of the decision finds no message.
+      await open?.place.world.clock.delay(1_500)
+      return note(...given)
+    },
+  })
+  const id = await open.start(deploy())
+  await open.ended(id)
+  const message = await open.message(({ edits }) => edits > 0)
+  expect(buttonsOf(message)).toEqual([])
+  expect(slack.ephemerals).toEqual([])
+})
