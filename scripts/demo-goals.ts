@@ -72,7 +72,7 @@ function ending(): readonly string[] {
   return [
     'The runs are kept. Look at them, or ask for another target:',
     `  ${sluice} start --example --data-dir ${relative(process.cwd(), folder)}`,
-    `  ${sluice} list`,
+    `  ${sluice} run list`,
     `  ${sluice} run start --example churn-analysis --input target=0.74 --watch`,
     'Data: "Telco customer churn", a public sample of IBM about a company it made up, as wa_churn of the R package',
     '  modeldata 1.1.0 (https://modeldata.tidymodels.org), MIT licence.',
