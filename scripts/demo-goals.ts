@@ -3,13 +3,11 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Target } from '../clients/cli/api.ts'
-import { endWithParent } from '../clients/cli/end-with-parent.ts'
-import { reasonLines } from '../clients/cli/reason-lines.ts'
-import { Refused } from '../clients/cli/refused.ts'
 import { sayRunGoal } from '../clients/cli/run-goal.ts'
 import { openSession } from '../clients/cli/session.ts'
 import { startAndWatch } from '../clients/cli/start-run.ts'
 import { withPlace } from '../clients/cli/with-place.ts'
+import { runDemo } from './run-demo.ts'
 
 /**
  * `npm run demo:goals`: dags/churn-analysis.yaml with three targets. Trained and verified the same way, it ends SUCCESS
@@ -28,14 +26,7 @@ const GOALS = [
   { target: 0.9, words: 'At least 90 %: good evidence for a goal that is not met is no success' },
 ] as const
 
-// `npm run demo:goals | head`: a reader that goes away ends it, it is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-endWithParent()
-process.exitCode = await demo().catch((error: unknown) => {
-  if (!(error instanceof Refused)) throw error
-  for (const line of reasonLines(error.reason)) session.warn(line)
-  return error.exitCode
-})
+await runDemo(session, demo)
 
 async function demo(): Promise<number> {
   const dag = readFileSync(join(root, 'dags', 'churn-analysis.yaml'), 'utf8')

@@ -3,13 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Target } from '../clients/cli/api.ts'
 import { awaitResearch, startResearch } from '../clients/cli/ask-research.ts'
-import { endWithParent } from '../clients/cli/end-with-parent.ts'
-import { reasonLines } from '../clients/cli/reason-lines.ts'
-import { Refused } from '../clients/cli/refused.ts'
 import { sayAnswer } from '../clients/cli/say-answer.ts'
 import { openSession } from '../clients/cli/session.ts'
 import { withPlace } from '../clients/cli/with-place.ts'
 import { importAtlas, writeAtlas } from './atlas/import-atlas.ts'
+import { runDemo } from './run-demo.ts'
 
 /**
  * `npm run demo:research`: the countries of the world and their cities become a knowledge graph, which is asked five
@@ -32,14 +30,7 @@ const QUESTIONS = [
 /** Enough for a question without an answer to be searched for again, as often as it may be. */
 const BUDGET_TOKENS = 20_000
 
-// `npm run demo:research | head`: a reader that goes away ends it, it is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-endWithParent()
-process.exitCode = await demo().catch((error: unknown) => {
-  if (!(error instanceof Refused)) throw error
-  for (const line of reasonLines(error.reason)) session.warn(line)
-  return error.exitCode
-})
+await runDemo(session, demo)
 
 async function demo(): Promise<number> {
   const atlas = writeAtlas(folder)

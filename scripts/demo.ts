@@ -4,15 +4,14 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Target } from '../clients/cli/api.ts'
-import { endWithParent } from '../clients/cli/end-with-parent.ts'
 import { fetchEvents } from '../clients/cli/fetch-run.ts'
-import { reasonLines } from '../clients/cli/reason-lines.ts'
 import { Refused } from '../clients/cli/refused.ts'
 import { renderTimeline } from '../clients/cli/render-timeline.ts'
 import { openSession } from '../clients/cli/session.ts'
 import { startAndWatch } from '../clients/cli/start-run.ts'
 import { verdictLines } from '../clients/cli/verdict-lines.ts'
 import { withPlace } from '../clients/cli/with-place.ts'
+import { runDemo } from './run-demo.ts'
 
 /**
  * `npm run demo`: dags/dataset-brief.yaml on the countries of the world, from data to an approved Markdown brief.
@@ -27,12 +26,7 @@ const { wait, 'data-dir': folder } = parseArgs({
 }).values
 const session = openSession()
 
-endWithParent()
-process.exitCode = await demo().catch((error: unknown) => {
-  if (!(error instanceof Refused)) throw error
-  for (const line of reasonLines(error.reason)) session.warn(line)
-  return error.exitCode
-})
+await runDemo(session, demo)
 
 async function demo(): Promise<number> {
   const inputsDir = join(folder, 'inputs')

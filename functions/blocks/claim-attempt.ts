@@ -1,6 +1,7 @@
+import type { Append, Appended } from '../../shared/runs/append.ts'
 import type { LeasePool } from '../../shared/runs/leases.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { Append, Appended, RunKey } from '../../shared/runs/run-store.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
 import { claimAppend, isRecordedLater, openingOf } from './claim-append.ts'
 import type { OpenAttempt } from './open-attempt.ts'

@@ -1,4 +1,4 @@
-import type { Append } from '../../shared/runs/run-store.ts'
+import type { Append } from '../../shared/runs/append.ts'
 import type { BlockCall } from './block-call.ts'
 import { ownerOf } from './own-lane.ts'
 

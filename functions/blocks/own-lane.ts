@@ -1,6 +1,6 @@
+import type { Append } from '../../shared/runs/append.ts'
 import { type LaneOwner, laneKey } from '../../shared/runs/lane-key.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { Append } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
 
 /** Whose attempts a call is about: the block's, or one item's. */

@@ -1,9 +1,9 @@
 import { less, NOTHING } from '../../shared/runs/amounts.ts'
+import type { Append, Appended } from '../../shared/runs/append.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { amountOf } from '../../shared/runs/event-cost.ts'
 import { ordinal } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
-import type { Append, Appended } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
 /** The store takes 24 events and 8 KiB an append; a little room is left for ids and times. */

@@ -1,7 +1,7 @@
+import type { Append } from '../../shared/runs/append.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { amountOf } from '../../shared/runs/event-cost.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
-import type { Append } from '../../shared/runs/run-store.ts'
 import type { BlockCall } from './block-call.ts'
 import { capsOf } from './caps-of.ts'
 import { eventHead } from './own-lane.ts'

@@ -14,8 +14,8 @@ export interface LeftOut {
 }
 
 /**
- * The artifacts that count: written by an attempt that stands, in this run or in the one it goes on from, and there. Each is read whole, one after the other (64 MiB at most), and its bytes are hashed: what a record says is not
- * believed.
+ * The artifacts that count: written by an attempt that stands, in this run or in the one it goes on from, and there. Each
+ * is read whole, one after the other (64 MiB at most), and its bytes are hashed: what a record says is not believed.
  */
 export async function checkArtifacts(
   world: Pick<World, 'runs' | 'objects'>,

@@ -1,7 +1,7 @@
 import { less, plus } from '../../shared/runs/amounts.ts'
+import type { LaneStands } from '../../shared/runs/append.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
-import type { LaneStands } from '../../shared/runs/run-store.ts'
 import { superseded } from './recorded-stage.ts'
 import { type StageCall, stageLane } from './stage-call.ts'
 

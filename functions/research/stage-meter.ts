@@ -1,10 +1,11 @@
 import type { RecordedCall } from '../../shared/recording.ts'
 import { NOTHING, plus } from '../../shared/runs/amounts.ts'
+import type { LaneStands } from '../../shared/runs/append.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
-import type { LaneStands, RunKey } from '../../shared/runs/run-store.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { allEvents } from '../runs/all-events.ts'
 

@@ -1,7 +1,8 @@
 import { canonicalJson } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { Appended } from '../../shared/runs/append.ts'
 import type { ContextItem } from '../../shared/runs/run-items.ts'
-import type { Appended, RunKey } from '../../shared/runs/run-store.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 
 const MAX_BYTES = 204_800

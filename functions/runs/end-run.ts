@@ -1,10 +1,11 @@
 import type { FinalStatus } from '../../shared/goals/two-gates.ts'
 import { redactSecrets } from '../../shared/redact-secrets.ts'
+import type { Appended } from '../../shared/runs/append.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import type { Head, OutboxEntry, RunState } from '../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { notifyEntry } from '../approvals/notify-entry.ts'
 

@@ -1,9 +1,9 @@
 import { type ArnComponents, ArnFormat, type Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { RUN_INDEXES } from '../../shared/runs/table.ts'
-import type { Right } from './grants.ts'
 import { type AskedModel, modelStatements } from './model-access.ts'
 import type { Names } from './names.ts'
+import type { Right } from './right.ts'
 
 /**
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a

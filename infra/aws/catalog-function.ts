@@ -7,8 +7,9 @@ import { Construct } from 'constructs'
 import type { FunctionLine } from '../../shared/catalog.ts'
 import { type Chosen, statementsOf } from './access.ts'
 import { sizeOf } from './function-size.ts'
-import { type Right, rightsOf } from './grants.ts'
+import { rightsOf } from './grants.ts'
 import type { Names } from './names.ts'
+import type { Right } from './right.ts'
 
 export interface CatalogFunctionProps {
   readonly line: FunctionLine

@@ -1,8 +1,9 @@
 import type { Stack } from 'aws-cdk-lib'
 import { FUNCTIONS, type FunctionLine } from '../../shared/catalog.ts'
 import { functionArn } from './access.ts'
-import { type Right, rightsOf } from './grants.ts'
+import { rightsOf } from './grants.ts'
 import type { Names } from './names.ts'
+import type { Right } from './right.ts'
 
 /** What only the stack of the machines knows; who starts runs is told. */
 export interface MachineFacts {

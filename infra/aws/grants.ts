@@ -1,45 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-
-/**
- * What a function may do: rights are named after a port and what is done with it; access.ts says which IAM actions on
- * which resources each is. A test holds this table equal to what the handlers' code calls, method by method.
- */
-export type Right =
-  | 'runs.read'
-  | 'runs.list'
-  | 'runs.inbox'
-  | 'runs.due'
-  | 'runs.write'
-  | 'runs.dequeue'
-  | 'runs.note'
-  | 'runs.count'
-  | 'objects.get'
-  | 'objects.put'
-  | 'graph.read'
-  | 'graph.list'
-  | 'graph.write'
-  | 'search.read'
-  | 'index.publish'
-  | 'machine.answer'
-  | 'machine.ensure'
-  | 'machine.deployed'
-  | 'machine.named'
-  | 'machine.start'
-  | 'machine.describe'
-  | 'machine.stop'
-  | 'outbox.nudge'
-  | 'outbox.start'
-  | 'outbox.slack'
-  | 'outbox.graph'
-  | 'slack.verify'
-  | 'slack.call'
-  | 'secrets.read'
-  | 'models.ask'
-  | 'research.secrets'
-  | 'research.models'
-  | 'embeddings.secrets'
-  | 'http.request'
-  | 'shell.run'
+import type { Right } from './right.ts'
 
 /** The rights of a function; Fault Bug no_grants when it uses a port that needs some and has no line here. */
 export function rightsOf({

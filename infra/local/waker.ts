@@ -1,5 +1,6 @@
+import type { Append } from '../../shared/runs/append.ts'
 import type { LeasePool } from '../../shared/runs/leases.ts'
-import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import type { Clock, Waker } from '../../shared/world.ts'
 
 /**

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { FINAL_STATUSES } from '../goals/two-gates.ts'
 import { RUN_STATES } from '../runs/head.ts'
 import { SHOWN_STATES } from '../runs/shown-state.ts'
+import { MADE_RUN } from './made-run.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { RUN_VALUES } from './run-values.ts'
 
@@ -101,11 +102,7 @@ export const GOAL_ROUTES = {
     body: PivotRunBodySchema,
     status: 201,
     answer: z.strictObject({
-      run_id: text,
-      dag_name: text,
-      dag_hash: text,
-      blocks: z.int(),
-      edges: z.int(),
+      ...MADE_RUN,
       pivots: text.describe('The run whose goal it tries again'),
       queued: z.literal(true).optional().describe('It waits for a place among the active runs'),
       links: z.record(text, text),

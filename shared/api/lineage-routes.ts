@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { StoredValueSchema } from '../runs/event.ts'
+import { MADE_RUN } from './made-run.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, RUN_VALUES } from './run-values.ts'
 
@@ -55,11 +56,7 @@ export const LINEAGE_ROUTES = {
     body: RetryRunBodySchema,
     status: 201,
     answer: z.strictObject({
-      run_id: text,
-      dag_name: text,
-      dag_hash: text,
-      blocks: z.int(),
-      edges: z.int(),
+      ...MADE_RUN,
       retry_of: text,
       reused_expected: z.array(text).describe('Blocks whose results it will most likely take over'),
       links: z.record(text, text),

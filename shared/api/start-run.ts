@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
+import { MADE_RUN } from './made-run.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, RUN_VALUES } from './run-values.ts'
 
@@ -35,11 +36,7 @@ export const START_RUN = {
   body: StartRunBodySchema,
   status: 201,
   answer: z.strictObject({
-    run_id: z.string(),
-    dag_name: z.string(),
-    dag_hash: z.string(),
-    blocks: z.int(),
-    edges: z.int(),
+    ...MADE_RUN,
     queued: z.literal(true).optional().describe('It waits for a place among the active runs'),
     links: z.record(z.string(), z.string()),
   }),

@@ -60,6 +60,7 @@ function pending({
 }: GoalParts): Omit<GoalAnswer, 'run_id' | 'state' | 'contract_hash' | 'contract_from' | 'attempts'> {
   const criteria = contract?.acceptance_criteria ?? []
   const noted = attempts.find((one) => one.run_id === run_id)
+  const message = end === undefined ? 'it is not judged yet' : 'the run ended before it was judged'
   return {
     goal_text: contract?.goal_text ?? null,
     criteriaCount: criteria.length,
@@ -70,7 +71,7 @@ function pending({
       const { id, kind } = criterion
       const known = criterionKind(kind)
       const target = known?.target(known.schema.parse(criterion)) ?? null
-      return { id, kind, status: 'PENDING', actual: null, target, message: 'it is not judged yet', source: null }
+      return { id, kind, status: 'PENDING', actual: null, target, message, source: null }
     }),
     ...{ trust: null, quality: null, row: null, pivot: null, warnings: [] },
     final_status: endOf(end)?.final_status ?? null,

@@ -1,5 +1,5 @@
+import type { Append } from './append.ts'
 import type { HeadApproval } from './head.ts'
-import type { Append } from './run-store.ts'
 
 /** Whether an approval is as the writer of an append says that it was. */
 export function isAsItWas(now: HeadApproval | undefined, was: NonNullable<Append['approval']>['was']): boolean {

@@ -1,6 +1,6 @@
 import { Fault } from '../errors.ts'
+import type { Append } from './append.ts'
 import { laneKey, laneOwner } from './lane-key.ts'
-import type { Append } from './run-store.ts'
 
 /**
  * A lane that could go back would give two events one id; running is one set, so one append moves it one way; an item's

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Append } from '../../shared/runs/append.ts'
 import type { HeadModule } from '../../shared/runs/head.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
-import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, step, time } from './run-store-fixture.ts'
 import { cachedResult } from './run-store-model.ts'
 

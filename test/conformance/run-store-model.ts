@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Append, Appended, LaneGuard } from '../../shared/runs/append.ts'
 import { byLane } from '../../shared/runs/by-lane.ts'
 import { earlier } from '../../shared/runs/check-at.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
@@ -9,7 +10,7 @@ import { type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane-key.t
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { Caps } from '../../shared/runs/run-caps.ts'
 import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
-import type { Append, Appended, LaneGuard, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
 import type { OpenedRunStore } from './run-store-suite.ts'
 

@@ -1,27 +1,11 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runDemo } from './run-demo.ts'
 
-const DEMO = resolve(import.meta.dirname, '../../scripts/demo-goals.ts')
-
-let folder = ''
 let out = ''
 let code: number | null = null
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-demo-goals-'))
-  // From a working folder without any sluice.yaml, and without the data set: the document brings it.
-  const child = spawn(process.execPath, [DEMO, '--data-dir', join(folder, 'data')], { cwd: folder, stdio: 'pipe' })
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      out += text
-    })
-  }
-  code = (await once(child, 'close'))[0]
+  ;({ out, code } = await runDemo('demo-goals.ts'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** What is printed for one target. */
 const printedFor = (target: number) => out.split(`\ntarget = ${target}. `)[1]?.split('\ntarget = ')[0] ?? ''

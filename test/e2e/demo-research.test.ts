@@ -1,27 +1,11 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runDemo } from './run-demo.ts'
 
-const DEMO = resolve(import.meta.dirname, '../../scripts/demo-research.ts')
-
-let folder = ''
 let out = ''
 let code: number | null = null
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-demo-research-'))
-  // From a working folder without any sluice.yaml.
-  const child = spawn(process.execPath, [DEMO, '--data-dir', join(folder, 'data')], { cwd: folder, stdio: 'pipe' })
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      out += text
-    })
-  }
-  code = (await once(child, 'close'))[0]
+  ;({ out, code } = await runDemo('demo-research.ts'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** What is printed for one question, without its trace. */
 function answerTo(kind: string): string {

@@ -1,7 +1,7 @@
+import type { Append } from '../../../shared/runs/append.ts'
 import { endedLanes } from '../../../shared/runs/ended-lanes.ts'
 import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Caps } from '../../../shared/runs/run-caps.ts'
-import type { Append } from '../../../shared/runs/run-store.ts'
 import { as } from './attribute-values.ts'
 import { ledgerChange } from './budget.ts'
 import { itemsPath, lanePath } from './lane-path.ts'

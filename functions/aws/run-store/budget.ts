@@ -1,6 +1,7 @@
+import type { Append } from '../../../shared/runs/append.ts'
 import type { Amount, RunBudget } from '../../../shared/runs/run-budget.ts'
 import type { Caps } from '../../../shared/runs/run-caps.ts'
-import type { Append, NewRun } from '../../../shared/runs/run-store.ts'
+import type { NewRun } from '../../../shared/runs/run-store.ts'
 import { as, type Item } from './attribute-values.ts'
 import { shareGuards, shareName } from './share.ts'
 import type { Terms } from './terms.ts'

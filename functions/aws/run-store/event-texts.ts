@@ -1,6 +1,6 @@
 import { Fault } from '../../../shared/errors.ts'
+import type { Append } from '../../../shared/runs/append.ts'
 import type { NewEvent, RunEvent } from '../../../shared/runs/event.ts'
-import type { Append } from '../../../shared/runs/run-store.ts'
 
 const MAX_EVENTS = 24
 const MAX_BYTES = 8_192

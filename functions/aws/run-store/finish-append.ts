@@ -1,5 +1,6 @@
 import { Fault } from '../../../shared/errors.ts'
-import type { Append, Appended, RunKey } from '../../../shared/runs/run-store.ts'
+import type { Append, Appended } from '../../../shared/runs/append.ts'
+import type { RunKey } from '../../../shared/runs/run-store.ts'
 import { closeInbox } from './approvals.ts'
 import type { StoredHead } from './head-item.ts'
 import { writeProjection } from './projections.ts'

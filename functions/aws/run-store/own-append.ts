@@ -1,4 +1,4 @@
-import type { Append } from '../../../shared/runs/run-store.ts'
+import type { Append } from '../../../shared/runs/append.ts'
 import { RUN_TABLE } from '../../../shared/runs/table.ts'
 import { as, from, type Item } from './attribute-values.ts'
 import { findStep } from './event-texts.ts'

@@ -1,6 +1,6 @@
+import type { Append, Appended, LaneGuard } from '../../../shared/runs/append.ts'
 import { isAsItWas } from '../../../shared/runs/is-as-it-was.ts'
 import { fitsBudget } from '../../../shared/runs/run-budget.ts'
-import type { Append, Appended, LaneGuard } from '../../../shared/runs/run-store.ts'
 import type { StoredHead } from './head-item.ts'
 
 type Because = Extract<Appended, { readonly ok: false }>['because']

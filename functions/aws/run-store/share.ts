@@ -1,5 +1,5 @@
+import type { Append } from '../../../shared/runs/append.ts'
 import type { Amount } from '../../../shared/runs/run-budget.ts'
-import type { Append } from '../../../shared/runs/run-store.ts'
 import { as, type Item } from './attribute-values.ts'
 import type { Terms } from './terms.ts'
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Append } from '../../../shared/runs/append.ts'
 import type { RunBudget } from '../../../shared/runs/run-budget.ts'
-import type { Append } from '../../../shared/runs/run-store.ts'
 import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger-row.ts'
 import { query } from './query.ts'
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Append } from '../../../shared/runs/append.ts'
 import type { Amount } from '../../../shared/runs/run-budget.ts'
-import type { Append } from '../../../shared/runs/run-store.ts'
 import { query } from './query.ts'
 
 const NOTHING: Amount = { tokens: 0, usd_micros: 0 }

@@ -1,17 +1,14 @@
 import { afterEach, expect, test } from 'vitest'
-import { systemClock } from '../../../infra/local/clock.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { runIdOfKey } from '../../../shared/runs/ids.ts'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { createHastyClock } from '../hasty-clock.ts'
 import { type ApprovalPlace, deploy, openApprovalPlace } from './approval-place.ts'
 
 let open: ApprovalPlace | undefined
-let ahead = 0
-let minutes: NodeJS.Timeout | undefined
-/** A minute a second: what the outbox still owes is looked at once a minute. */
-const clock = { now: () => Date.now() + ahead, delay: systemClock.delay }
+const time = createHastyClock()
 afterEach(async () => {
-  clearInterval(minutes)
+  time.rest()
   await open?.close()
   open = undefined
 })
@@ -27,7 +24,7 @@ interface Plan {
 const CALLS = 40
 
 test('whichever call of the store fails, a rejection makes one run in place of the other', async () => {
-  open = await openApprovalPlace({}, { clock })
+  open = await openApprovalPlace({}, { clock: time.clock })
   const place = open
   const plans: Plan[] = []
   failAsPlanned(place.place.world.runs, plans)
@@ -47,9 +44,7 @@ test('whichever call of the store fails, a rejection makes one run in place of t
       return { id, next, n, when, plan }
     }),
   )
-  minutes = setInterval(() => {
-    ahead += 60_000
-  }, 1_000)
+  time.hurry()
   for (const { id, next, n, when } of runs) {
     const end = (await place.ended(id)).at(-1)
     expect([n, when, end?.type, end?.type === 'run:iterated' && end.data.next_run]).toEqual([

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SCENARIOS, SUPPORTED } from '../../unit/goals/scenario-contracts.ts'
 import type { TestPlace } from '../test-place.ts'
 import { judge, openGoalPlace } from './goal-place.ts'
 
@@ -24,37 +25,20 @@ blocks:
     inputs: { score: number, report: { from: research.report } }
     outputs: { trust_score: number }
 `
-const SUPPORTED = '[STAT:ci] 95% CI [0.70, 0.80]\n[STAT:effect_size] d = 0.6\n'
 const run = (contract: string, said: string, score: number) =>
   judge(open, `${DAG}${contract}` as unknown as object, { inputs: { said, score } })
 const messagesOf = ({ evaluation }: Awaited<ReturnType<typeof run>>) =>
   evaluation?.completion.warnings.map(({ message }) => message)
 
 test('1: the accuracy asked for is reached: SUCCESS', async () => {
-  const contract = `goal_contract:
-  goal_text: "Build model with >= 80% accuracy"
-  acceptance_criteria:
-    - id: AC1
-      kind: metric_threshold
-      metric: cv_accuracy_mean
-      op: ">="
-      target: 0.80
-`
+  const contract = SCENARIOS.reached
   const judged = await run(contract, '[METRIC:cv_accuracy_mean] 0.85', 90)
   expect(judged.end).toMatchObject({ type: 'run:completed', data: { final_status: 'SUCCESS', row: 'PASS x MET' } })
   expect(messagesOf(judged)).toEqual([])
 })
 
 test('2: perfect evidence for 75 % where 90 % was asked for: PARTIAL, downgraded from SUCCESS', async () => {
-  const contract = `goal_contract:
-  goal_text: "Build model with >= 90% accuracy"
-  acceptance_criteria:
-    - id: AC1
-      kind: metric_threshold
-      metric: cv_accuracy_mean
-      op: ">="
-      target: 0.90
-`
+  const contract = SCENARIOS.missed
   const said = `[METRIC:cv_accuracy_mean] 0.75\n${SUPPORTED}[FINDING] The model is better than chance`
   const judged = await run(contract, said, 85)
   expect(judged.end).toMatchObject({ type: 'run:partial', data: { final_status: 'PARTIAL', row: 'PASS x NOT_MET' } })
@@ -70,21 +54,7 @@ test('3: research from before there were contracts: the goal gate is skipped, SU
 })
 
 test('4: one verified finding where two were asked for: PARTIAL with 2/3', async () => {
-  const contract = `goal_contract:
-  goal_text: "Analyze customer churn with statistical evidence"
-  acceptance_criteria:
-    - id: AC1
-      kind: metric_threshold
-      metric: cv_accuracy_mean
-      op: ">="
-      target: 0.75
-    - id: AC2
-      kind: marker_required
-      marker: "METRIC:baseline_accuracy"
-    - id: AC3
-      kind: finding_count
-      minCount: 2
-`
+  const contract = SCENARIOS.analysis
   const said = `[METRIC:cv_accuracy_mean] 0.78\n[METRIC:baseline_accuracy] 0.61\n${SUPPORTED}[FINDING] Tenure matters`
   const judged = await run(contract, said, 85)
   expect(judged.end).toMatchObject({ type: 'run:partial', data: { final_status: 'PARTIAL' } })

@@ -1,28 +1,23 @@
 import { afterEach, expect, test } from 'vitest'
-import { systemClock } from '../../../infra/local/clock.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
 import { runIdOfKey } from '../../../shared/runs/ids.ts'
 import { judge, QUIET } from '../goals/goal-place.ts'
+import { createHastyClock } from '../hasty-clock.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 import { endOf, keyOf, LOW, missingDag, nextOf, problemsOf } from './pivot-place.ts'
 
 let open: TestPlace | undefined
-let ahead = 0
-let minutes: NodeJS.Timeout | undefined
-/** A minute a second: what the outbox still owes is looked at once a minute. */
-const clock = { now: () => Date.now() + ahead, delay: systemClock.delay }
+const time = createHastyClock()
 afterEach(async () => {
-  clearInterval(minutes)
+  time.rest()
   await open?.close()
   open = undefined
 })
 
 async function openPlace(): Promise<TestPlace> {
-  open = await openTestPlace({ ...QUIET, clock })
-  minutes = setInterval(() => {
-    ahead += 60_000
-  }, 1_000)
+  open = await openTestPlace({ ...QUIET, clock: time.clock })
+  time.hurry()
   return open
 }
 

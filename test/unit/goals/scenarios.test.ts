@@ -1,33 +1,17 @@
 import { expect, test } from 'vitest'
 import { evaluated } from './evaluated.ts'
+import { SCENARIOS, SUPPORTED } from './scenario-contracts.ts'
 
 /** The four scenarios of the plan the two gates come from, in its own YAML, which has no `version`. */
-const SUPPORTED = '[STAT:ci] 95% CI [0.70, 0.80]\n[STAT:effect_size] d = 0.6\n'
 
 test('1: the accuracy asked for is reached: SUCCESS', () => {
-  const contract = `goal_contract:
-  goal_text: "Build model with >= 80% accuracy"
-  acceptance_criteria:
-    - id: AC1
-      kind: metric_threshold
-      metric: cv_accuracy_mean
-      op: ">="
-      target: 0.80
-`
+  const contract = SCENARIOS.reached
   const { completion } = evaluated({ contract, output: '[METRIC:cv_accuracy_mean] 0.85', trust: 90 })
   expect(completion).toMatchObject({ final_status: 'SUCCESS', row: 'PASS x MET', action: 'accept', warnings: [] })
 })
 
 test('2: perfect evidence for 75 % where 90 % was asked for: PARTIAL, downgraded from SUCCESS', () => {
-  const contract = `goal_contract:
-  goal_text: "Build model with >= 90% accuracy"
-  acceptance_criteria:
-    - id: AC1
-      kind: metric_threshold
-      metric: cv_accuracy_mean
-      op: ">="
-      target: 0.90
-`
+  const contract = SCENARIOS.missed
   const output = `[METRIC:cv_accuracy_mean] 0.75\n${SUPPORTED}[FINDING] The model is better than chance`
   const { completion } = evaluated({ contract, output, trust: 85, claimed_status: 'SUCCESS' })
   expect(completion).toMatchObject({
@@ -57,21 +41,7 @@ test('3: research from before there were contracts: the goal gate is skipped, SU
 })
 
 test('4: one verified finding where two were asked for: PARTIAL with 2/3', () => {
-  const contract = `goal_contract:
-  goal_text: "Analyze customer churn with statistical evidence"
-  acceptance_criteria:
-    - id: AC1
-      kind: metric_threshold
-      metric: cv_accuracy_mean
-      op: ">="
-      target: 0.75
-    - id: AC2
-      kind: marker_required
-      marker: "METRIC:baseline_accuracy"
-    - id: AC3
-      kind: finding_count
-      minCount: 2
-`
+  const contract = SCENARIOS.analysis
   const output = `[METRIC:cv_accuracy_mean] 0.78\n[METRIC:baseline_accuracy] 0.61\n${SUPPORTED}[FINDING] Tenure matters`
   const { completion } = evaluated({ contract, output, trust: 85 })
   expect(completion.final_status).toBe('PARTIAL')
