@@ -21,6 +21,14 @@ export default defineConfig({
     reporters: ['default', countReporter()],
     // Files wait for processes, disks and clocks a quarter of their time and more: one more than there are cores.
     maxWorkers: availableParallelism() + 1,
+    // Of what runs in the test's own process: a place that was spawned counts nothing (docs/reports).
+    coverage: {
+      provider: 'v8',
+      include: ['shared/**/*.ts', 'functions/**/*.ts', 'infra/local/**/*.ts', 'clients/cli/**/*.ts'],
+      reporter: ['json-summary', 'text-summary'],
+      reportsDirectory: 'coverage',
+      reportOnFailure: true,
+    },
     projects: [
       // Pure code in one process: a file more costs no start of its own.
       { test: { ...project('unit', 20_000).test, pool: 'threads', isolate: false } },
@@ -28,14 +36,18 @@ export default defineConfig({
       { test: { ...project('integration', 60_000).test, globalSetup: SHARED } },
       project('e2e', 180_000),
       project('faults', 300_000),
-      // One file after another: each fills the machine with sandboxes, whose time limits are real.
+      // Two files at once: each waits for real seconds half of its time, and both fill the machine with sandboxes, whose
+      // time limits are real.
       {
         test: {
           ...project('aws', 110_000).test,
           globalSetup: [SHARED, 'test/aws/synthesize-once.ts'],
-          fileParallelism: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
+      // What the files of project `aws` traced, when the last of them is over.
+      { test: { ...project('aws-rights', 20_000).test, sequence: { groupOrder: 2 } } },
     ],
   },
 })

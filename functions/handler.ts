@@ -2,6 +2,7 @@ import middy from '@middy/core'
 import type * as z from 'zod'
 import { Fault, MachineSignal } from '../shared/errors.ts'
 import type { World } from '../shared/world.ts'
+import { noteInvocation } from './note-invocation.ts'
 
 /** What a host hands to a handler besides the event. On AWS the generated entry supplies `world`. */
 export interface HostContext {
@@ -24,7 +25,8 @@ interface FunctionSpec<Event, Answer> {
  */
 export function functionHandler<Event, Answer>(spec: FunctionSpec<Event, Answer>): Handler {
   const base = middy()
-    .before((request: { event: unknown }) => {
+    .before((request: { event: unknown; context: unknown }) => {
+      noteInvocation((request.context as HostContext).world, request.event)
       const parsed = spec.input.safeParse(request.event)
       if (!parsed.success) throw startThroughTheApi(spec.name, parsed.error.issues[0]?.message)
       request.event = parsed.data

@@ -2,11 +2,12 @@ import middy from '@middy/core'
 import type * as z from 'zod'
 import { problemHeaders, problemOf } from '../shared/api/problem.ts'
 import type { RouteSchema } from '../shared/api/route-schema.ts'
-import { Fault } from '../shared/errors.ts'
+import { requireCaller } from '../shared/auth/require-caller.ts'
 import type { Principal } from '../shared/principal.ts'
 import type { World } from '../shared/world.ts'
 import type { Handler, HostContext } from './handler.ts'
 import { type HttpEvent, type ParsedRequest, parseRequest } from './http-request.ts'
+import { noteInvocation } from './note-invocation.ts'
 
 /** What a host hands to a route besides the request; without a principal the answer is 401. */
 interface HttpContext extends HostContext {
@@ -53,7 +54,8 @@ export function httpHandler<S extends RouteSchema>(route: Route<S>): Handler {
   const base = middy()
     .before(async (request: { event: unknown; context: unknown }) => {
       const context = request.context as HttpContext
-      const call = callOf(request.event as HttpEvent, context, route.schema)
+      noteInvocation(context.world, request.event)
+      const call = callOf(request.event as HttpEvent, context, route)
       await route.guard?.(call, context.world)
       request.event = call
     })
@@ -85,13 +87,14 @@ const HEADERS = {
 
 const NEVER = new AbortController().signal
 
-function callOf(event: HttpEvent, context: HttpContext, schema: RouteSchema): Call<RouteSchema> {
-  if (context.principal === undefined) {
-    const message = 'Cannot tell who calls: send credentials this deployment accepts.'
-    throw new Fault('Rejected', 'unauthenticated', message, { status: 401 })
-  }
+function callOf(
+  event: HttpEvent,
+  context: HttpContext,
+  { name, schema }: Pick<Route<RouteSchema>, 'name' | 'schema'>,
+): Call<RouteSchema> {
+  const principal = requireCaller(context.principal, name)
   const parsed = parseRequest(event, schema, context.world.settings.safety.max_body_bytes)
-  return { ...parsed, principal: context.principal, signal: context.signal ?? NEVER } as Call<RouteSchema>
+  return { ...parsed, principal, signal: context.signal ?? NEVER } as Call<RouteSchema>
 }
 
 /** The event is the raw request before parsing and the call after it; both know the path. */

@@ -48,7 +48,7 @@ export function parseRequest(event: HttpEvent, schema: RouteSchema, maxBytes: nu
   }
 }
 
-const VIA = new Set(['cli', 'cli --yes'])
+const VIA = new Set(['cli', 'cli --yes', 'mcp'])
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -15,12 +15,18 @@ import { runDemo } from './run-demo.ts'
 
 /**
  * `npm run demo`: dags/dataset-brief.yaml on the countries of the world, from data to an approved Markdown brief.
- * It approves by itself (recorded as via `--yes`); with `--wait` a person decides from another terminal.
+ * It approves by itself (recorded as via `--yes`); with `--wait` a person decides from another terminal
+ * (`--port`: where the place listens then).
  */
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const { wait, 'data-dir': folder } = parseArgs({
+const {
+  wait,
+  port,
+  'data-dir': folder,
+} = parseArgs({
   options: {
     wait: { type: 'boolean', default: false },
+    port: { type: 'string', default: '4040' },
     'data-dir': { type: 'string', default: join(root, '.sluice', 'demo') },
   },
 }).values
@@ -35,7 +41,7 @@ async function demo(): Promise<number> {
   const options = { dataDir: folder, inputsDir }
   if (!wait) return await withPlace({ ...options, port: 0 }, runBrief)
   // A person's commands look for the default port; where that is taken the printed ones name another.
-  return await withPlace({ ...options, port: 4040 }, runBrief).catch((error: unknown) => {
+  return await withPlace({ ...options, port: Number(port) }, runBrief).catch((error: unknown) => {
     if (!(error instanceof Refused) || error.reason.code !== 'port_taken') throw error
     return withPlace({ ...options, port: 0 }, runBrief)
   })
@@ -73,6 +79,7 @@ function howToDecide(runId: string, { url }: Target): string {
 The brief waits for a person. In another terminal, see what is asked and decide:
   ${sluice} run approve ${runId}${server}
   ${sluice} run reject ${runId}${server} --feedback "why"
+or in a browser: ${url}/#/runs/${runId}
 Nothing is lost if this process ends, even by kill -9. To go on then, and decide as above:
   ${sluice} start --data-dir ${relative(process.cwd(), folder)}
 `

@@ -1,12 +1,14 @@
 // `node scripts/install-if-needed.mjs [command ..]`: makes one command enough on a bare clone. It installs packages
-// when they are missing or older than the lockfile, then runs the command with node_modules/.bin first on PATH, where
-// the install put Node 24. Not a `pre` script: npm skips those under ignore-scripts. It runs on the Node a stranger
-// has (>= 20), before any package is there: plain JavaScript, Node's own modules only.
+// when they are missing or older than the lockfile, and builds the console likewise, then runs the command with
+// node_modules/.bin first on PATH, where the install put Node 24. Not a `pre` script: npm skips those under
+// ignore-scripts. It runs on the Node a stranger has (>= 20), before any package is there: plain JavaScript, Node's own
+// modules only.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildConsole, reasonToBuild } from './build-console.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const lockfile = join(root, 'package-lock.json')
@@ -15,6 +17,8 @@ const installed = join(root, 'node_modules', '.package-lock.json')
 
 const why = reasonToInstall()
 if (why !== undefined) install(why)
+const whyBuild = reasonToBuild(root)
+if (whyBuild !== undefined) build(whyBuild)
 const [command, ...rest] = process.argv.slice(2)
 if (command !== undefined) run(command, rest)
 
@@ -42,6 +46,16 @@ function install(reason) {
   if (done.status !== 0) fail('npm ci failed (its message is above). Nothing was started.', done.status ?? 1)
   notOlderThanLockfile()
   say(`Installed in ${((Date.now() - started) / 1000).toFixed(1)} s.`)
+}
+
+/** Without its console the rest works: the page then says what to do. */
+function build(reason) {
+  const started = Date.now()
+  const done = buildConsole(root)
+  const seconds = `${((Date.now() - started) / 1000).toFixed(1)} s`
+  if (done) say(`Built the console in ${seconds} (${reason}).`)
+  else
+    say('The console could not be built (the message is above); everything else goes on. `npm run build` tries again.')
 }
 
 /** Inside a lifecycle npm names its own program; by hand it is looked up on PATH. */

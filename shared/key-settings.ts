@@ -31,3 +31,9 @@ export const httpUrl = z
     'a URL without user and password: write key: {env: NAME}',
   )
   .refine((address) => !address.includes('#'), 'a URL without #')
+
+/** What is sent there leaves the machine encrypted, unless it stays on it. */
+export const encryptedUrl = httpUrl.refine(
+  (url) => /^(https:|http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/|$|\?))/.test(url),
+  'https, or http on 127.0.0.1, localhost or [::1]',
+)

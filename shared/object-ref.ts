@@ -1,4 +1,5 @@
 import { Fault } from './errors.ts'
+import { objectFault } from './object-fault.ts'
 
 const TENANT = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
 const TENANT_NAME = new RegExp(`^${TENANT}$`)
@@ -22,19 +23,15 @@ export function objectKey(tenant: string, hash: string, folder: ObjectFolder = '
  * another tenant, in the same words as for one that is not there: it must not tell whether that object exists.
  */
 export function hashOfRef(tenant: string, ref: string): string {
-  const [, owner, hash] = REF.exec(ref) ?? []
-  if (owner === tenant && hash !== undefined) return hash
-  if (owner !== undefined) throw objectFault('missing', ref)
-  const message = `Cannot read object ${JSON.stringify(ref.slice(0, 120))}: a ref is objstore://<tenant>/<64 hex digits of sha256>.`
-  throw new Fault('InvalidInput', 'bad_object_ref', message)
+  const hash = ownHash(tenant, ref)
+  if (hash === undefined) throw objectFault('missing', ref)
+  return hash
 }
 
-/** What an object store answers when there is none of that ref, or not the bytes that were stored. */
-export function objectFault(seen: 'missing' | 'corrupt', ref: string): Fault {
-  if (seen === 'missing') {
-    const message = `Cannot read object ${ref}: there is none of that name. It may have expired, or the ref is mistyped.`
-    return new Fault('NotFound', 'object_missing', message, { facts: { ref } })
-  }
-  const message = `Cannot read object ${ref}: its content does not have that sha256, so it was damaged after it was stored. Store the content again.`
-  return new Fault('Bug', 'object_corrupt', message, { facts: { ref } })
+/** As hashOfRef(), but undefined for a ref of another tenant. */
+export function ownHash(tenant: string, ref: string): string | undefined {
+  const [, owner, hash] = REF.exec(ref) ?? []
+  if (owner !== undefined) return owner === tenant ? hash : undefined
+  const message = `Cannot read object ${JSON.stringify(ref.slice(0, 120))}: a ref is objstore://<tenant>/<64 hex digits of sha256>.`
+  throw new Fault('InvalidInput', 'bad_object_ref', message)
 }

@@ -5,6 +5,7 @@ import { readYaml } from './dag/yaml.ts'
 import { Fault, type Issue } from './errors.ts'
 import { FileSettingsSchema, type Settings, SettingsSchema } from './settings.ts'
 import { taskGateIssues } from './tasks/task-gate-issues.ts'
+import { tenantIssues } from './tenant-issues.ts'
 
 /**
  * The settings a `sluice.yaml` holds, with the defaults filled in; a blank text is all defaults. Fault InvalidInput
@@ -15,8 +16,8 @@ export function parseSettings(text: string, file: string): Settings {
   const source = readSource(text, file)
   const parsed = FileSettingsSchema.safeParse(source.value)
   const shape = parsed.success ? [] : issuesOf(parsed.error, FileSettingsSchema, source.value)
-  const gates = parsed.success ? taskGateIssues(parsed.data) : []
-  const issues = [...shape, ...agentIssues(source.value), ...gates]
+  const whole = parsed.success ? [...taskGateIssues(parsed.data), ...tenantIssues(parsed.data)] : []
+  const issues = [...shape, ...agentIssues(source.value), ...whole]
   if (parsed.success && issues.length === 0) return parsed.data
   throw badSettings(
     file,
@@ -54,7 +55,9 @@ function placed(issue: Issue, source: Source, text: string, file: string): Issue
 /** A key that was pasted where its name belongs, or into a URL, must not be told again. */
 function mayShow(path: string): boolean {
   if (/(key|token|secret|password)[^.]*$/i.test(path)) return false
-  if (path.startsWith('slack.')) return /^slack\.(team_id|app_id|channel|users)\b/.test(path)
+  if (path.startsWith('webhooks.')) return /\.(name|tenant|events|dags|timeout_ms|give_up_sec)\b/.test(path)
+  if (path.startsWith('telemetry')) return path === 'telemetry.otlp.capture_content'
+  if (path.startsWith('slack.')) return /^slack\.(team_id|app_id|channel|tenant|users)\b/.test(path)
   return (
     !path.startsWith('providers.') ||
     /^providers\.[^.]+\.(type|timeout_ms|idle_ms|max_concurrency|breaker|models|region)\b/.test(path)

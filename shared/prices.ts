@@ -44,7 +44,10 @@ const OWN_MACHINE: Price = { usd_per_million_in: 0, usd_per_million_out: 0, as_o
 
 type Row = readonly [usdPerMillionIn: number, usdPerMillionOut: number, asOf: string]
 
-/** Host -> model -> price of the standard tier, as public price comparisons of March and April 2026 give it. */
+/**
+ * Host -> model -> price of the standard tier, as public price comparisons of March and April 2026 give it; of embeddings,
+ * which write nothing, as OpenAI's page of each model does (developers.openai.com/api/docs/models).
+ */
 const PRICES: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   'api.openai.com': {
     'gpt-4o': [2.5, 10, '2026-04-01'],
@@ -57,6 +60,9 @@ const PRICES: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'gpt-5-nano': [0.05, 0.4, '2026-04-01'],
     o3: [2, 8, '2026-04-01'],
     'o4-mini': [1.1, 4.4, '2026-04-01'],
+    'text-embedding-3-small': [0.02, 0, '2026-05-01'],
+    'text-embedding-3-large': [0.13, 0, '2026-05-01'],
+    'text-embedding-ada-002': [0.1, 0, '2026-05-01'],
   },
 }
 

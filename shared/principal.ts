@@ -6,7 +6,7 @@ export interface Principal {
   readonly scopes: readonly string[]
 }
 
-/** The one tenant of a place (decisions, "Ids, hashes, names"). */
+/** The tenant every place has: whose callers are whom no credential puts elsewhere (docs/tokens.md, "Tenants"). */
 export const MAIN_TENANT = 'main'
 
 /** How a principal is written in events and approver lists: `user:ana`. */

@@ -33,6 +33,8 @@ export interface DispatchAnswer {
   /** The model that answered, as the provider names it. */
   readonly model: string
   readonly finish_reason: string
+  /** The answer's own, where the provider gives it one. */
+  readonly id?: string
   /** One sentence for the event log when the answer did not come from the model asked for. */
   readonly note?: string
 }

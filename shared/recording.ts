@@ -16,7 +16,7 @@ const AnswerSchema = z.strictObject({
 })
 
 /** One call of a provider: what was asked, by its hashes, and the answer as it came. */
-const RecordedCallSchema = z.strictObject({
+export const RecordedCallSchema = z.strictObject({
   /** Which call of its run: `<lane>/<epoch>/<attempt>/<repair>`, or a judge's own key. */
   at: text,
   provider: text,
@@ -28,9 +28,6 @@ const RecordedCallSchema = z.strictObject({
   answer: AnswerSchema,
 })
 export type RecordedCall = z.infer<typeof RecordedCallSchema>
-
-/** What a block's attempt, or a gate's judge, was answered: the object that `raw_ref` of an event names. */
-export const RawAnswersSchema = z.strictObject({ v: z.literal(1), calls: z.array(RecordedCallSchema).min(1) })
 
 /** The calls of an ended run, in the order of its events: what provider `replay` answers from. */
 export const RecordingSchema = z.strictObject({

@@ -14,6 +14,7 @@ const SHAPES: readonly RegExp[] = [
   /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi,
   /\b(AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b/g,
   /\bslu_\w+/g,
+  /\bwhsec_[\w+/=-]{16,}/g,
   /\bxox[a-z]-[\w-]+/g,
   /\bxapp-[\w-]+/g,
   /\bsk-[\w-]{16,}/g,

@@ -1,10 +1,14 @@
 import * as z from 'zod'
 import { ApprovalSettingsSchema } from './approval-settings.ts'
+import { AuthSettingsSchema } from './auth/auth-settings.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from './gate-settings.ts'
 import { ProviderSettingsSchema } from './provider-settings.ts'
 import { ResearchSettingsSchema } from './research-settings.ts'
 import { SlackSettingsSchema } from './slack/slack-settings.ts'
 import { PipelineSettingsSchema, TaskGateSettingsSchema } from './tasks/task-gate.ts'
+import { TelemetrySettingsSchema } from './telemetry/telemetry-settings.ts'
+import { TenantSchema, TenantsSchema } from './tenants.ts'
+import { WebhookSettingsSchema } from './webhooks/webhook-settings.ts'
 
 /** sluice.yaml (decisions, "sluice.yaml, folders, CLI target"): everything optional, unknown keys refused. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
@@ -65,16 +69,26 @@ export const SettingsSchema = z.strictObject({
   shell_gates: ShellGateSettingsSchema.prefault({}),
   /** Who `group:NAME` is, and who decides where a document names nobody (docs/approvals.md). */
   approvals: ApprovalSettingsSchema.prefault({}),
+  /** Whose runs are kept apart; a deployment may be told by `sluice:tenants` instead (docs/tokens.md, "Tenants"). */
+  tenants: TenantsSchema,
+  /** How callers prove who they are (docs/tokens.md); in a deployment the context key `sluice:auth` says it instead. */
+  auth: AuthSettingsSchema.optional(),
   /** Where people are asked besides API and CLI (docs/slack.md). */
   slack: SlackSettingsSchema.optional(),
+  /** Who is told of events over HTTP (docs/webhooks.md). */
+  webhooks: WebhookSettingsSchema.default([]),
+  /** Where spans of runs and of calls of models are sent (docs/observability.md). */
+  telemetry: TelemetrySettingsSchema.optional(),
   /** Who answers the stages of the research chain (docs/research.md). */
   research: ResearchSettingsSchema.prefault({}),
   safety: SafetySchema.prefault({}),
   /** Which values of `safety` a deployment was told instead (infra/aws/context-safety.ts); in no file. */
   safety_context: z.array(z.string()).optional(),
+  /** Tenants by name of IAM principal, as a deployment was told (infra/aws/context-tenants.ts); in no file. */
+  iam_tenants: z.record(z.string(), TenantSchema).optional(),
 })
 /** What a sluice.yaml may hold. */
-export const FileSettingsSchema = SettingsSchema.omit({ safety_context: true })
+export const FileSettingsSchema = SettingsSchema.omit({ safety_context: true, iam_tenants: true })
 export type Settings = z.infer<typeof SettingsSchema>
 /** What routing and binding need of a place (shared/dag/find-agent.ts), and whether it runs commands (warnings). */
 export type Routing = Pick<Settings, 'agents' | 'providers'> &

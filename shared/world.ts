@@ -1,3 +1,4 @@
+import type { Tokens } from './auth/tokens-port.ts'
 import type { Http, Shell } from './gates/gate-ports.ts'
 import type { GraphStore } from './graph/graph-store.ts'
 import type { GraphWork } from './graph/graph-work.ts'
@@ -10,7 +11,9 @@ import type { Machine } from './runs/machine.ts'
 import type { RunKey, RunStore } from './runs/run-store.ts'
 import type { Settings } from './settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
+import type { Telemetry } from './telemetry/telemetry-port.ts'
 import type { Uploads } from './uploads.ts'
+import type { Webhooks, WebhookWork } from './webhooks/webhooks-port.ts'
 
 /** Content-addressed bodies: ref `objstore://<tenant>/<sha256>`. Suite: test/conformance/object-store.ts. */
 export interface ObjectStore {
@@ -21,11 +24,13 @@ export interface ObjectStore {
   ): Promise<{ readonly ref: string; readonly sha256: string; readonly bytes: number }>
   /** Verified against the hash; Fault NotFound object_missing, Bug object_corrupt. The ref's tenant must be `tenant`. */
   get(tenant: string, ref: string): Promise<Uint8Array>
+  /** Whether there is such an object of this tenant; its body is not read. Fault InvalidInput bad_object_ref. */
+  has(tenant: string, ref: string): Promise<boolean>
 }
 
-/** Files people hand to a run. On AWS object refs only; locally real paths below inputs_dir, at most 10 MiB. */
+/** Files people hand to a tenant's runs. On AWS object refs only; locally real paths below inputs_dir, at most 10 MiB. */
 export interface Inputs {
-  read(path: string): Promise<Uint8Array>
+  read(tenant: string, path: string): Promise<Uint8Array>
 }
 
 /** Asks for owed effects to be performed now; failure is ignored, the sweeper repeats. */
@@ -35,6 +40,8 @@ export interface Outbox {
   startRun(run: RunKey): Promise<void>
   /** Asynchronous invoke of slack-work; what could not be handed over is thrown. */
   slackWork(work: SlackWork): Promise<void>
+  /** Asynchronous invoke of send-webhooks; what could not be handed over is thrown. */
+  webhookWork(work: WebhookWork): Promise<void>
   /** Asynchronous invoke of index-graph; failure is ignored, its schedule repeats. */
   graphWork(work: GraphWork): Promise<void>
 }
@@ -55,6 +62,8 @@ export interface Ids {
 export interface Log {
   info(message: string, facts?: Readonly<Record<string, unknown>>): void
   error(message: string, facts?: Readonly<Record<string, unknown>>): void
+  /** Facts that every later line of this invocation says too; absent outside one. */
+  note?(facts: Readonly<Record<string, unknown>>): void
 }
 
 /**
@@ -98,12 +107,17 @@ export interface World {
   readonly documents: Documents
   /** Absent where the settings name no workspace. */
   readonly slack?: Slack | undefined
+  readonly webhooks: Webhooks
+  /** Absent where the settings name no collector. */
+  readonly telemetry?: Telemetry | undefined
+  readonly tokens: Tokens
   readonly settings: Settings
 }
 
 /** Documents a run may be started from by name: dags/*.yaml of the place, and the shipped examples. */
 export interface Documents {
-  names(): readonly string[]
+  /** Those that are deployed, unless the package's own are asked for. */
+  names(from?: 'deployed' | 'example'): readonly string[]
   /** YAML text, or undefined when there is none of that name. `example` reads the package's own. */
   read(name: string, from: 'deployed' | 'example'): Promise<string | undefined>
 }

@@ -8,6 +8,7 @@ import { oneLine } from './plain-text.ts'
 import { Refused } from './refused.ts'
 import { sendDecision } from './send-decision.ts'
 import type { Session } from './session.ts'
+import { count } from './words.ts'
 
 interface How {
   /** Approves, recorded as via `--yes`. */
@@ -38,8 +39,12 @@ export async function answerApproval(
   }
   try {
     const approval = chooseApproval(await fetchRun(target, run_id), { approval: data.approval_id })
+    const decided = await sendDecision(target, run_id, { approval, decision: 'approve', via: 'cli --yes' })
     note(`Block ${block_id} asks: ${oneLine(approval.prompt)} Approved because of --yes.`)
-    await sendDecision(target, run_id, { approval, decision: 'approve', via: 'cli --yes' })
+    const missing = data.quorum - (decided.approval.votes?.length ?? 0)
+    if (decided.approval.status !== 'pending' || missing <= 0) return
+    const command = commandLine(session, target, `run approve ${run_id} --block ${block_id}`)
+    note(`That is one of ${data.quorum} people it waits for. ${count(missing, 'other')} must approve too: ${command}`)
   } catch (error) {
     // Somebody else was faster, or the run has ended: the next events say so.
     if (!(error instanceof Refused) || !(error.status === 409 || error.reason.code === 'nothing_pending')) throw error

@@ -1,5 +1,9 @@
+import createClient, { type Client } from 'openapi-fetch'
 import * as z from 'zod'
 import { ProblemSchema } from '../../shared/api/problem-schema.ts'
+import type { paths } from '../api/schema.generated.ts'
+import { gatewayRefusal } from './aws/aws-refusal.ts'
+import type { Sign } from './aws/sign-request.ts'
 import { Refused, usage } from './refused.ts'
 import type { Session } from './session.ts'
 
@@ -8,13 +12,16 @@ export interface Target {
   readonly url: string
   readonly named: boolean
   readonly token?: string
+  /** A deployment whose callers sign with their AWS credentials. */
+  readonly sign?: Sign
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:4040'
 
 /** --url, else SLUICE_URL, else the default of `sluice start`. */
 export function chooseTarget(session: Session, url?: string): Target {
-  const { settings } = session
+  const { settings, signed } = session
+  if (signed !== undefined) return { url: signed.url, named: true, sign: signed.sign }
   if (url !== undefined && !/^https?:\/\//.test(url)) {
     throw usage(`Cannot use --url "${url}": an http:// or https:// URL is needed.`)
   }
@@ -26,21 +33,15 @@ export function chooseTarget(session: Session, url?: string): Target {
   }
 }
 
-interface ApiRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** From `/api/..`; ids in it are already encoded. */
-  readonly path: string
-  /** Sent as JSON. */
-  readonly body?: unknown
-  /** Sent as they are, instead. */
-  readonly bytes?: { readonly text: string; readonly type: string }
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
-}
+/** The API as its OpenAPI document has it: a path, parameter or body it does not know is a type error. */
+export type Api = Client<paths>
+
+/** One request of the typed API: `(api) => api.GET('/api/dag/runs/{run_id}', { params: { path: { run_id } } })`. */
+export type Ask = (api: Api) => Promise<unknown>
 
 /** One call; a problem+json answer and an unreachable server become Refused with exit code 1. */
-export async function callApi<T>(target: Target, answer: z.ZodType<T>, request: ApiRequest): Promise<T> {
-  const response = await openApi(target, request)
+export async function callApi<T>(target: Target, answer: z.ZodType<T>, ask: Ask): Promise<T> {
+  const response = await openApi(target, ask)
   const body: unknown = await response.json().catch(() => undefined)
   const parsed = answer.safeParse(body)
   if (!parsed.success) throw notSluice(target, response, z.prettifyError(parsed.error))
@@ -48,10 +49,13 @@ export async function callApi<T>(target: Target, answer: z.ZodType<T>, request: 
 }
 
 /** The answer itself, already known to be a 2xx: for streams and artifact bodies. */
-export async function openApi(target: Target, request: ApiRequest): Promise<Response> {
-  const response = await send(target, request)
+export async function openApi(target: Target, ask: Ask): Promise<Response> {
+  const response = await sent(target, ask)
   if (response.ok) return response
-  const parsed = AnyProblemSchema.safeParse(await response.json().catch(() => undefined))
+  const body: unknown = await response.json().catch(() => undefined)
+  const parsed = AnyProblemSchema.safeParse(body)
+  const byGateway = gatewayRefusal(response.status, response.headers.get('x-amzn-errortype'), body)
+  if (byGateway !== undefined) throw byGateway
   if (!parsed.success) throw notSluice(target, response, 'the error has no problem+json body')
   throw new Refused(parsed.data, { status: response.status })
 }
@@ -59,23 +63,52 @@ export async function openApi(target: Target, request: ApiRequest): Promise<Resp
 /** A newer server may say more. */
 const AnyProblemSchema = ProblemSchema.loose()
 
-async function send(target: Target, request: ApiRequest): Promise<Response> {
+/** The client only writes the request: the answer is read here, by our own schemas, so it gets an empty one. */
+async function sent(target: Target, ask: Ask): Promise<Response> {
+  let answer: Response | undefined
+  const fetch = async (request: Request) => {
+    answer = await send(target, request)
+    return new Response(null, { status: 204 })
+  }
+  await ask(
+    createClient<paths>({ baseUrl: target.url, pathSerializer: fillPath, querySerializer: LISTS, fetch }),
+  ).catch((error: unknown) => {
+    // A URL that cannot be one is found before anything is sent.
+    throw error instanceof TypeError ? noServer(target, error) : error
+  })
+  if (answer === undefined) throw new TypeError('callApi() was given nothing to ask')
+  return answer
+}
+
+/** As the OpenAPI document says of parameters that are lists. */
+const LISTS = { array: { style: 'form', explode: false } } as const
+
+/** An artifact's name keeps its slashes: it is the rest of the path. */
+function fillPath(path: string, values: Readonly<Record<string, unknown>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, key: string) => {
+    const parts = key === 'name' ? String(values[key]).split('/') : [String(values[key])]
+    return parts.map(encodeURIComponent).join('/')
+  })
+}
+
+async function send(target: Target, request: Request): Promise<Response> {
+  const { method, url, signal } = request
+  const body = request.body === null ? undefined : await request.text()
+  const signed = await target.sign?.({ method, url, body })
   try {
-    return await fetch(`${target.url}${request.path}`, {
-      method: request.method ?? 'GET',
+    return await fetch(signed?.url ?? url, {
+      method,
       redirect: 'error',
       headers: {
-        ...(request.body !== undefined && { 'content-type': 'application/json' }),
-        ...(request.bytes !== undefined && { 'content-type': request.bytes.type }),
+        ...Object.fromEntries(request.headers),
         ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
-        ...request.headers,
+        ...signed?.headers,
       },
-      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-      ...(request.bytes !== undefined && { body: request.bytes.text }),
-      ...(request.signal !== undefined && { signal: request.signal }),
+      ...(body !== undefined && { body }),
+      signal,
     })
   } catch (error) {
-    if (request.signal?.aborted === true) throw error
+    if (signal.aborted) throw error
     throw noServer(target, error)
   }
 }

@@ -42,7 +42,7 @@ async function* runsAsked(target: Target, from: string | undefined): AsyncGenera
   const seen = new Set<string>()
   let cursor: string | undefined
   do {
-    const query = { status: 'all', values: 'refs', limit: 100, cursor }
+    const query = { status: 'all', values: 'refs', limit: 100, ...(cursor !== undefined && { cursor }) } as const
     const { approvals, next_cursor } = await fetchApprovals(target, query)
     for (const { run_id, status, decided_at = '' } of approvals) {
       // Nothing happens to an approval after it is closed.

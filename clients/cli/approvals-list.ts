@@ -2,14 +2,14 @@ import { type Command, Option } from 'commander'
 import { chooseTarget } from './api.ts'
 import { approvalLine } from './approval-lines.ts'
 import { commandLine } from './command-line.ts'
-import { fetchApprovals } from './fetch-approvals.ts'
+import { fetchApprovals, type InboxQuery } from './fetch-approvals.ts'
 import { jsonText } from './json-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { wholeNumber } from './whole-number.ts'
 
 interface ListOptions extends TargetOptions {
-  readonly status: string
+  readonly status: NonNullable<InboxQuery['status']>
   readonly limit?: number
   readonly cursor?: string
 }
@@ -25,8 +25,9 @@ export function addApprovalsList(parent: Command, session: Session): void {
 
 async function list(session: Session, { url, json, status, limit, cursor }: ListOptions): Promise<void> {
   const target = chooseTarget(session, url)
-  const values = json === true ? {} : { values: 'refs' }
-  const page = await fetchApprovals(target, { status, limit, cursor, ...values })
+  const values = json === true ? {} : ({ values: 'refs' } as const)
+  const further = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
+  const page = await fetchApprovals(target, { status, ...further, ...values })
   if (json === true) return session.say(jsonText(page, 2))
   if (page.approvals.length === 0 && page.next_cursor === null) session.say(NONE[status] ?? 'No approvals.')
   const columns = session.terminal ? session.size().columns : Number.POSITIVE_INFINITY

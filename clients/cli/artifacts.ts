@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { callApi, openApi, type Target } from './api.ts'
+import { askArtifact } from './ask-artifact.ts'
 import { commandLine } from './command-line.ts'
-import { runPath } from './fetch-run.ts'
 import { oneLine } from './plain-text.ts'
 import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
@@ -20,7 +20,7 @@ export async function artifactLines(session: Session, target: Target, runId: str
 
 /** One artifact of the run: its item, and its body. Refused unknown_artifact names those there are. */
 export async function fetchArtifact(target: Target, runId: string, name: string) {
-  const response = await openApi(target, { path: runPath(runId, `/artifacts/${pathOf(name)}`) })
+  const response = await openApi(target, askArtifact(runId, name))
   const body = new Uint8Array(await response.arrayBuffer())
   const item = (await fetchArtifacts(target, runId)).find((one) => one.name === name)
   return { body, type: response.headers.get('content-type') ?? '', item: { name, ...item } }
@@ -30,7 +30,7 @@ export async function fetchArtifact(target: Target, runId: string, name: string)
 export async function saveArtifacts(target: Target, runId: string, folder: string): Promise<readonly string[]> {
   const saved: string[] = []
   for (const { name } of await fetchArtifacts(target, runId)) {
-    const body = await openApi(target, { path: runPath(runId, `/artifacts/${pathOf(name)}`) })
+    const body = await openApi(target, askArtifact(runId, name))
     const path = join(folder, ...name.split('/'))
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, new Uint8Array(await body.arrayBuffer()))
@@ -51,12 +51,10 @@ const ListSchema = z.looseObject({
 })
 
 async function fetchArtifacts(target: Target, runId: string) {
-  const { artifacts } = await callApi(target, ListSchema, { path: runPath(runId, '/artifacts') })
+  const { artifacts } = await callApi(target, ListSchema, (api) =>
+    api.GET('/api/dag/runs/{run_id}/artifacts', { params: { path: { run_id: runId } } }),
+  )
   const escaping = artifacts.find(({ name }) => name.includes('..'))
   if (escaping === undefined) return artifacts
   throw new Refused({ code: 'bad_artifact_name', detail: `Cannot use artifact "${escaping.name}": it has ".." in it.` })
-}
-
-function pathOf(name: string): string {
-  return name.split('/').map(encodeURIComponent).join('/')
 }

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises'
+import { askLine } from './ask-line.ts'
 import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
 
@@ -8,14 +8,9 @@ export async function askPerson(
   { question, yes, instead }: { readonly question: string; readonly yes: boolean; readonly instead: string },
 ): Promise<void> {
   if (yes || !session.asks || (await saysYes(question))) return
-  throw new Refused({ code: 'not_confirmed', detail: `Nothing was decided. ${instead}` })
+  throw new Refused({ code: 'not_confirmed', detail: instead })
 }
 
 async function saysYes(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/n] `)).trim())
-  } finally {
-    terminal.close()
-  }
+  return /^y(es)?$/i.test((await askLine(`${question} [y/n] `)) ?? '')
 }

@@ -20,7 +20,7 @@ export interface WaitHow {
 /** Starts a research run and answers its id. */
 export async function startResearch(target: Target, question: AskedQuestion): Promise<string> {
   const answer = RESEARCH_ROUTES['start-research'].answer.loose()
-  const { run_id } = await callApi(target, answer, { method: 'POST', path: '/api/research', body: question })
+  const { run_id } = await callApi(target, answer, (api) => api.POST('/api/research', { body: question }))
   return run_id
 }
 
@@ -28,11 +28,14 @@ export async function startResearch(target: Target, question: AskedQuestion): Pr
 export async function awaitResearch(target: Target, runId: string, how: WaitHow): Promise<ResearchAnswer> {
   const signal = how.signal
   for (let wait = FIRST_WAIT_SEC; ; wait = WAIT_SEC) {
-    const request = { path: `/api/research/${encodeURIComponent(runId)}?wait=${wait}`, ...(signal && { signal }) }
-    const looked = await patientCall(() => callApi(target, LookSchema, request), {
-      note: (why) => how.stage(why),
-      ...(signal && { signal }),
-    })
+    const request = { params: { path: { run_id: runId }, query: { wait } }, ...(signal && { signal }) }
+    const looked = await patientCall(
+      () => callApi(target, LookSchema, (api) => api.GET('/api/research/{run_id}', request)),
+      {
+        note: (why) => how.stage(why),
+        ...(signal && { signal }),
+      },
+    )
     if ('ended' in looked) return looked.ended
     how.stage(looked.stage)
   }

@@ -1,7 +1,7 @@
-/** One thing `sluice doctor` looked at. `fix`: what to do, where it failed. */
+/** One thing `sluice doctor` looked at. A warning is no reason to stop. `fix`: what to do about it. */
 export interface Check {
   readonly name: string
-  readonly state: 'ok' | 'failed' | 'skipped'
+  readonly state: 'ok' | 'warning' | 'failed' | 'skipped'
   readonly says: string
   readonly fix?: string
 }
@@ -9,5 +9,6 @@ export interface Check {
 export const check = {
   ok: (name: string, says: string): Check => ({ name, state: 'ok', says }),
   skipped: (name: string, says: string): Check => ({ name, state: 'skipped', says }),
+  warning: (name: string, says: string, fix: string): Check => ({ name, state: 'warning', says, fix }),
   failed: (name: string, says: string, fix: string): Check => ({ name, state: 'failed', says, fix }),
 }

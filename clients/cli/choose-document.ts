@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { DagError } from '../../shared/dag/report.ts'
-import { knownProviders } from './check-files.ts'
+import { filesToCheck, knownProviders } from './check-files.ts'
 import { readFile, readFileIfAny } from './read-file.ts'
 import { usage } from './refused.ts'
 
@@ -16,14 +16,26 @@ export interface ChosenDocument {
   readonly errors?: readonly DagError[]
 }
 
-/** `--example NAME` is the package's own document, a path is a file, anything else names one the server has. */
+/** `--example NAME` is the package's own document, a path is a file, any other word names one the server has, and none is the only one here. */
 export function chooseDocument(given: string | undefined, example: string | undefined): ChosenDocument {
   if (example !== undefined) {
     if (given !== undefined) throw usage(`Cannot start both "${given}" and the example "${example}": name one.`)
     const path = fileURLToPath(new URL(`../../dags/${basename(example)}.yaml`, import.meta.url))
     return { body: { example }, ...readDag(readFileIfAny(path, 'example'), example) }
   }
-  if (given === undefined) throw usage('Name what to start: a file, a document of the server, or --example basic.')
+  return given === undefined ? chooseDocument(onlyDocument(), undefined) : documentNamed(given)
+}
+
+/** A project with one document need not say which. */
+function onlyDocument(): string {
+  const [first, ...others] = filesToCheck().filter((file) => basename(file) !== 'sluice.yaml')
+  const how = 'Name what to start: a file, a document of the server, or --example basic.'
+  if (first === undefined) throw usage(`There is no document in dags/ here. ${how} \`sluice init\` writes one.`)
+  if (others.length === 0) return first
+  throw usage(`There are ${others.length + 1} documents here: ${[first, ...others].join(', ')}. ${how}`)
+}
+
+function documentNamed(given: string): ChosenDocument {
   if (isPath(given)) {
     const dag = readFile(given, 'DAG file')
     const name = nameOf(given)

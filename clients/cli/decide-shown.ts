@@ -32,6 +32,6 @@ export async function decideShown(session: Session, target: Target, given: Yes):
     throw new Refused({ code: 'waive_expected', detail })
   }
   const question = decision === 'waive' ? 'Waive what failed?' : 'Approve?'
-  await askPerson(session, { question, yes, instead: `To reject: ${other('reject')}` })
+  await askPerson(session, { question, yes, instead: `Nothing was decided. To reject: ${other('reject')}` })
   return sendDecision(target, runId, { approval, decision, via: yes ? 'cli --yes' : 'cli', ...more })
 }

@@ -1,13 +1,11 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
-import { Fault } from '../../shared/errors.ts'
-import { parseSettings } from '../../shared/parse-settings.ts'
-import type { Settings } from '../../shared/settings.ts'
 import { callApi, chooseTarget, type Target } from './api.ts'
 import { type Check, check } from './check.ts'
+import { checkHere } from './doctor-here.ts'
+import { providerChecks } from './doctor-providers.ts'
 import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
-import { readFileIfAny } from './read-file.ts'
 import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
 import { slackChecks } from './slack-checks.ts'
@@ -16,69 +14,44 @@ import { type TargetOptions, withTarget } from './target-options.ts'
 /** `sluice doctor`: what is wrong with this installation, one thing a line; exit code 100 when something is. */
 export function addDoctor(parent: Command, session: Session): void {
   withTarget(parent.command('doctor'))
-    .description('check Node, settings, server, and Slack where it is configured')
+    .description('check Node, packages, settings, folders, server, console, providers and Slack')
     .action((options: TargetOptions) => doctor(session, options))
 }
 
 async function doctor(session: Session, { url, json }: TargetOptions): Promise<void> {
   const target = chooseTarget(session, url)
-  const [settingsCheck, settings] = readSettingsHere()
+  const { here, settings } = checkHere()
   const checks = [
-    nodeCheck(),
-    settingsCheck,
-    await serverCheck(target),
+    ...here,
+    await serverCheck(session, target),
+    ...(await providerChecks(session, settings)),
     ...(await slackChecks(session, settings, target)),
   ]
   const ok = checks.every(({ state }) => state !== 'failed')
   if (json === true) session.say(jsonText({ ok, checks }, 2))
-  else for (const one of checks) for (const line of linesOf(one)) session.say(plainText(line))
+  else for (const line of checkLines(checks)) session.say(plainText(line))
   if (!ok) process.exitCode = 100
 }
 
-const WORDS = { ok: 'ok', failed: 'FAILED', skipped: '-' } as const
+const WORDS = { ok: 'ok', warning: 'warning', failed: 'FAILED', skipped: '-' } as const
 
-function linesOf({ name, state, says, fix }: Check): readonly string[] {
-  const indent = ' '.repeat(24)
-  const line = `${WORDS[state].padEnd(8)}${name.padEnd(16)}${says}`
-  return fix === undefined ? [line] : [line, `${indent}fix: ${fix}`]
+function checkLines(checks: readonly Check[]): readonly string[] {
+  const width = Math.max(...checks.map(({ name }) => name.length))
+  return checks.flatMap(({ name, state, says, fix }) => {
+    const line = `${WORDS[state].padEnd(8)}${name.padEnd(width)}  ${says}`
+    return fix === undefined ? [line] : [line, `${' '.repeat(width + 10)}fix: ${fix}`]
+  })
 }
 
-/** node:sqlite with FTS5 and no warning. */
-const NODE = 24
-
-function nodeCheck(): Check {
-  const major = Number(/^v(\d+)\./.exec(process.version)?.[1])
-  if (major >= NODE) return check.ok('node', process.version)
-  return check.failed(
-    'node',
-    `${process.version} is too old`,
-    `use Node ${NODE} or later; \`npm ci\` in the clone brings one`,
-  )
-}
-
-function readSettingsHere(): readonly [Check, Settings | undefined] {
+/** A server nobody named need not be there: a run then runs inside its command. */
+async function serverCheck({ settings }: Session, target: Target): Promise<Check> {
   try {
-    const text = readFileIfAny('sluice.yaml', 'settings')
-    const settings = parseSettings(text ?? '', 'sluice.yaml')
-    return [
-      check.ok('settings', text === undefined ? 'no sluice.yaml here: all defaults' : 'sluice.yaml is good'),
-      settings,
-    ]
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    return [
-      check.failed('settings', error.message, 'mend sluice.yaml; `sluice validate` tells the same with places'),
-      undefined,
-    ]
-  }
-}
-
-async function serverCheck(target: Target): Promise<Check> {
-  try {
-    const { status } = await callApi(target, z.looseObject({ status: z.string() }), { path: '/api/health' })
+    const { status } = await callApi(target, z.looseObject({ status: z.string() }), (api) => api.GET('/api/health'))
     return check.ok('server', `${target.url} says ${status}`)
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    return check.failed('server', error.reason.detail, 'start one, or name another with --url')
+    if (target.named) return check.failed('server', error.reason.detail, 'start one, or name another with --url')
+    const says = `none at ${target.url}; runs run inside their command`
+    return check.warning('server', says, `\`${settings.command} start\` starts one, with the console`)
   }
 }

@@ -4,9 +4,10 @@ import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
 import type { AuditLine } from '../../shared/approvals/audit-lines.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { callApi, openApi, type Target } from './api.ts'
+import { type Ask, callApi, openApi, type Target } from './api.ts'
+import { askArtifact } from './ask-artifact.ts'
 import { AuditedRunSchema, auditOf } from './fetch-audit.ts'
-import { fetchEvents, runPath } from './fetch-run.ts'
+import { fetchEvents } from './fetch-run.ts'
 
 /** A value or artifact body by its ref: text where it is UTF-8, so that a person may read it. */
 type ExportedObject = { readonly sha256: string; readonly bytes: number } & (
@@ -39,6 +40,7 @@ interface LeftOut {
 }
 
 const ARTIFACT = RUN_DATA_ROUTES['list-artifacts'].answer.shape.artifacts.element.loose()
+const ARTIFACTS = z.looseObject({ artifacts: z.array(ARTIFACT) })
 const STORED = z.looseObject({ ref: z.string(), sha256: z.string(), bytes: z.int() })
 const RUN = AuditedRunSchema.extend({
   blocks: z.record(z.string(), z.looseObject({ state: z.string(), outputs: z.record(z.string(), STORED).optional() })),
@@ -56,15 +58,19 @@ const RUN = AuditedRunSchema.extend({
 
 /** Reads all of a run through its routes; objects stop at `room` bytes, and each is checked against its own hash. */
 export async function exportRun(target: Target, runId: string, room: number): Promise<ExportedRun> {
-  const get = <T>(schema: z.ZodType<T>, rest = '') => callApi(target, schema, { path: runPath(runId, rest) })
-  const { dag: document, ...run } = await get(RUN)
+  const get = <T>(schema: z.ZodType<T>, ask: Ask) => callApi(target, schema, ask)
+  const of = { params: { path: { run_id: runId } } }
+  const { dag: document, ...run } = await get(RUN, (api) => api.GET('/api/dag/runs/{run_id}', of))
   const events = await fetchEvents(target, runId)
-  const { seal } = await get(VERIFY_RUN.answer.loose(), '/verify')
-  const { artifacts } = await get(z.looseObject({ artifacts: z.array(ARTIFACT) }), '/artifacts')
+  const { seal } = await get(VERIFY_RUN.answer.loose(), (api) => api.GET('/api/dag/runs/{run_id}/verify', of))
+  const { artifacts } = await get(ARTIFACTS, (api) => api.GET('/api/dag/runs/{run_id}/artifacts', of))
   const kept = keeper(room)
   for (const [id, { state, outputs = {} }] of Object.entries(run.blocks)) {
     if (state !== 'completed' || Object.keys(outputs).length === 0) continue
-    const { outputs: values } = await get(OUTPUTS, `/outputs/${encodeURIComponent(id)}`)
+    const params = { path: { run_id: runId, block_id: id } }
+    const { outputs: values } = await get(OUTPUTS, (api) =>
+      api.GET('/api/dag/runs/{run_id}/outputs/{block_id}', { params }),
+    )
     for (const [port, stored] of Object.entries(outputs)) kept.value(`output ${id}.${port}`, stored, values[port])
   }
   for (const { shown, shown_refs } of run.approvals) {
@@ -72,7 +78,7 @@ export async function exportRun(target: Target, runId: string, room: number): Pr
   }
   for (const item of artifacts) {
     await kept.body(`artifact ${item.name}`, item, async () => {
-      const response = await openApi(target, { path: item.href })
+      const response = await openApi(target, askArtifact(runId, item.name))
       return new Uint8Array(await response.arrayBuffer())
     })
   }
@@ -82,7 +88,7 @@ export async function exportRun(target: Target, runId: string, room: number): Pr
     document,
     context: await get(
       z.custom<Json>(() => true),
-      '/context',
+      (api) => api.GET('/api/dag/runs/{run_id}/context', of),
     ),
     events,
     seal: seal === null ? null : { seq: seal.seq, hash: seal.hash },

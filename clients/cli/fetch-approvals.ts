@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { paths } from '../api/schema.generated.ts'
 import { callApi, type Target } from './api.ts'
 import { ApprovalSchema } from './approval-answer.ts'
 import { Refused } from './refused.ts'
@@ -21,14 +22,14 @@ const EntrySchema = ApprovalSchema.extend({
 }).loose()
 export type InboxApproval = z.infer<typeof EntrySchema>
 
+export type InboxQuery = NonNullable<paths['/api/dag/approvals']['get']['parameters']['query']>
+
 const PageSchema = z.looseObject({ approvals: z.array(EntrySchema).readonly(), next_cursor: text.nullable() })
 type Page = z.infer<typeof PageSchema>
 
 /** One page of the inbox; members that are absent are left to the server. */
-export function fetchApprovals(target: Target, query: Readonly<Record<string, unknown>>): Promise<Page> {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  const words = given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
-  return callApi(target, PageSchema, { path: `/api/dag/approvals${words === '' ? '' : `?${words}`}` })
+export function fetchApprovals(target: Target, query: InboxQuery): Promise<Page> {
+  return callApi(target, PageSchema, (api) => api.GET('/api/dag/approvals', { params: { query } }))
 }
 
 /** One approval, open or not; Refused unknown_approval. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type AuditLine, auditLines } from '../../shared/approvals/audit-lines.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { callApi, type Target } from './api.ts'
-import { fetchEvents, runPath } from './fetch-run.ts'
+import { fetchEvents } from './fetch-run.ts'
 
 const text = z.string()
 
@@ -27,7 +27,9 @@ type AuditedRun = z.infer<typeof AuditedRunSchema>
 
 /** The record of one run, made here of its events. */
 export async function fetchAudit(target: Target, runId: string): Promise<readonly AuditLine[]> {
-  const answer = await callApi(target, AuditedRunSchema, { path: runPath(runId) })
+  const answer = await callApi(target, AuditedRunSchema, (api) =>
+    api.GET('/api/dag/runs/{run_id}', { params: { path: { run_id: runId } } }),
+  )
   return auditOf(answer, await fetchEvents(target, runId))
 }
 

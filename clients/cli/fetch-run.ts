@@ -45,6 +45,7 @@ const RunAnswerSchema = z.looseObject({
     ended_at: text.optional(),
     tokens: z.number(),
     usd: z.number().nullable(),
+    unpriced_tokens: z.number().optional(),
   }),
   blocks: z.record(text, BlockSchema),
   steps: z.array(z.looseObject({ block_id: text })).readonly(),
@@ -65,20 +66,18 @@ const RunAnswerSchema = z.looseObject({
 })
 export type RunAnswer = z.infer<typeof RunAnswerSchema>
 
-/** Path of a run's routes: the id goes into it encoded, whatever a person typed. */
-export function runPath(runId: string, rest = ''): string {
-  return `/api/dag/runs/${encodeURIComponent(runId)}${rest}`
-}
-
 export function fetchRun(target: Target, runId: string): Promise<RunAnswer> {
-  return callApi(target, RunAnswerSchema, { path: runPath(runId) })
+  return callApi(target, RunAnswerSchema, (api) =>
+    api.GET('/api/dag/runs/{run_id}', { params: { path: { run_id: runId } } }),
+  )
 }
 
 /** Every stored event after `since`, page by page. */
 export async function fetchEvents(target: Target, runId: string, since = 0): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = []
   for (let after = since; ; ) {
-    const page = await callApi(target, PageSchema, { path: runPath(runId, `/replay?since=${after}&limit=1000`) })
+    const params = { path: { run_id: runId }, query: { since: after, limit: 1_000 } }
+    const page = await callApi(target, PageSchema, (api) => api.GET('/api/dag/runs/{run_id}/replay', { params }))
     // As in follow-events.ts: a newer server's types pass through to readers that have a default.
     events.push(...(page.events as unknown as readonly RunEvent[]))
     if (page.events.length === 0 || page.next_since <= after) return events

@@ -62,11 +62,10 @@ async function* untilDropped(target: Target, follow: Follow, cursor: Cursor): As
 const GIVE_UP = 10
 
 function openStream(target: Target, follow: Follow, seq: number): Promise<Response> {
-  return openApi(target, {
-    path: `/api/dag/runs/${encodeURIComponent(follow.runId)}/events`,
-    headers: { accept: 'text/event-stream', 'last-event-id': String(seq) },
-    ...(follow.signal && { signal: follow.signal }),
-  })
+  const params = { path: { run_id: follow.runId }, header: { 'Last-Event-ID': String(seq) } }
+  const headers = { accept: 'text/event-stream' }
+  const request = { params, headers, ...(follow.signal && { signal: follow.signal }) }
+  return openApi(target, (api) => api.GET('/api/dag/runs/{run_id}/events', request))
 }
 
 async function* eventsOf(response: Response): AsyncGenerator<RunEvent> {

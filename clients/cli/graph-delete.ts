@@ -40,8 +40,8 @@ async function graphDelete(session: Session, named: readonly string[], options: 
 
 async function remove(target: Target, entity_ids: readonly string[]): Promise<readonly ItemResult[]> {
   const answer = GRAPH_ROUTES['delete-entities'].answer.loose()
-  const request = { method: 'DELETE', path: '/api/graph/entities', body: { entity_ids } } as const
-  return (await callApi(target, answer, request)).results
+  const body = { entity_ids: [...entity_ids] }
+  return (await callApi(target, answer, (api) => api.DELETE('/api/graph/entities', { body }))).results
 }
 
 function sayDeleted(session: Session, results: readonly ItemResult[]): void {

@@ -8,7 +8,7 @@ import { type TargetOptions, withTarget } from './target-options.ts'
 import { wholeNumber } from './whole-number.ts'
 
 interface NeighborsOptions extends TargetOptions {
-  readonly direction?: string
+  readonly direction?: 'in' | 'out' | 'both'
   readonly depth?: number
   readonly predicate?: readonly string[]
   readonly limit?: number
@@ -27,11 +27,17 @@ export function addGraphNeighbors(graph: Command, session: Session): void {
 }
 
 async function neighbors(session: Session, id: string, options: NeighborsOptions): Promise<void> {
-  const { url, json, predicate, ...rest } = options
-  const given = Object.entries({ ...rest, ...(predicate && { predicate: predicate.join(',') }) })
-  const query = given.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&')
-  const path = `/api/graph/entities/${encodeURIComponent(id)}/neighbors${query === '' ? '' : `?${query}`}`
-  const answer = await callApi(chooseTarget(session, url), GRAPH_ROUTES['get-neighbors'].answer.loose(), { path })
+  const { url, json, direction, depth, limit, predicate } = options
+  const query = {
+    ...(direction !== undefined && { direction }),
+    ...(depth !== undefined && { depth }),
+    ...(limit !== undefined && { limit }),
+    ...(predicate !== undefined && { predicate: [...predicate] }),
+  }
+  const params = { path: { entity_id: id }, query }
+  const answer = await callApi(chooseTarget(session, url), GRAPH_ROUTES['get-neighbors'].answer.loose(), (api) =>
+    api.GET('/api/graph/entities/{entity_id}/neighbors', { params }),
+  )
   if (json === true) return session.say(jsonText(answer, 2))
   const labels = new Map(answer.entities.map(({ entity_id, label }) => [entity_id, label]))
   const named = (one: string) => oneLine(labels.get(one) ?? one)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
+import type { paths } from '../api/schema.generated.ts'
 import { callApi, chooseTarget, type Target } from './api.ts'
 import { graphSearchLines } from './graph-search-lines.ts'
 import { jsonText } from './json-text.ts'
@@ -45,9 +46,12 @@ async function graphSearch(session: Session, words: readonly string[], options: 
 
 type Answer = (typeof GRAPH_ROUTES)['search-graph']['answer']['_output']
 
-function searchGraph(target: Target, query: Readonly<Record<string, string | number>>): Promise<Answer> {
-  const parts = Object.entries(query).map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
-  return callApi(target, GRAPH_ROUTES['search-graph'].answer.loose(), { path: `/api/graph/search?${parts.join('&')}` })
+type Query = NonNullable<paths['/api/graph/search']['get']['parameters']['query']>
+
+function searchGraph(target: Target, query: Query): Promise<Answer> {
+  return callApi(target, GRAPH_ROUTES['search-graph'].answer.loose(), (api) =>
+    api.GET('/api/graph/search', { params: { query } }),
+  )
 }
 
 function hitLines(

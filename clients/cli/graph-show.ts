@@ -15,8 +15,9 @@ export function addGraphShow(graph: Command, session: Session): void {
 }
 
 async function show(session: Session, id: string, { url, json }: TargetOptions): Promise<void> {
-  const path = `/api/graph/entities/${encodeURIComponent(id)}`
-  const { entity } = await callApi(chooseTarget(session, url), GRAPH_ROUTES['get-entity'].answer.loose(), { path })
+  const { entity } = await callApi(chooseTarget(session, url), GRAPH_ROUTES['get-entity'].answer.loose(), (api) =>
+    api.GET('/api/graph/entities/{entity_id}', { params: { path: { entity_id: id } } }),
+  )
   if (json === true) session.say(jsonText(entity, 2))
   else for (const line of entityLines(entity)) session.say(line)
 }

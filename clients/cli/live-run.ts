@@ -1,9 +1,10 @@
 import type { RunFold } from '../../shared/runs/run-fold.ts'
+import { shownPrice } from '../../shared/runs/shown-price.ts'
 import type { RunAnswer } from './fetch-run.ts'
 
 /** The run as it is now: what GET run said once (blocks in document order, their tries) and what its events tell since. */
 export function liveRun(answer: RunAnswer, fold: RunFold): RunAnswer {
-  const { blocks: known, steps, state, tokens, usd_micros, started_at, ended_at, reason } = fold
+  const { blocks: known, steps, state, tokens, started_at, ended_at, reason } = fold
   const times = { ...(started_at && { started_at }), ...(ended_at && { ended_at }), ...(reason && { reason }) }
   const blocks = Object.entries(answer.blocks).map(([id, { max_attempts }]): [string, RunAnswer['blocks'][string]] => {
     const block = Object.hasOwn(known, id) ? known[id] : undefined
@@ -12,9 +13,8 @@ export function liveRun(answer: RunAnswer, fold: RunFold): RunAnswer {
     return [id, { ...(block ?? unseen), max_attempts }]
   })
   const { run_id, dag_name } = answer.run
-  const usd = usd_micros === undefined ? null : usd_micros / 1_000_000
   return {
-    run: { run_id, dag_name, state, tokens, usd, ...times },
+    run: { run_id, dag_name, state, tokens, ...shownPrice(fold), ...times },
     blocks: Object.fromEntries(blocks),
     steps: steps.map((step) => ({ ...step })),
     approvals: answer.approvals,

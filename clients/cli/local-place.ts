@@ -21,6 +21,9 @@ export interface LocalPlace {
   readonly url: string
   readonly pid: number
   readonly dataDir: string
+  /** What callers need, where they need anything, and the files with the first tokens of its tenants. */
+  readonly login?: string | undefined
+  readonly firstTokens: readonly string[]
   /** Resolves with its exit code when it has ended. */
   readonly ended: Promise<number>
   /** The end of what it logged, where that is not shown anyway; at most 4,000 characters. */
@@ -43,6 +46,8 @@ export async function startPlace(options: PlaceOptions): Promise<LocalPlace> {
     url: ready.url,
     pid: ready.pid,
     dataDir: ready.data_dir,
+    login: ready.login,
+    firstTokens: ready.first_tokens ?? [],
     ended,
     lastWords,
     async stop() {
@@ -80,7 +85,14 @@ function keepLast(child: ChildProcess): () => string {
 }
 
 const ReadySchema = z.discriminatedUnion('ready', [
-  z.looseObject({ ready: z.literal(true), url: z.string(), pid: z.int(), data_dir: z.string() }),
+  z.looseObject({
+    ready: z.literal(true),
+    url: z.string(),
+    pid: z.int(),
+    data_dir: z.string(),
+    login: z.string().optional(),
+    first_tokens: z.array(z.string()).optional(),
+  }),
   z.looseObject({ ready: z.literal(false), error: z.looseObject({ code: z.string(), message: z.string() }) }),
 ])
 

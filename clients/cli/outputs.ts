@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import { callApi, type Target } from './api.ts'
-import { runPath } from './fetch-run.ts'
 import { plainText } from './plain-text.ts'
 import { sizeWords } from './words.ts'
 
@@ -14,7 +13,9 @@ export type BlockOutputs = z.infer<typeof OutputsSchema>
 
 /** What a completed block published; Refused no_outputs or unknown_block says why there is nothing. */
 export function fetchOutputs(target: Target, runId: string, blockId: string): Promise<BlockOutputs> {
-  return callApi(target, OutputsSchema, { path: runPath(runId, `/outputs/${encodeURIComponent(blockId)}`) })
+  return callApi(target, OutputsSchema, (api) =>
+    api.GET('/api/dag/runs/{run_id}/outputs/{block_id}', { params: { path: { run_id: runId, block_id: blockId } } }),
+  )
 }
 
 /** Every value whole, below a line that names it. */

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
+import { displayWidth, startOf } from './display-width.ts'
 
 /**
  * Makes text of a run, a document or a server safe to print: escape sequences and other control characters could move
@@ -14,12 +15,9 @@ export function oneLine(text: string): string {
   return plainText(text).replace(/\s+/g, ' ').trim()
 }
 
-/** At most `columns` code points, the last one an ellipsis where something is missing. */
+/** At most `columns` columns of a terminal, the last one an ellipsis where something is missing. */
 export function cut(text: string, columns: number): string {
-  // A code point is at most two units: most lines are not spread.
-  if (text.length <= columns) return text
-  const points = [...text]
-  return points.length <= columns ? text : `${points.slice(0, Math.max(columns - 1, 0)).join('')}…`
+  return displayWidth(text) <= columns ? text : `${startOf(text, columns - 1)}…`
 }
 
 /** C0 without tab and line feed, DEL, C1, bidi embeddings, overrides and isolates, line and paragraph separators. */

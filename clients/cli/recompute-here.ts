@@ -1,7 +1,7 @@
 import { callApi, type Target } from './api.ts'
 import { auditProblems } from './check-audit.ts'
 import { AuditedRunSchema, auditOf } from './fetch-audit.ts'
-import { fetchEvents, runPath } from './fetch-run.ts'
+import { fetchEvents } from './fetch-run.ts'
 import { FoldedRunSchema, type Recomputed, recomputeRun } from './recompute-run.ts'
 import { Refused } from './refused.ts'
 
@@ -15,7 +15,9 @@ export async function recomputeHere(
   audit: string | undefined,
 ): Promise<readonly Recomputed[]> {
   try {
-    const run = await callApi(target, FoldedRunSchema.and(AuditedRunSchema), { path: runPath(runId) })
+    const run = await callApi(target, FoldedRunSchema.and(AuditedRunSchema), (api) =>
+      api.GET('/api/dag/runs/{run_id}', { params: { path: { run_id: runId } } }),
+    )
     const events = await fetchEvents(target, runId)
     const own = recomputeRun({ events, run, seal })
     if (audit === undefined) return own

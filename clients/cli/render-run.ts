@@ -1,4 +1,7 @@
 import { styleText } from 'node:util'
+import { costWords } from './cost-words.ts'
+import { cutMiddle } from './cut-middle.ts'
+import { displayWidth } from './display-width.ts'
 import type { RunAnswer } from './fetch-run.ts'
 import { cut, oneLine } from './plain-text.ts'
 import { skipWords } from './skip-words.ts'
@@ -32,26 +35,38 @@ type Block = RunAnswer['blocks'][string] & { readonly id: string }
 export function renderRun(answer: RunAnswer, canvas: Canvas): readonly string[] {
   const blocks = Object.entries(answer.blocks).map(([id, block]): Block => ({ ...block, id }))
   const { shown, hidden } = fitting(blocks, Math.max(canvas.rows - 2, 1))
-  const width = Math.min(Math.max(...blocks.map(({ id }) => id.length), 5), 24)
-  const more = hidden > 0 ? [cut(`  … and ${count(hidden, 'more block')}`, canvas.columns)] : []
+  const widest = Math.min(Math.max(Math.floor(canvas.columns * 0.3), 5), 24)
+  const width = Math.min(Math.max(...shown.map(({ id }) => id.length), 5), widest)
+  const more = hidden.length > 0 ? [cut(`  … ${stateCounts(hidden)}`, canvas.columns)] : []
   return [headLine(answer, canvas), ...shown.map((block) => blockLine(block, width, canvas)), ...more]
 }
 
 function headLine({ run, blocks }: RunAnswer, { columns, now }: Canvas): string {
   const all = Object.values(blocks)
   const done = all.filter(({ state }) => state === 'completed').length
-  const cost = run.usd === null || run.usd === 0 ? [] : [`$${run.usd.toFixed(4)}`]
   const tokens = run.tokens > 0 ? [count(run.tokens, 'token')] : []
-  const facts = [run.state, `${done}/${all.length} blocks`, ...tokens, ...cost, timeWords(run, now)]
-  return cut(`${oneLine(run.dag_name)}  ${facts.join('  ')}`.trimEnd(), columns)
+  const facts = [run.state, `${done}/${all.length} blocks`, ...tokens, costWords(run), timeWords(run, now)]
+  const said = facts.filter((fact) => fact !== '').join('  ')
+  const room = Math.max(columns - displayWidth(said) - 2, NAME_AT_LEAST)
+  return cut(`${cut(oneLine(run.dag_name), room)}  ${said}`, columns)
 }
 
-/** When there is no room for all: what waits, failed or moves first. */
+/** Columns of the name of a DAG, however much is said after it. */
+const NAME_AT_LEAST = 8
+
+/** When there is no room for all: only what waits, failed or moves, the most urgent first; the others are counted. */
 function fitting(blocks: readonly Block[], room: number) {
-  if (blocks.length <= room) return { shown: blocks, hidden: 0 }
-  const byUrgency = blocks.toSorted((a, b) => stateOf(a).order - stateOf(b).order)
-  const kept = new Set(byUrgency.slice(0, room - 1))
-  return { shown: blocks.filter((block) => kept.has(block)), hidden: blocks.length - kept.size }
+  if (blocks.length <= room) return { shown: blocks, hidden: [] }
+  const moving = blocks.filter((block) => stateOf(block).order <= STATES.ready.order)
+  const kept = new Set(moving.toSorted((a, b) => stateOf(a).order - stateOf(b).order).slice(0, room))
+  return { shown: blocks.filter((block) => kept.has(block)), hidden: blocks.filter((block) => !kept.has(block)) }
+}
+
+/** `120 completed, 76 pending`, the most urgent first. */
+function stateCounts(blocks: readonly Block[]): string {
+  const states = blocks.map(stateOf).toSorted((a, b) => a.order - b.order)
+  const words = new Set(states.map(({ word }) => word))
+  return [...words].map((word) => `${states.filter((state) => state.word === word).length} ${word}`).join(', ')
 }
 
 /** A newer server's state is shown by its own name. */
@@ -62,12 +77,18 @@ function stateOf({ state }: Block) {
 
 function blockLine(block: Block, width: number, { columns, color, now }: Canvas): string {
   const { icon, word, color: name } = stateOf(block)
-  const facts = [itemWords(block), attemptWords(block), gateWords(block), timeWords(block, now), noteWords(block)]
-  const left = `  ${icon} ${cut(block.id, width).padEnd(width)}  `
+  const again = againWords(block, now)
+  const time = again === '' ? timeWords(block, now) : ''
+  const facts = [itemWords(block), attemptWords(block), again, gateWords(block), time, noteWords(block)]
+  const left = `  ${icon} ${padded(cutMiddle(block.id, width), width)}  `
   const right = facts.filter((fact) => fact !== '').join('  ')
   const line = cut(`${left}${word.padEnd(9)}  ${right}`.trimEnd(), columns)
   if (!color || !line.startsWith(left + word)) return line
   return `${left}${styleText(name, word, { validateStream: false })}${line.slice(left.length + word.length)}`
+}
+
+function padded(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(columns - displayWidth(text), 0))
 }
 
 /** Said only where there was, or may be, more than one try. */
@@ -106,4 +127,10 @@ function noteWords({ state, error, because, condition, child, cached_from }: Blo
   if (state !== 'completed' && error !== undefined) return oneLine(error.reason)
   if (cached_from !== undefined) return `result of ${oneLine(cached_from)}`
   return child === undefined ? '' : `child ${oneLine(child)}`
+}
+
+/** Between two tries, instead of how long the last one took. Only a watched run knows when the next one begins. */
+function againWords({ state, due_at }: Block, now: number): string {
+  const wait = state === 'retrying' && typeof due_at === 'string' ? Date.parse(due_at) - now : Number.NaN
+  return wait > 0 ? `again in ${durationWords(wait)}` : ''
 }

@@ -3,7 +3,7 @@ import { GET_RUN } from '../../shared/api/get-run.ts'
 import { callApi, chooseTarget } from './api.ts'
 import { costLines } from './cost-lines.ts'
 import { costReport } from './cost-report.ts'
-import { fetchEvents, runPath } from './fetch-run.ts'
+import { fetchEvents } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
@@ -16,7 +16,9 @@ export function addCost(parent: Command, session: Session, hidden?: CommandOptio
 
 async function cost(session: Session, runId: string, { url, json }: TargetOptions): Promise<void> {
   const target = chooseTarget(session, url)
-  const { run } = await callApi(target, RunSchema, { path: runPath(runId) })
+  const { run } = await callApi(target, RunSchema, (api) =>
+    api.GET('/api/dag/runs/{run_id}', { params: { path: { run_id: runId } } }),
+  )
   const report = costReport(await fetchEvents(target, runId))
   const { run_id, dag_name, state, budget } = run
   if (json === true) return session.say(jsonText({ run_id, dag_name, state, ...report, budget }, 2))

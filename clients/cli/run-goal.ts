@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import type * as z from 'zod'
 import { GOAL_ROUTES } from '../../shared/api/goal-routes.ts'
 import { callApi, chooseTarget, type Target } from './api.ts'
-import { runPath } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
 import type { Session } from './session.ts'
@@ -21,7 +20,9 @@ export function addRunGoal(parent: Command, session: Session): void {
 
 /** How far a run is with its goal. */
 export async function sayRunGoal(session: Session, target: Target, runId: string, json: boolean): Promise<void> {
-  const goal = await callApi(target, GoalSchema, { path: runPath(runId, '/goal') })
+  const goal = await callApi(target, GoalSchema, (api) =>
+    api.GET('/api/dag/runs/{run_id}/goal', { params: { path: { run_id: runId } } }),
+  )
   if (json) session.say(jsonText(goal, 2))
   else for (const line of goalOfRunLines(goal)) session.say(plainText(line))
 }

@@ -1,7 +1,6 @@
 import type { Command, CommandOptions } from 'commander'
 import { RunGraphSchema } from '../../shared/plan/graph.ts'
 import { callApi, chooseTarget } from './api.ts'
-import { runPath } from './fetch-run.ts'
 import { type GraphOptions, sayGraph, withFormat } from './graph.ts'
 import type { Session } from './session.ts'
 
@@ -12,7 +11,9 @@ export function addRunGraph(parent: Command, session: Session, hidden?: CommandO
     .option('--url <url>', 'server to use (default: SLUICE_URL, else http://127.0.0.1:4040)')
     .action(async (runId: string, options: GraphOptions & { readonly url?: string }) => {
       const target = chooseTarget(session, options.url)
-      const graph = await callApi(target, RunGraphSchema, { path: runPath(runId, '/graph') })
+      const graph = await callApi(target, RunGraphSchema, (api) =>
+        api.GET('/api/dag/runs/{run_id}/graph', { params: { path: { run_id: runId } } }),
+      )
       await sayGraph(session, graph, options)
     })
 }

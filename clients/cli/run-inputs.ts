@@ -1,6 +1,7 @@
 import type { Json } from '../../shared/canonical.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { suggest } from '../../shared/dag/suggest.ts'
+import { plainText } from './plain-text.ts'
 import { usage } from './refused.ts'
 import { typedValue } from './typed-value.ts'
 
@@ -40,7 +41,8 @@ export function doubtfulInputs(pairs: readonly string[], { inputs, blocks }: Dag
   return [...given.keys()].flatMap((key) => {
     const near = reads.has(key) ? undefined : suggest(key, open)
     if (near === undefined) return []
-    return [`warning: --input ${key} is no input of this DAG and becomes free context. Did you mean "${near}"?`]
+    const words = `warning: --input ${key} is no input of this DAG and becomes free context. Did you mean "${near}"?`
+    return [plainText(words)]
   })
 }
 

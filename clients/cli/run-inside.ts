@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChosenDocument } from './choose-document.ts'
+import { refuseUnknown } from './refuse-unknown.ts'
 import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
 import { type StartHow, startAndWatch } from './start-run.ts'
@@ -17,6 +18,7 @@ export async function runInside(session: Session, { body, errors = [] }: ChosenD
     const detail = `Cannot start: the DAG has ${count(errors.length, 'error')}.`
     throw new Refused({ code: 'invalid_dag', detail, errors })
   }
+  refuseUnknown(body)
   // An example finds the agents and gates it needs where a folder says nothing of its own.
   const example = 'example' in body && !existsSync('sluice.yaml')
   await withPlace({ port: 0, example, logs: session.settings.logs }, async ({ target, dataDir, signal }) => {

@@ -1,16 +1,19 @@
 import { type Command, type CommandOptions, Option } from 'commander'
 import * as z from 'zod'
 import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
+import type { ShownState } from '../../shared/runs/shown-state.ts'
 import { callApi, chooseTarget, type Target } from './api.ts'
 import { commandLine } from './command-line.ts'
+import { costWords } from './cost-words.ts'
 import { jsonText } from './json-text.ts'
 import { cut, oneLine } from './plain-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { wholeNumber } from './whole-number.ts'
+import { count, durationWords } from './words.ts'
 
 interface ListOptions extends TargetOptions {
-  readonly status?: string
+  readonly status?: ShownState | 'approval'
   readonly dag?: string
   readonly limit?: number
   readonly cursor?: string
@@ -27,35 +30,48 @@ export function addList(parent: Command, session: Session, hidden?: CommandOptio
     .action((options: ListOptions) => list(session, options))
 }
 
-async function list(session: Session, { url, json, children, ...filter }: ListOptions): Promise<void> {
-  const role = children === true ? {} : { role: 'root' }
-  const given = { ...filter, ...(filter.status === 'approval' && { status: 'paused_approval' }), ...role }
-  const query = Object.entries(given)
-    .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
-    .join('&')
-  const path = `/api/dag/runs${query === '' ? '' : `?${query}`}`
+async function list(session: Session, options: ListOptions): Promise<void> {
+  const { url, json } = options
   const target = chooseTarget(session, url)
-  const answer = await callApi(target, ListSchema, { path })
+  const answer = await callApi(target, ListSchema, (api) =>
+    api.GET('/api/dag/runs', { params: { query: queryOf(options) } }),
+  )
   if (json === true) return session.say(jsonText(answer, 2))
   if (answer.runs.length === 0) return session.say('No runs.')
+  const columns = session.terminal ? session.size().columns : Number.POSITIVE_INFINITY
   for (const run of answer.runs) {
     const state = run.state === 'paused_approval' ? 'approval' : run.state
     const at = run.created_at.replace(/\.\d+Z$/, 'Z')
     const name = `${run.parent === undefined ? '' : 'child '}${oneLine(run.dag_name)}`
-    session.say(cut(`${run.run_id}  ${state.padEnd(9)}  ${at}  ${name}`, session.size().columns))
+    const facts = [run.run_id, state.padEnd(9), at, name, ...factsOf(run)]
+    session.say(cut(facts.join('  '), columns))
   }
-  if (answer.next_cursor !== null)
-    session.say(`More: ${moreOf(session, target, { ...filter, children }, answer.next_cursor)}`)
+  if (answer.next_cursor !== null) session.say(`More: ${moreOf(session, target, options, answer.next_cursor)}`)
+}
+
+/** What an older server does not tell is left out. */
+function factsOf({ created_at, ended_at, tokens = 0, usd = 0, unpriced_tokens }: Listed): readonly string[] {
+  const took = ended_at ? [durationWords(Date.parse(ended_at) - Date.parse(created_at))] : []
+  const used = tokens === 0 ? [] : [count(tokens, 'token')]
+  return [...took, ...used, costWords({ tokens, usd, unpriced_tokens })].filter((fact) => fact !== '')
+}
+
+function queryOf({ children, dag, limit, cursor, ...options }: ListOptions) {
+  const status = options.status === 'approval' ? 'paused_approval' : options.status
+  return {
+    ...(status !== undefined && { status }),
+    ...(dag !== undefined && { dag }),
+    ...(limit !== undefined && { limit }),
+    ...(cursor !== undefined && { cursor }),
+    ...(children !== true && { role: 'root' as const }),
+  }
 }
 
 /** The same list, further on. */
-function moreOf(
-  session: Session,
-  target: Target,
-  { children, ...filter }: Omit<ListOptions, 'url' | 'json' | 'children'> & { readonly children: true | undefined },
-  cursor: string,
-): string {
-  const same = Object.entries({ ...filter, cursor }).map(([key, value]) => ` --${key} ${value}`)
+function moreOf(session: Session, target: Target, options: ListOptions, cursor: string): string {
+  const { children, status, dag, limit } = options
+  const given = Object.entries({ status, dag, limit, cursor }).filter(([, value]) => value !== undefined)
+  const same = given.map(([key, value]) => ` --${key} ${value}`)
   if (children === true) same.push(' --children')
   return commandLine(session, target, `run list${same.join('')}`)
 }
@@ -64,16 +80,17 @@ function moreOf(
 const STATES = [...RUN_ROUTES['list-runs'].answer.shape.runs.element.shape.state.options, 'approval']
 
 /** Members the list shows; a newer server may say more. */
-const ListSchema = RUN_ROUTES['list-runs'].answer
-  .extend({
-    runs: z.array(
-      z.looseObject({
-        run_id: z.string(),
-        dag_name: z.string(),
-        state: z.string(),
-        created_at: z.string(),
-        parent: z.looseObject({ run_id: z.string() }).optional(),
-      }),
-    ),
-  })
-  .loose()
+const ListedSchema = z.looseObject({
+  run_id: z.string(),
+  dag_name: z.string(),
+  state: z.string(),
+  created_at: z.string(),
+  ended_at: z.string().nullish(),
+  tokens: z.number().optional(),
+  usd: z.number().nullable().optional(),
+  unpriced_tokens: z.number().optional(),
+  parent: z.looseObject({ run_id: z.string() }).optional(),
+})
+type Listed = z.infer<typeof ListedSchema>
+
+const ListSchema = RUN_ROUTES['list-runs'].answer.extend({ runs: z.array(ListedSchema) }).loose()

@@ -1,7 +1,7 @@
 import type { Command, CommandOptions } from 'commander'
 import type { Dag } from '../../shared/dag/dag.ts'
-import { chooseTarget } from './api.ts'
-import { fetchRun, runPath } from './fetch-run.ts'
+import { type Ask, chooseTarget } from './api.ts'
+import { fetchRun } from './fetch-run.ts'
 import { runInputs } from './run-inputs.ts'
 import type { Session } from './session.ts'
 import { startAndWatch, startOnly } from './start-run.ts'
@@ -32,11 +32,12 @@ async function pivot(session: Session, runId: string, options: PivotOptions): Pr
   const { input: pairs = [], feedback } = options
   const target = chooseTarget(session, options.url)
   const declared = pairs.length === 0 ? undefined : ((await fetchRun(target, runId)).dag.inputs as Dag['inputs'])
-  const request = {
+  const body = {
     ...runInputs({ pairs, context: {}, ...(declared && { declared }) }),
     ...(feedback !== undefined && { feedback }),
   }
-  const how = { request, path: runPath(runId, '/pivot'), json: options.json === true, yes: options.yes === true }
+  const request: Ask = (api) => api.POST('/api/dag/runs/{run_id}/pivot', { params: { path: { run_id: runId } }, body })
+  const how = { request, json: options.json === true, yes: options.yes === true }
   if (options.watch === true || how.yes) process.exitCode = (await startAndWatch(session, target, how)).exitCode
   else await startOnly(session, target, how)
 }

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import type { Command, CommandOptions } from 'commander'
 import { RECORD_RUN } from '../../shared/api/record-run.ts'
 import { callApi, chooseTarget } from './api.ts'
-import { runPath } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
@@ -24,7 +23,9 @@ export function addRecord(parent: Command, session: Session, hidden?: CommandOpt
 /** The ref is what `record:` of a deployed stage takes; the file is for the local place. */
 async function record(session: Session, runId: string, { url, json, output }: RecordOptions): Promise<void> {
   const target = chooseTarget(session, url)
-  const { recording, ...made } = await callApi(target, RECORD_RUN.answer, { path: runPath(runId, '/recording') })
+  const { recording, ...made } = await callApi(target, RECORD_RUN.answer, (api) =>
+    api.GET('/api/dag/runs/{run_id}/recording', { params: { path: { run_id: runId } } }),
+  )
   if (output !== undefined) {
     if (recording === undefined) throw tooLarge(made.bytes, made.ref)
     writeTo(output, jsonText(recording, 2))

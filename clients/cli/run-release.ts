@@ -14,8 +14,9 @@ export function addRelease(parent: Command, session: Session, hidden?: CommandOp
 }
 
 async function release(session: Session, { url, json }: TargetOptions): Promise<void> {
-  const path = '/api/dag/safety/release'
-  const answer = await callApi(chooseTarget(session, url), AnswerSchema, { method: 'POST', path, body: {} })
+  const answer = await callApi(chooseTarget(session, url), AnswerSchema, (api) =>
+    api.POST('/api/dag/safety/release', { body: {} }),
+  )
   if (json === true) return session.say(jsonText(answer, 2))
   session.say(answer.released ? 'Starts are allowed again.' : 'Starts were not on hold.')
   if (answer.started > 0) session.say(`${count(answer.started, 'queued run')} got a place.`)

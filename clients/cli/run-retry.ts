@@ -2,14 +2,15 @@ import { basename } from 'node:path'
 import type { Command, CommandOptions } from 'commander'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
-import { chooseTarget, type Target } from './api.ts'
+import type { paths } from '../api/schema.generated.ts'
+import { type Ask, chooseTarget, type Target } from './api.ts'
 import { knownProviders } from './check-files.ts'
-import { fetchRun, runPath } from './fetch-run.ts'
+import { fetchRun } from './fetch-run.ts'
 import { readContext } from './read-context.ts'
 import { readFile } from './read-file.ts'
 import { runInputs } from './run-inputs.ts'
 import type { Session } from './session.ts'
-import { type StartHow, startAndWatch, startOnly } from './start-run.ts'
+import { startAndWatch, startOnly } from './start-run.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 
 interface RetryOptions extends TargetOptions {
@@ -39,14 +40,19 @@ export function addRetry(parent: Command, session: Session, hidden?: CommandOpti
 
 async function retry(session: Session, runId: string, options: RetryOptions): Promise<void> {
   const target = chooseTarget(session, options.url)
-  const request = await requestOf(target, runId, options)
-  const how = { request, path: runPath(runId, '/retry'), json: options.json === true, yes: options.yes === true }
+  const body = await requestOf(target, runId, options)
+  const request: Ask = (api) => api.POST('/api/dag/runs/{run_id}/retry', { params: { path: { run_id: runId } }, body })
+  const how = { request, json: options.json === true, yes: options.yes === true }
   if (options.watch === true || how.yes) process.exitCode = (await startAndWatch(session, target, how)).exitCode
   else await startOnly(session, target, how)
 }
 
+type RetryBody = NonNullable<
+  paths['/api/dag/runs/{run_id}/retry']['post']['requestBody']
+>['content']['application/json']
+
 /** The body of POST .../retry. */
-async function requestOf(target: Target, runId: string, options: RetryOptions): Promise<StartHow['request']> {
+async function requestOf(target: Target, runId: string, options: RetryOptions): Promise<RetryBody> {
   const { from, input: pairs = [], contextJson, dag: file } = options
   const dag = file === undefined ? undefined : readFile(file, 'DAG file')
   const declared = pairs.length === 0 ? undefined : await declaredInputs(target, runId, file, dag)

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import { chooseTarget } from './api.ts'
 import { type ChosenDocument, chooseDocument } from './choose-document.ts'
-import { plainText } from './plain-text.ts'
 import { requestFiles } from './request-files.ts'
+import { requireOneVote } from './require-one-vote.ts'
 import { doubtfulInputs, runInputs } from './run-inputs.ts'
 import { runInside } from './run-inside.ts'
 import { isServerThere } from './server-there.ts'
@@ -54,8 +54,9 @@ export function addRunStart(run: Command, session: Session): void {
 async function runStart(session: Session, given: string | undefined, options: RunStartOptions): Promise<void> {
   const chosen = chooseDocument(given, options.example)
   const how = { request: requestOf(chosen, options), json: options.json === true, yes: options.yes === true }
+  if (how.yes && chosen.dag !== undefined) requireOneVote(chosen.dag, session.settings.command)
   for (const line of chosen.dag === undefined ? [] : doubtfulInputs(options.input ?? [], chosen.dag)) {
-    session.warn(plainText(line))
+    session.warn(line)
   }
   const target = chooseTarget(session, options.url)
   if (!target.named && !(await isServerThere(target))) await runInside(session, chosen, how)

@@ -1,8 +1,7 @@
 import type { Command, CommandOptions } from 'commander'
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
-import { callApi, chooseTarget } from './api.ts'
-import { runPath } from './fetch-run.ts'
+import { type Ask, callApi, chooseTarget } from './api.ts'
 import { jsonText } from './json-text.ts'
 import { oneLine } from './plain-text.ts'
 import type { Session } from './session.ts'
@@ -21,16 +20,24 @@ export function addStop(parent: Command, session: Session, hidden?: CommandOptio
     .argument('<run-id>')
     .option('--reason <text>', 'recorded with the run')
     .option('--block <id>', 'stop this block alone; the run goes on, and ends failed')
-    .action((runId: string, options: StopOptions) => stop(session, runPath(runId, '/stop'), options))
+    .action((runId: string, options: StopOptions) => stop(session, options, runId))
   withTarget(parent.command('stop-all', hidden).description('cancel every active run'))
     .option('--reason <text>', 'recorded with each run, and with the hold')
     .option('--hold', 'and refuse starts from now on, until `run release`')
-    .action((options: StopOptions) => stop(session, '/api/dag/runs/stop-all', options))
+    .action((options: StopOptions) => stop(session, options))
 }
 
-async function stop(session: Session, path: string, { url, json, reason, block, hold }: StopOptions): Promise<void> {
-  const body = { reason, block_id: block, hold }
-  const answer = await callApi(chooseTarget(session, url), StoppedSchema, { method: 'POST', path, body })
+async function stop(session: Session, options: StopOptions, run_id?: string): Promise<void> {
+  const { url, json, reason, block, hold } = options
+  const why = reason === undefined ? {} : { reason }
+  const ask: Ask =
+    run_id === undefined
+      ? (api) => api.POST('/api/dag/runs/stop-all', { body: { ...why, ...(hold && { hold }) } })
+      : (api) => {
+          const body = { ...why, ...(block !== undefined && { block_id: block }) }
+          return api.POST('/api/dag/runs/{run_id}/stop', { params: { path: { run_id } }, body })
+        }
+  const answer = await callApi(chooseTarget(session, url), StoppedSchema, ask)
   const { stopped, left = 0, not_stopped = [] } = answer
   if (json === true) session.say(jsonText(answer, 2))
   else if (block !== undefined) session.say(oneLine(`Cancelled block ${block}. The run goes on, and ends failed.`))

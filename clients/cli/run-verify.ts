@@ -2,7 +2,6 @@ import type { Command, CommandOptions } from 'commander'
 import type * as z from 'zod'
 import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
 import { callApi, chooseTarget } from './api.ts'
-import { runPath } from './fetch-run.ts'
 import { jsonText } from './json-text.ts'
 import { oneLine } from './plain-text.ts'
 import { readFile } from './read-file.ts'
@@ -30,7 +29,9 @@ interface VerifyOptions extends TargetOptions {
 async function verify(session: Session, runId: string, { url, json, audit }: VerifyOptions): Promise<void> {
   const target = chooseTarget(session, url)
   const file = audit === undefined ? undefined : readFile(audit, 'record of decisions')
-  const answer = await callApi(target, AnswerSchema, { path: runPath(runId, '/verify') })
+  const answer = await callApi(target, AnswerSchema, (api) =>
+    api.GET('/api/dag/runs/{run_id}/verify', { params: { path: { run_id: runId } } }),
+  )
   const recomputed = await recomputeHere(target, runId, answer.seal, file)
   const ok = answer.ok && recomputed.every(({ problems }) => problems.length === 0)
   if (json === true) session.say(jsonText({ ...answer, ok, recomputed }, 2))

@@ -1,5 +1,5 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
-import { callApi, type Target } from './api.ts'
+import { type Ask, callApi, type Target } from './api.ts'
 import type { ImportBatch, ImportItem } from './import-batches.ts'
 import type { LineError } from './import-graph.ts'
 import { Refused } from './refused.ts'
@@ -39,13 +39,14 @@ async function storeBody(target: Target, item: ImportItem, patiently: Caller): P
 async function put(target: Target, batch: ImportBatch, patiently: Caller): Promise<readonly SentItem[]> {
   const { kind, items } = batch
   const answer = GRAPH_ROUTES[kind === 'entities' ? 'put-entities' : 'put-triples'].answer.loose()
-  const request = {
-    method: 'PUT',
-    path: `/api/graph/${kind}`,
-    body: { [kind]: items.map(({ value }) => value) },
-  } as const
+  // Lines as they came: the server judges each by itself.
+  const values = items.map(({ value }) => value) as never
+  const ask: Ask = (api) =>
+    kind === 'entities'
+      ? api.PUT('/api/graph/entities', { body: { entities: values } })
+      : api.PUT('/api/graph/triples', { body: { triples: values } })
   try {
-    const { results } = await patiently(() => callApi(target, answer, request))
+    const { results } = await patiently(() => callApi(target, answer, ask))
     return items.map((item, at) =>
       sentItem(
         item,

@@ -3,7 +3,6 @@ import type { Json } from '../../shared/canonical.ts'
 import type { RestartMode } from '../../shared/runs/head.ts'
 import { callApi, type Target } from './api.ts'
 import type { Approval } from './approval-answer.ts'
-import { runPath } from './fetch-run.ts'
 
 export interface DecisionToSend {
   readonly approval: Pick<Approval, 'approval_id' | 'digest'>
@@ -28,14 +27,10 @@ export type Decided = z.infer<typeof DecidedSchema>
 /** Decides one approval, bound to what was shown by its digest; somebody else's earlier decision is a 409. */
 export function sendDecision(target: Target, runId: string, sent: DecisionToSend): Promise<Decided> {
   const { approval, via, ...decision } = sent
-  return callApi(target, DecidedSchema, {
-    method: 'POST',
-    path: runPath(runId, '/approvals'),
+  const request = {
+    params: { path: { run_id: runId } },
     headers: { 'x-sluice-via': via },
-    body: {
-      approval_id: approval.approval_id,
-      digest: approval.digest,
-      ...decision,
-    },
-  })
+    body: { approval_id: approval.approval_id, digest: approval.digest, ...decision },
+  }
+  return callApi(target, DecidedSchema, (api) => api.POST('/api/dag/runs/{run_id}/approvals', request))
 }

@@ -1,10 +1,15 @@
+import type { SignedTarget } from './aws/signed-target.ts'
 import { readSettings, type Settings } from './settings.ts'
 
 /** What a command talks to: the terminal (or pipe) it was started on, and its settings. */
 export interface Session {
   readonly settings: Settings
+  /** The deployment on AWS this command line names (choose-stack.ts finds it before the command runs). */
+  signed?: SignedTarget
   /** The value of an environment variable that sluice.yaml names. */
   key(name: string): string | undefined
+  /** The environment of a program it starts: its own, and more. */
+  environment(more: Readonly<Record<string, string>>): Readonly<Record<string, string | undefined>>
   /** One line, or several, to stdout. */
   say(text: string): void
   /** To stderr. */
@@ -25,12 +30,13 @@ export function openSession(): Session {
   const { stdin, stdout, stderr } = process
   const terminal = stdout.isTTY === true
   return {
-    settings: { ...settings, color: settings.color && terminal },
+    settings: { ...settings, color: settings.color && (terminal || settings.forceColor === true) },
     say: (text) => void stdout.write(`${text}\n`),
     warn: (text) => void stderr.write(`${text}\n`),
     write: (text) =>
       stdout.write(text) ? Promise.resolve() : new Promise((resolve) => stdout.once('drain', () => resolve())),
     key: (name) => process.env[name],
+    environment: (more) => ({ ...process.env, ...more }),
     terminal,
     live: terminal && settings.cursor,
     asks: terminal && stdin.isTTY === true,

@@ -6,11 +6,15 @@ const EnvironmentSchema = z.object({
   SLUICE_URL: z.url({ protocol: /^https?$/, error: 'SLUICE_URL must be an http or https URL' }).optional(),
   SLUICE_TOKEN: z.string().min(1).optional(),
   NO_COLOR: z.string().optional(),
+  FORCE_COLOR: z.string().optional(),
+  CI: z.string().optional(),
   TERM: z.string().optional(),
   SLUICE_LOG: z.enum(['info', 'error'], 'SLUICE_LOG must be info or error').optional(),
   /** What npm says to a script: `run` or `run-script`, and the script's name. */
   npm_command: z.string().optional(),
   npm_lifecycle_event: z.string().optional(),
+  /** And to what npx runs: `exec`, and the program's name in quotes. */
+  npm_lifecycle_script: z.string().optional(),
 })
 
 export interface Settings {
@@ -18,7 +22,9 @@ export interface Settings {
   readonly url?: string
   readonly token?: string
   readonly color: boolean
-  /** The terminal can move its cursor. */
+  /** Colour also where stdout is no terminal (FORCE_COLOR). */
+  readonly forceColor?: true
+  /** The terminal can move its cursor, and somebody watches it: in CI each line is kept. */
   readonly cursor: boolean
   /** What a place inside a command logs is shown (SLUICE_LOG=info). */
   readonly logs: boolean
@@ -32,19 +38,30 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   const parsed = EnvironmentSchema.safeParse(Object.fromEntries(present))
   if (!parsed.success) throw usage(`Cannot use the environment: ${parsed.error.issues[0]?.message}.`)
   const read = parsed.data
-  const dumb = read.TERM === 'dumb'
   return {
     ...(read.SLUICE_URL !== undefined && { url: read.SLUICE_URL }),
     ...(read.SLUICE_TOKEN !== undefined && { token: read.SLUICE_TOKEN }),
-    color: read.NO_COLOR === undefined && !dumb,
-    cursor: !dumb,
+    ...colorOf(read),
+    cursor: read.TERM !== 'dumb' && (read.CI === undefined || read.CI === 'false'),
     logs: read.SLUICE_LOG === 'info',
-    command: isNpmScript(read) ? 'npm run -s sluice --' : 'sluice',
+    command: isNpmScript(read) ? 'npm run -s sluice --' : isNpx(read) ? 'npx sluice' : 'sluice',
   }
+}
+
+/** FORCE_COLOR comes first, as in Node itself: 0 or false is no colour, anything else is colour everywhere. */
+function colorOf({ FORCE_COLOR, NO_COLOR, TERM }: z.output<typeof EnvironmentSchema>) {
+  if (FORCE_COLOR === '0' || FORCE_COLOR === 'false') return { color: false }
+  if (FORCE_COLOR !== undefined) return { color: true, forceColor: true } as const
+  return { color: NO_COLOR === undefined && TERM !== 'dumb' }
 }
 
 function isNpmScript({ npm_command, npm_lifecycle_event }: z.output<typeof EnvironmentSchema>): boolean {
   return (
     npm_command?.startsWith('run') === true && ['sluice', 'demo', 'demo:research'].includes(npm_lifecycle_event ?? '')
   )
+}
+
+/** Not what a program that npx runs starts in its turn, for example a test. */
+function isNpx({ npm_command, npm_lifecycle_script = '' }: z.output<typeof EnvironmentSchema>): boolean {
+  return npm_command === 'exec' && /^["']?sluice\b/.test(npm_lifecycle_script)
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import * as z from 'zod'
+import type { paths } from '../api/schema.generated.ts'
 import { answerApproval } from './answer-approval.ts'
-import { callApi, type Target } from './api.ts'
+import { type Ask, callApi, type Target } from './api.ts'
 import { artifactLines, saveArtifacts } from './artifacts.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine, consoleLine, consoleLineLater } from './command-line.ts'
 import type { RunAnswer } from './fetch-run.ts'
 import { withChildren } from './follow-children.ts'
 import { jsonText } from './json-text.ts'
@@ -14,11 +15,12 @@ import type { Session } from './session.ts'
 import { sinkTexts } from './sink-outputs.ts'
 import { watchRun } from './watch-run.ts'
 
+type StartBody = NonNullable<paths['/api/dag/run']['post']['requestBody']>['content']['application/json']
+
 /** How to start and follow a run. */
 export interface StartHow {
-  /** The body of POST /api/dag/run, or of the route at `path`. */
-  readonly request: unknown
-  readonly path?: string
+  /** The body of POST /api/dag/run, or the call of another route that starts a run. */
+  readonly request: StartBody | Ask
   readonly json: boolean
   /** Approves every approval the run asks for, recorded as via `--yes`. */
   readonly yes: boolean
@@ -76,7 +78,8 @@ interface Ended {
 export async function startAndWatch(session: Session, target: Target, how: StartHow): Promise<Ended> {
   const started = await postRun(target, how)
   const data = how.inside === undefined ? '' : `, in this process; its data is kept in ${how.inside.dataDir}`
-  const lines = [`Run ${started.run_id} at ${target.url}${data}`, ...reuseLines(started)]
+  const page = how.inside === undefined ? (consoleLine(session, target, started.run_id) ?? []) : []
+  const lines = [`Run ${started.run_id} at ${target.url}${data}`, page, reuseLines(started)].flat()
   if (!how.json) for (const line of lines) session.say(line)
   return await watchToEnd(session, target, how, started.run_id)
 }
@@ -111,7 +114,8 @@ async function sayEnd(
 ): Promise<void> {
   const { run_id } = ended.run
   const texts = await sinkTexts(target, ended, (block) => readAgain(session, target, how, `${run_id} ${block}`))
-  for (const line of [endWords(ended), ...texts, ...artifacts]) session.say(line)
+  const page = how.inside === undefined ? [] : [consoleLineLater(session, how.inside.dataDir, run_id)]
+  for (const line of [endWords(ended), ...texts, ...artifacts, ...page]) session.say(line)
 }
 
 /** The command that shows an output whole: without a server there, one is started first. */
@@ -127,6 +131,7 @@ function leftBehind(session: Session, target: Target, { inside }: StartHow, runI
 }
 
 function postRun(target: Target, how: StartHow): Promise<Started> {
-  const path = how.path ?? '/api/dag/run'
-  return callApi(target, StartedSchema, { method: 'POST', path, body: how.request })
+  const { request } = how
+  if (typeof request === 'function') return callApi(target, StartedSchema, request)
+  return callApi(target, StartedSchema, (api) => api.POST('/api/dag/run', { body: request }))
 }

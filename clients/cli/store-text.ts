@@ -10,18 +10,21 @@ const MOST_BYTES = 1_048_576
 export async function storeText(target: Target, text: string): Promise<string> {
   const bytes = Buffer.from(text)
   if (bytes.length > MOST_BYTES) return await upload(target, bytes)
-  const request = { method: 'PUT', path: '/api/objects', bytes: { text, type: 'text/plain' } } as const
-  return (await callApi(target, OBJECT_ROUTES['put-object'].answer.loose(), request)).ref
+  const request = { body: text, bodySerializer: asItIs, headers: { 'content-type': 'text/plain' } }
+  const answer = OBJECT_ROUTES['put-object'].answer.loose()
+  return (await callApi(target, answer, (api) => api.PUT('/api/objects', request))).ref
+}
+
+function asItIs(text: string): string {
+  return text
 }
 
 async function upload(target: Target, bytes: Buffer<ArrayBuffer>): Promise<string> {
   const body = { sha256: createHash('sha256').update(bytes).digest('hex'), size: bytes.length }
   const answer = OBJECT_ROUTES['upload-object'].answer.loose()
-  const { ref, url, method, headers } = await callApi(target, answer, {
-    method: 'POST',
-    path: '/api/objects/upload',
-    body,
-  })
+  const { ref, url, method, headers } = await callApi(target, answer, (api) =>
+    api.POST('/api/objects/upload', { body }),
+  )
   const own = url.startsWith('/')
   const response = await fetch(own ? `${target.url}${url}` : url, {
     method,

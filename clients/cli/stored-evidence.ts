@@ -29,20 +29,25 @@ export async function storedEvidence(target: Target, item: Evidence): Promise<St
 }
 
 async function readEntity(target: Target, id: string): Promise<Entity> {
-  const path = `/api/graph/entities/${encodeURIComponent(id)}`
-  return (await callApi(target, GRAPH_ROUTES['get-entity'].answer.loose(), { path })).entity
+  const params = { path: { entity_id: id } }
+  const answer = GRAPH_ROUTES['get-entity'].answer.loose()
+  return (await callApi(target, answer, (api) => api.GET('/api/graph/entities/{entity_id}', { params }))).entity
 }
 
 async function readBody(target: Target, ref: string): Promise<string> {
-  const response = await openApi(target, { path: `/api/objects/${ref.split('/').at(-1)}` })
+  const response = await openApi(target, (api) =>
+    api.GET('/api/objects/{sha256}', { params: { path: { sha256: ref.split('/').at(-1) ?? '' } } }),
+  )
   return await response.text()
 }
 
 /** Labels of what it leads to. */
 async function readNames(target: Target, { entity_id, triples = [] }: Entity): Promise<ReadonlyMap<string, string>> {
   if (!triples.some(isEdge)) return new Map()
-  const path = `/api/graph/entities/${encodeURIComponent(entity_id)}/neighbors?direction=out&limit=1000`
-  const { entities } = await callApi(target, GRAPH_ROUTES['get-neighbors'].answer.loose(), { path })
+  const params = { path: { entity_id }, query: { direction: 'out', limit: 1_000 } } as const
+  const { entities } = await callApi(target, GRAPH_ROUTES['get-neighbors'].answer.loose(), (api) =>
+    api.GET('/api/graph/entities/{entity_id}/neighbors', { params }),
+  )
   return new Map(entities.flatMap(({ entity_id: id, label }) => (label === undefined ? [] : [[id, label] as const])))
 }
 

@@ -5,6 +5,7 @@ import { eventLine } from './event-line.ts'
 import { fetchRun, type RunAnswer } from './fetch-run.ts'
 import { followEvents } from './follow-events.ts'
 import { liveRun } from './live-run.ts'
+import { type Frame, redraw } from './redraw.ts'
 import { renderRun } from './render-run.ts'
 import type { Session } from './session.ts'
 
@@ -56,28 +57,23 @@ function plainScreen(session: Session, { run }: RunAnswer): Screen {
 
 /** Redraws ten times a second, however many events came since; elapsed times move on without any. */
 function liveScreen(session: Session, answer: RunAnswer): Screen {
-  let drawn = 0
+  let drawn: Frame = { lines: [], columns: 0 }
   let news: RunEvent[] = []
   let fold = foldRun([])
-  const erase = () => `${drawn > 0 ? `\u001b[${drawn}A` : ''}\r\u001b[0J`
-  const draw = () => {
+  const draw = (above = '') => {
     fold = foldRun(news, fold)
     news = []
     const { columns, rows } = session.size()
     const canvas = { columns, rows: rows - 1, color: session.settings.color, now: Date.now() }
-    const lines = renderRun(liveRun(answer, fold), canvas)
-    // Wrapping is off while drawing: a character wider than it counts for must not add a line to climb over.
-    void session.write(`${erase()}\u001b[?7l${lines.join('\n')}\n\u001b[?7h`)
-    drawn = lines.length
+    const next = { lines: renderRun(liveRun(answer, fold), canvas), columns }
+    const text = redraw(drawn, next, above)
+    if (text !== '') void session.write(text)
+    drawn = next
   }
   const timer = setInterval(draw, 100)
   return {
     show: (event) => void news.push(event),
-    note(text) {
-      void session.write(`${erase()}${text}\n`)
-      drawn = 0
-      draw()
-    },
+    note: draw,
     close() {
       clearInterval(timer)
       draw()

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Target } from './api.ts'
 import { type LocalPlace, type PlaceOptions, startPlace } from './local-place.ts'
 import { Refused } from './refused.ts'
@@ -21,13 +23,19 @@ export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace
   for (const signal of signals) process.on(signal, interrupt)
   void place.ended.then((code) => stop('place_died', `The local place ended by itself with code ${code}.`))
   try {
-    return await use({ target: { url, named: true }, dataDir, signal: stopped.signal })
+    return await use({ target: { url, named: true, ...firstToken(dataDir) }, dataDir, signal: stopped.signal })
   } catch (error) {
     throw withLog(error, place)
   } finally {
     await place.stop()
     for (const signal of signals) process.off(signal, interrupt)
   }
+}
+
+/** A place that asks for a login wrote its first token for who owns the folder (docs/tokens.md). */
+function firstToken(dataDir: string): Pick<Target, 'token'> {
+  const file = join(dataDir, 'first-token')
+  return existsSync(file) ? { token: readFileSync(file, 'utf8').trim() } : {}
 }
 
 /** "The log has the details": nobody else can see the log of a place that ran inside a command. */

@@ -8,11 +8,12 @@ export function durationWords(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`
 }
 
-/** `812 bytes`, `12.3 KiB`, `4.0 MiB`. */
+/** `812 bytes`, `12.3 KiB`, `4.0 MiB`, `61.2 GiB`. */
 export function sizeWords(bytes: number): string {
   if (bytes < 1_024) return count(bytes, 'byte')
   if (bytes < 1_048_576) return `${(bytes / 1_024).toFixed(1)} KiB`
-  return `${(bytes / 1_048_576).toFixed(1)} MiB`
+  if (bytes < 1_073_741_824) return `${(bytes / 1_048_576).toFixed(1)} MiB`
+  return `${(bytes / 1_073_741_824).toFixed(1)} GiB`
 }
 
 /** `1 block`, `2 blocks`. */

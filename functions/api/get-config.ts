@@ -1,15 +1,30 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
+import type { Principal } from '../../shared/principal.ts'
 import type { Settings } from '../../shared/settings.ts'
 import { httpHandler } from '../http-handler.ts'
 
-/** Keys are references ({env} or {secret}), so only a URL can hold a secret. */
+/**
+ * Keys are references ({env} or {secret}), so only a URL can hold a secret. What belongs to another tenant, and that it is
+ * there, is told to nobody else.
+ */
 export const handler = httpHandler({
   name: 'get-config',
   schema: PLACE_ROUTES['get-config'],
-  run: (_call, world) => ({
-    json: { config: withoutSecrets(world.settings), documents: [...world.documents.names()] },
+  run: ({ principal }, world) => ({
+    json: { config: withoutSecrets(ownSettings(world.settings, principal)), documents: [...world.documents.names()] },
   }),
 })
+
+function ownSettings({ slack, iam_tenants, ...settings }: Settings, { tenant }: Principal): Settings {
+  const roles = Object.entries(iam_tenants ?? {}).filter(([, of]) => of === tenant)
+  return {
+    ...settings,
+    tenants: [tenant],
+    webhooks: settings.webhooks.filter((endpoint) => endpoint.tenant === tenant),
+    ...(slack?.tenant === tenant ? { slack } : {}),
+    ...(roles.length === 0 ? {} : { iam_tenants: Object.fromEntries(roles) }),
+  }
+}
 
 function withoutSecrets(settings: Settings): Settings {
   const providers = Object.entries(settings.providers).map(([name, provider]) => [
@@ -22,12 +37,21 @@ function withoutSecrets(settings: Settings): Settings {
         : {}),
     },
   ])
+  const { telemetry } = settings
   const { webhook, ...research } = settings.research
   return {
     ...settings,
+    ...(telemetry === undefined ? {} : { telemetry: withoutPath(telemetry) }),
     providers: Object.fromEntries(providers),
+    // Chat services put the secret into the path.
+    webhooks: settings.webhooks.map((endpoint) => ({ ...endpoint, url: new URL('/', endpoint.url).href })),
     research: webhook === undefined ? research : { ...research, webhook: withoutCredentials(webhook) },
   }
+}
+
+/** Some services put the secret into the path. */
+function withoutPath({ otlp }: NonNullable<Settings['telemetry']>): NonNullable<Settings['telemetry']> {
+  return { otlp: { ...otlp, endpoint: new URL('/', otlp.endpoint).href } }
 }
 
 function withoutCredentials(address: string): string {

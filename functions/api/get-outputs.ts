@@ -1,6 +1,5 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
-import { suggest } from '../../shared/dag/suggest.ts'
 import { Fault } from '../../shared/errors.ts'
 import { blockLane } from '../../shared/runs/block-lane.ts'
 import type { Head } from '../../shared/runs/head.ts'
@@ -9,6 +8,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readProjections, readValues } from '../blocks/read-outputs.ts'
 import { httpHandler } from '../http-handler.ts'
+import { requireBlock } from '../require-block.ts'
 import { requireRun } from '../require-run.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 
@@ -23,10 +23,9 @@ export const handler = httpHandler({
     const { block_id } = call.params
     const { run, head } = await requireRun(world, call)
     const pinned = await readPinned(world, run)
-    const { dag, index } = pinned
-    const at = index.get(block_id)
-    if (at === undefined) throw unknownBlock(dag, block_id)
-    const block = await projectionOf(world, run, at, blockLane(pinned, head, block_id))
+    const { dag } = pinned
+    const { index } = requireBlock(dag, block_id)
+    const block = await projectionOf(world, run, index, blockLane(pinned, head, block_id))
     const stored = Object.entries((block?.state === 'completed' && block.outputs) || {})
     if (block === undefined || stored.length === 0) throw noOutputs(dag, block_id, head, block)
     const small = stored.filter(([, { bytes }]) => bytes <= MAX_INLINE_BYTES)
@@ -47,15 +46,6 @@ async function projectionOf(
 ): Promise<BlockProjection | undefined> {
   if (lane === undefined) return undefined
   return (await readProjections(world, run, new Map([[block, lane]]))).get(block)
-}
-
-function unknownBlock(dag: Dag, id: string): Fault {
-  const ids = dag.blocks.map((block) => block.id)
-  const near = suggest(id, ids)
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`
-  const more = ids.length > 20 ? ` and ${ids.length - 20} more` : ''
-  const message = `Cannot find block "${id}": DAG "${dag.name}" has ${ids.slice(0, 20).join(', ')}${more}.${hint}`
-  return new Fault('NotFound', 'unknown_block', message)
 }
 
 function noOutputs(dag: Dag, id: string, head: Head, block: BlockProjection | undefined): Fault {

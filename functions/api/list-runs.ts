@@ -4,6 +4,7 @@ import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { type RunRole, roleOf } from '../../shared/runs/role.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
+import { priceInLedger } from '../../shared/runs/shown-price.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
@@ -52,6 +53,10 @@ function isOfRole(meta: Meta, role: RunRole): boolean {
   return roleOf(meta) === role || (meta.parent === undefined ? 'root' : 'child') === role
 }
 
+function endOf({ ended }: Head): Pick<RunSummary, 'ended_at' | 'code' | 'reason'> {
+  return ended === undefined ? { ended_at: null } : { ended_at: ended.at, code: ended.code, reason: ended.reason }
+}
+
 function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummary {
   return {
     run_id: meta.run_id,
@@ -65,6 +70,9 @@ function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummar
     blocks: meta.blocks,
     last_seq: head.seq,
     pending_approvals: Object.values(head.approvals).filter(({ status }) => status === 'pending').length,
+    tokens: head.budget.spent_tokens,
+    ...priceInLedger(head.budget),
+    ...endOf(head),
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
     ...(meta.continues === undefined ? {} : { continues: meta.continues }),
     ...(meta.retry_of === undefined ? {} : { retry_of: meta.retry_of.run_id }),

@@ -1,7 +1,8 @@
 import { RECORD_RUN } from '../../shared/api/record-run.ts'
 import { canonicalJson } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
-import { RawAnswersSchema, type RecordedCall, type Recording } from '../../shared/recording.ts'
+import { RawAnswersSchema } from '../../shared/kept-call.ts'
+import type { RecordedCall, Recording } from '../../shared/recording.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { isStageEvent } from '../../shared/runs/stage-events.ts'
@@ -37,9 +38,9 @@ async function recordingOf(world: World, meta: Meta): Promise<Recording> {
   const calls: RecordedCall[] = []
   const events = await allEvents(world, meta)
   for (const ref of [...events.flatMap(rawRefOf), ...(await stageRefs(world, tenant, events))]) {
-    calls.push(
-      ...RawAnswersSchema.parse(JSON.parse(Buffer.from(await world.objects.get(tenant, ref)).toString())).calls,
-    )
+    const kept = RawAnswersSchema.parse(JSON.parse(Buffer.from(await world.objects.get(tenant, ref)).toString()))
+    // A recording knows questions by their hashes.
+    calls.push(...kept.calls.map(({ asked: _, ...call }) => call))
   }
   return { v: 1, run_id, dag_name, dag_hash, calls }
 }

@@ -25,7 +25,7 @@ export const handler = httpHandler({
   },
 })
 
-type ContextInput = Pick<RunInput, 'required' | 'declared' | 'type' | 'description'> & {
+type ContextInput = Pick<RunInput, 'required' | 'declared' | 'type' | 'description' | 'default'> & {
   readonly name: string
   /** Blocks with a port of that name. */
   readonly blocks: string[]
@@ -33,11 +33,7 @@ type ContextInput = Pick<RunInput, 'required' | 'declared' | 'type' | 'descripti
 
 /** What a run reads from its inputs or context: the document's inputs, and ports nothing is wired to. */
 function contextInputs(dag: Dag): ContextInput[] {
-  const inputs = new Map<string, ContextInput>()
-  for (const [name, { required, type, description, declared }] of Object.entries(dag.inputs)) {
-    const words = { ...(type && { type }), ...(description && { description }) }
-    inputs.set(name, { name, required, declared, ...words, blocks: [] })
-  }
+  const inputs = new Map(Object.entries(dag.inputs).map(([name, input]) => [name, declaredInput(name, input)]))
   for (const block of dag.blocks) {
     for (const [name, port] of Object.entries(block.inputs)) {
       if (port.from !== undefined) continue
@@ -47,4 +43,10 @@ function contextInputs(dag: Dag): ContextInput[] {
     }
   }
   return [...inputs.values()]
+}
+
+function declaredInput(name: string, input: RunInput): ContextInput {
+  const { required, declared, type, description, default: fallback } = input
+  const words = { ...(type && { type }), ...(description && { description }) }
+  return { name, required, declared, ...words, ...(fallback === undefined ? {} : { default: fallback }), blocks: [] }
 }

@@ -24,7 +24,7 @@ export async function appendRequested(call: BlockCall, item: ApprovalItem): Prom
   const isFirst = lane === undefined && askNumber(id) === undefined
   const ready: NewEvent[] = isFirst ? [{ type: 'block:ready', block_id: block.id, data: {} }] : []
   const step = ordinal({ epoch: approvalEpoch(id), attempt: askNumber(id) ?? 0, phase: PHASE.claimed })
-  const outbox = notifyEntry(world, at, 'asked', id)
+  const outbox = notifyEntry(world, run, at, 'asked', id)
   const done = await world.runs.append({
     run,
     lane: approvalLane(id, block.index),

@@ -43,7 +43,7 @@ export async function decisionAppend(
   const place = ordinal({ epoch: approvalEpoch(id), attempt: askNumber(id) ?? 0, phase })
   const outbox = [
     ...(isOpen ? [] : [{ id: `token-${id}`, at, kind: 'send_token', approval_id: id } as const]),
-    ...notifyEntry(world, at, isOpen ? 'voted' : 'decided', id),
+    ...notifyEntry(world, run, at, isOpen ? 'voted' : 'decided', id),
   ]
   return {
     run,

@@ -55,7 +55,10 @@ async function expiryAppend(
     at,
     events: [event],
     approval: { id, was: pending, set: { ...rest, status: 'expired', decided_at: at, via: 'timeout' } },
-    outbox: [{ id: `token-${id}`, at, kind: 'send_token', approval_id: id }, ...notifyEntry(world, at, 'expired', id)],
+    outbox: [
+      { id: `token-${id}`, at, kind: 'send_token', approval_id: id },
+      ...notifyEntry(world, run, at, 'expired', id),
+    ],
     check_at: new Date(now + OUTBOX_GRACE_MS).toISOString(),
     ...(await deadlineAfterPause(world, run, head, now)),
   }

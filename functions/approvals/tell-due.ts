@@ -46,7 +46,7 @@ function tellingAppend(
   const escalated = was.escalated === true || due === 'escalate' ? { escalated: true as const } : {}
   const next = nextTelling(item, escalated, now)
   const place = ordinal({ epoch: approvalEpoch(item.id), attempt: askNumber(item.id) ?? 0, phase: told })
-  const outbox = notifyEntry(world, at, due === 'escalate' ? 'escalated' : 'reminded', item.id)
+  const outbox = notifyEntry(world, run, at, due === 'escalate' ? 'escalated' : 'reminded', item.id)
   const checks = [next.next_at, ...outbox.map(() => new Date(now + OUTBOX_GRACE_MS).toISOString())]
   const check_at = checks.filter((time) => time !== undefined).sort()[0]
   return {

@@ -1,4 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { nudgingRuns } from '../../shared/webhooks/nudging-runs.ts'
 import type { World } from '../../shared/world.ts'
 import type { Core, Port, WorldParts } from './world.ts'
 
@@ -14,7 +16,22 @@ export function assembleWorld(core: Core, parts: Pick<WorldParts, 'name' | 'port
     else Object.defineProperty(world, port, { get: () => refuse(parts.name, port) })
   }
   // Every port is there: opened, or as a getter that refuses.
-  return world as World
+  return promptly(traced(world as World, core, parts), parts)
+}
+
+/** Whoever writes to the log of runs tells of what it ended there. */
+function traced(world: World, core: Core, { ports }: Pick<WorldParts, 'ports'>): World {
+  const telemetry = ports.telemetry?.(core)
+  if (telemetry === undefined) return world
+  return Object.assign(world, { telemetry }, ports.runs === undefined ? {} : { runs: telemetry.watch(world.runs) })
+}
+
+/** Who may not nudge leaves what webhooks are owed to the sweep. */
+function promptly(world: World, { ports }: Pick<WorldParts, 'ports'>): World {
+  const { webhooks } = world.settings
+  if (ports.runs === undefined || webhooks.length === 0) return world
+  const nudge = async (run: RunKey) => (ports.outbox === undefined ? undefined : world.outbox.nudge(run))
+  return Object.assign(world, { runs: nudgingRuns(world.runs, webhooks, nudge) })
 }
 
 /** The type holds the list complete. */
@@ -35,6 +52,8 @@ const PORTS: Readonly<Record<Port, true>> = {
   waker: true,
   documents: true,
   slack: true,
+  webhooks: true,
+  tokens: true,
 }
 
 function refuse(name: string, port: Port): never {

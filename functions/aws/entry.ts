@@ -6,6 +6,10 @@ import { isHttp } from './lambda-event.ts'
 import { principalOf } from './principal.ts'
 import { openWorld, type WorldParts } from './world.ts'
 
+/** What the end of an invocation waits for a collector at the most, and what is left of its time then. */
+const FLUSH_MS = 1_000
+const SPARE_MS = 300
+
 export interface EntryParts extends WorldParts {
   readonly handler: Handler
 }
@@ -19,8 +23,9 @@ export type LambdaHandler = (event: unknown, context: LambdaContext) => Promise<
  */
 export function lambdaEntry({ handler, ...parts }: EntryParts, env?: NodeJS.ProcessEnv): LambdaHandler {
   const world = openWorld(parts, env)
+  const principal = (event: unknown) => (isHttp(event) ? principalOf(event, world.settings.iam_tenants) : undefined)
   return async (event, context) => {
-    const invocation = openInvocation(world, event, context, isHttp(event) ? principalOf(event) : undefined)
+    const invocation = openInvocation(world, event, context, principal(event))
     try {
       const answer = await handler(invocation.event, invocation.context)
       // Routes are made by functions/http-handler.ts, which answers this shape.
@@ -31,6 +36,7 @@ export function lambdaEntry({ handler, ...parts }: EntryParts, env?: NodeJS.Proc
       throw leavingError(error)
     } finally {
       invocation.end()
+      await world.telemetry?.flush(Math.min(FLUSH_MS, context.getRemainingTimeInMillis() - SPARE_MS))
     }
   }
 }

@@ -5,7 +5,8 @@ import { bindPlaceholders } from '../../shared/compile/bind.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
 import { deployedMachine } from './documents.ts'
-import { type MachineId, partArn, writeMachineId } from './machine-id.ts'
+import { type MachineId, partArn, readMachineId, writeMachineId } from './machine-id.ts'
+import type { MachineUses } from './machine-uses.ts'
 import { functionArn, required } from './named-setting.ts'
 import { sdkFault } from './sdk-fault.ts'
 import type { AwsSettings } from './settings.ts'
@@ -18,15 +19,22 @@ export interface InlineMachines {
   named(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
   /** AWS says that this one is gone: the next `ensure` makes it again. */
   forget(arn: string): void
+  /** Before a run is started on a machine of either kind. Fault Unavailable machine_deleting. */
+  use(arn: string): Promise<void>
+  arnOf(name: string): string
 }
 
-export function createInlineMachines(core: Pick<Core, 'env' | 'deployed'>, client: SFNClient): InlineMachines {
+export function createInlineMachines(
+  core: Pick<Core, 'env' | 'deployed'>,
+  client: SFNClient,
+  uses: () => MachineUses,
+): InlineMachines {
   const known = new Map<string, Promise<string>>()
   return {
     async ensure(definition, hash, parts = []) {
       const deployed = deployedMachine(core, hash)
       if (deployed !== undefined) return deployed
-      const made = known.get(hash) ?? createAll(client, core.env, { definition, hash, parts })
+      const made = known.get(hash) ?? createAll({ client, env: core.env, uses }, { definition, hash, parts })
       known.set(hash, made)
       made.catch(() => known.delete(hash))
       return made
@@ -38,6 +46,12 @@ export function createInlineMachines(core: Pick<Core, 'env' | 'deployed'>, clien
       for (const [hash, made] of known)
         void made.then((its) => its === arn && known.delete(hash)).catch(() => undefined)
     },
+    async use(arn) {
+      const name = nameOfMachine(arn)
+      // A deployed one is never removed from here.
+      if (name.startsWith(prefixOf(core.env)) && !(await uses().use(name))) throw beingRemoved()
+    },
+    arnOf: (name) => arnOf(core.env, name),
   }
 }
 
@@ -51,31 +65,39 @@ interface Document {
   readonly parts: readonly MachineText[]
 }
 
+interface Making {
+  readonly client: SFNClient
+  readonly env: AwsSettings
+  readonly uses: () => MachineUses
+}
+
 /**
  * Parts first, so that a machine that can be started finds them. Their names hold a hash of all texts: a run that began
- * on an older compiler's texts of this document still finds its own.
+ * on an older compiler's texts of this document still finds its own. Noted before it is made: what stands can be removed.
  */
-async function createAll(client: SFNClient, env: AwsSettings, { definition, hash, parts }: Document): Promise<string> {
+async function createAll({ client, env, uses }: Making, { definition, hash, parts }: Document): Promise<string> {
   const functions = functionArns(env)
   const id = identify(env, { definition, hash, parts })
-  const name = id.arn.split(':').at(-1) ?? ''
   const arns = parts.map(({ key }, i) => [key, partArn(id, i + 1)] as const)
   const values = { ...functions, ...Object.fromEntries(arns) }
+  const names = arns.map(([, arn]) => nameOfMachine(arn))
+  if (!(await uses().note(nameOfMachine(id.arn), names))) throw beingRemoved()
   for (const [i, { text }] of parts.entries()) {
-    const part =
-      partArn(id, i + 1)
-        .split(':')
-        .at(-1) ?? ''
-    await create(client, env, { name: part, definition: bindPlaceholders(text, values), hash })
+    await create(client, env, { name: names[i] ?? '', definition: bindPlaceholders(text, values), hash })
   }
+  const name = nameOfMachine(id.arn)
   const arn = await create(client, env, { name, definition: bindPlaceholders(definition, values), hash })
   return writeMachineId({ ...id, arn })
+}
+
+function prefixOf({ STAGE }: AwsSettings): string {
+  return `sluice-${STAGE}-x-`
 }
 
 function identify(env: AwsSettings, { definition, hash, parts }: Document): MachineId {
   const set = sha256(JSON.stringify([definition, ...parts.map(({ text }) => text)])).slice(0, HASH_OF_PARTS)
   const suffix = parts.length === 0 ? '' : `_${set}`
-  return { arn: arnOf(env, `sluice-${env.STAGE}-x-${hash.slice(0, HASH_IN_NAME)}`), parts: parts.length, suffix }
+  return { arn: arnOf(env, `${prefixOf(env)}${hash.slice(0, HASH_IN_NAME)}`), parts: parts.length, suffix }
 }
 
 async function create(
@@ -126,14 +148,16 @@ async function existing(
 function refusal(error: unknown, name: string): Fault {
   if (name === 'StateMachineLimitExceeded') {
     const message =
-      'Cannot make a machine for this document: the account has no room for another state machine (10,000 unless AWS raised it). Delete machines named sluice-<stage>-x-.. that no run uses, or deploy the document.'
+      'Cannot make a machine for this document: the account has no room for another state machine (10,000 unless AWS raised it). Raise the quota or delete machines nobody uses; of inline documents those unused for a week are removed by themselves.'
     return new Fault('LimitExceeded', 'machine_limit', message, { cause: error })
   }
-  if (name === 'StateMachineDeleting') {
-    const message = 'Cannot start now: the machine of this document is being deleted. Try again in a minute.'
-    return new Fault('Unavailable', 'machine_deleting', message, { cause: error })
-  }
+  if (name === 'StateMachineDeleting') return beingRemoved(error)
   return sdkFault(error, { doing: 'make the machine of this document', action: 'states:CreateStateMachine' })
+}
+
+export function beingRemoved(cause?: unknown): Fault {
+  const message = 'Cannot start now: the machine of this document is being deleted. Try again in a minute.'
+  return new Fault('Unavailable', 'machine_deleting', message, { cause })
 }
 
 function functionArns(env: AwsSettings): Readonly<Record<string, string>> {
@@ -145,6 +169,11 @@ function logging({ MACHINE_LOG_GROUP_ARN: logGroupArn }: AwsSettings) {
   if (logGroupArn === undefined) return {}
   const destinations = [{ cloudWatchLogsLogGroup: { logGroupArn } }]
   return { loggingConfiguration: { level: 'ALL' as const, includeExecutionData: false, destinations } }
+}
+
+/** Of an ARN, of a version or not, and of what is written with parts. */
+function nameOfMachine(machine: string): string {
+  return readMachineId(machine).arn.split(':')[6] ?? ''
 }
 
 /** Partition and account are those of the role the machine runs as. */

@@ -1,9 +1,11 @@
 import { MachineSignal } from '../../shared/errors.ts'
+import { invocationLog } from '../../shared/invocation-log.ts'
 import type { Principal } from '../../shared/principal.ts'
 import { redactText } from '../../shared/redact.ts'
 import type { World } from '../../shared/world.ts'
 import type { HostContext } from '../handler.ts'
 import { readLambdaEvent } from './lambda-event.ts'
+import { xrayTrace } from './xray-trace.ts'
 
 /** The part of Lambda's context that is used. */
 export interface LambdaContext {
@@ -22,7 +24,7 @@ export interface Invocation {
 const GRACE_MS = 1_500
 
 /**
- * Turns Lambda's (event, context) into ours: the World with a log that names the request, who calls if anybody was
+ * Turns Lambda's (event, context) into ours: the World with a log that names the request and its trace, who calls if anybody was
  * authenticated, and a signal that aborts 1.5 s before the time is up.
  */
 export function openInvocation(
@@ -35,7 +37,8 @@ export function openInvocation(
   const left = lambda.getRemainingTimeInMillis() - GRACE_MS
   const timer = setTimeout(() => control.abort(OUT_OF_TIME), Math.max(0, left))
   // The World's ports may be getters that refuse: it is inherited, not copied.
-  const own: World = Object.create(world, { log: { value: namedLog(world, lambda.awsRequestId), enumerable: true } })
+  const log = invocationLog(world.log, { request_id: lambda.awsRequestId, ...xrayFacts() })
+  const own: World = Object.create(world, { log: { value: log, enumerable: true } })
   return {
     event: readLambdaEvent(event),
     context: { world: own, signal: control.signal, ...(principal === undefined ? {} : { principal }) },
@@ -57,9 +60,8 @@ export function leavingError(thrown: unknown): Error {
 
 const OUT_OF_TIME = new Error('the time of this invocation is nearly over')
 
-function namedLog({ log }: World, request_id: string): World['log'] {
-  return {
-    info: (message, facts) => log.info(message, { request_id, ...facts }),
-    error: (message, facts) => log.error(message, { request_id, ...facts }),
-  }
+/** Under the name other loggers of Lambda use. */
+function xrayFacts(): { readonly xray_trace_id?: string } {
+  const root = xrayTrace()?.root
+  return root === undefined ? {} : { xray_trace_id: root }
 }

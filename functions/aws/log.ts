@@ -12,7 +12,7 @@ export interface LogOptions {
 /**
  * JSON lines. An error line is also a metric (EMF): `unexpected_errors` of namespace Sluice by stage and function, what
  * the alarms look at; signals and faults the caller has to mend are no error lines (decisions, "AWS shape").
- * Not @aws-lambda-powertools: its logger is more than is used here, and the redaction would still be ours.
+ * Not @aws-lambda-powertools: docs/adr/0060.
  */
 export function createLog({ level, facts: common, write = writeLine }: LogOptions): Log {
   const line = (of: 'info' | 'error', message: string, facts: Readonly<Record<string, unknown>> = {}): void => {

@@ -1,3 +1,4 @@
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import {
   DescribeExecutionCommand,
   SendTaskFailureCommand,
@@ -9,22 +10,36 @@ import {
 } from '@aws-sdk/client-sfn'
 import { Fault } from '../../shared/errors.ts'
 import type { Execution, Machine, TokenAnswer } from '../../shared/runs/machine.ts'
+import { clearMachines } from './clear-machines.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
 import { deployedMachine } from './documents.ts'
-import { createInlineMachines } from './inline-machines.ts'
+import { beingRemoved, createInlineMachines } from './inline-machines.ts'
 import { partArn, readMachineId } from './machine-id.ts'
+import { type MachineUses, machineUsesOn } from './machine-uses.ts'
+import { tableClient } from './run-store/table-client.ts'
 import { sdkFault } from './sdk-fault.ts'
 import type { Core } from './world.ts'
 
-type MachineCore = Pick<Core, 'env' | 'deployed'>
+type MachineCore = Pick<Core, 'env' | 'deployed' | 'clock' | 'ids'>
 
 /**
  * The Machine port on Step Functions. `machine` is an ARN, of a version where there is one, and says how many parts it
- * has; an execution's ARN is made of the machine's name and the run id, so nothing has to be remembered.
+ * has; an execution's ARN is made of the machine's name and the run id, so nothing has to be remembered but when machines
+ * of inline documents were used, in the table the environment names.
  */
-export function openMachine(core: MachineCore, config: SFNClientConfig = {}): Machine {
+export function openMachine(
+  core: MachineCore,
+  config: SFNClientConfig = {},
+  tableConfig: DynamoDBClientConfig = {},
+): Machine {
   const client = new SFNClient({ ...CLIENT_OPTIONS, ...config })
-  const inline = createInlineMachines(core, client)
+  let opened: MachineUses | undefined
+  // Who only answers tokens has no table for this.
+  const uses = () => {
+    opened ??= machineUsesOn({ ...tableClient(core.env, tableConfig), clock: core.clock, ids: core.ids })
+    return opened
+  }
+  const inline = createInlineMachines(core, client, uses)
   return {
     ensure: (definition, hash, parts) => inline.ensure(definition, hash, parts),
     async deployed(_definition, hash) {
@@ -32,6 +47,7 @@ export function openMachine(core: MachineCore, config: SFNClientConfig = {}): Ma
     },
     named: (definition, hash, parts) => inline.named(definition, hash, parts),
     async start(order) {
+      await inline.use(order.machine)
       try {
         return await start(client, order)
       } catch (error) {
@@ -40,6 +56,7 @@ export function openMachine(core: MachineCore, config: SFNClientConfig = {}): Ma
       }
     },
     describe: (machine, name) => describe(client, executionArn(readMachineId(machine).arn, name)),
+    clear: (limits) => clearMachines({ client, uses: uses(), arnOf: inline.arnOf }, limits),
     stop: (machine, name, cause) => stopWithParts(client, machine, name, cause),
     answer: (token, answer) => answerToken(client, token, answer),
     holderGone: () => false,
@@ -66,6 +83,7 @@ async function start(
   } catch (error) {
     if (nameOf(error) === 'ExecutionAlreadyExists') return 'exists'
     if (nameOf(error) === 'StateMachineDoesNotExist') throw unknownMachine(name, error)
+    if (nameOf(error) === 'StateMachineDeleting') throw beingRemoved(error)
     throw sdkFault(error, { doing: `start the execution of run "${name}"`, action: 'states:StartExecution' })
   }
 }

@@ -1,6 +1,13 @@
-import { GetObjectCommand, PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3'
 import { sha256 } from '../../shared/canonical.ts'
-import { hashOfRef, type ObjectFolder, objectFault, objectKey } from '../../shared/object-ref.ts'
+import { objectFault } from '../../shared/object-fault.ts'
+import { hashOfRef, type ObjectFolder, objectKey, ownHash } from '../../shared/object-ref.ts'
 import type { ObjectStore } from '../../shared/world.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
 import { required } from './named-setting.ts'
@@ -34,6 +41,20 @@ export function openObjects(
       if (sha256(body) !== hash) throw objectFault('corrupt', ref)
       return body
     },
+    async has(tenant, ref) {
+      const hash = ownHash(tenant, ref)
+      return hash !== undefined && (await isThere(client, Bucket, objectKey(tenant, hash, folder), ref))
+    },
+  }
+}
+
+async function isThere(client: S3Client, Bucket: string, Key: string, ref: string): Promise<boolean> {
+  try {
+    await client.send(new HeadObjectCommand({ Bucket, Key }))
+    return true
+  } catch (error) {
+    if (error instanceof Error && error.name === 'NotFound') return false
+    throw sdkFault(error, { doing: `look for object ${ref}`, action: 's3:GetObject' })
   }
 }
 

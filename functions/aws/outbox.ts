@@ -2,6 +2,7 @@ import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/c
 import type { GraphWork } from '../../shared/graph/graph-work.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { SlackWork } from '../../shared/slack/slack-port.ts'
+import type { WebhookWork } from '../../shared/webhooks/webhooks-port.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
 import { functionArn } from './named-setting.ts'
@@ -19,7 +20,7 @@ const SLACK_MS = 1_500
  */
 export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: LambdaClientConfig = {}): Outbox {
   const client = new LambdaClient({ ...CLIENT_OPTIONS, ...config })
-  const invoke = (name: string, payload: RunKey | SlackWork | GraphWork, abortSignal?: AbortSignal) => {
+  const invoke = (name: string, payload: RunKey | SlackWork | WebhookWork | GraphWork, abortSignal?: AbortSignal) => {
     const Payload = Buffer.from(JSON.stringify(payload))
     const command = new InvokeCommand({ FunctionName: functionArn(env, name), InvocationType: 'Event', Payload })
     return client.send(command, abortSignal === undefined ? {} : { abortSignal })
@@ -47,6 +48,13 @@ export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: Lamb
         await invoke('slack-work', work, AbortSignal.timeout(SLACK_MS))
       } catch (error) {
         throw sdkFault(error, { doing: 'hand work to slack-work', action: 'lambda:InvokeFunction' })
+      }
+    },
+    async webhookWork(work) {
+      try {
+        await invoke('send-webhooks', work)
+      } catch (error) {
+        throw sdkFault(error, { doing: 'hand work to send-webhooks', action: 'lambda:InvokeFunction' })
       }
     },
   }

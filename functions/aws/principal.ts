@@ -1,23 +1,37 @@
 import * as z from 'zod'
+import { authorizedPrincipal } from '../../shared/auth/authorizer-answer.ts'
+import { SCOPES } from '../../shared/auth/scope.ts'
 import { MAIN_TENANT, type Principal } from '../../shared/principal.ts'
 
 /**
- * Who calls, from what API Gateway's IAM authorizer found (never from headers or body): an assumed role is `iam:<role
+ * Who calls, from what API Gateway's authorizer found (never from headers or body). Of IAM: an assumed role is `iam:<role
  * name>`, an IAM user `iam:user/<name>`, the account itself `iam:root`; callers of another account have its number in
  * front, so that a role of the same name there is somebody else. Undefined = nobody was authenticated. IAM policies
- * decide which routes a caller reaches, so every scope is given. Source: spec security, "API"; design decisions, "Ids".
+ * decide which routes a caller reaches, so every scope is given. `tenants`: which of these names are of which tenant; the
+ * others are of the main one. Source: spec security, "API"; design decisions, "Ids".
  */
-export function principalOf(event: unknown): Principal | undefined {
+export function principalOf(event: unknown, tenants: Tenants = {}): Principal | undefined {
+  return (
+    authorizedPrincipal(AuthorizedSchema.safeParse(event).data?.requestContext.authorizer) ?? signer(event, tenants)
+  )
+}
+
+type Tenants = Readonly<Record<string, string>>
+
+/** Of a deployment whose callers come with a bearer credential: the context its authorizer answered. */
+const AuthorizedSchema = z.object({ requestContext: z.object({ authorizer: z.unknown() }) })
+
+function signer(event: unknown, tenants: Tenants): Principal | undefined {
   const parsed = CallerSchema.safeParse(event)
   if (!parsed.success) return undefined
   const { accountId, identity } = parsed.data.requestContext
   const [, account, rest] = /^arn:aws[a-z-]*:(?:iam|sts)::(\d{12}):(.+)$/.exec(identity.userArn) ?? []
   const name = rest === undefined ? undefined : nameOf(rest)
   if (name === undefined) return undefined
-  return { kind: 'iam', id: account === accountId ? name : `${account}/${name}`, tenant: MAIN_TENANT, scopes: SCOPES }
+  const id = account === accountId ? name : `${account}/${name}`
+  const tenant = Object.hasOwn(tenants, id) ? tenants[id] : undefined
+  return { kind: 'iam', id, tenant: tenant ?? MAIN_TENANT, scopes: SCOPES }
 }
-
-const SCOPES = ['runs:read', 'runs:write', 'approvals:decide', 'safety:read', 'admin:stop']
 
 const CallerSchema = z.object({
   requestContext: z.object({ accountId: z.string(), identity: z.object({ userArn: z.string() }) }),

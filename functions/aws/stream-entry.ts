@@ -28,7 +28,7 @@ export function streamEntry({ handler, ...parts }: EntryParts, env?: NodeJS.Proc
   const world = openWorld(parts, env)
   const runtime = requireRuntime()
   return runtime.streamifyResponse(async (event, response, context) => {
-    const invocation = openInvocation(world, event, context, principalOf(event))
+    const invocation = openInvocation(world, event, context, principalOf(event, world.settings.iam_tenants))
     try {
       // Routes are made by functions/http-handler.ts, which answers this shape and never throws.
       const { statusCode, headers, body } = (await handler(invocation.event, invocation.context)) as RouteAnswer

@@ -1,5 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import { type Settings, SettingsSchema } from '../../shared/settings.ts'
+import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
 import type { Secrets, World } from '../../shared/world.ts'
 import { assembleWorld } from './assemble-world.ts'
 import { lambdaClock } from './clock.ts'
@@ -16,11 +17,13 @@ export interface Core extends Pick<World, 'clock' | 'ids' | 'log' | 'settings'> 
   readonly secrets?: Secrets
 }
 
-export type Port = Exclude<keyof World, 'clock' | 'ids' | 'log' | 'settings'>
+export type Port = Exclude<keyof World, 'clock' | 'ids' | 'log' | 'settings' | 'telemetry'>
 
 /** One opener a port of the function's catalog line: `{ objects: openObjects }`. What is not listed is not bundled. */
 export type PortOpeners = { readonly [P in Port]?: (core: Core) => World[P] } & {
   readonly secrets?: (core: Pick<Core, 'clock'>) => Secrets
+  /** Only where the settings name a collector. */
+  readonly telemetry?: (core: Core) => Telemetry
 }
 
 export interface WorldParts {

@@ -1,7 +1,7 @@
 import type { Agent } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { KeptCall } from '../../shared/kept-call.ts'
 import type { DispatchAnswer } from '../../shared/provider.ts'
-import type { RecordedCall } from '../../shared/recording.ts'
 import type { BlockCall } from './block-call.ts'
 import { callKey } from './call-key.ts'
 import { recordingProvider } from './keep-answers.ts'
@@ -21,7 +21,7 @@ export function askAgent(
     prompt,
     repair,
     calls,
-  }: Dispatch & { readonly prompt: string; readonly repair: number; readonly calls: RecordedCall[] },
+  }: Dispatch & { readonly prompt: string; readonly repair: number; readonly calls: KeptCall[] },
 ): Promise<DispatchAnswer> {
   const provider = recordingProvider(name, meteredProvider(call, name), calls)
   if (provider === undefined) throw unknownProvider(call, name)

@@ -24,19 +24,34 @@ interface Wish {
   /** `ask provider "x"`. */
   readonly what: string
   readonly wanted: Amount
-  /** Whose cap is known to be in the way. */
-  readonly of: 'block' | 'any'
+}
+
+interface RunWish extends Wish {
+  /** What of it is not reserved yet. */
+  readonly short: Amount
+}
+
+interface BlockWish extends Wish {
   /** What this invocation used, and what its calls under way may use. */
   readonly mine: Amount
   readonly flying: Amount
 }
 
-/** Says which cap a call does not fit under, with what is spent of it and what calls under way have reserved. */
-export async function budgetExceeded(call: BlockCall, wish: Wish): Promise<Refusal> {
-  const { block } = call
-  const { what, wanted } = wish
-  const found =
-    wish.of === 'any' ? ((await ofRun(call, wanted)) ?? (await ofBlock(call, wish))) : await ofBlock(call, wish)
+/**
+ * Says which cap of the run a call does not fit under, with what is spent of it and what calls under way have reserved;
+ * undefined: by now there is room, and who asks again gets it.
+ */
+export async function runExceeded(call: BlockCall, wish: RunWish): Promise<Refusal | undefined> {
+  const found = await ofRun(call, wish.short)
+  return found && exceeded(call, wish, found)
+}
+
+/** Says the same of the block's own cap, which is known to be in the way. */
+export async function blockExceeded(call: BlockCall, wish: BlockWish): Promise<Refusal> {
+  return exceeded(call, wish, await ofBlock(call, wish))
+}
+
+function exceeded({ block }: BlockCall, { what, wanted }: Wish, found: Found): Refusal {
   const { whose, unit, cap, spent, committed } = found
   const words = unit === 'tokens' ? tokenWords : usdWords
   const reserved = Math.max(0, committed - spent)
@@ -46,8 +61,8 @@ export async function budgetExceeded(call: BlockCall, wish: Wish): Promise<Refus
       : `budget.${unit} of the block or max_block_${unit} of the safety policy`
   const message = `Cannot ${what} for block "${block.id}": it may use ${words(wanted[KEYS[unit]])}, and the ${whose} has ${words(cap)}: ${words(spent)} are spent, ${words(reserved)} reserved. Raise ${fix}, or lower max_tokens in model_params.`
   const of = whose === 'run' ? RUN_CAPS[unit] : BLOCK_CAPS[unit]
-  const exceeded = { of, cap: Math.max(0, cap), wanted: wanted[KEYS[unit]] }
-  return { fault: new Fault('LimitExceeded', 'budget_exceeded', message, { facts: exceeded }), exceeded, wanted }
+  const facts = { of, cap: Math.max(0, cap), wanted: wanted[KEYS[unit]] }
+  return { fault: new Fault('LimitExceeded', 'budget_exceeded', message, { facts }), exceeded: facts, wanted }
 }
 
 type Unit = 'tokens' | 'usd'
@@ -63,17 +78,17 @@ interface Found {
   readonly committed: number
 }
 
-async function ofRun({ world, run }: BlockCall, wanted: Amount): Promise<Found | undefined> {
+async function ofRun({ world, run }: BlockCall, short: Amount): Promise<Found | undefined> {
   const ledger = (await world.runs.head(run, []))?.budget
   if (ledger === undefined) return undefined
   const spent = { tokens: ledger.spent_tokens, usd_micros: ledger.spent_usd_micros }
   const committed = { tokens: ledger.committed_tokens, usd_micros: ledger.committed_usd_micros }
-  const unit = tight(ledger, committed, wanted)
+  const unit = tight(ledger, committed, short)
   return unit === undefined ? undefined : found('run', unit, ledger, spent, committed)
 }
 
 /** Of a foreach block calls of other items may have come in between: what they reserved is not told apart. */
-async function ofBlock(call: BlockCall, { wanted, mine, flying }: Wish): Promise<Found> {
+async function ofBlock(call: BlockCall, { wanted, mine, flying }: BlockWish): Promise<Found> {
   const caps = capsOf(call)?.block ?? {}
   const spent = plus(call.item === undefined ? await pastUse(call) : await blockUse(call), mine)
   const committed = plus(spent, flying)

@@ -5,6 +5,7 @@ import type { EventData, UsedByCalls } from '../../shared/runs/event.ts'
 import { amountUsed } from '../../shared/runs/event-cost.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import { unpricedTokens } from '../../shared/runs/spent-by-calls.ts'
 
 /** What the provider calls of one invocation have reserved and used: the only thing of a BlockCall that changes. */
 export interface CallMeter {
@@ -73,5 +74,8 @@ function together(a: UsedByCalls | undefined, b: UsedByCalls | Estimate): UsedBy
     tokens_in: (a?.tokens_in ?? 0) + b.tokens_in,
     tokens_out: (a?.tokens_out ?? 0) + b.tokens_out,
   }
-  return known.length === 0 ? sum : { ...sum, usd_micros: known.reduce((total, usd) => total + usd, 0) }
+  if (known.length === 0) return sum
+  const unpriced_tokens = (a === undefined ? 0 : unpricedTokens(a)) + unpricedTokens(b)
+  const usd_micros = known.reduce((total, usd) => total + usd, 0)
+  return { ...sum, usd_micros, ...(unpriced_tokens === 0 ? {} : { unpriced_tokens }) }
 }

@@ -1,11 +1,12 @@
 import type { Dag } from '../../shared/dag/dag.ts'
+import { Fault } from '../../shared/errors.ts'
 import { NOTHING } from '../../shared/runs/amounts.ts'
 import { isAsked } from '../../shared/runs/legs.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import { type Caps, runCaps, smallest } from '../../shared/runs/run-caps.ts'
 import type { BlockCall } from './block-call.ts'
-import { budgetExceeded } from './budget-refusal.ts'
+import { blockExceeded, runExceeded } from './budget-refusal.ts'
 import { capsOf } from './caps-of.ts'
 import { leftOfBlock } from './past-use.ts'
 import { readOwnProjection } from './read-outputs.ts'
@@ -23,7 +24,7 @@ export async function childCaps(call: BlockCall, child: Pick<Dag, 'budget'>): Pr
   const left = smallest(run, await leftOfBlock(call, caps.block))
   if (claimed !== undefined) return ofUnits(left, claimed)
   const own = ofUnits(left, smallest(left, runCaps(call.world.settings.safety, child.budget)))
-  if (Object.values(own).some((cap) => cap < 1)) await refuseChild(call)
+  if (Object.values(own).some((cap) => cap < 1)) await refuseChild(call, caps.block)
   return own
 }
 
@@ -54,16 +55,18 @@ function lessened({ cap_tokens, cap_usd_micros }: Caps, { tokens, usd_micros }: 
   }
 }
 
-async function refuseChild(call: BlockCall): Promise<never> {
-  const least = { tokens: 1, usd_micros: 1 }
-  const { fault, exceeded, wanted } = await budgetExceeded(call, {
-    what: 'open a child run',
-    wanted: least,
-    of: 'any',
-    mine: NOTHING,
-    flying: NOTHING,
-  })
-  call.meter.exceeded = exceeded
-  call.meter.wanted = wanted
-  throw fault
+/** Nothing is left for it; but others may have given back what they had reserved since HEAD was read. */
+async function refuseChild(call: BlockCall, own: Caps): Promise<never> {
+  const wish = { what: 'open a child run', wanted: LEAST, short: LEAST, mine: NOTHING, flying: NOTHING }
+  const isCapped = own.cap_tokens !== undefined || own.cap_usd_micros !== undefined
+  const refusal = (await runExceeded(call, wish)) ?? (isCapped ? await blockExceeded(call, wish) : undefined)
+  if (refusal === undefined) {
+    const message = `Cannot open a child run for block "${call.block.id}": what is left of the budget changed meanwhile. It is tried again.`
+    throw new Fault('Unavailable', 'store_busy', message)
+  }
+  call.meter.exceeded = refusal.exceeded
+  call.meter.wanted = refusal.wanted
+  throw refusal.fault
 }
+
+const LEAST = { tokens: 1, usd_micros: 1 }

@@ -26,6 +26,7 @@ export async function closeChild(call: BlockCall): Promise<BlockReport> {
     await openAttempt(call)
     throw retryBlock(call)
   }
+  call.world.log.note?.({ attempt, epoch: call.epoch })
   const child = await call.world.runs.head(childRun(call, attempt), [])
   if (child === undefined || child.state === 'running') throw retryBlock(call)
   const end = await judgeChild(call, attempt, child)

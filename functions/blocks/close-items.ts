@@ -13,6 +13,7 @@ import { judgeItems } from './judge-items.ts'
 export async function closeItems(call: BlockCall): Promise<BlockReport> {
   const begun = await begunItems(call)
   if (begun === undefined) return reportPassed(call)
+  call.world.log.note?.({ attempt: begun.attempt, epoch: call.epoch })
   const { values } = await storedInputs(call, begun.inputs_ref)
   const end = await judgeItems(call, begun, values)
   return finishAttempt(call, end, { inputs_hash: sha256(canonicalJson(values)), before: [] })

@@ -1,9 +1,9 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { KeptCall } from '../../shared/kept-call.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
 import type { DispatchAnswer } from '../../shared/provider.ts'
-import type { RecordedCall } from '../../shared/recording.ts'
 import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
 import { askAgent } from './ask-agent.ts'
 import type { BlockCall } from './block-call.ts'
@@ -39,7 +39,7 @@ async function dispatchAgent(
   const { values } = dispatch
   const base = agent.prompt === undefined ? generatedPrompt(block, values) : renderText(call, agent.prompt, values)
   const answers: DispatchAnswer[] = []
-  const calls: RecordedCall[] = []
+  const calls: KeptCall[] = []
   let feedback = dispatch.feedback
   for (;;) {
     const prompt = withFeedback(base, feedback)

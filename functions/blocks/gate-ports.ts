@@ -1,7 +1,7 @@
 import { sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { GatePorts } from '../../shared/gates/gate-ports.ts'
-import type { RecordedCall } from '../../shared/recording.ts'
+import type { KeptCall } from '../../shared/kept-call.ts'
 import type { BlockCall } from './block-call.ts'
 import { recordingProvider } from './keep-answers.ts'
 import { meteredProvider } from './metered-provider.ts'
@@ -11,7 +11,7 @@ import { leasedProvider } from './provider-lease.ts'
  * What the checks of a block may touch: providers by name, and the objects of the run's own tenant. Answers of judges
  * are also put into `calls`.
  */
-export function gatePorts(call: BlockCall, calls: RecordedCall[] = []): GatePorts {
+export function gatePorts(call: BlockCall, calls: KeptCall[] = []): GatePorts {
   const { world, run } = call
   return {
     isolate: world.isolate,

@@ -3,7 +3,7 @@ import type { Fault } from '../../shared/errors.ts'
 import { type Composed, composeVerdicts } from '../../shared/gates/compose.ts'
 import type { GateFacts, Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
-import type { RecordedCall } from '../../shared/recording.ts'
+import type { KeptCall } from '../../shared/kept-call.ts'
 import type { NewEvent, UsedByCalls } from '../../shared/runs/event.ts'
 import type { BlockCall } from './block-call.ts'
 import { gatePorts } from './gate-ports.ts'
@@ -40,7 +40,7 @@ export async function judgeBlock(
   const composed = () => composeVerdicts(uses, verdicts, block.gate_composition[phase])
   for (const use of uses) {
     if (before.has(use.name)) continue
-    const calls: RecordedCall[] = []
+    const calls: KeptCall[] = []
     const verdict = await judgeGate(use, { ...facts, at }, gatePorts(call, calls), () => world.clock.now())
     // Whatever a gate makes of a judge it may not ask: a budget is no opinion about the block's work.
     if (call.meter.refusal !== undefined) {

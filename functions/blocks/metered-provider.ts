@@ -5,8 +5,10 @@ import { estimateCall } from '../../shared/runs/estimate-call.ts'
 import { amountUsed } from '../../shared/runs/event-cost.ts'
 import type { BlockCall } from './block-call.ts'
 import { countUse } from './call-meter.ts'
+import { callPlace } from './call-place.ts'
 import { chargedAnswer, mayHaveUsed } from './charged-answer.ts'
 import { reserveCall } from './reserve-call.ts'
+import { tracedProvider } from './traced-provider.ts'
 import { wholeMicros } from './whole-amounts.ts'
 
 /**
@@ -14,7 +16,7 @@ import { wholeMicros } from './whole-amounts.ts'
  * The only way of a block and its gates to providers.
  */
 export function meteredProvider(call: BlockCall, name: string): Provider | undefined {
-  const provider = call.world.providers.get(name)
+  const provider = tracedProvider(call.world, name, call.world.providers.get(name), () => callPlace(call))
   if (provider === undefined) return undefined
   return { dispatch: (request) => dispatchMetered(call, { name, provider }, request) }
 }

@@ -27,6 +27,7 @@ export async function openItems(call: BlockCall, undecided: boolean, signal: Abo
   if (begun !== undefined) return { report: running(call, begun.attempt), count: begun.count }
   const open = await openAttempt(call)
   if (open === 'lost_for_good') return none(await lostForGood(call))
+  call.world.log.note?.({ attempt: open.attempt, epoch: call.epoch })
   const ready = await listItems(call, open.attempt)
   if (ready.unwanted === true) return none(await skipBlock(call, { because: [], condition: 'when' }))
   if (undecided) await requireEnd(call, ready)

@@ -15,6 +15,7 @@ export interface Produced {
     readonly tokens_in: number
     readonly tokens_out: number
     readonly usd_micros?: number
+    readonly unpriced_tokens?: number
     readonly finish_reason: string
     readonly note?: string
     /** Its calls as they were answered: the object recordings are made of. */

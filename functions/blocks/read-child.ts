@@ -68,8 +68,10 @@ function completedOutput({ blocks }: RunFold, from: { readonly block: string; re
 }
 
 /** Of every attempt of every block, and of every stage; a child's block:output holds what its own children spent. */
-function spentBy({ blocks, tokens, usd_micros }: RunFold) {
+function spentBy({ blocks, tokens, usd_micros, unpriced_tokens }: RunFold) {
   const tokens_out = Object.values(blocks).reduce((sum, block) => sum + block.tokens_out, 0)
   const tokens_in = tokens - tokens_out
-  return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
+  const price =
+    usd_micros === undefined ? {} : { usd_micros, ...(unpriced_tokens === undefined ? {} : { unpriced_tokens }) }
+  return { tokens_in, tokens_out, ...price }
 }

@@ -3,7 +3,7 @@ import type { Append, Appended } from '../../shared/runs/append.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { amountOf } from '../../shared/runs/event-cost.ts'
 import { ordinal } from '../../shared/runs/ordinal.ts'
-import type { Amount } from '../../shared/runs/run-budget.ts'
+import type { Amount, Spent } from '../../shared/runs/run-budget.ts'
 import type { World } from '../../shared/world.ts'
 
 /** The store takes 24 events and 8 KiB an append; a little room is left for ids and times. */
@@ -48,7 +48,7 @@ export async function recordEvents(
 }
 
 /** Nothing where no call was made. */
-export function settled(reserved: Amount, spent: Amount): Pick<Append, 'settle'> {
+export function settled(reserved: Amount, spent: Spent): Pick<Append, 'settle'> {
   const isNothing = [reserved, spent].every(({ tokens, usd_micros }) => tokens === 0 && usd_micros === 0)
   return isNothing ? {} : { settle: { reserved, spent } }
 }

@@ -4,7 +4,7 @@ import type { Estimate } from '../../shared/runs/estimate-call.ts'
 import { amountUsed } from '../../shared/runs/event-cost.ts'
 import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { BlockCall } from './block-call.ts'
-import { budgetExceeded, priceUnknown } from './budget-refusal.ts'
+import { blockExceeded, priceUnknown, runExceeded } from './budget-refusal.ts'
 import { type CallCaps, capsOf } from './caps-of.ts'
 import { leftOfBlock } from './past-use.ts'
 import { type Reservation, reservationAppend } from './reservation-append.ts'
@@ -53,10 +53,8 @@ async function requireBlockCap(call: BlockCall, { block }: CallCaps, provider: s
   const all = plus(plus(mine, meter.flying), wanted)
   const { cap_tokens = Number.POSITIVE_INFINITY, cap_usd_micros = Number.POSITIVE_INFINITY } = left
   if (all.tokens <= cap_tokens && all.usd_micros <= cap_usd_micros) return
-  throw refuse(
-    call,
-    await budgetExceeded(call, { what: `ask provider "${provider}"`, wanted, of: 'block', mine, flying: meter.flying }),
-  )
+  const wish = { what: `ask provider "${provider}"`, wanted, mine, flying: meter.flying }
+  throw refuse(call, await blockExceeded(call, wish))
 }
 
 interface Short extends Omit<Wanted, 'estimate'> {
@@ -70,22 +68,25 @@ async function reserve(call: BlockCall, { caps, provider, wanted, short }: Short
     const reservation = await reservationAppend(call, caps, short)
     const done = await call.world.runs.append(reservation.append)
     if (done.ok) return taken(call, reservation, short)
-    if (done.because === 'budget') {
-      const mine = plus(meter.used, meter.told)
-      throw refuse(
-        call,
-        await budgetExceeded(call, {
-          what: `ask provider "${provider}"`,
-          wanted,
-          of: 'any',
-          mine,
-          flying: meter.flying,
-        }),
-      )
+    if (done.because === 'budget' || done.because === 'share') {
+      const refusal = await refusalOf(call, done.because, { what: `ask provider "${provider}"`, wanted, short })
+      if (refusal !== undefined) throw refuse(call, refusal)
+      continue
     }
     if (done.because !== 'already' || meter.claim !== undefined) break
   }
   throw superseded(call)
+}
+
+/** Which cap was in the way; undefined: it was the run's, and others have given back enough of it since. */
+async function refusalOf(
+  call: BlockCall,
+  because: 'budget' | 'share',
+  wish: Parameters<typeof runExceeded>[1],
+): Promise<ReturnType<typeof priceUnknown> | undefined> {
+  if (because === 'budget') return runExceeded(call, wish)
+  const { used, told, flying } = call.meter
+  return blockExceeded(call, { ...wish, mine: plus(used, told), flying })
 }
 
 function taken({ meter }: BlockCall, { claim }: Reservation, short: Amount): void {

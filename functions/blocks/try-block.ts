@@ -22,6 +22,7 @@ export async function tryBlock(
 ): Promise<BlockReport> {
   const open = await openAttempt(call)
   if (open === 'lost_for_good') return lostForGood(call)
+  call.world.log.note?.({ attempt: open.attempt, epoch: call.epoch })
   const ready = await prepareAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
   if (undecided) await requireEnd(call, ready)

@@ -24,6 +24,7 @@ export async function tryChild(
   signal: AbortSignal | undefined,
 ): Promise<BlockReport> {
   const open = await openChildAttempt(call)
+  call.world.log.note?.({ attempt: open.attempt, epoch: call.epoch })
   const ready = await orderAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
   if (undecided) await requireEnd(call, ready)

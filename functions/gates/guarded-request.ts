@@ -44,7 +44,7 @@ async function follow(
   for (let redirects = 0; ; redirects += 1) {
     const reply = await sendOnce(url, request, { policy, resolve, signal })
     const next = request.follow === false || request.method === 'POST' ? undefined : nextOf(url, reply)
-    if (next === undefined) return answered(url, reply)
+    if (next === undefined) return answered(url, reply, request)
     reply.leave()
     if (redirects === MAX_REDIRECTS) throw new Refusal(`more than ${MAX_REDIRECTS} redirects`)
     const target = afterRedirect(next, policy)
@@ -74,9 +74,18 @@ function nextOf(url: URL, { status, location }: Reply): string | undefined {
   return URL.parse(location, url.href)?.href ?? location
 }
 
-async function answered({ href }: URL, reply: Reply): Promise<GuardedAnswer> {
+async function answered(url: URL, reply: Reply, { signed }: GuardedRequest): Promise<GuardedAnswer> {
+  const { href } = url
+  if (signed !== undefined) return taken(url, reply)
   const { body, cut } = await reply.read()
   return { kind: 'answered', status: reply.status, url: href, body, ...(cut ? { body_cut: true as const } : {}) }
+}
+
+/** What a receiver answers to a message is its status: a body that never ends makes no delivery undone. */
+function taken({ href }: URL, { status, retry_after, leave }: Reply): GuardedAnswer {
+  leave()
+  const later = retry_after === undefined ? {} : { retry_after: retry_after.slice(0, 100) }
+  return { kind: 'answered', status, url: href, body: '', ...later }
 }
 
 /** A code says enough; the words of TLS errors quote what the server sent. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { GuardedRequest } from '../../shared/gates/gate-ports.ts'
+import type { GuardedRequest, SignedMessage } from '../../shared/gates/gate-ports.ts'
 import { addressProblem, portOf, type TargetPolicy } from './check-target.ts'
 import { guardedLookup, Refusal, type Resolve } from './guarded-lookup.ts'
 
@@ -13,6 +13,7 @@ const MAX_HEADER_BYTES = 16_384
 export interface Reply {
   readonly status: number
   readonly location: string | undefined
+  readonly retry_after: string | undefined
   read(): Promise<Body>
   leave(): void
 }
@@ -32,15 +33,16 @@ interface Wire {
 /** One request to one checked URL, on a connection of its own, without a redirect. Throws Refusal and network errors. */
 export async function sendOnce(
   url: URL,
-  { method, body }: Pick<GuardedRequest, 'method' | 'body'>,
+  { method, body, signed }: Pick<GuardedRequest, 'method' | 'body' | 'signed'>,
   { policy, resolve, signal }: Wire,
 ): Promise<Reply> {
   const port = portOf(url)
-  const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+  const text = signed?.text ?? (body === undefined ? undefined : JSON.stringify(body))
+  const sent = text === undefined ? undefined : Buffer.from(text)
   const { Agent, request } = url.protocol === 'https:' ? https : http
   const outgoing = request(url, {
     method,
-    headers: headersOf(sent),
+    headers: { ...headersOf(sent), ...(signed === undefined ? {} : signedHeaders(signed)) },
     // Of its own: no socket of an earlier request, no proxy of the environment.
     agent: new Agent({ keepAlive: false }),
     lookup: guardedLookup(port, policy, resolve),
@@ -56,7 +58,8 @@ export async function sendOnce(
   // Its own signal too: a request that was let go of without an error (status 101) says nothing any more.
   const [response] = (await once(outgoing, 'response', { signal })) as [http.IncomingMessage]
   const { statusCode: status = 0, headers } = response
-  return { status, location: headers.location, read: () => readBody(response), leave: () => outgoing.destroy() }
+  const { location, 'retry-after': retry_after } = headers
+  return { status, location, retry_after, read: () => readBody(response), leave: () => outgoing.destroy() }
 }
 
 /** Nothing of the caller's: no cookie, no credential, and a body as it is, so that there is nothing to unpack. */
@@ -64,6 +67,16 @@ function headersOf(sent: Buffer | undefined): http.OutgoingHttpHeaders {
   const common = { 'user-agent': 'sluice-gate/1', accept: '*/*', 'accept-encoding': 'identity' }
   if (sent === undefined) return common
   return { ...common, 'content-type': 'application/json', 'content-length': sent.byteLength }
+}
+
+/** Of Standard Webhooks; nothing else of a caller's ever is a header. */
+function signedHeaders({ id, timestamp, signature }: SignedMessage): http.OutgoingHttpHeaders {
+  return {
+    'user-agent': 'sluice-webhook/1',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signature,
+  }
 }
 
 /** The last word: whom the socket really reached, before a byte is sent (literal addresses are never looked up). */

@@ -4,8 +4,9 @@ import type { DispatchAnswer } from '../../shared/provider.ts'
 /** A server that sends back what it was sent must not put the key into an output. */
 export function answerWithout(key: string | undefined, answer: DispatchAnswer): DispatchAnswer {
   if (key === undefined) return answer
-  const { text, model, finish_reason } = answer
-  return { ...answer, text: hidden(text, key), model: hidden(model, key), finish_reason: hidden(finish_reason, key) }
+  const { text, model, finish_reason, id } = answer
+  const said = { text: hidden(text, key), model: hidden(model, key), finish_reason: hidden(finish_reason, key) }
+  return { ...answer, ...said, ...(id === undefined ? {} : { id: hidden(id, key) }) }
 }
 
 /** Nor into a message that quotes it; its cause is left out then. */

@@ -4,6 +4,7 @@ import type { Evidence } from '../../shared/research/evidence.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
+import { shownPrice } from '../../shared/runs/shown-price.ts'
 import { isStageEvent, type StageEvent } from '../../shared/runs/stage-events.ts'
 import type { World } from '../../shared/world.ts'
 import { allEvents } from '../runs/all-events.ts'
@@ -24,7 +25,8 @@ export async function answerOf(
 ): Promise<Omit<ResearchAnswer, 'links'>> {
   const { tenant, run_id } = meta
   const events = await allEvents(world, meta)
-  const { code, reason, stage, tokens, usd_micros, started_at, ended_at } = foldRun(events)
+  const fold = foldRun(events)
+  const { code, reason, stage, tokens, started_at, ended_at } = fold
   const chain = stage === undefined ? undefined : await readChain(world, tenant, stage.ref)
   return {
     run_id,
@@ -36,7 +38,7 @@ export async function answerOf(
     degraded: chain?.degraded ?? [],
     trace: await traceOf(world, tenant, chain, events),
     tokens,
-    usd: usd_micros === undefined ? null : usd_micros / 1_000_000,
+    ...shownPrice(fold),
     ...(started_at === undefined ? {} : { started_at }),
     ...(ended_at === undefined ? {} : { ended_at }),
   }

@@ -1,3 +1,4 @@
+import { MAIN_TENANT } from '../../shared/principal.ts'
 import type { Append } from '../../shared/runs/append.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
@@ -67,13 +68,17 @@ async function tellLoop(
     at: new Date(world.clock.now()).toISOString(),
     // Its tokens were told by the stages.
     events: [{ type: 'research:continued', data: { n, tokens: 0, ref } }],
-    ...webhookOf(world),
+    ...webhookOf(world, meta),
   })
 }
 
 /** Owed with the event, and sent with what the end of the run owes. */
-function webhookOf({ clock, settings }: Pick<World, 'clock' | 'settings'>): Pick<Append, 'outbox' | 'check_at'> {
-  if (settings.research.webhook === undefined) return {}
+function webhookOf(
+  { clock, settings }: Pick<World, 'clock' | 'settings'>,
+  { tenant }: Meta,
+): Pick<Append, 'outbox' | 'check_at'> {
+  // It is the operator's: who asks in another tenant is told by `webhooks`.
+  if (settings.research.webhook === undefined || tenant !== MAIN_TENANT) return {}
   const now = clock.now()
   const at = new Date(now).toISOString()
   return {

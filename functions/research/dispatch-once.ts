@@ -1,12 +1,12 @@
 import { Fault } from '../../shared/errors.ts'
+import { keptCall } from '../../shared/kept-call.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../shared/provider.ts'
-import { recordedCall } from '../../shared/recording.ts'
 import { chargedAnswer, mayHaveUsed } from '../blocks/charged-answer.ts'
-import { leasedProvider } from '../blocks/provider-lease.ts'
 import { wholeMicros } from '../blocks/whole-amounts.ts'
 import { countUsed } from './count-used.ts'
 import { estimateStage } from './estimate-stage.ts'
 import type { StageCall } from './stage-call.ts'
+import { stageProvider } from './stage-provider.ts'
 import { watchCall } from './watch-call.ts'
 
 /** One call of a model, as a stage asks it. */
@@ -20,7 +20,7 @@ export async function dispatchOnce(
 ): Promise<DispatchAnswer | Fault> {
   const { world, meter } = call
   const { provider: name, model } = world.settings.research
-  const provider = leasedProvider(call, name, world.providers.get(name))
+  const provider = stageProvider(call, name)
   if (provider === undefined) return unknownProvider(call, name)
   const { estimate, price } = estimateStage(call, request)
   let signal = new AbortController().signal
@@ -32,7 +32,7 @@ export async function dispatchOnce(
     const charged = chargedAnswer(answer, { capped: true, price })
     const { tokens_in, tokens_out, usd } = charged
     countUsed(call, { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: wholeMicros(usd) }) })
-    meter.calls.push(recordedCall(name, { ...request, model }, answer))
+    meter.calls.push(keptCall(name, { ...request, model }, answer))
     return charged
   } catch (error) {
     if (mayHaveUsed(error, { signal })) countUsed(call, estimate)

@@ -4,10 +4,10 @@ import { priceAt } from '../../shared/price-at.ts'
 import type { EmbedAnswer, Provider } from '../../shared/provider.ts'
 import { costMicros, type Estimate } from '../../shared/runs/estimate-call.ts'
 import { mayHaveUsed } from '../blocks/charged-answer.ts'
-import { leasedProvider } from '../blocks/provider-lease.ts'
 import { wholeMicros, wholeTokens } from '../blocks/whole-amounts.ts'
 import { countUsed } from './count-used.ts'
 import type { StageCall } from './stage-call.ts'
+import { stageProvider } from './stage-provider.ts'
 import { watchCall } from './watch-call.ts'
 
 /** Who is asked for vectors, by the settings. */
@@ -23,7 +23,7 @@ export async function embedOnce(
   texts: readonly string[],
   ms: number,
 ): Promise<EmbedAnswer | Fault> {
-  const provider = leasedProvider(call, name, call.world.providers.get(name))
+  const provider = stageProvider(call, name)
   if (!hasEmbeddings(provider)) return noEmbeddings(name)
   let signal = new AbortController().signal
   try {

@@ -6,6 +6,7 @@ import { plus } from '../../shared/runs/amounts.ts'
 import type { LaneStands } from '../../shared/runs/append.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import type { Spent } from '../../shared/runs/run-budget.ts'
 import { keepAnswers } from '../blocks/keep-answers.ts'
 import { recordedStage, STAGE_EVENTS, type StageAnswer, superseded } from './recorded-stage.ts'
 import { whileUnanswered } from './reserve-stage-call.ts'
@@ -26,7 +27,7 @@ export async function recordStage(call: StageCall, outcome: StageOutcome): Promi
     n: step,
     ...saidOf(outcome),
     tokens: spent.tokens,
-    ...(meter.priced === true || spent.usd_micros > 0 ? { usd_micros: spent.usd_micros } : {}),
+    ...priceOf(call, spent),
     ref,
   }
   const exceeded: readonly NewEvent[] =
@@ -48,6 +49,12 @@ export async function recordStage(call: StageCall, outcome: StageOutcome): Promi
   const recorded = await recordedStage(call, (await world.runs.head(run))?.lanes[lane] ?? null)
   if (recorded === undefined) throw superseded(run)
   return recorded
+}
+
+/** A stage may have asked models with a price and models without. */
+function priceOf({ meter }: StageCall, { usd_micros, unpriced_tokens }: Spent) {
+  const isPriced = meter.priced === true || usd_micros > 0
+  return isPriced ? { usd_micros, ...(unpriced_tokens === undefined ? {} : { unpriced_tokens }) } : {}
 }
 
 /** What a stage hands on is what the registry reads; anything else would be found by the next one, too late. */

@@ -1,10 +1,10 @@
-import type { RecordedCall } from '../../shared/recording.ts'
+import type { KeptCall } from '../../shared/kept-call.ts'
 import { NOTHING, plus } from '../../shared/runs/amounts.ts'
 import type { LaneStands } from '../../shared/runs/append.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { Amount } from '../../shared/runs/run-budget.ts'
+import type { Amount, Spent } from '../../shared/runs/run-budget.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { allEvents } from '../runs/all-events.ts'
@@ -19,11 +19,11 @@ export interface StageMeter {
   readonly left: readonly LaneStands[]
   /** Set aside by this invocation, whatever it used of it. */
   reserved: Amount
-  used: Amount
+  used: Spent
   /** Whether the price of every call was known; undefined: there was none. */
   priced: boolean | undefined
   retries: number
-  readonly calls: RecordedCall[]
+  readonly calls: KeptCall[]
   exceeded: EventData<'budget:exceeded'> | undefined
 }
 

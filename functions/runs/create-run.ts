@@ -4,6 +4,7 @@ import { earlier, OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import { type Caps, runCaps, smallest } from '../../shared/runs/run-caps.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
+import { endpointEntries } from '../../shared/webhooks/endpoint-entry.ts'
 import type { World } from '../../shared/world.ts'
 
 type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
@@ -72,7 +73,8 @@ export async function createRun(
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
   const caps = smallest(runCaps(world.settings.safety, dag.budget), order.caps ?? {})
-  const made = newRun(meta, context, caps, { deadline_at: deadlineOf(order, now), now })
+  const told = endpointEntries(world.settings.webhooks, meta)
+  const made = newRun(meta, context, caps, { deadline_at: deadlineOf(order, now), now, told })
   return world.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
 }
 
@@ -94,9 +96,11 @@ function deadlineOf({ options, parent }: RunOrder, now: number): string {
 interface Bounds {
   readonly deadline_at: string
   readonly now: number
+  /** The webhooks that are told of this run. */
+  readonly told: NewRun['outbox']
 }
 
-function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_at, now }: Bounds): NewRun {
+function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_at, now, told }: Bounds): NewRun {
   const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, goal } = meta
   const { max_parallel, deadline_sec } = options
   const started = {
@@ -122,7 +126,7 @@ function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_a
         ...(goal && { goal: goalNames(goal) }),
       },
     },
-    outbox: [{ id: 'start', at: created_at, kind: 'start_run' }],
+    outbox: [{ id: 'start', at: created_at, kind: 'start_run' }, ...told],
   }
 }
 
@@ -142,5 +146,10 @@ function goalNames({ contract_hash, source }: NonNullable<Meta['goal']>): EventD
 /** The store adds the start it owes when it is released. */
 function inQueue({ event, ...run }: NewRun): NewRun {
   if (event.type !== 'run:started') return { event, ...run }
-  return { ...run, event: { ...event, data: { ...event.data, queued: true } }, outbox: [], queued: true }
+  return {
+    ...run,
+    event: { ...event, data: { ...event.data, queued: true } },
+    outbox: run.outbox.filter(({ kind }) => kind !== 'start_run'),
+    queued: true,
+  }
 }

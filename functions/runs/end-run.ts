@@ -45,10 +45,12 @@ export async function endRun(
   ending: Ending,
 ): Promise<Appended> {
   const { state, code, reason, block_id, next_run, stop } = ending
+  // HEAD first: it is written last, so that whoever sees it sees what the run is, however early the end comes.
+  const head = await world.runs.head(run, [])
+  if (head === undefined) return { ok: false, because: 'unknown_run' }
   const meta = await world.runs.meta(run)
   const now = world.clock.now()
   const at = new Date(now).toISOString()
-  const head = await world.runs.head(run, [])
   const named = { ...(block_id === undefined ? {} : { block_id }), ...(next_run === undefined ? {} : { next_run }) }
   const event: NewEvent = {
     type: `run:${state}`,
@@ -56,7 +58,7 @@ export async function endRun(
     data: { code, reason: redactSecrets(reason), ...named, ...judgedAs(meta, ending), ...spentBy(head) },
   }
   // Also where nothing was asked when HEAD was read: a question may come before the end does.
-  const told = notifyEntry(world, at, 'run_ended')
+  const told = notifyEntry(world, run, at, 'run_ended')
   const outbox = [...owedBy(meta, ending, at), ...told]
   const done = await world.runs.append({
     run,
@@ -87,8 +89,7 @@ function judgedAs(
 const UNJUDGED: Readonly<Partial<Record<Ending['state'], FinalStatus>>> = { failed: 'FAILED', cancelled: 'ABORTED' }
 
 /** By the calls recorded until now: an end in the middle of some leaves theirs out. */
-function spentBy(head: Head | undefined): Pick<EventData<'run:completed'>, 'spent'> {
-  if (head === undefined) return {}
+function spentBy(head: Head): Pick<EventData<'run:completed'>, 'spent'> {
   const { spent_tokens: tokens, spent_usd_micros: usd_micros } = head.budget
   return { spent: { tokens, usd_micros } }
 }

@@ -1,5 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { wants } from '../../shared/webhooks/endpoint-entry.ts'
 import type { World } from '../../shared/world.ts'
 import { kickOff } from '../research/kick-off.ts'
 import { takeArtifacts } from './continued-run.ts'
@@ -26,6 +27,10 @@ export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> 
     else if (meta.parent !== undefined || (await endIfHeld(world, run)) === undefined) await start(world, run, meta)
   }
   await world.runs.settleOutbox(run, ['start'])
+  const { webhooks } = world.settings
+  // Whoever owes nothing else is not nudged by its birth.
+  if (webhooks.some((endpoint) => endpoint.tenant === run.tenant && wants(endpoint, 'run:started')))
+    await world.outbox.nudge(run)
 }
 
 async function start(world: LaunchWorld, run: RunKey, meta: Meta): Promise<void> {

@@ -1,7 +1,7 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
-import { Fault } from '../../shared/errors.ts'
 import type { World } from '../../shared/world.ts'
 import { type BoundDocument, bindDocument } from './bind-document.ts'
+import { unknownDocument } from './unknown-document.ts'
 
 /** The document a start request gives or names, bound to this place. */
 export async function readDocument(
@@ -18,7 +18,6 @@ async function source(world: Pick<World, 'documents'>, { example, name, dag }: S
   const wanted = example ?? name ?? ''
   const text = await world.documents.read(wanted, from)
   if (text !== undefined) return { text, name: wanted }
-  const known = world.documents.names().join(', ') || 'none'
-  const message = `Cannot start: there is no ${from === 'example' ? 'example' : 'DAG'} "${wanted}". There are: ${known}.`
-  throw new Fault('NotFound', 'unknown_dag', message)
+  const what = from === 'example' ? 'example' : 'DAG'
+  throw unknownDocument(wanted, world.documents.names(from), `Cannot start: there is no ${what} "${wanted}".`)
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
 import type { OutboxEntry } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { isDue } from '../../shared/webhooks/endpoint-entry.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { callWebhook } from '../research/call-webhook.ts'
@@ -10,7 +11,7 @@ import { stopChild, stopChildren } from './stop-children.ts'
 
 /**
  * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is
- * idempotent, an entry is removed only after its effect (a start and a note remove their own). What fails stays for the
+ * idempotent, an entry is removed only after its effect (a start, a note and an endpoint remove their own). What fails stays for the
  * sweeper.
  */
 export const handler = functionHandler({
@@ -20,7 +21,8 @@ export const handler = functionHandler({
     const head = await world.runs.head(run, [])
     const sent: string[] = []
     for (const entry of (head?.outbox ?? []).toSorted(slowLast)) {
-      if (await performed(world, run, entry)) sent.push(entry.id)
+      const waits = entry.kind === 'endpoint' && head !== undefined && !isDue(head, entry, world.clock.now())
+      if (!waits && (await performed(world, run, entry))) sent.push(entry.id)
     }
     if (sent.length > 0) await world.runs.settleOutbox(run, sent)
     return { sent: sent.length }
@@ -32,10 +34,13 @@ function slowLast(a: OutboxEntry, b: OutboxEntry): number {
   return Number(a.kind === 'webhook') - Number(b.kind === 'webhook')
 }
 
+/** Whoever performs these removes them. */
+const OWN: ReadonlySet<OutboxEntry['kind']> = new Set(['start_run', 'notify', 'endpoint'])
+
 async function performed(world: World, run: RunKey, entry: OutboxEntry): Promise<boolean> {
   try {
     await perform(world, run, entry)
-    return entry.kind !== 'start_run' && (entry.kind !== 'notify' || isTooLate(world, entry))
+    return !OWN.has(entry.kind) || (entry.kind === 'notify' && isTooLate(world, run, entry))
   } catch (error) {
     world.log.error('outbox entry not performed', { run_id: run.run_id, entry: entry.id, error: String(error) })
     return false
@@ -64,19 +69,22 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return tell(world, run, entry)
     case 'webhook':
       return callWebhook(world, run, entry)
+    case 'endpoint':
+      return world.outbox.webhookWork({ run, endpoint: entry.endpoint })
   }
 }
 
 /** slack-work tells everything that the run owes; what nobody could be told for an hour is dropped. */
 async function tell(world: World, run: RunKey, { id, at }: OutboxEntry): Promise<void> {
-  if (!isTooLate(world, { at })) return world.outbox.slackWork({ run, entry: id })
+  if (!isTooLate(world, run, { at })) return world.outbox.slackWork({ run, entry: id })
   world.log.error('Slack was not told for an hour', { run_id: run.run_id, entry: id })
 }
 
 const LATEST_MS = 3_600_000
 
-function isTooLate({ clock, settings }: World, { at }: Pick<OutboxEntry, 'at'>): boolean {
-  return settings.slack === undefined || clock.now() - Date.parse(at) > LATEST_MS
+/** Also where the workspace is not there any more, or another tenant's. */
+function isTooLate({ clock, settings }: World, { tenant }: RunKey, { at }: Pick<OutboxEntry, 'at'>): boolean {
+  return settings.slack?.tenant !== tenant || clock.now() - Date.parse(at) > LATEST_MS
 }
 
 async function answerAll({ machine }: World, tokens: readonly string[]): Promise<void> {

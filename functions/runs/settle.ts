@@ -72,7 +72,7 @@ async function verdictOf(world: Pick<World, 'runs'>, run: RunKey, pinned: Pinned
 }
 
 function completedWords(blocks: number, skipped: number): string {
-  if (skipped === 0) return `all ${blocks} blocks completed`
+  if (skipped === 0) return blocks === 1 ? 'its one block completed' : `all ${blocks} blocks completed`
   const were = skipped === 1 ? '1 was' : `${skipped} were`
   return `${blocks - skipped} of ${blocks} blocks completed, ${were} skipped by conditions`
 }

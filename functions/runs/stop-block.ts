@@ -49,9 +49,9 @@ async function append(world: StopWorld, stop: BlockStop): Promise<void> {
 
 /** Its question is asked no more, and who was asked is told. */
 function withWord(world: StopWorld, stopping: Append): Append {
-  const { approval, outbox = [], at } = stopping
+  const { run, approval, outbox = [], at } = stopping
   if (approval === undefined) return stopping
-  return { ...stopping, outbox: [...outbox, ...notifyEntry(world, at, 'cancelled', approval.id)] }
+  return { ...stopping, outbox: [...outbox, ...notifyEntry(world, run, at, 'cancelled', approval.id)] }
 }
 
 function unknownRun({ run_id }: RunKey): Fault {

@@ -6,7 +6,7 @@ import type { EventData } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { laneOwner } from '../../shared/runs/lane-key.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { Amount } from '../../shared/runs/run-budget.ts'
+import type { Amount, Spent } from '../../shared/runs/run-budget.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { freshItems } from '../blocks/fresh-items.ts'
@@ -33,7 +33,7 @@ export async function stoppedUse(
 interface Use {
   readonly reserved: Amount
   /** Nobody will know what calls under way used: their estimates stand for it. */
-  readonly spent: Amount
+  readonly spent: Spent
 }
 
 async function useOf(world: StopWorld, { run, block }: BlockStop, head: Head, claimed?: BlockProjection): Promise<Use> {
@@ -59,12 +59,14 @@ async function childUse(
   { tenant }: RunKey,
   child: string | undefined,
   claimed: BlockProjection | undefined,
-): Promise<Amount> {
+): Promise<Spent> {
   if (child === undefined || claimed?.state !== 'running') return NOTHING
   const budget = (await runs.head({ tenant, run_id: child }, []))?.budget
-  return budget === undefined ? NOTHING : { tokens: budget.committed_tokens, usd_micros: budget.committed_usd_micros }
+  if (budget === undefined) return NOTHING
+  const { committed_tokens: tokens, committed_usd_micros: usd_micros, unpriced_tokens } = budget
+  return { tokens, usd_micros, ...(unpriced_tokens ? { unpriced_tokens } : {}) }
 }
 
-function spentBy({ tokens, usd_micros }: Amount): Pick<EventData<'block:cancelled'>, 'spent'> {
-  return tokens === 0 && usd_micros === 0 ? {} : { spent: { tokens_in: tokens, tokens_out: 0, usd_micros } }
+function spentBy({ tokens, usd_micros, ...rest }: Spent): Pick<EventData<'block:cancelled'>, 'spent'> {
+  return tokens === 0 && usd_micros === 0 ? {} : { spent: { tokens_in: tokens, tokens_out: 0, usd_micros, ...rest } }
 }

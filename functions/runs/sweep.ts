@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { MAIN_TENANT } from '../../shared/principal.ts'
 import { nextCheck } from '../../shared/runs/check-at.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -23,7 +22,7 @@ export const handler = functionHandler({
   input: z.strictObject({}),
   async run(_event, world) {
     const runs = await world.runs.due(new Date(world.clock.now()).toISOString(), PER_SWEEP)
-    const holders = await sweepPlaces(world, new Set([MAIN_TENANT, ...runs.map(({ tenant }) => tenant)]))
+    const holders = await sweepPlaces(world, new Set([...world.settings.tenants, ...runs.map(({ tenant }) => tenant)]))
     for (const run of runs) {
       const looked = look(world, run, holders.get(run.tenant))
       await looked.catch((error: unknown) => lookLater(world, run, error))

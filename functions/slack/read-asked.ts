@@ -12,24 +12,38 @@ const MOST_BYTES = 65_536
 /** More are not shown (approval-message.ts says how many are left out). */
 const MOST_VALUES = 8
 
-/** An approval of HEAD with everything its message says. */
-export async function readAsked(world: World, run: RunKey, head: Head, item: ApprovalItem): Promise<AskedInSlack> {
+/** What a question shows whatever becomes of it: read once, since it takes its time. */
+export interface Question {
+  readonly run: RunKey
+  readonly item: ApprovalItem
+  readonly dag_name: string
+  readonly shown: AskedInSlack['shown']
+}
+
+export async function readQuestion(world: World, run: RunKey, item: ApprovalItem): Promise<Question> {
   const meta = await world.runs.meta(run)
+  const shown = await Promise.all(
+    Object.entries(item.shown).map(async ([name, value], i) => ({
+      name,
+      bytes: value.bytes,
+      text: i < MOST_VALUES && value.bytes <= MOST_BYTES ? await readText(world, run, value) : undefined,
+    })),
+  )
+  return { run, item, dag_name: meta?.dag_name ?? '', shown }
+}
+
+/** The question as HEAD has it, with everything its message says. Reads nothing while it is pending. */
+export async function readAsked(world: World, question: Question, head: Head): Promise<AskedInSlack> {
+  const { run, item, dag_name, shown } = question
   const approval = approvalNow(head, item)
   const budget = shownBudget(head.budget)
   return {
     item,
     approval,
     run_id: run.run_id,
-    dag_name: meta?.dag_name ?? '',
+    dag_name,
     cost: { tokens: budget.spent_tokens, usd: budget.spent_usd },
-    shown: await Promise.all(
-      Object.entries(item.shown).map(async ([name, value], i) => ({
-        name,
-        bytes: value.bytes,
-        text: i < MOST_VALUES && value.bytes <= MOST_BYTES ? await readText(world, run, value) : undefined,
-      })),
-    ),
+    shown,
     feedback: approval.feedback_ref === undefined ? undefined : await readObject(world, run, approval.feedback_ref),
     users: world.settings.slack?.users ?? {},
     open_url: openUrl(world, run),

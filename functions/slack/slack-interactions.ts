@@ -1,6 +1,5 @@
 import { problemHeaders, problemOf } from '../../shared/api/problem.ts'
 import { Fault } from '../../shared/errors.ts'
-import { MAIN_TENANT } from '../../shared/principal.ts'
 import { type Interaction, readInteraction } from '../../shared/slack/read-interaction.ts'
 import { REASON_MISSING, reasonModal } from '../../shared/slack/reason-modal.ts'
 import type { SignatureVerdict } from '../../shared/slack/verify-signature.ts'
@@ -82,9 +81,10 @@ async function act(world: World, interaction: Interaction): Promise<Answer> {
     case 'ask_reason':
       return askReason(world, interaction)
     case 'decision': {
-      const noted = await world.runs.noteRequest(requestOfClick(MAIN_TENANT, interaction.click))
+      const tenant = tenantOf(world)
+      const noted = await world.runs.noteRequest(requestOfClick(tenant, interaction.click))
       // One that is still open may have been lost on its way to slack-work, which makes of two deliveries one decision.
-      if (noted !== 'done') await world.outbox.slackWork({ tenant: MAIN_TENANT, click: interaction.click })
+      if (noted !== 'done') await world.outbox.slackWork({ tenant, click: interaction.click })
       return answer(200)
     }
     case 'ignored':
@@ -97,9 +97,15 @@ async function askReason(world: World, asked: Extract<Interaction, { readonly ki
   const { click, trigger_id, required } = asked
   const { slack } = world
   if (slack === undefined) throw notConfigured()
-  const noted = await world.runs.noteRequest(requestOfClick(MAIN_TENANT, click))
+  const noted = await world.runs.noteRequest(requestOfClick(tenantOf(world), click))
   if (noted === 'first') await slack.call('views.open', { trigger_id, view: reasonModal(click, required) })
   return answer(200)
+}
+
+/** A workspace is of one tenant: a click decides in no other. */
+function tenantOf({ settings }: Pick<World, 'settings'>): string {
+  if (settings.slack === undefined) throw notConfigured()
+  return settings.slack.tenant
 }
 
 type Refusal = Exclude<SignatureVerdict, { readonly ok: true }> | Extract<Interaction, { readonly kind: 'foreign' }>

@@ -7,7 +7,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import { type AskedInSlack, approvalMessage } from '../../shared/slack/approval-message.ts'
 import { approvalNote, runEndNote, type ThreadNote } from '../../shared/slack/thread-note.ts'
 import type { World } from '../../shared/world.ts'
-import { readAsked } from './read-asked.ts'
+import { type Question, readAsked, readQuestion } from './read-asked.ts'
 
 export type Note = Extract<OutboxEntry, { readonly kind: 'notify' }>
 type Message = NonNullable<ApprovalItem['slack']>
@@ -26,7 +26,8 @@ export async function tellEntry(world: World, run: RunKey, note: Note): Promise<
     return ask(world, run, head, { item, root: rootOf(world, items) })
   }
   if (item.slack === undefined) return
-  const reply = approvalNote(note.about, await rewrite(world, run, head, { item, message: item.slack }))
+  const question = await readQuestion(world, run, item)
+  const reply = approvalNote(note.about, await rewrite(world, question, { head, message: item.slack }))
   if (reply !== undefined) await say(world, rootOf(world, items) ?? item.slack, reply)
 }
 
@@ -39,14 +40,15 @@ async function ask(
 ): Promise<void> {
   if (item.slack !== undefined) return
   const channel = world.settings.slack?.channel ?? ''
-  const asked = await readAsked(world, run, head, item)
+  const question = await readQuestion(world, run, item)
+  const asked = await readAsked(world, question, head)
   const thread = root === undefined ? {} : { thread_ts: root.ts, reply_broadcast: true }
   const posted = await call(world, 'chat.postMessage', { channel, ...QUIET, ...approvalMessage(asked), ...thread })
   if (typeof posted?.ts !== 'string') return
   const message = { channel, ts: posted.ts }
   await world.runs.noteMessage(run, item.id, message)
   // Whoever told of a decision before that found no message to rewrite.
-  await keepUp(world, run, { item, message }, asked)
+  await keepUp(world, question, message, asked)
 }
 
 /** Somebody else may tell newer things at the same moment; there are not many. */
@@ -59,32 +61,36 @@ const LOOKS = 5
  */
 async function rewrite(
   world: World,
-  run: RunKey,
-  head: Head,
-  { item, message }: { readonly item: ApprovalItem; readonly message: Message },
+  question: Question,
+  { head, message }: { readonly head: Head; readonly message: Message },
 ): Promise<AskedInSlack> {
-  // HEAD may have moved since the note was read, and whoever dies behind the update does not look once more.
-  const asked = await readAsked(world, run, (await world.runs.head(run, [])) ?? head, item)
+  // HEAD may have moved while the question was read: nothing slow is between this look and the update.
+  const asked = await readAsked(world, question, (await world.runs.head(question.run, [])) ?? head)
   await call(world, 'chat.update', { ...at(message), ...approvalMessage(asked) })
-  return keepUp(world, run, { item, message }, asked)
+  return keepUp(world, question, message, asked)
 }
 
 /** Rewrites the message as long as it is behind HEAD. Answers what it says at last. */
-async function keepUp(
-  world: World,
-  run: RunKey,
-  { item, message }: { readonly item: ApprovalItem; readonly message: Message },
-  shown: AskedInSlack,
-): Promise<AskedInSlack> {
+async function keepUp(world: World, question: Question, message: Message, shown: AskedInSlack): Promise<AskedInSlack> {
   let asked = shown
   for (let look = 1; look <= LOOKS; look += 1) {
-    const now = await world.runs.head(run, [])
-    const next = now === undefined ? asked : await readAsked(world, run, now, item)
+    const next = (await lookAgain(world, question)) ?? asked
     if (looksAlike(next, asked)) break
     asked = next
     await call(world, 'chat.update', { ...at(message), ...approvalMessage(asked) })
   }
   return asked
+}
+
+/**
+ * A look that fails is taken again: the note may be settled by whoever overtook this worker, and then nobody else comes.
+ */
+async function lookAgain(world: World, question: Question): Promise<AskedInSlack | undefined> {
+  const look = async () => {
+    const head = await world.runs.head(question.run, [])
+    return head === undefined ? undefined : readAsked(world, question, head)
+  }
+  return look().catch(look)
 }
 
 function looksAlike({ approval: a }: AskedInSlack, { approval: b }: AskedInSlack): boolean {
@@ -97,7 +103,8 @@ async function tellEnd(world: World, run: RunKey, head: Head, items: readonly Ap
   if (root === undefined) return
   for (const item of items) {
     if (item.slack === undefined || head.approvals[item.id]?.status !== 'pending') continue
-    await call(world, 'chat.update', { ...at(item.slack), ...approvalMessage(await readAsked(world, run, head, item)) })
+    const asked = await readAsked(world, await readQuestion(world, run, item), head)
+    await call(world, 'chat.update', { ...at(item.slack), ...approvalMessage(asked) })
   }
   const last = (await world.runs.events(run, Math.max(0, head.seq - 10), 10)).findLast(({ type }) => isRunEnd(type))
   // isRunEnd() found it: it has the data of an end.

@@ -1,5 +1,6 @@
 import { type Stack, Validations } from 'aws-cdk-lib'
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
+import { MAIN_TENANT } from '../../shared/principal.ts'
 import type { Chosen } from './access.ts'
 import { type AskedModel, modelsBehind } from './model-access.ts'
 import type { Names } from './names.ts'
@@ -17,12 +18,12 @@ export function acknowledgementsFor(
   names: Names,
   models: readonly AskedModel[] = [],
   slack = false,
+  tenants: readonly string[] = [MAIN_TENANT],
 ): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
   const bucket = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}`
   const wildcards = [
-    `${bucket}/main/objects/*`,
-    `${bucket}/main/index/*`,
+    ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
     `${states}:stateMachine:${names.machine('*')}`,
     `${states}:stateMachine:${names.inlineMachines}*`,
     `${states}:execution:${names.machine('*')}:*`,
@@ -43,12 +44,12 @@ export function acknowledgementsFor(
     {
       rules: slack ? ['AwsSolutions-APIG4', 'AwsSolutions-COG4'] : ['AwsSolutions-COG4'],
       reason:
-        'Callers are signed by IAM (SigV4): every method has AWS_IAM authorization, there is no user pool. The one that Slack calls has none: its function checks the signature of the raw body first, and it is throttled.',
+        'Callers are signed by IAM (SigV4), or an authorizer checks their bearer credential: every method has one of the two, there is no user pool. The one that Slack calls has none: its function checks the signature of the raw body first, and it is throttled.',
     },
     {
       rules: ['AwsSolutions-APIG3'],
       reason:
-        'Unsigned requests end at API Gateway, the stage is throttled and bodies are guarded; a web ACL costs more each month than an idle deployment. An operator may attach one.',
+        'Unsigned requests end at API Gateway, the stage is throttled and bodies are guarded; a web ACL costs nearly as much each month as an idle deployment. `sluice:waf` puts one before the stage.',
     },
     {
       rules: ['Serverless-LambdaDLQ'],
@@ -78,8 +79,12 @@ function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[]
   ]
 }
 
-export function acknowledge(stacks: readonly Stack[], names: Names, chosen: Pick<Chosen, 'models' | 'slack'>): void {
-  for (const { rules, reason, on } of acknowledgementsFor(names, chosen.models, chosen.slack !== undefined)) {
+export function acknowledge(
+  stacks: readonly Stack[],
+  names: Names,
+  { models, slack, tenants }: Pick<Chosen, 'models' | 'slack' | 'tenants'>,
+): void {
+  for (const { rules, reason, on } of acknowledgementsFor(names, models, slack !== undefined, tenants)) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
     for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
   }

@@ -1,11 +1,12 @@
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib'
+import { ArnFormat, Stack } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import {
   Alarm,
+  type AlarmProps,
   ComparisonOperator,
   type IMetric,
   MathExpression,
-  Metric,
+  type Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
@@ -14,16 +15,20 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { Construct } from 'constructs'
 import type { Chosen } from './access.ts'
 import type { DeployedDag } from './deployed-dags.ts'
+import { FIVE_MINUTES, metricOf, stageMetric } from './metrics.ts'
 import type { Names } from './names.ts'
 import { functionsAt, stands } from './placement.ts'
 
 export interface AlarmsProps {
   readonly names: Names
-  readonly chosen: Pick<Chosen, 'shell' | 'slack'>
+  readonly chosen: Pick<Chosen, 'shell' | 'slack' | 'auth' | 'tenants'>
   readonly api: RestApi
   readonly dags: readonly Pick<DeployedDag, 'slug'>[]
   readonly email: string | undefined
 }
+
+/** Routes that answer at once; a stream of events is as slow as its run. Measured at the function: the API's own latency mixes both. */
+const ASKED_OFTEN = ['get-run', 'list-runs', 'list-approvals', 'decide-approval', 'start-run'] as const
 
 /** CloudWatch takes ten metrics an expression. */
 const METRICS_AN_ALARM = 10
@@ -31,19 +36,21 @@ const METRICS_AN_ALARM = 10
 /**
  * What an operator is called for. CloudWatch bills each metric of an alarm, so each thing is watched once: a route's
  * failure is an API error, throttling is the account's. run-block's errors are counted by our own metric: a RetryBlock is
- * an error to Lambda and none to us. A run that fails is no alarm: its machine fails with it, by design.
+ * an error to Lambda and none to us; so is each webhook that was given up, which is an error line and no failed call. A run that fails is no alarm: its machine fails with it, by design.
  */
 export class Alarms extends Construct {
   private readonly topic: Topic | undefined
+  private readonly prefix: string
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
+    this.prefix = props.names.table
     this.topic = props.email === undefined ? undefined : this.addTopic(props.email)
     const { names, chosen, api, dags } = props
     const machineArns = dags.map(({ slug }) => machineArn(Stack.of(this), names.machine(slug)))
-    const unanswered = [...functionsAt('machine'), ...functionsAt('unseen'), ...functionsAt('called')].filter(
-      (line) => line.name !== 'run-block' && stands(line, chosen),
-    )
+    const unanswered = (['machine', 'unseen', 'called', 'guard'] as const)
+      .flatMap(functionsAt)
+      .filter((line) => line.name !== 'run-block' && stands(line, chosen))
     this.sum(
       'FunctionErrors',
       unanswered.map(({ name }) => lambdaMetric('Errors', names.function(name))),
@@ -51,7 +58,7 @@ export class Alarms extends Construct {
     )
     this.sum(
       'UnexpectedErrors',
-      ['run-block', 'sweep'].map((name) => unexpectedErrors(names.stage, name)),
+      ['run-block', 'sweep', 'send-webhooks'].map((name) => unexpectedErrors(names.stage, name)),
       1,
     )
     this.sum('FunctionThrottles', [metricOf('AWS/Lambda', 'Throttles', {})], 10)
@@ -73,6 +80,36 @@ export class Alarms extends Construct {
     this.sum('DeadLetters', [queueMetric(names.deadLetters)], 1)
     this.sum('ApiErrors', [api.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' })], 5)
     this.silent('SilentSweep', lambdaMetric('Invocations', names.function('sweep')))
+    this.addOfRuns(names, chosen)
+  }
+
+  /** What runs and the time they take tell, by metrics of our own where AWS has none. */
+  private addOfRuns({ stage, function: functionName }: Names, { tenants }: AlarmsProps['chosen']): void {
+    this.sum('RunsFailed', [stageMetric(stage, 'runs_failed')], 10)
+    this.sum('BudgetsExceeded', [stageMetric(stage, 'budgets_exceeded')], 1)
+    const age = lambdaMetric('AsyncEventAge', functionName('send-outbox')).with({ statistic: 'Maximum' })
+    this.above('OutboxAge', age, 60_000, 1)
+    // A sweep takes a hundred: that many again and again is more than it gets done.
+    this.above('SweepBehind', stageMetric(stage, 'runs_due').with({ statistic: 'Minimum' }), 100, 2)
+    // A sweep tells it of each tenant: where there are several, one that has none must not hide another.
+    const statistic = tenants.length > 1 ? 'Maximum' : 'Minimum'
+    this.above('PlacesLeaked', stageMetric(stage, 'places_overdue').with({ statistic }), 1, 2)
+    const slow = ASKED_OFTEN.map((name) => lambdaMetric('Duration', functionName(name)).with({ statistic: 'p95' }))
+    const usingMetrics = Object.fromEntries(slow.map((metric, i) => [`m${i}`, metric]))
+    const expression = `MAX([${Object.keys(usingMetrics)
+      .map((id) => `FILL(${id}, 0)`)
+      .join(', ')}])`
+    this.above(
+      'ApiSlow',
+      new MathExpression({ expression, usingMetrics, period: FIVE_MINUTES, label: 'ApiSlow' }),
+      5_000,
+      2,
+    )
+  }
+
+  private above(name: string, metric: IMetric, threshold: number, periods: number): void {
+    const comparisonOperator = ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+    this.add(name, { metric, threshold, comparisonOperator, evaluationPeriods: periods })
   }
 
   /** The sum of the metrics within five minutes, ten metrics an alarm. */
@@ -83,26 +120,24 @@ export class Alarms extends Construct {
       const expression = part.map((_, i) => `FILL(m${i}, 0)`).join(' + ')
       const metric = new MathExpression({ expression, usingMetrics, period: FIVE_MINUTES, label: name })
       const id = from === 0 ? name : `${name}${from / METRICS_AN_ALARM + 1}`
-      this.add(
-        id,
-        { metric, threshold, comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD },
-        false,
-      )
+      this.above(id, metric, threshold, 1)
     }
   }
 
   /** No call at all in two periods of five minutes. */
   private silent(name: string, metric: IMetric): void {
-    this.add(name, { metric, threshold: 1, comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }, true)
+    const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD
+    const treatMissingData = TreatMissingData.BREACHING
+    this.add(name, { metric, threshold: 1, comparisonOperator, evaluationPeriods: 2, treatMissingData })
   }
 
-  private add(
-    id: string,
-    what: { readonly metric: IMetric; readonly threshold: number; readonly comparisonOperator: ComparisonOperator },
-    missingIsBad: boolean,
-  ): void {
-    const treatMissingData = missingIsBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING
-    const alarm = new Alarm(this, id, { ...what, evaluationPeriods: missingIsBad ? 2 : 1, treatMissingData })
+  private add(id: string, what: AlarmProps): void {
+    const alarm = new Alarm(this, id, {
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmName: `${this.prefix}-${id}`,
+      alarmDescription: `What to do: docs/operate.md, ${id.replace(/\d+$/, '')}`,
+      ...what,
+    })
     if (this.topic !== undefined) alarm.addAlarmAction(new SnsAction(this.topic))
   }
 
@@ -111,12 +146,6 @@ export class Alarms extends Construct {
     topic.addSubscription(new EmailSubscription(email))
     return topic
   }
-}
-
-const FIVE_MINUTES = Duration.minutes(5)
-
-function metricOf(namespace: string, metricName: string, dimensionsMap: Record<string, string>): Metric {
-  return new Metric({ namespace, metricName, dimensionsMap, period: FIVE_MINUTES, statistic: 'Sum' })
 }
 
 function lambdaMetric(name: string, FunctionName: string): Metric {

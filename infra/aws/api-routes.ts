@@ -1,13 +1,24 @@
 import { Duration } from 'aws-cdk-lib'
-import { AuthorizationType, LambdaIntegration, ResponseTransferMode, type RestApi } from 'aws-cdk-lib/aws-apigateway'
+import {
+  AuthorizationType,
+  LambdaIntegration,
+  type MethodOptions,
+  ResponseTransferMode,
+  type RestApi,
+} from 'aws-cdk-lib/aws-apigateway'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
-import type { RouteLine } from '../../shared/catalog.ts'
+import type { RouteLine } from '../../shared/routes.ts'
 
 /**
- * Routes as methods of the API, signed by IAM; routes that stream are passed on as they come. Of one that Slack signs the
+ * Routes as methods of the API, their callers asked for as `authorized` says; routes that stream are passed on as they come. Of one that Slack signs the
  * gateway lets everybody through to the function that checks it: it has a tighter throttle than the stage (api-stack.ts).
  */
-export function addRoutes(api: RestApi, routes: readonly RouteLine[], functionOf: (name: string) => IFunction): void {
+export function addRoutes(
+  api: RestApi,
+  routes: readonly RouteLine[],
+  functionOf: (name: string) => IFunction,
+  authorized: MethodOptions,
+): void {
   const requestValidator = api.addRequestValidator('Parameters', {
     validateRequestBody: true,
     validateRequestParameters: true,
@@ -17,7 +28,7 @@ export function addRoutes(api: RestApi, routes: readonly RouteLine[], functionOf
     const integration = integrations.get(route.name) ?? integrationOf(route, functionOf(route.name))
     integrations.set(route.name, integration)
     api.root.resourceForPath(route.path).addMethod(route.method, integration, {
-      authorizationType: route.signed_by === undefined ? AuthorizationType.IAM : AuthorizationType.NONE,
+      ...(route.signed_by === undefined ? authorized : { authorizationType: AuthorizationType.NONE }),
       requestValidator,
       requestParameters: parametersOf(route.path),
     })

@@ -10,20 +10,25 @@ import {
 import { type IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { ROUTES } from '../../shared/catalog.ts'
+import { ROUTES } from '../../shared/routes.ts'
 import { type Chosen, functionArn } from './access.ts'
 import { addRoutes } from './api-routes.ts'
+import { authorization } from './authorizer.ts'
 import { CatalogFunction } from './catalog-function.ts'
 import { environmentOf } from './function-environment.ts'
+import { addGatewayAnswers } from './gateway-answers.ts'
 import { GatewayLogs } from './gateway-logs.ts'
 import type { Names } from './names.ts'
 import { functionsAt, stands } from './placement.ts'
+import { WebAcl } from './web-acl.ts'
 
 export interface ApiStackProps extends StackProps {
   readonly names: Names
   readonly chosen: Chosen
   /** Holds `functions/<name>/`. */
   readonly built: string
+  /** What stands before the stage (web-acl.ts), or `none`. */
+  readonly waf: string
 }
 
 /** Requests a second of the whole stage, and how many may come at once (best effort: caps are kept in the store). */
@@ -34,22 +39,26 @@ const SLACK_THROTTLE = {
   '/api/slack/interactions/POST': { throttlingRateLimit: 10, throttlingBurstLimit: 20 },
 }
 
-/** The door: one REST API (only REST APIs stream), a Lambda a route, callers signed by IAM, or by Slack. */
+/** The door: one REST API (only REST APIs stream), a Lambda a route; callers signed by IAM or with a bearer, or by Slack. */
 export class ApiStack extends Stack {
   readonly api: RestApi
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     super(scope, id, props)
-    const { names, built, chosen } = props
+    const { names, built, chosen, waf } = props
     this.api = this.addApi(names, chosen)
     const functions = new Map<string, IFunction>()
-    for (const line of functionsAt('route').filter((route) => stands(route, chosen))) {
+    const lines = [...functionsAt('route'), ...functionsAt('guard')].filter((line) => stands(line, chosen))
+    for (const line of lines) {
       const bundle = join(built, 'functions', line.name)
       const environment = environmentOf(line, this, names)
       functions.set(line.name, new CatalogFunction(this, { line, names, bundle, environment, chosen }).function)
     }
     const routes = ROUTES.filter(({ signed_by }) => signed_by === undefined || chosen.slack !== undefined)
-    addRoutes(this.api, routes, (name) => functions.get(name) ?? this.functionElsewhere(names, name))
+    const functionOf = (name: string) => functions.get(name) ?? this.functionElsewhere(names, name)
+    addRoutes(this.api, routes, functionOf, authorization(this, chosen.auth, functionOf))
+    addGatewayAnswers(this.api, chosen.auth, waf !== 'none')
+    if (waf !== 'none') new WebAcl(this, 'WebAcl', { names, api: this.api, choice: waf })
     new CfnOutput(this, 'Url', { value: this.api.url, description: 'SLUICE_URL of this deployment' })
   }
 

@@ -7,7 +7,9 @@ import type { Chosen } from './access.ts'
 import { acknowledge } from './acknowledgements.ts'
 import { Alarms } from './alarms.ts'
 import { ApiStack } from './api-stack.ts'
+import { putUnderKey } from './customer-key.ts'
 import type { DagMachineProps } from './dag-machine.ts'
+import { Dashboard } from './dashboard.ts'
 import { DataStack } from './data-stack.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import { MachinesStack } from './machines-stack.ts'
@@ -36,17 +38,23 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     description: `Sluice, stage ${deploy.stage}: ${name}`,
   })
   const { providers, research } = settings
+  const { tenants } = settings
   const chosen = {
+    tenants,
     secrets: secretsOf(providers),
     models: modelsOf(providers),
     research: askedBy(research, providers),
     embeddings: research.embeddings === undefined ? [] : askedBy(research.embeddings, providers).secrets,
     shell: settings.shell_gates.allow.length > 0,
     slack: slackOf(settings),
+    webhooks: webhookSecretsOf(settings),
+    telemetry: telemetrySecretsOf(settings),
+    auth: deploy.auth.mode === 'iam' ? undefined : deploy.auth.mode,
+    key: deploy.key === 'aws' ? undefined : deploy.key,
   }
   // Bodies must not end before the records that name them.
   const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
-  const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays })
+  const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays, tenants })
   const machines = new MachinesStack(app, 'SluiceMachines', {
     ...stack('machines'),
     names,
@@ -54,10 +62,12 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     built,
     chosen,
   })
-  const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built })
+  const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built, waf: deploy.waf })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   api.addStackDependency(machines, 'a route names start-run')
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
+  new Dashboard(api, 'Dashboard', { names, apiName: names.table })
+  if (chosen.key !== undefined) putUnderKey(chosen.key, [data, machines, api])
   acknowledge([data, machines, api], names, chosen)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
@@ -78,10 +88,21 @@ function secretsOf(providers: Settings['providers']): readonly string[] {
   return [...new Set(arns)]
 }
 
+function webhookSecretsOf({ webhooks }: Settings): readonly string[] {
+  const arns = webhooks.flatMap(({ key }) => [key].flat().flatMap(({ secret }) => secret ?? []))
+  return [...new Set(arns)]
+}
+
+function telemetrySecretsOf({ telemetry }: Settings): readonly string[] {
+  const arns = Object.values(telemetry?.otlp.headers ?? {}).flatMap(({ secret }) => secret ?? [])
+  return [...new Set(arns)]
+}
+
 /** ARNs alone: the stage's settings were refused without them (stage-settings.ts). */
 function slackOf({ slack }: Settings): Chosen['slack'] {
   if (slack === undefined) return undefined
   return {
+    tenant: slack.tenant,
     token: slack.token.secret ?? '',
     signing: [slack.signing_secret].flat().flatMap(({ secret }) => secret ?? []),
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
-import { FUNCTIONS, ROUTES } from '../../shared/catalog.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import { ROUTES } from '../../shared/routes.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import { entrySource, GENERATED, type NamedClients } from './entry.ts'
@@ -95,15 +96,19 @@ function generated(parts: BundleParts): Plugin {
   }
 }
 
-function namedClients({ providers, slack }: Settings): NamedClients {
+function namedClients({ providers, slack, webhooks, telemetry }: Settings): NamedClients {
   const all = Object.values(providers)
   const ofProviders = all.map((provider) => ('key' in provider ? provider.key?.secret : undefined))
   const ofSlack = slack === undefined ? [] : [slack.token, slack.signing_secret].flat().map(({ secret }) => secret)
-  const services = new Set([...ofProviders, ...ofSlack].map((arn) => arn?.split(':')[2]))
+  const ofWebhooks = webhooks.flatMap(({ key }) => [key].flat()).map(({ secret }) => secret)
+  const ofHeaders = Object.values(telemetry?.otlp.headers ?? {}).map(({ secret }) => secret)
+  const services = new Set([...ofProviders, ...ofSlack, ...ofWebhooks, ...ofHeaders].map((arn) => arn?.split(':')[2]))
   return {
     bedrock: all.some(({ type }) => type === 'bedrock'),
     ssm: services.has('ssm'),
     secretsmanager: services.has('secretsmanager'),
+    webhooks: webhooks.length > 0,
+    ...(telemetry === undefined ? {} : { spans: ofHeaders.length > 0 ? 'with_key' : 'plain' }),
   }
 }
 

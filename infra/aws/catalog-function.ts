@@ -8,8 +8,9 @@ import type { FunctionLine } from '../../shared/catalog.ts'
 import { type Chosen, statementsOf } from './access.ts'
 import { sizeOf } from './function-size.ts'
 import { rightsOf } from './grants.ts'
+import { keyStatements } from './key-access.ts'
 import type { Names } from './names.ts'
-import type { Right } from './right.ts'
+import { policyOf, type Right } from './right.ts'
 
 export interface CatalogFunctionProps {
   readonly line: FunctionLine
@@ -65,23 +66,47 @@ export class CatalogFunction extends Construct {
   private policies(rights: readonly Right[], logs: LogGroup, props: CatalogFunctionProps) {
     const { names, deadLetters, chosen = NOTHING_CHOSEN } = props
     const stack = Stack.of(this)
-    const documents = rights.flatMap((right) => {
-      const statements = statementsOf(right, stack, names, chosen)
-      // A policy without a statement is none.
-      return statements.length === 0 ? [] : [[right, new PolicyDocument({ statements })] as const]
+    // A policy without a statement is none.
+    const allowed = onceWhereMany(
+      rights.map((right) => [right, statementsOf(right, stack, names, chosen)] as const),
+      chosen,
+    ).filter(([, statements]) => statements.length > 0)
+    const policies = Map.groupBy(allowed, ([right]) => policyOf(right))
+    const documents = [...policies].map(([name, parts]) => {
+      const statements = parts.flatMap(([, given]) => given)
+      return [name, new PolicyDocument({ statements, minimize: true })] as const
     })
+    const actions = allowed.flatMap(([, statements]) => statements.flatMap((statement) => statement.actions))
+    const sent = deadLetters === undefined ? [] : ['sqs:SendMessage']
+    const key = chosen.key && keyStatements(chosen.key, stack.region, [...actions, ...sent])
     const allow = (action: string[], resource: string) =>
       new PolicyDocument({ statements: [new PolicyStatement({ actions: action, resources: [resource] })] })
     return {
       ...Object.fromEntries(documents),
       logs: allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logs.logGroupArn),
       traces: allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
-      ...(deadLetters === undefined ? {} : { 'dead-letters': allow(['sqs:SendMessage'], deadLetters.queueArn) }),
+      ...(deadLetters === undefined ? {} : { 'dead-letters': allow(sent, deadLetters.queueArn) }),
+      ...(key ? { key: new PolicyDocument({ statements: [...key] }) } : {}),
     }
   }
 }
 
+type Allowed = readonly (readonly [Right, readonly PolicyStatement[]])[]
+
+/** Each tenant makes every statement longer, and IAM limits them all together: where there are several, none is said twice. */
+function onceWhereMany(allowed: Allowed, { tenants }: Chosen): Allowed {
+  if (tenants.length < 2) return allowed
+  const said = new Set<string>()
+  const isNew = (statement: PolicyStatement) => {
+    const text = JSON.stringify(statement.toStatementJson())
+    const before = said.size
+    return said.add(text).size > before
+  }
+  return allowed.map(([right, statements]) => [right, statements.filter(isNew)] as const)
+}
+
 const NOTHING_CHOSEN: Chosen = {
+  tenants: [],
   secrets: [],
   models: [],
   research: { secrets: [], models: [] },

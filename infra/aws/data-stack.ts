@@ -11,6 +11,7 @@ const SNAPSHOT_DAYS = 4
 export interface DataStackProps extends StackProps {
   readonly names: Names
   readonly retentionDays: number
+  readonly tenants: readonly string[]
 }
 
 /** What outlives every deployment: the table of runs and the bucket of objects. Both stay when the stack is deleted. */
@@ -50,7 +51,7 @@ export class DataStack extends Stack {
    * Objects are written again by each run that uses them, bodies of the graph by index-graph: their age is counted from
    * their last PUT.
    */
-  private addBuckets({ names, retentionDays }: DataStackProps): void {
+  private addBuckets({ names, retentionDays, tenants }: DataStackProps): void {
     const closed = {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
@@ -72,11 +73,11 @@ export class DataStack extends Stack {
       serverAccessLogsBucket: logs,
       lifecycleRules: [
         { ...broken, expiration: Duration.days(retentionDays + 30), noncurrentVersionExpiration: Duration.days(30) },
-        {
-          prefix: 'main/index/',
+        ...tenants.map((tenant) => ({
+          prefix: `${tenant}/index/`,
           expiration: Duration.days(SNAPSHOT_DAYS),
           noncurrentVersionExpiration: Duration.days(1),
-        },
+        })),
       ],
     })
   }

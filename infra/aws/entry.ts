@@ -1,5 +1,7 @@
-import type { FunctionLine, RouteLine } from '../../shared/catalog.ts'
+import type { FunctionLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { RouteLine } from '../../shared/routes.ts'
+import { rightsOf } from './grants.ts'
 
 /** Import paths of the generated modules a bundle may hold. */
 export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settings' } as const
@@ -8,15 +10,14 @@ export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settin
  * The source of a function's entry (decisions, "Functions"): its handler by path, the AWS ports of exactly its catalog
  * line, and the wrapper that joins them. Paths are relative to the repository. Fault Bug unknown_port.
  */
-export function entrySource(
-  { name, file, ports }: FunctionLine,
-  routes: readonly RouteLine[],
-  named: NamedClients = {},
-): string {
-  const route = routes.find((line) => line.name === name)
+export function entrySource(line: FunctionLine, routes: readonly RouteLine[], named: NamedClients = {}): string {
+  const { name, file, ports } = line
+  const route = routes.find((one) => one.name === name)
   const entry = ENTRIES[route?.stream === true ? 'stream' : (route?.signed_by ?? 'usual')]
   const isDoor = route?.signed_by !== undefined
-  const openers = ports.map((port) => [port, openerOf(ports, port, named, isDoor) ?? unknownPort(name, port)] as const)
+  const openers = openedPorts(line, named).map(
+    (port) => [port, openerOf(ports, port, named, isDoor) ?? unknownPort(name, port)] as const,
+  )
   // Only who lists or reads documents carries them.
   const carried = ports.includes('documents') ? [imported('deployed')] : []
   return [
@@ -36,6 +37,23 @@ export interface NamedClients {
   readonly bedrock?: boolean
   readonly ssm?: boolean
   readonly secretsmanager?: boolean
+  /** Spans are sent somewhere; `with_key`: with headers that are secrets. */
+  readonly spans?: 'with_key' | 'plain'
+  /** Somebody is told of events. */
+  readonly webhooks?: boolean
+}
+
+/**
+ * Where spans go nowhere, nobody carries the way there; else whoever tells of them reads the secrets of its headers. Who
+ * nudges for webhooks alone carries nothing for it where there are none.
+ */
+function openedPorts(line: FunctionLine, { spans, webhooks = false }: NamedClients): readonly string[] {
+  const isIdle = !webhooks && rightsOf(line).includes('webhooks.nudge')
+  const ports = line.ports.filter((port) => !(isIdle && port === 'outbox'))
+  if (!ports.includes('telemetry')) return ports
+  const others = ports.filter((port) => port !== 'telemetry')
+  if (spans === undefined) return others
+  return [...new Set([...others, ...(spans === 'with_key' ? ['secrets'] : []), 'telemetry'])]
 }
 
 /**
@@ -91,6 +109,9 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   waker: ['waker', 'openWaker'],
   documents: ['documents', 'openDocuments'],
   slack: ['slack', 'openSlackClient'],
+  webhooks: ['webhooks', 'openWebhookKeys'],
+  tokens: ['tokens', 'openTokens'],
+  telemetry: ['telemetry', 'openSpans'],
 }
 
 function imported(module: keyof typeof GENERATED): string {

@@ -35,6 +35,7 @@ export function environmentOf(
     ...arns(...CALLED.filter(([right]) => rights.includes(right)).map(([, name]) => name)),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
     ...(has('machine.deployed') && facts !== undefined ? { MACHINE_ARNS: facts.versionArns } : {}),
+    ...(has('machine.clear') && facts !== undefined ? { STATE_MACHINE_ROLE_ARN: facts.roleArn } : {}),
     ...(has('machine.named') && facts !== undefined ? machineNames(facts) : {}),
   }
 }
@@ -42,13 +43,15 @@ export function environmentOf(
 /** Functions that others call; some are named without being there: nobody calls what the settings do not ask for. */
 const CALLED: readonly (readonly [Right, string])[] = [
   ['outbox.nudge', 'send-outbox'],
+  ['webhooks.nudge', 'send-outbox'],
   ['outbox.start', 'start-run'],
   ['outbox.graph', 'index-graph'],
   ['outbox.slack', 'slack-work'],
+  ['outbox.webhook', 'send-webhooks'],
   ['http.request', 'net-gate'],
   ['shell.run', 'shell-gate'],
 ]
-const OF_TABLE = ['runs.', 'graph.', 'search.', 'index.']
+const OF_TABLE = ['runs.', 'graph.', 'search.', 'index.', 'tokens.', 'machine.clear']
 const OF_BUCKET = ['objects.', 'search.', 'index.']
 
 function machineVariables(facts: MachineFacts | undefined): Record<string, string> {

@@ -42,6 +42,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'validate-dag': { timeoutSec: 29, memoryMb: 1_024 },
   'plan-dag': { timeoutSec: 29, memoryMb: 1_024 },
   'get-run-graph': { timeoutSec: 29, memoryMb: 1_024 },
+  // Reads and hashes the inputs and answers of fifty attempts.
+  'get-block': { timeoutSec: 29, memoryMb: 1_024 },
   // Weighs up to 100 documents of 1,000 blocks.
   'list-approvals': { timeoutSec: 29, memoryMb: 1_024 },
   // Reads every object of a run and judges its gates again.
@@ -50,7 +52,11 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'slack-interactions': { timeoutSec: 10, memoryMb: 1_024 },
   // Some calls of 1.5 s each, one after another.
   'slack-work': { timeoutSec: 120, memoryMb: 512 },
+  // Begins requests for a minute; the last may take 20 s.
+  'send-webhooks': { timeoutSec: 120, memoryMb: 256 },
   'send-outbox': { timeoutSec: 60, memoryMb: 256 },
+  // Step Functions takes one deletion a second; a call removes 300 machines at most.
+  'clear-machines': { timeoutSec: 900, memoryMb: 256 },
   sweep: { timeoutSec: 300, memoryMb: 256 },
   // Open for 14 minutes, waiting for most of them.
   'stream-events': { timeoutSec: 900, memoryMb: 128 },

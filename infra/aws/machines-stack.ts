@@ -65,7 +65,7 @@ export class MachinesStack extends Stack {
     for (const line of functionsAt('called')) if (stands(line, props.chosen)) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
     new Map(unseen).get('start-run')?.node.addDependency(...opening)
-    addOwnCalls(this, new Map(unseen), { names, deadLetters: this.deadLetters })
+    addOwnCalls(this, new Map(unseen), { names, deadLetters: this.deadLetters, tenants: props.chosen.tenants })
   }
 
   /** One that is told the machines' versions is made after them: they know it by its name. */

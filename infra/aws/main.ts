@@ -5,12 +5,11 @@ import { App } from 'aws-cdk-lib'
 import { Fault } from '../../shared/errors.ts'
 import { buildApp } from './build-app.ts'
 import { bundleFunctions } from './bundle.ts'
-import { withContextResearch } from './context-research.ts'
-import { withContextSafety } from './context-safety.ts'
 import { readDeployedDags } from './deployed-dags.ts'
 import { namesOf } from './names.ts'
 import { readDeploySettings } from './settings.ts'
 import { readStageSettings } from './stage-settings.ts'
+import { withContext } from './with-context.ts'
 
 /** What `cdk synth`, `cdk deploy` and `npm run synth` start (cdk.json): needs no credentials and no network. */
 const built = mkdtempSync(join(tmpdir(), 'sluice-synth-'))
@@ -29,8 +28,7 @@ try {
 async function synthesize(root: string): Promise<void> {
   const app = new App()
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const safe = withContextSafety(readStageSettings(root, deploy), deploy.safety)
-  const settings = withContextResearch(safe, deploy.research)
+  const settings = withContext(readStageSettings(root, deploy), deploy)
   const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
   await bundleFunctions(join(built, 'functions'), { settings, dags, names: namesOf(deploy.stage) })
   buildApp({ app, deploy, settings, dags, built })

@@ -1,12 +1,16 @@
 import * as z from 'zod'
+import { AuthSettingsSchema } from '../../shared/auth/auth-settings.ts'
 import { Fault } from '../../shared/errors.ts'
+import { TenantSchema, TenantsSchema } from '../../shared/tenants.ts'
 
 /** What a deployment may choose. Everything else is the same in each. */
 export interface DeploySettings {
   /** Part of every name: two stages live side by side in one account. */
   readonly stage: string
-  /** How callers of the API prove who they are: `iam` = SigV4. */
-  readonly auth: 'iam'
+  /** How callers of the API prove who they are: `iam` = SigV4, else a bearer credential (docs/tokens.md). */
+  readonly auth: z.output<typeof AuthSchema>
+  /** Whose runs are kept apart, over the settings' own list (context-tenants.ts). */
+  readonly tenants?: readonly string[] | undefined
   /** Who is told of an alarm; without it alarms are only shown. */
   readonly alarm_email?: string | undefined
   /** File of the settings, when it is not the usual one (stage-settings.ts). */
@@ -15,6 +19,10 @@ export interface DeploySettings {
   readonly safety?: Readonly<Record<string, unknown>> | undefined
   /** Model of the research chain, over the file's (context-research.ts). */
   readonly research?: Readonly<Record<string, unknown>> | undefined
+  /** ARN of the customer-managed KMS key that data at rest is under, or `aws`: keys of AWS's own. */
+  readonly key: string
+  /** Web ACL before the API: `none`, `managed` (web-acl.ts), or the ARN of one of the account's. */
+  readonly waf: string
   /** Objects end this long (and 30 days) after they were last written. Execution names need 91 days of records. */
   readonly retention_days: number
 }
@@ -39,6 +47,10 @@ export function readDeploySettings(context: (key: string) => unknown): DeploySet
 
 const STAGE = 'a letter, then small letters and digits, 12 at most'
 
+const KEY = 'aws, or the whole ARN of a KMS key (not of an alias)'
+
+const WAF = 'none, managed, or the whole ARN of a regional web ACL'
+
 const SAFETY = 'an object of safety values, as in sluice.yaml'
 const RESEARCH = 'an object of provider and model, as research in sluice.yaml'
 
@@ -51,13 +63,44 @@ function jsonOf(value: unknown): unknown {
   }
 }
 
+/** A mode alone may be a word. */
+function modeOf(value: unknown): unknown {
+  return typeof value === 'string' ? { mode: value } : value
+}
+
+const AUTH =
+  'iam, token, or {"mode": "jwt", "jwt": {"issuer", "audience"}}, or {"mode": "iam", "tenants": {ROLE: TENANT}}'
+
+/** As `iam:` is written before it: a role, `user/<name>`, `federated-user/<name>`, `root`; of another account with its number in front. */
+const RoleSchema = z.string().regex(/^(\d{12}\/)?((federated-)?user\/)?[\w+=,.@-]{1,64}$/)
+const IamSchema = z.strictObject({
+  mode: z.literal('iam'),
+  /** Whom this does not name is of the main tenant. */
+  tenants: z.record(RoleSchema, TenantSchema).optional(),
+})
+const AuthSchema = z.union([IamSchema, AuthSettingsSchema], AUTH)
+
+/** Names with commas between, or a list. */
+function listOf(value: unknown): unknown {
+  return typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value
+}
+
 const SettingsSchema = z.object({
   stage: z.string(STAGE).regex(/^[a-z][a-z0-9]{0,11}$/, STAGE),
-  auth: z.enum(['iam'], 'iam'),
+  auth: z.preprocess((value) => modeOf(jsonOf(value)), AuthSchema),
+  tenants: z.preprocess((value) => listOf(jsonOf(value)), TenantsSchema.unwrap()).optional(),
   alarm_email: z.email('an e-mail address').optional(),
   settings: z.string('the path of a file').min(1, 'the path of a file').optional(),
   safety: z.preprocess(jsonOf, z.record(z.string(), z.unknown(), SAFETY)).optional(),
   research: z.preprocess(jsonOf, z.record(z.string(), z.unknown(), RESEARCH)).optional(),
+  key: z
+    .string(KEY)
+    .regex(/^(aws|arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[A-Za-z0-9-]+)$/, KEY)
+    .default('aws'),
+  waf: z
+    .string(WAF)
+    .regex(/^(none|managed|arn:aws[a-z-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[a-f0-9-]+)$/, WAF)
+    .default('none'),
   // Command-line context is text.
   retention_days: z.coerce
     .number('91 to 3650')

@@ -20,7 +20,12 @@ export function readStageSettings(
   if (file === undefined) return parseSettings('', 'sluice.yaml')
   const path = resolve(root, file)
   const settings = parseSettings(readText(path, file), relative(root, path))
-  const issues = [...keysWithoutSecret(settings), ...providerIssues(settings), ...loopbackIssues(settings)]
+  const issues = [
+    ...keysWithoutSecret(settings),
+    ...providerIssues(settings),
+    ...loopbackIssues(settings),
+    ...webhookIssues(settings),
+  ]
   if (issues.length === 0) return settings
   const told = issues.map(({ path: place, message }) => `${file}: ${place}: ${message}`).join('; ')
   throw new Fault('InvalidInput', 'bad_settings', `Cannot deploy these settings. ${told}.`, { issues })
@@ -35,13 +40,22 @@ function readText(path: string, file: string): string {
   }
 }
 
-function keysWithoutSecret({ providers, slack }: Settings): readonly Issue[] {
+function keysWithoutSecret({ providers, slack, webhooks, telemetry }: Settings): readonly Issue[] {
   const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
   const ofProviders = Object.entries(providers).flatMap(([name, provider]) =>
     'key' in provider && provider.key !== undefined ? [{ path: `providers.${name}.key`, key: provider.key }] : [],
   )
   const ofSlack = slack === undefined ? [] : slackKeys(slack)
-  return [...ofProviders, ...ofSlack].flatMap(({ path, key }) => (key.secret === undefined ? [{ path, message }] : []))
+  const ofWebhooks = webhooks.flatMap(({ key }, i) =>
+    [key].flat().map((one) => ({ path: `webhooks.${i}.key`, key: one })),
+  )
+  const ofHeaders = Object.entries(telemetry?.otlp.headers ?? {}).map(([name, key]) => ({
+    path: `telemetry.otlp.headers.${name}`,
+    key,
+  }))
+  return [...ofProviders, ...ofSlack, ...ofWebhooks, ...ofHeaders].flatMap(({ path, key }) =>
+    key.secret === undefined ? [{ path, message }] : [],
+  )
 }
 
 function slackKeys({ token, signing_secret }: NonNullable<Settings['slack']>) {
@@ -68,4 +82,9 @@ function providerIssues({ providers }: Settings): readonly Issue[] {
 function loopbackIssues({ http_gates }: Settings): readonly Issue[] {
   const message = 'loopback is for the local place; leave it out, or keep a sluice.<stage>.yaml for this stage'
   return http_gates.loopback ? [{ path: 'http_gates.loopback', message }] : []
+}
+
+function webhookIssues({ webhooks }: Settings): readonly Issue[] {
+  const message = 'on AWS a webhook is asked over https; http is for this machine, in the local place'
+  return webhooks.flatMap(({ url }, i) => (url.startsWith('https:') ? [] : [{ path: `webhooks.${i}.url`, message }]))
 }

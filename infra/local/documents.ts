@@ -10,10 +10,11 @@ import type { Documents } from '../../shared/world.ts'
  * folder itself lists are opened: a name can never lead out of it.
  */
 export function createDocuments(dirs: readonly string[], exampleDir: string): Documents {
+  const dirsOf = (from?: 'deployed' | 'example') => (from === 'example' ? [exampleDir] : dirs)
   return {
-    names: () => [...new Set(dirs.flatMap((dir) => filesOf(dir).map(nameOf)))].sort(),
+    names: (from) => [...new Set(dirsOf(from).flatMap((dir) => filesOf(dir).map(nameOf)))].sort(),
     async read(name, from) {
-      for (const dir of from === 'example' ? [exampleDir] : dirs) {
+      for (const dir of dirsOf(from)) {
         const file = filesOf(dir).find((candidate) => nameOf(candidate) === name)
         if (file !== undefined) return await readDocument(join(dir, file))
       }

@@ -4,7 +4,7 @@ import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Provider } from '../../shared/provider.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
-import type { Execution, MachineInput } from '../../shared/runs/machine.ts'
+import type { Execution } from '../../shared/runs/machine.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { Clock, Log, World } from '../../shared/world.ts'
 import { createLocalMachine } from './asl/local-machine.ts'
@@ -12,10 +12,13 @@ import { createSqliteJournal } from './asl/sqlite-journal.ts'
 import { createHost, type Host } from './host.ts'
 import { createOutbox } from './outbox.ts'
 import { createSlack } from './slack.ts'
+import { createTelemetry } from './telemetry.ts'
 import { createIds, createPorts } from './world.ts'
 
 /** More are left to the sweep. */
 const MOST_OWED = 1_000
+/** What the end of a place waits for a collector. */
+const LAST_FLUSH_MS = 2_000
 
 interface EngineParts {
   readonly settings: Settings
@@ -24,7 +27,6 @@ interface EngineParts {
   readonly log: Log
   readonly providers: Readonly<Record<string, Provider>>
   readonly keys: ReadonlyMap<string, string>
-  readonly tenant: string
 }
 
 /** The World of this place, the host of its handlers, and the machine between the two. */
@@ -38,13 +40,14 @@ export interface Engine {
 }
 
 /** Ties World, host and machine together: handlers get the World, whose machine and outbox call handlers. */
-export function openEngine(parts: EngineParts): Engine {
-  const { db, clock, log, tenant } = parts
+export async function openEngine(parts: EngineParts): Promise<Engine> {
+  const { db, clock, log } = parts
   const ids = createIds()
   const host = createHost(() => world)
   const invoke = (name: string, payload: unknown) => host.invoke(name, payload)
   const outbox = createOutbox(invoke, log)
-  const { ports, close } = createPorts({ ...parts, ids, outbox, invoke })
+  const telemetry = await createTelemetry({ ...parts, ids })
+  const { ports, close } = createPorts({ ...parts, ids, outbox, invoke, telemetry })
   const telling = new Set<Promise<unknown>>()
   const machine = createLocalMachine({
     // Handlers answer JSON, as Lambda demands of them.
@@ -53,9 +56,10 @@ export function openEngine(parts: EngineParts): Engine {
     ids,
     journal: createSqliteJournal(db),
     bind,
-    onEnd: (name, execution) => {
+    needed: () => machinesNamed(db),
+    onEnd: (name, execution, input) => {
       log.info('run ended', { run_id: name, execution: execution.status })
-      const told: Promise<unknown> = tellReconcile(host, tenant, name, execution)
+      const told: Promise<unknown> = tellReconcile(host, { name, execution, input })
         .catch((error: unknown) => {
           log.error('end of an execution not followed', { run_id: name, error: String(error) })
         })
@@ -78,9 +82,18 @@ export function openEngine(parts: EngineParts): Engine {
       await machine.close()
       await outbox.settled()
       await Promise.all(telling)
+      await telemetry?.flush(LAST_FLUSH_MS)
       await close()
     },
   }
+}
+
+/** A run that stands in the queue, or whose start is owed, has no execution yet. */
+function machinesNamed(db: DatabaseSync): ReadonlySet<string> {
+  const rows = db.prepare(
+    "SELECT DISTINCT body ->> '$.machine' AS machine FROM metas JOIN runs USING (run) WHERE state = 'running'",
+  )
+  return new Set(rows.all().map(({ machine }) => String(machine)))
 }
 
 const NAMES = new Map(FUNCTIONS.map(({ placeholder, name }) => [placeholder, name]))
@@ -97,9 +110,14 @@ function bind(text: string): string {
   })
 }
 
+interface Ended {
+  readonly name: string
+  readonly execution: Execution
+  readonly input: Json
+}
+
 /** The local twin of Step Functions' status-change rule: the same function is told of an execution that did not succeed. */
-async function tellReconcile(host: Host, tenant: string, name: string, { status }: Execution): Promise<void> {
+async function tellReconcile(host: Host, { name, execution: { status }, input }: Ended): Promise<void> {
   if (status === 'SUCCEEDED') return
-  const input: MachineInput = { v: 1, tenant, run_id: name }
   await host.invoke('reconcile', { detail: { name, status, input: JSON.stringify(input) } })
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, resolve, sep } from 'node:path'
+import { isAbsolute, join, resolve, sep } from 'node:path'
 import { Fault } from '../../shared/errors.ts'
 import type { Inputs } from '../../shared/world.ts'
 
@@ -10,11 +10,12 @@ const MAX_BYTES = 10 * 1024 * 1024
  * The Inputs port on a folder: regular files whose real path lies below `dir`, at most 10 MiB. A link is followed only
  * while it stays below. `dir` need not exist before the first read. Faults: InvalidInput input_path, Rejected
  * input_outside, NotFound input_missing, InvalidInput input_not_a_file, input_unreadable, LimitExceeded input_too_large
- * (413).
+ * (413). Where there are several tenants each has a folder of its name in `dir`.
  */
-export function openInputs(dir: string): Inputs {
+export function openInputs(folder: string, tenants: readonly string[] = []): Inputs {
   return {
-    async read(path) {
+    async read(tenant, path) {
+      const dir = tenants.length > 1 ? join(folder, tenant) : folder
       checkPath(dir, path)
       const root = await realPath(dir)
       const real = await realPath(resolve(dir, path))

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
-import { hashOfRef, objectFault, objectKey } from '../../shared/object-ref.ts'
+import { objectFault } from '../../shared/object-fault.ts'
+import { hashOfRef, objectKey, ownHash } from '../../shared/object-ref.ts'
 import type { ObjectStore } from '../../shared/world.ts'
 
 /**
@@ -27,6 +28,10 @@ export function openObjects(folder: string): ObjectStore {
       const body = read(join(folder, objectKey(tenant, hash)), ref)
       if (sha256(body) !== hash) throw objectFault('corrupt', ref)
       return body
+    },
+    has: async (tenant, ref) => {
+      const hash = ownHash(tenant, ref)
+      return hash !== undefined && existsSync(join(folder, objectKey(tenant, hash)))
     },
   }
 }

@@ -1,5 +1,6 @@
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
+import { invocationLog } from '../../shared/invocation-log.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -24,9 +25,11 @@ export interface Host {
  */
 export function createHost(world: () => World): Host {
   const handlers = new Map<string, Handler>()
+  let calls = 0
   return {
     invoke(name, payload, options) {
-      const context = { world: world(), ...options }
+      calls += 1
+      const context = { world: ownWorld(world(), name, calls), ...options }
       const handler = handlers.get(name)
       if (handler !== undefined) return handler(payload, context)
       return loadHandler(name).then((loaded) => {
@@ -35,6 +38,12 @@ export function createHost(world: () => World): Host {
       })
     },
   }
+}
+
+/** The World of one call, whose lines in the log say what was called, and which call of this process it is. */
+function ownWorld(world: World, name: string, call: number): World {
+  const log = invocationLog(world.log, { function: name, request_id: `${world.ids.boot}-${call}` })
+  return Object.create(world, { log: { value: log, enumerable: true } })
 }
 
 const FILES = new Map(FUNCTIONS.map(({ name, file }) => [name, file]))

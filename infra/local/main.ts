@@ -1,12 +1,14 @@
 import { problemOf } from '../../shared/api/problem.ts'
 import { Fault } from '../../shared/errors.ts'
 import { createLog } from './log.ts'
+import { firstTokens } from './login.ts'
 import { openPlace, type Place } from './place.ts'
 import { readSettings } from './settings.ts'
 
 /**
  * The process `sluice start` runs: `node infra/local/main.ts [--port N] [--data-dir DIR] [--inputs-dir DIR]
- * [--example]`. It prints ONE JSON line when it serves: {"ready":true,"url","pid","data_dir"}; or, with exit code 1,
+ * [--example]`. It prints ONE JSON line when it serves: {"ready":true,"url","pid","data_dir"}, where callers need tokens also
+ * "login" and "first_tokens", their files; or, with exit code 1,
  * {"ready":false,"error":{"code","message"}}. SIGINT and SIGTERM end it cleanly, a second one at once;
  * so does the end of a parent that gave it a channel, however that ended: no port and folder are held for nobody.
  */
@@ -14,7 +16,9 @@ async function main(): Promise<void> {
   const { settings, verbose, keys } = readSettings(process.argv.slice(2), process.env, process.cwd())
   const place = await openPlace(settings, { listen: true, log: createLog(verbose), keys })
   stopOnSignal(place)
-  say({ ready: true, url: place.url, pid: process.pid, data_dir: settings.data_dir })
+  const { auth, data_dir } = settings
+  const login = auth === undefined ? {} : { login: auth.mode, first_tokens: firstTokens(settings) }
+  say({ ready: true, url: place.url, pid: process.pid, data_dir, ...login })
 }
 
 function stopOnSignal(place: Place): void {

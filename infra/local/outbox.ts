@@ -31,6 +31,9 @@ export function createOutbox(invoke: (name: string, payload: unknown) => Promise
     async slackWork(work) {
       later('slack-work', work, (error) => log.error('work for Slack not done', { error }))
     },
+    async webhookWork(work) {
+      later('send-webhooks', work, (error) => log.error('webhook not told', { endpoint: work.endpoint, error }))
+    },
     async graphWork(work) {
       later('index-graph', work, (error) => log.error('search index not brought up', { error }))
     },

@@ -10,7 +10,7 @@ import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { localPrincipal } from './principal.ts'
 import { missingKeys } from './provider-keys.ts'
-import { listen } from './server.ts'
+import { servePlace } from './serve-place.ts'
 import { startSweeps } from './sweep.ts'
 
 export interface PlaceOptions {
@@ -24,6 +24,8 @@ export interface PlaceOptions {
   readonly keys?: ReadonlyMap<string, string>
   /** Milliseconds between two sweeps, default 1,000; 0 = the caller invokes `sweep` itself (virtual time). */
   readonly sweep_ms?: number
+  /** Folder of the built console; default: the one this package was built with. */
+  readonly console_dir?: string
 }
 
 /** An open place: its World, its address when it listens, and its functions by name. */
@@ -65,20 +67,19 @@ async function openSteps(
   undone(lockFolder(settings.data_dir))
   const db = openDatabase(settings.data_dir)
   undone(() => db.close())
-  const engine = openEngine({ settings, db, clock, log, providers, keys, tenant: principal.tenant })
+  const engine = await openEngine({ settings, db, clock, log, providers, keys })
   undone(() => engine.close())
   const { host, world } = engine
-  const maxBodyBytes = settings.safety.max_body_bytes
+  const consoleDir = options.console_dir
   const server =
-    options.listen === true
-      ? await listen(settings.port, { host, objects: world.objects, principal, log, maxBodyBytes })
-      : undefined
+    options.listen === true ? await servePlace({ settings, host, world, principal, consoleDir }) : undefined
   if (server !== undefined) undone(() => server.close())
   for (const words of missingKeys(settings, keys)) log.error(words)
   const resumed = await engine.resume()
   log.info('place opened', { url: server?.url, data_dir: settings.data_dir, runs_resumed: resumed })
   const sweep = () => host.invoke('sweep', {})
-  if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, settings, db, clock, log }))
+  const clear = () => host.invoke('clear-machines', {})
+  if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, clear, settings, db, clock, log }))
   return {
     world,
     ...(server === undefined ? {} : { url: server.url }),

@@ -1,12 +1,11 @@
 import { userInfo } from 'node:os'
+import { SCOPES } from '../../shared/auth/scope.ts'
 import { MAIN_TENANT, type Principal } from '../../shared/principal.ts'
 
-/** Who calls a server that only this machine reaches: the user it runs as, in the one tenant (decisions, "Ids"). */
+/** Who calls a server that only this machine reaches: the user it runs as, in the main tenant (decisions, "Ids"). */
 export function localPrincipal(): Principal {
   return { kind: 'user', id: userName(), tenant: MAIN_TENANT, scopes: SCOPES }
 }
-
-const SCOPES = ['runs:read', 'runs:write', 'approvals:decide', 'safety:read', 'admin:stop']
 
 /** A container's user id may have no name. */
 function userName(): string {

@@ -2,6 +2,8 @@ import type { ReadKey } from '../../functions/providers/remote.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Settings } from '../../shared/settings.ts'
 import { missingSlackKeys } from './slack.ts'
+import { missingTelemetryKeys } from './telemetry.ts'
+import { missingWebhookKeys } from './webhooks.ts'
 
 /**
  * Keys of providers as this place has them: by the name of an environment variable that sluice.yaml names. Fault
@@ -16,7 +18,7 @@ export function keysFrom(held: ReadonlyMap<string, string>): ReadKey {
   }
 }
 
-/** One sentence for each provider, or secret of Slack, whose key is not there: a place starts without it. */
+/** One sentence for each provider, secret of Slack, webhook or header of spans, whose key is not there: a place starts without it. */
 export function missingKeys(settings: Settings, held: ReadonlyMap<string, string>): readonly string[] {
   const ofProviders = Object.entries(settings.providers).flatMap(([name, provider]) => {
     if (!('key' in provider) || provider.key === undefined) return []
@@ -24,7 +26,8 @@ export function missingKeys(settings: Settings, held: ReadonlyMap<string, string
     const isThere = env !== undefined && (held.get(env) ?? '').trim() !== ''
     return isThere ? [] : [`provider "${name}" cannot be asked: ${whyMissing(env)}`]
   })
-  return [...ofProviders, ...missingSlackKeys(settings, held)]
+  const ofOthers = [missingSlackKeys, missingWebhookKeys, missingTelemetryKeys].flatMap((of) => of(settings, held))
+  return [...ofProviders, ...ofOthers]
 }
 
 function whyMissing(env: string | undefined): string {

@@ -1,5 +1,5 @@
-import { ROUTES, type RouteLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
+import { ROUTES, type RouteLine } from '../../shared/routes.ts'
 
 export interface Matched {
   readonly line: RouteLine

@@ -15,6 +15,9 @@ export function problemAnswer(error: unknown): Answer {
   return { statusCode: problem.status, headers: problemHeaders(error), body: JSON.stringify(problem) }
 }
 
+/** What has no body has no length of one either. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304])
+
 /**
  * Writes an answer. A stream is pulled only as fast as the client reads: while the socket is full nothing is asked of
  * it, so a slow client never makes text pile up here. It ends early, without error, when `signal` aborts.
@@ -23,7 +26,7 @@ export async function sendAnswer(response: ServerResponse, answer: Answer, signa
   const { statusCode, headers, body } = answer
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const length = String(Buffer.byteLength(body))
-    response.writeHead(statusCode, statusCode === 204 ? headers : { ...headers, 'content-length': length })
+    response.writeHead(statusCode, BODILESS.has(statusCode) ? headers : { ...headers, 'content-length': length })
     response.end(body)
     return
   }

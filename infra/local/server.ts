@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { requireCaller } from '../../shared/auth/require-caller.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { Log, ObjectStore } from '../../shared/world.ts'
+import { createConsole } from './console.ts'
 import { guardOrigin } from './guard-origin.ts'
 import type { Host } from './host.ts'
 import { inTurn } from './in-turn.ts'
@@ -15,9 +17,14 @@ import { takeUpload, uploadOf } from './uploads.ts'
 interface ServerParts {
   readonly host: Host
   readonly objects: Pick<ObjectStore, 'put'>
+  /** Who calls where no login is asked for. */
   readonly principal: Principal
+  /** Whom an Authorization header names, where the settings ask for a login (login.ts). */
+  readonly login?: (authorization: string) => Promise<Principal | undefined>
   readonly log: Log
   readonly maxBodyBytes: number
+  /** The folder of the built console; default: this package's own. */
+  readonly consoleDir?: string
 }
 
 /** A listening server: where it is, and how to end it (streams end, requests in flight get a second). */
@@ -33,8 +40,9 @@ export interface LocalServer {
 export async function listen(port: number, parts: ServerParts): Promise<LocalServer> {
   const live = new Set<AbortController>()
   const turn = inTurn()
+  const served = { ...parts, console: createConsole(parts.consoleDir) }
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-    turn(request.socket, () => serve(request, response, parts, live))
+    turn(request.socket, () => serve(request, response, served, live))
   })
   server.timeout = IDLE_MS
   await bound(server, port)
@@ -51,6 +59,10 @@ export async function listen(port: number, parts: ServerParts): Promise<LocalSer
       clearTimeout(grace)
     },
   }
+}
+
+interface Served extends ServerParts {
+  readonly console: ReturnType<typeof createConsole>
 }
 
 const GRACE_MS = 1_000
@@ -73,7 +85,7 @@ function bound(server: Server, port: number): Promise<void> {
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  parts: ServerParts,
+  parts: Served,
   live: Set<AbortController>,
 ): Promise<void> {
   const control = new AbortController()
@@ -110,24 +122,27 @@ interface Seen {
   run_id?: string
 }
 
-async function answerOf(
-  request: IncomingMessage,
-  parts: ServerParts,
-  signal: AbortSignal,
-  seen: Seen,
-): Promise<Answer> {
+async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSignal, seen: Seen): Promise<Answer> {
   guardOrigin(request)
   const method = request.method ?? 'GET'
   const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?')
   const upload = uploadOf(method, path)
   if (upload !== undefined) {
-    return takeUpload(request, upload, { objects: parts.objects, tenant: parts.principal.tenant })
+    const { tenant } = requireCaller(await callerOf(request, parts), 'upload-object')
+    return takeUpload(request, upload, { objects: parts.objects, tenant })
+  }
+  const page = await parts.console({ method, path, headers: request.headers })
+  if (page !== undefined) {
+    seen.route = 'console'
+    return page
   }
   const { line, params } = matchRoute(method, path)
   seen.route = line.path
   if (params?.run_id !== undefined) seen.run_id = params.run_id.slice(0, 40)
-  const body = method === 'GET' ? undefined : await readBody(request, parts.maxBodyBytes)
-  const isText = body === undefined || isUtf8(body)
+  const principal = await callerOf(request, parts)
+  // Of nobody not a byte is read: the route refuses him before it would look.
+  const isRead = method !== 'GET' && (principal !== undefined || line.signed_by !== undefined)
+  const body = isRead ? await readBody(request, parts.maxBodyBytes) : undefined
   const event = {
     httpMethod: method,
     resource: line.path,
@@ -135,12 +150,22 @@ async function answerOf(
     pathParameters: params,
     queryStringParameters: query === '' ? null : Object.fromEntries(new URLSearchParams(query)),
     headers: request.headers,
-    body: body === undefined ? null : body.toString(isText ? 'utf8' : 'base64'),
-    isBase64Encoded: !isText,
+    ...textOf(body),
     requestContext: {},
   }
   // Every route is made by functions/http-handler.ts, which answers this shape.
-  return (await parts.host.invoke(line.name, event, { signal, principal: parts.principal })) as Answer
+  return (await parts.host.invoke(line.name, event, { signal, ...(principal && { principal }) })) as Answer
+}
+
+/** As API Gateway hands bodies over: what is no text in base 64. */
+function textOf(body: Buffer | undefined) {
+  if (body === undefined) return { body: null, isBase64Encoded: false }
+  const isText = isUtf8(body)
+  return { body: body.toString(isText ? 'utf8' : 'base64'), isBase64Encoded: !isText }
+}
+
+function callerOf({ headers }: IncomingMessage, { login, principal }: Served): Promise<Principal | undefined> {
+  return login === undefined ? Promise.resolve(principal) : login(headers.authorization ?? '')
 }
 
 function splitOnce(text: string, mark: string): readonly string[] {

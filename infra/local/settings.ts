@@ -7,6 +7,8 @@ import { parseSettings } from '../../shared/parse-settings.ts'
 import type { ProviderSettings } from '../../shared/provider-settings.ts'
 import type { Settings } from '../../shared/settings.ts'
 import { slackKeyNames } from './slack.ts'
+import { telemetryKeyNames } from './telemetry.ts'
+import { webhookKeyNames } from './webhooks.ts'
 
 /** What a place is opened with. All folders are absolute. */
 export interface PlaceSettings {
@@ -100,12 +102,14 @@ function readFile(path: string): string {
 
 const EnvSchema = z.object({ SLUICE_LOG: z.enum(['info', 'error', '']).optional() })
 
-/** The environment variables that hold keys of providers and secrets of Slack. */
-function keyNames({ providers, slack }: Settings): readonly string[] {
+/** The environment variables that hold keys of providers and webhooks, secrets of Slack, and headers of spans. */
+function keyNames(settings: Settings): readonly string[] {
+  const { providers, slack } = settings
   const ofProviders = Object.values(providers).flatMap((provider) =>
     'key' in provider ? (provider.key?.env ?? []) : [],
   )
-  return [...ofProviders, ...slackKeyNames(slack).flatMap(({ env }) => env ?? [])]
+  const ofSlack = slackKeyNames(slack).flatMap(({ env }) => env ?? [])
+  return [...ofProviders, ...ofSlack, ...webhookKeyNames(settings), ...telemetryKeyNames(settings)]
 }
 
 /** An object schema strips what it does not name: nothing else of the environment gets any further. */

@@ -5,6 +5,7 @@ import { openObjects } from './folder-objects.ts'
 import { openGraphStore } from './graph-store/open-graph-store.ts'
 import { openRunStore } from './run-store/open-run-store.ts'
 import { openLocalIndex } from './search-index.ts'
+import { openTokens } from './tokens.ts'
 import { openUploads } from './uploads.ts'
 import { createWaker } from './waker.ts'
 
@@ -15,7 +16,8 @@ interface StoreParts {
   readonly clock: Clock
 }
 
-interface Stores extends Pick<World, 'runs' | 'waker' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing'> {
+interface Stores
+  extends Pick<World, 'runs' | 'waker' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing' | 'tokens'> {
   /** `db` stays open. */
   close(): void
 }
@@ -29,6 +31,7 @@ export function openStores({ folder, db, clock }: StoreParts): Stores {
     ...createWaker(openRunStore(db), clock),
     objects,
     uploads: openUploads(clock),
+    tokens: openTokens(db, clock),
     graph,
     search,
     indexing,

@@ -9,18 +9,24 @@ interface SweepParts {
   readonly ms: number
   /** Calls the function. */
   readonly sweep: () => Promise<unknown>
+  /** Calls the one that removes machines nothing needs. */
+  readonly clear: () => Promise<unknown>
   readonly settings: Settings
   readonly db: DatabaseSync
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
 }
 
-/** Sweeps the runs that are due, and each hour what is older than the retention. Answers how to stop. */
-export function startSweeps({ ms, sweep, settings, db, clock, log }: SweepParts): () => Promise<void> {
+/** Sweeps the runs that are due; each hour what is older than the retention, and machines. Answers how to stop. */
+export function startSweeps({ ms, sweep, clear, settings, db, clock, log }: SweepParts): () => Promise<void> {
   const folder = join(settings.data_dir, 'objects')
   const { retention_days } = settings.safety
   const retain = createRetention({ db, folder, retention_days, log })
-  const stops = [startSweep(ms, sweep, log), startSweep(RETENTION_MS, () => retain(clock.now()), log)]
+  const stops = [
+    startSweep(ms, sweep, log),
+    startSweep(RETENTION_MS, () => retain(clock.now()), log),
+    startSweep(RETENTION_MS, clear, log),
+  ]
   return async () => {
     for (const stop of stops) await stop()
   }

@@ -4,6 +4,8 @@ import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import { createProviders } from '../../functions/providers/registry.ts'
 import type { Provider } from '../../shared/provider.ts'
 import type { Settings } from '../../shared/settings.ts'
+import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
+import { nudgingRuns } from '../../shared/webhooks/nudging-runs.ts'
 import type { Clock, Ids, Log, Outbox, World } from '../../shared/world.ts'
 import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
@@ -11,6 +13,7 @@ import { createGateFunctions } from './gate-functions.ts'
 import { providerPlace } from './provider-place.ts'
 import { PACKAGE_DAGS } from './settings.ts'
 import { openStores } from './stores.ts'
+import { createWebhooks } from './webhooks.ts'
 
 /** What the World is made of besides the folders its settings name. */
 interface Parts {
@@ -26,6 +29,7 @@ interface Parts {
   readonly providers: Readonly<Record<string, Provider>>
   /** Keys of configured ones and of Slack, by the name of their environment variable. */
   readonly keys: ReadonlyMap<string, string>
+  readonly telemetry?: Telemetry | undefined
 }
 
 /** The ports of the local place, but for the machine, which calls back into the host, and Slack (engine.ts ties them). */
@@ -33,7 +37,7 @@ export function createPorts(parts: Parts): {
   readonly ports: Omit<World, 'machine' | 'slack'>
   close(): Promise<void>
 } {
-  const { settings, db, clock, ids, log, outbox } = parts
+  const { settings, db, clock, ids, log, outbox, telemetry } = parts
   const { close: closeStores, ...stores } = openStores({ folder: settings.data_dir, db, clock })
   const configured = createProviders(settings, providerPlace(parts.keys, stores.objects))
   const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
@@ -42,9 +46,12 @@ export function createPorts(parts: Parts): {
     ...stores,
     outbox,
     providers: { get: (name: string) => parts.providers[name] ?? configured.get(name), names: () => names },
-    inputs: openInputs(settings.inputs_dir),
+    inputs: openInputs(settings.inputs_dir, settings.tenants),
     isolate,
     ...createGateFunctions(parts.invoke),
+    runs: nudgingRuns(telemetry?.watch(stores.runs) ?? stores.runs, settings.webhooks, outbox.nudge),
+    telemetry,
+    webhooks: createWebhooks(settings, parts.keys),
     clock,
     ids,
     log,

@@ -6,12 +6,14 @@ import { RUN_ROLES } from '../runs/role.ts'
 import { SHOWN_STATES } from '../runs/shown-state.ts'
 import { AskedGatesSchema, RaiseSchema, VoteSchema } from './asked-parts.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
+import { UnpricedSchema } from './unpriced-schema.ts'
 
 const text = z.string()
 const count = z.int().min(0)
 const refs = z.record(text, StoredValueSchema).readonly()
 /** null = no price is known. */
 const usd = z.number().nullable()
+const unpriced_tokens = UnpricedSchema
 
 const RunSchema = z.strictObject({
   run_id: text,
@@ -44,6 +46,7 @@ const RunSchema = z.strictObject({
   deadline: text,
   tokens: count,
   usd,
+  unpriced_tokens,
   budget: z
     .strictObject({
       cap_tokens: count.optional(),
@@ -82,6 +85,7 @@ const BlockSchema = z.strictObject({
     .optional(),
   tokens: count,
   usd,
+  unpriced_tokens,
 })
 
 const StepSchema = z.strictObject({

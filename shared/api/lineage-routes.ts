@@ -3,6 +3,7 @@ import { StoredValueSchema } from '../runs/event.ts'
 import { MADE_RUN } from './made-run.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, RUN_VALUES } from './run-values.ts'
+import { UnpricedSchema } from './unpriced-schema.ts'
 
 const text = z.string()
 
@@ -33,6 +34,7 @@ const RunSideSchema = z.strictObject({
   attempts: count,
   tokens: count,
   usd,
+  unpriced_tokens: UnpricedSchema,
   duration_ms,
 })
 
@@ -42,6 +44,7 @@ const BlockSideSchema = z.strictObject({
   epoch: count,
   tokens: count,
   usd,
+  unpriced_tokens: UnpricedSchema,
   duration_ms,
   outputs: z.record(text, StoredValueSchema).readonly(),
   error: z.strictObject({ code: text, reason: text }).optional(),

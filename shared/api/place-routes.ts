@@ -22,6 +22,11 @@ export const PLACE_ROUTES = {
     summary: 'The effective configuration, without secrets',
     answer: z.strictObject({ config: SettingsSchema, documents: z.array(text) }),
   },
+  'get-document': {
+    summary: 'The text of a document that is deployed in this place, as a run started by its name would read it',
+    params: z.strictObject({ name: text.min(1).max(100) }),
+    answer: z.strictObject({ name: text, text: text.describe('YAML') }),
+  },
   'get-agents': {
     summary: 'Configured agents and providers',
     answer: z.strictObject({

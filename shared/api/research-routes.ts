@@ -49,6 +49,7 @@ const AnswerSchema = z.strictObject({
   trace: z.array(TraceSchema).readonly(),
   tokens: count,
   usd: z.number().nullable().describe('null = no price is known'),
+  unpriced_tokens: count.optional().describe('Tokens whose price nobody knows: usd is without them'),
   started_at: text.optional(),
   ended_at: text.optional(),
   links,

@@ -4,6 +4,8 @@ import { OBJECT_ROUTES } from './object-routes.ts'
 import { PLACE_ROUTES } from './place-routes.ts'
 import { RESEARCH_ROUTES } from './research-routes.ts'
 import type { RouteSchema } from './route-schema.ts'
+import { TOKEN_ROUTES } from './token-routes.ts'
+import { WEBHOOK_ROUTES } from './webhook-routes.ts'
 
 /** The schemas of every route of the catalog, by name. */
 export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
@@ -12,4 +14,6 @@ export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   ...RESEARCH_ROUTES,
   ...GRAPH_ROUTES,
   ...OBJECT_ROUTES,
+  ...WEBHOOK_ROUTES,
+  ...TOKEN_ROUTES,
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import { StoredValueSchema } from '../runs/event.ts'
+import { BlockParamsSchema, GET_BLOCK } from './get-block.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -22,13 +23,12 @@ const ArtifactSchema = z.strictObject({
   href: text,
 })
 
-/** Routes of what a run holds besides its events: outputs, shared context and artifacts. */
+/** Routes of what a run holds besides its events: attempts, outputs, shared context and artifacts. */
 export const RUN_DATA_ROUTES = {
+  'get-block': GET_BLOCK,
   'get-outputs': {
     summary: 'Values of the outputs a block has published',
-    params: RunParamsSchema.extend({
-      block_id: text.regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'a block id is a letter, then letters, digits, _ or -'),
-    }),
+    params: BlockParamsSchema,
     answer: z.strictObject({
       run_id: text,
       block_id: text,

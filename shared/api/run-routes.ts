@@ -6,6 +6,7 @@ import { SHOWN_STATES } from '../runs/shown-state.ts'
 import { GET_RUN } from './get-run.ts'
 import { LIST_APPROVALS } from './list-approvals.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
+import { UnpricedSchema } from './unpriced-schema.ts'
 
 const text = z.string()
 const count = z.int().min(0)
@@ -23,6 +24,12 @@ const RunSummarySchema = z.strictObject({
   blocks: count,
   last_seq: count,
   pending_approvals: count,
+  tokens: count,
+  usd: GET_RUN.answer.shape.run.shape.usd,
+  unpriced_tokens: UnpricedSchema,
+  ended_at: text.nullable().describe('null: it lives, or ended before the list knew when'),
+  code: text.optional().describe('Why it ended'),
+  reason: text.optional(),
   parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
   continues: text.optional().describe('The run whose context and artifacts this one began with'),
   retry_of: text.optional().describe('The run whose results it took over where definition and inputs were the same'),

@@ -34,7 +34,7 @@ interface CostFacts {
   readonly coming: readonly Block[]
   /** Blocks that have begun. */
   readonly begun: ReadonlySet<string>
-  readonly budget: Pick<RunBudget, 'spent_tokens' | 'spent_usd_micros'>
+  readonly budget: Pick<RunBudget, 'spent_tokens' | 'spent_usd_micros' | 'unpriced_tokens'>
   readonly routing: Routing
 }
 
@@ -42,11 +42,13 @@ export function approvalCost({ dag, coming, begun, budget, routing }: CostFacts)
   const next = new Set(coming.map(({ id }) => id))
   const past = modelCost(dag, NOTHING_TOLD, routing, (id) => begun.has(id))
   const future = modelCost(dag, NOTHING_TOLD, routing, (id) => next.has(id))
-  const { spent_tokens: tokens, spent_usd_micros } = budget
-  const noPrice = tokens > 0 && spent_usd_micros === 0 && past.unpriced.length > 0
+  const { spent_tokens: tokens, spent_usd_micros, unpriced_tokens } = budget
+  // What is told of a call goes before what the document says of its model: a provider may price its answer itself.
+  const unpriced = unpriced_tokens === 0 ? [] : past.unpriced
+  const noPrice = tokens > 0 && spent_usd_micros === 0 && unpriced.length > 0
   const priced = future.calls.some(({ usd }) => usd !== null)
   return {
-    spent: { tokens, usd: noPrice ? null : spent_usd_micros / 1_000_000, unpriced: past.unpriced },
+    spent: { tokens, usd: noPrice ? null : spent_usd_micros / 1_000_000, unpriced },
     to_come: {
       tokens: future.tokens,
       usd: future.unpriced.length > 0 && !priced ? null : future.usd,

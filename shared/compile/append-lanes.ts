@@ -9,7 +9,7 @@ import { at, zeros } from './zeros.ts'
 export interface Lanes extends LaneTable {
   readonly forest: Forest
   /** By piece: the lane's first piece it was last found for. */
-  readonly foundFor: Int32Array
+  readonly foundFor: number[]
 }
 
 /**

@@ -1,18 +1,24 @@
-import { at, zeros } from './zeros.ts'
+import { zeros } from './zeros.ts'
 
 /** A square table of bits, a row for each number below `size`. 10,000 rows take 12.5 MB. */
 export interface BitRows {
   readonly words: number
-  readonly bits: Int32Array
+  readonly bits: Words
 }
+
+type Words = number[] | Int32Array
+
+/** A large table is allocated outside the heap, in half the memory; for a small one that would take longer than all else. */
+const MOST_IN_HEAP = 2_048
 
 export function bitRows(size: number): BitRows {
   const words = (size + 31) >>> 5
-  return { words, bits: zeros(size * words) }
+  const room = size * words
+  return { words, bits: room > MOST_IN_HEAP ? new Int32Array(room) : zeros(room) }
 }
 
 export function hasBit({ words, bits }: BitRows, row: number, bit: number): boolean {
-  return ((at(bits, row * words + (bit >>> 5)) >>> (bit & 31)) & 1) === 1
+  return (((bits[row * words + (bit >>> 5)] ?? 0) >>> (bit & 31)) & 1) === 1
 }
 
 /**
@@ -22,6 +28,7 @@ export function hasBit({ words, bits }: BitRows, row: number, bit: number): bool
 export function addRow({ words, bits }: BitRows, row: number, other: number): void {
   const to = row * words
   const from = other * words
-  for (let w = other >>> 5; w >= 0; w--) bits[to + w] = at(bits, to + w) | at(bits, from + w)
-  bits[to + (other >>> 5)] = at(bits, to + (other >>> 5)) | (1 << (other & 31))
+  const last = other >>> 5
+  for (let w = last; w >= 0; w--) bits[to + w] = (bits[to + w] ?? 0) | (bits[from + w] ?? 0)
+  bits[to + last] = (bits[to + last] ?? 0) | (1 << (other & 31))
 }

@@ -9,46 +9,46 @@ import { statesText, type Template, templateOf } from './state-text.ts'
  * and the names filled in.
  */
 export function blockText(block: CompiledBlock, emission: Emission, onward: Onward): string {
-  return (
-    templateFor(block, emission, onward)?.fill(valuesOf(block, emission, onward)) ?? wholeText(block, emission, onward)
-  )
+  if (!isPlain(block)) return statesText(emitBlock(block, emission, onward))
+  const joins = emission.signals.get(block.id)
+  const template = plainBlock(emission.epoch, joins !== undefined, 'Next' in onward)
+  return template.fill([block.id, 'Next' in onward ? onward.Next : '', joins === undefined ? '' : joined(joins)])
 }
 
 /** Bytes of the text, once bound. */
 export function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): number {
-  const template = templateFor(block, emission, onward)
-  if (template !== undefined) return template.bytes(lengthsOf(block, emission, onward))
-  return boundBytes(wholeText(block, emission, onward))
+  if (!isPlain(block)) return boundBytes(statesText(emitBlock(block, emission, onward)))
+  const joins = emission.signals.get(block.id)
+  const template = plainBlock(emission.epoch, joins !== undefined, 'Next' in onward)
+  return template.bytes([block.id.length, 'Next' in onward ? onward.Next.length : 0, joinedLength(joins)])
 }
 
-function templateFor(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): Template | undefined {
-  const { id, approval, asks, foreach, mode } = block
-  if (approval !== undefined || asks !== undefined || foreach !== undefined || opensChild(mode)) return undefined
-  return plainBlock(epoch, signals.has(id), 'Next' in onward)
-}
-
-function valuesOf({ id }: CompiledBlock, { signals }: Emission, onward: Onward): readonly string[] {
-  return [id, 'Next' in onward ? onward.Next : '', signals.get(id)?.join(SEPARATOR) ?? '']
-}
-
-function lengthsOf({ id }: CompiledBlock, { signals }: Emission, onward: Onward): readonly number[] {
-  const joins = signals.get(id)
-  const joined = joins?.reduce((sum, join) => sum + join.length, SEPARATOR.length * (joins.length - 1)) ?? 0
-  return [id.length, 'Next' in onward ? onward.Next.length : 0, joined]
-}
-
-function wholeText(block: CompiledBlock, emission: Emission, onward: Onward): string {
-  return statesText(emitBlock(block, emission, onward))
+function isPlain({ approval, asks, foreach, mode }: CompiledBlock): boolean {
+  return approval === undefined && asks === undefined && foreach === undefined && !opensChild(mode)
 }
 
 const SEPARATOR = '","'
+
+/** Most signal one join or none. */
+function joined(joins: readonly string[]): string {
+  const [only] = joins
+  return joins.length === 1 && only !== undefined ? only : joins.join(SEPARATOR)
+}
+
+function joinedLength(joins: readonly string[] = []): number {
+  let length = SEPARATOR.length * Math.max(0, joins.length - 1)
+  for (const join of joins) length += join.length
+  return length
+}
 
 const plain: (Template | undefined)[] = []
 
 function plainBlock(epoch: boolean, isJoined: boolean, goesOn: boolean): Template {
   const kind = (epoch ? 4 : 0) + (isJoined ? 2 : 0) + (goesOn ? 1 : 0)
-  const known = plain[kind]
-  if (known !== undefined) return known
+  return plain[kind] ?? makePlain(kind, epoch, isJoined, goesOn)
+}
+
+function makePlain(kind: number, epoch: boolean, isJoined: boolean, goesOn: boolean): Template {
   const signals = new Map(isJoined ? [['@id@', ['@joins@']]] : [])
   const onward: Onward = goesOn ? { Next: '@next@' } : { End: true }
   const states = emitBlock({ id: '@id@', upstream: [] }, { signals, epoch }, onward)

@@ -8,7 +8,7 @@ import { at, zeros } from './zeros.ts'
 export interface Buckets {
   readonly keyOf: (node: WorkNode) => number
   /** By the last bits of a key, the first entry there. Entries are numbered from 1; 0 is none. */
-  readonly first: Int32Array
+  readonly first: number[]
   /** By entry. */
   readonly next: number[]
   readonly keys: number[]

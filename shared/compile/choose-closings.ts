@@ -53,6 +53,7 @@ export function searchIn(forest: Forest): Search {
     opened: 0,
     left: 0,
     weighed: 0,
+    room: 0,
     effort: 0,
   }
 }
@@ -67,27 +68,35 @@ function startSearch(search: Search): void {
   search.effort = EFFORT * (size + after.items.length)
 }
 
-/**
- * Bits of the pieces that may get a closing: for a clear gain, their branches must be a Parallel already. Undefined if
- * there are none.
- */
-function openHosts({ core, held, closing }: Forest, least: number): Int32Array | undefined {
-  const bits = zeros(core.ancestors.words)
+/** The pieces that may get a closing, as bits. */
+interface Hosts {
+  readonly bits: readonly number[]
+  /** By word: the nearest one from there down that has bits; -1: none. */
+  readonly nearest: readonly number[]
+}
+
+/** For a clear gain, their branches must be a Parallel already. Undefined if there are none. */
+function openHosts({ core, held, closing }: Forest, least: number): Hosts | undefined {
+  const { words } = core.ancestors
+  const bits = zeros(words)
   const wide = least < CLEAR_GAIN ? 1 : 2
-  let found = false
   for (let u = 0; u < core.size; u++) {
-    if (at(held, u) < wide || closing[u] !== -1) continue
-    bits[u >>> 5] = at(bits, u >>> 5) | (1 << (u & 31))
-    found = true
+    if (at(held, u) >= wide && closing[u] === -1) bits[u >>> 5] = at(bits, u >>> 5) | (1 << (u & 31))
   }
-  return found ? bits : undefined
+  const nearest = zeros(words)
+  let last = -1
+  for (let word = 0; word < words; word++) {
+    if (bits[word] !== 0) last = word
+    nearest[word] = last
+  }
+  return last < 0 ? undefined : { bits, nearest }
 }
 
 /** Weighs the hosts that come before all predecessors of w, the nearest first. */
-function bestClosing(search: Search, hosts: Int32Array, w: number, least: number): Closing | undefined {
+function bestClosing(search: Search, hosts: Hosts, w: number, least: number): Closing | undefined {
   let best: Closing | undefined
   let tries = TRIES
-  for (let word = w >>> 5; word >= 0; word--) {
+  for (let word = nearestFrom(hosts, w >>> 5); word >= 0; word = nearestFrom(hosts, word - 1)) {
     let common = commonHosts(search, hosts, w, word)
     while (common !== 0) {
       const bit = 31 - Math.clz32(common)
@@ -100,14 +109,17 @@ function bestClosing(search: Search, hosts: Int32Array, w: number, least: number
   return best
 }
 
+function nearestFrom({ nearest }: Hosts, word: number): number {
+  return word < 0 ? -1 : at(nearest, word)
+}
+
 /** A word of bits of the hosts before all predecessors. */
-function commonHosts({ forest }: Search, hosts: Int32Array, w: number, word: number): number {
+function commonHosts({ forest }: Search, { bits }: Hosts, w: number, word: number): number {
   const { before, ancestors } = forest.core
-  const { words, bits } = ancestors
   const end = at(before.starts, w + 1)
-  let common = at(hosts, word)
+  let common = at(bits, word)
   for (let i = at(before.starts, w); i < end && common !== 0; i++) {
-    common &= at(bits, at(before.items, i) * words + word)
+    common &= ancestors.bits[at(before.items, i) * ancestors.words + word] ?? 0
   }
   return common
 }

@@ -14,7 +14,9 @@ export interface Core {
   readonly size: number
   readonly expressions: readonly Expression[]
   /** 2 for a piece that is one Parallel and nothing else: its branches may be those of a Parallel around it. Else 1. */
-  readonly widths: Int32Array
+  readonly widths: number[]
+  /** How deep Parallels nest in the deepest piece. */
+  readonly depth: number
   /** By piece: those right before and right after it, ascending. */
   readonly before: Rows
   readonly after: Rows
@@ -24,7 +26,7 @@ export interface Core {
    * A splitter is a piece that all others come before or after; piece 0 is one. With each begins a section, numbered
    * from 1.
    */
-  readonly sections: Int32Array
+  readonly sections: number[]
 }
 
 /** Whether a piece orders and does nothing. */
@@ -51,6 +53,7 @@ export function coreOf(graph: WorkGraph): Core {
     size: expressions.length,
     expressions,
     widths: widthsOf(expressions),
+    depth: deepest(expressions),
     before: turnRows(after),
     after,
     ancestors: ancestorsOf(before),
@@ -65,16 +68,22 @@ function livingNodes({ byEntry }: WorkGraph): readonly WorkNode[] {
 }
 
 /** Those that wait for nothing come first in the order. */
-function countSources(upstream: Rows, order: Int32Array): number {
+function countSources(upstream: Rows, order: number[]): number {
   let sources = 0
   while (sources < order.length && rowSize(upstream, at(order, sources)) === 0) sources++
   return sources
 }
 
-function widthsOf(expressions: readonly Expression[]): Int32Array {
+function widthsOf(expressions: readonly Expression[]): number[] {
   const widths = zeros(expressions.length)
   for (let v = 0; v < expressions.length; v++) widths[v] = expressions[v]?.kind === 'par' ? 2 : 1
   return widths
+}
+
+function deepest(expressions: readonly Expression[]): number {
+  let most = 0
+  for (const { depth } of expressions) most = Math.max(most, depth)
+  return most
 }
 
 const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }
@@ -101,7 +110,7 @@ function upstreamOf({ byEntry, byExit, edges }: WorkGraph, nodes: readonly WorkN
 }
 
 /** The rows by place in the order. Several sources, which come first in it, get an empty piece 0 before them. */
-function numbered({ starts, items }: Rows, order: Int32Array, sources: number): Rows {
+function numbered({ starts, items }: Rows, order: number[], sources: number): Rows {
   const offset = sources > 0 ? 1 : 0
   const places = zeros(order.length)
   for (let place = 0; place < order.length; place++) places[at(order, place)] = place + offset
@@ -132,7 +141,7 @@ function ancestorsOf({ starts, items }: Rows): BitRows {
 }
 
 /** In a reduced order splitters are the pieces no edge leaps over, up to and including the first without successors. */
-function sectionsOf(after: Rows): Int32Array {
+function sectionsOf(after: Rows): number[] {
   const sections = zeros(after.starts.length - 1)
   let reach = 0
   let open = true

@@ -12,9 +12,9 @@ export interface EdgeList {
 /** Edges by number. Each stands in two lists: what comes after its start and what comes before its end. */
 export interface Edges {
   /** Exit port of the node it starts at. */
-  readonly from: Int32Array
+  readonly from: number[]
   /** Entry port of the node it ends at. */
-  readonly to: Int32Array
+  readonly to: number[]
   readonly out: Links
   readonly in: Links
   /** How many numbers were ever given out, and the first one to give again (-1: none). */
@@ -23,8 +23,8 @@ export interface Edges {
 }
 
 interface Links {
-  readonly next: Int32Array
-  readonly previous: Int32Array
+  readonly next: number[]
+  readonly previous: number[]
 }
 
 /** Room for so many at the same time. */

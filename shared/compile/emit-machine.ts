@@ -44,8 +44,7 @@ function stepsText(steps: readonly NamedStep[], emission: Emission, onward: Onwa
 /** Bytes of the text of one step, once bound. */
 export function stepBytes(step: NamedStep, emission: Emission, onward: Onward): number {
   if (step.kind === 'block') return blockBytes(step.block, emission, onward)
-  if (step.kind === 'wait')
-    return waitTemplate(emission.epoch, onward).bytes(waitValues(step, onward).map(({ length }) => length))
+  if (step.kind === 'wait') return waitTemplate(emission.epoch, onward).bytes(waitLengths(step, onward))
   return boundBytes(stepText(step, emission, onward))
 }
 
@@ -99,6 +98,11 @@ function waitTemplate(epoch: boolean, onward: Onward): Template {
 
 function waitValues({ entry, join }: Extract<NamedStep, { kind: 'wait' }>, onward: Onward): readonly string[] {
   return [entry, join.id, String(join.sources.length), 'Next' in onward ? onward.Next : '']
+}
+
+function waitLengths({ entry, join }: Extract<NamedStep, { kind: 'wait' }>, onward: Onward): readonly number[] {
+  const need = String(join.sources.length).length
+  return [entry.length, join.id.length, need, 'Next' in onward ? onward.Next.length : 0]
 }
 
 const WAITS = waitTemplates({ Next: '@next@' })

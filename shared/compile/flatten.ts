@@ -50,7 +50,8 @@ function asParallel(branches: readonly Steps[]): Steps {
 /** Most parts are branches as they are. */
 function isBranch(part: Steps): boolean {
   const [first] = part
-  return first !== undefined && (first.kind === 'block' || part.length > 1) && !onlyWaits(part)
+  if (first === undefined) return false
+  return first.kind === 'block' || (part.length > 1 && !onlyWaits(part))
 }
 
 /** The operands of a chain of Parallels, left to right. */

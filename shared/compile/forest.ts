@@ -12,19 +12,19 @@ export interface Forest {
   /** How many pieces there are, with those past the core's. */
   size: number
   /** The piece whose branch or closing a piece is; -1: a root. */
-  readonly parent: Int32Array
-  readonly closing: Int32Array
+  readonly parent: number[]
+  readonly closing: number[]
   /** How many branches a piece has; the first and last of them, and from each branch the ones beside it. */
-  readonly held: Int32Array
-  readonly first: Int32Array
-  readonly last: Int32Array
-  readonly next: Int32Array
-  readonly previous: Int32Array
+  readonly held: number[]
+  readonly first: number[]
+  readonly last: number[]
+  readonly next: number[]
+  readonly previous: number[]
 }
 
-/** Room for as many pieces again as the core has. */
+/** With room for the pieces `appendLanes` adds: each makes one lane of three or more. */
 export function forestFor(core: Core): Forest {
-  const room = 2 * core.size
+  const room = core.size + (core.size >> 1)
   return {
     core,
     size: core.size,

@@ -32,9 +32,10 @@ function isIdle({ core, held, closing }: Forest, v: number): boolean {
   return isEmpty(core, v) && held[v] === 0 && closing[v] === -1
 }
 
-/** A branch in which Parallels nest too deep becomes a root. */
+/** A branch in which Parallels nest too deep becomes a root. A piece is one level at the most. */
 function cutTooDeep(forest: Forest): void {
   const { core, first, next, closing } = forest
+  if (core.size + core.depth < MAX_DEPTH) return
   const heights = zeros(core.size)
   for (let v = core.size - 1; v >= 0; v--) {
     const room = MAX_DEPTH - levelsBelow(forest, v)
@@ -95,8 +96,7 @@ function signalsOf({ expressions, before }: Core, v: number): number {
 function movableBehind(forest: Forest, v: number): readonly number[] {
   const { starts, items } = forest.core.after
   const hosts = hostsAround(forest, v)
-  const row = items.subarray(at(starts, v), at(starts, v + 1))
-  return [...row].filter((next) => isMovable(forest, next, hosts))
+  return items.slice(at(starts, v), at(starts, v + 1)).filter((next) => isMovable(forest, next, hosts))
 }
 
 /** Neither a closing, nor a branch of the only piece before it. */

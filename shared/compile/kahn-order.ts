@@ -2,7 +2,7 @@ import { type Rows, rowSize } from './rows.ts'
 import { at, zeros } from './zeros.ts'
 
 /** All numbers, each after those of its row in `upstream`, first come first served; what is on a cycle is left out. */
-export function kahnOrder(upstream: Rows, { starts, items }: Rows): Int32Array {
+export function kahnOrder(upstream: Rows, { starts, items }: Rows): number[] {
   const size = starts.length - 1
   const order = zeros(size)
   const waiting = zeros(size)
@@ -21,5 +21,6 @@ export function kahnOrder(upstream: Rows, { starts, items }: Rows): Int32Array {
       if (left === 0) order[known++] = v
     }
   }
-  return order.subarray(0, known)
+  order.length = known
+  return order
 }

@@ -5,6 +5,7 @@ import { stepsOfRows } from './decompose.ts'
 import { entryOfBlock } from './emit-block.ts'
 import type { Step, Steps } from './flatten.ts'
 import { reducedRows } from './reduce.ts'
+import { zeros } from './zeros.ts'
 
 /** A step with the name of the state it begins with. */
 export type NamedStep =
@@ -35,8 +36,8 @@ interface Naming {
   readonly blocks: readonly CompiledBlock[]
   readonly joins: NamedJoin[]
   readonly signals: Map<string, string[]>
-  /** Joins so far, by the block they stand before. */
-  readonly joinsBefore: Map<string, number>
+  /** By block: joins before it so far. */
+  readonly joinsBefore: number[]
   parallels: number
 }
 
@@ -51,7 +52,7 @@ export function exitOf({ key }: BounceModule): string {
  * where an empty DAG begins.
  */
 export function nameSteps(order: ContractedOrder, blocks: readonly CompiledBlock[], entry: string) {
-  const naming: Naming = { blocks, joins: [], signals: new Map(), joinsBefore: new Map(), parallels: 0 }
+  const naming: Naming = { blocks, joins: [], signals: new Map(), joinsBefore: zeros(blocks.length), parallels: 0 }
   const sequence = nameOrder(naming, order, entry)
   const { joins, parallels } = naming
   const signals: Signals = naming.signals
@@ -97,8 +98,8 @@ function nameWait(
 ): NamedStep {
   const { block } = at(nodes, before)
   const { id } = at(naming.blocks, block)
-  const nth = (naming.joinsBefore.get(id) ?? 0) + 1
-  naming.joinsBefore.set(id, nth)
+  const nth = (naming.joinsBefore[block] ?? 0) + 1
+  naming.joinsBefore[block] = nth
   const suffix = nth === 1 ? '' : `.${nth}`
   const key = `${block.toString(36)}${suffix}`
   const ids: string[] = []

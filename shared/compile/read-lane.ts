@@ -21,9 +21,9 @@ export interface LaneTable {
   readonly of: (Lane | undefined)[]
   readonly endIn: (Ends | undefined)[]
   /** Pieces still to look at; for each, how many Parallels are around it, and 1 if one of them closes. */
-  readonly open: Int32Array
-  readonly levels: Int32Array
-  readonly closed: Int32Array
+  readonly open: number[]
+  readonly levels: number[]
+  readonly closed: number[]
 }
 
 /** Enters the lane that begins with piece `start`, and all that is in it. */

@@ -15,7 +15,7 @@ export type Upstream = readonly (readonly number[])[]
  */
 export function reduceTransitively(upstream: Upstream): Upstream {
   const { starts, items } = reducedRows(upstream)
-  return upstream.map((_, v) => Array.from(items.subarray(at(starts, v), at(starts, v + 1))))
+  return upstream.map((_, v) => items.slice(at(starts, v), at(starts, v + 1)))
 }
 
 /** The same as rows. Those nearest in the order come first in each. */
@@ -45,13 +45,13 @@ export function reducedRows(upstream: Upstream): Rows {
   return kept === items.length ? nearestFirst : withoutGaps(starts, ends, items, kept)
 }
 
-function placesIn(order: Int32Array): Int32Array {
+function placesIn(order: number[]): number[] {
   const places = zeros(order.length)
   for (let place = 0; place < order.length; place++) places[at(order, place)] = place
   return places
 }
 
-function withoutGaps(starts: Int32Array, ends: Int32Array, items: Int32Array, most: number): Rows {
+function withoutGaps(starts: number[], ends: number[], items: number[], most: number): Rows {
   const closed: Rows = { starts: zeros(starts.length), items: zeros(most) }
   let size = 0
   for (let v = 0; v < ends.length; v++) {
@@ -63,7 +63,7 @@ function withoutGaps(starts: Int32Array, ends: Int32Array, items: Int32Array, mo
 }
 
 interface Order {
-  readonly order: Int32Array
+  readonly order: number[]
   /** What each waits for, last in the order first. */
   readonly nearestFirst: Rows
 }
@@ -81,9 +81,8 @@ function topologicalOrder(upstream: Upstream): Order {
 }
 
 /** Sorts without comparing: whoever comes last in the order is handed out first. */
-function sortNearestFirst({ starts, items }: Rows, downstream: Rows, order: Int32Array): Rows {
-  const next = zeros(starts.length)
-  next.set(starts)
+function sortNearestFirst({ starts, items }: Rows, downstream: Rows, order: number[]): Rows {
+  const next = starts.slice()
   for (let last = order.length - 1; last >= 0; last--) {
     const u = at(order, last)
     const end = at(downstream.starts, u + 1)

@@ -1,8 +1,8 @@
 import { at, zeros } from './zeros.ts'
 /** Lists of numbers, one behind the other: row v is `items` from `starts[v]` up to, not including, `starts[v + 1]`. */
 export interface Rows {
-  readonly starts: Int32Array
-  readonly items: Int32Array
+  readonly starts: number[]
+  readonly items: number[]
 }
 
 export function rowsOf(lists: readonly (readonly number[])[]): Rows {

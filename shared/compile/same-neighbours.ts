@@ -15,12 +15,12 @@ export function sameNeighbours(edges: Edges, side: 'before' | 'after', a: EdgeLi
 }
 
 /** Lists mostly are in the same order: only what differs is sorted. */
-function portsOf(ports: Int32Array, next: Int32Array, first: number): Int32Array {
+function portsOf(ports: number[], next: number[], first: number): number[] {
   const found: number[] = []
   for (let edge = first; edge >= 0; edge = at(next, edge)) found.push(at(ports, edge))
-  return Int32Array.from(found).sort()
+  return found.sort((a, b) => a - b)
 }
 
-function samePorts(a: Int32Array, b: Int32Array): boolean {
+function samePorts(a: number[], b: number[]): boolean {
   return a.every((port, i) => port === b[i])
 }

@@ -17,8 +17,8 @@ export interface SplitMachine {
 
 /** Whether one machine has room for all steps; `text` is the machine written whole, which also says its bytes. */
 export function fitsWhole({ steps }: NamedSequence, signals: Signals, text: string, caps: Caps): boolean {
-  const scale: Scale = { signals, epoch: false, known: new Map(), only: 'events' }
-  const { events } = total(steps.map((step) => weigh(step, scale)))
+  const scale: Scale = { signals, epoch: false, only: 'events' }
+  const { events } = weigh(steps, scale)
   return events + FRAME.events <= caps.events && fitsBound(text, caps.bytes)
 }
 
@@ -52,13 +52,13 @@ interface Piece {
 
 function fitSteps(packing: Packing, steps: readonly NamedStep[], cap: Caps): Piece {
   const { scale } = packing
-  const weights = steps.map((step) => weigh(step, scale))
+  const weights = steps.map((step) => weigh([step], scale))
   const whole = { steps, weight: total(weights) }
   if (!exceeds(whole.weight, cap)) return whole
   const pieces = steps.map((step, i) => fitStep(packing, step, weights[i] ?? whole.weight))
   const joined = (group: readonly Piece[]) => group.flatMap((piece) => piece.steps)
   const fitted = fitPieces(packing, pieces, cap, joined).flatMap((piece) => piece.steps)
-  return { steps: fitted, weight: total(fitted.map((step) => weigh(step, scale))) }
+  return { steps: fitted, weight: weigh(fitted, scale) }
 }
 
 function fitStep(packing: Packing, step: NamedStep, weight: Weight): Piece {
@@ -138,11 +138,11 @@ function movePart(packing: Packing, steps: readonly NamedStep[]): Piece {
   const { parts, scale } = packing
   parts.push(sequenceOf(steps, ''))
   const step = partStep(parts.length)
-  return { steps: [step], weight: weigh(step, scale) }
+  return { steps: [step], weight: weigh([step], scale) }
 }
 
 function weighPart({ parts, scale }: Packing): Weight {
-  return weigh(partStep(parts.length + 1), scale)
+  return weigh([partStep(parts.length + 1)], scale)
 }
 
 function partStep(part: number): NamedStep {

@@ -26,15 +26,16 @@ export function templateOf(states: States, names: readonly string[]): Template {
     rest.push({ hole: names.indexOf(parts[at] ?? parts[at + 1] ?? ''), text: parts[at + 2] ?? '' })
   }
   const fixed = boundBytes(first) + rest.reduce((sum, { text }) => sum + boundBytes(text), 0)
+  const uses = names.map((_, i) => rest.filter(({ hole }) => hole === i).length)
   return {
     fill: (values) => {
       let text = first
-      for (const part of rest) text += (values[part.hole] ?? '') + part.text
+      for (const { hole, text: next } of rest) text += (values[hole] ?? '') + next
       return text
     },
     bytes: (lengths) => {
       let bytes = fixed
-      for (const { hole } of rest) bytes += lengths[hole] ?? 0
+      for (let hole = 0; hole < uses.length; hole++) bytes += (uses[hole] ?? 0) * (lengths[hole] ?? 0)
       return bytes
     },
   }

@@ -35,12 +35,12 @@ export function placesIn({ parent, core }: Forest): Places {
  * where both agree: u stands before v, in sequence and not beside it.
  */
 export interface Places {
-  readonly there: Int32Array
-  readonly back: Int32Array
+  readonly there: number[]
+  readonly back: number[]
   /** By piece: the piece it was last looked at for. */
-  readonly seenFor: Int32Array
+  readonly seenFor: number[]
   /** Pieces still to look at. */
-  readonly open: Int32Array
+  readonly open: number[]
   /** By piece, once asked for: the blocks it ends with. */
   readonly sinks: (readonly number[] | undefined)[]
   /** By piece, once asked for: its steps. */
@@ -51,7 +51,7 @@ export interface Places {
 const LAST = 0x7fffffff
 
 /** Recursion is as deep as Parallels nest. */
-function walk(forest: Forest, places: Int32Array, forwards: boolean): void {
+function walk(forest: Forest, places: number[], forwards: boolean): void {
   const { held, closing } = forest
   const first = forwards ? forest.first : forest.last
   const beside = forwards ? forest.next : forest.previous

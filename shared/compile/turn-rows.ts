@@ -8,8 +8,7 @@ export function turnRows({ starts, items }: Rows): Rows {
   const places = zeros(items.length)
   for (let i = 0; i < items.length; i++) turned[at(items, i) + 1] = at(turned, at(items, i) + 1) + 1
   for (let u = 0; u < size; u++) turned[u + 1] = at(turned, u + 1) + at(turned, u)
-  const next = zeros(size + 1)
-  next.set(turned)
+  const next = turned.slice()
   for (let v = 0; v < size; v++) {
     const end = at(starts, v + 1)
     for (let i = at(starts, v); i < end; i++) {

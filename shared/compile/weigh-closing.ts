@@ -10,18 +10,20 @@ import { at } from './zeros.ts'
 export interface Search {
   readonly forest: Forest
   /** The root each piece is below. */
-  readonly trees: Int32Array
+  readonly trees: number[]
   /** Pieces still to look at, the last one first. */
-  readonly open: Int32Array
+  readonly open: number[]
   opened: number
   /** Roots that would become branches of the host; by root, the number of the closing it was last put there for. */
-  readonly hosted: Int32Array
-  readonly hostedFor: Int32Array
+  readonly hosted: number[]
+  readonly hostedFor: number[]
   /** Branches that would have to leave. */
-  readonly leaving: Int32Array
+  readonly leaving: number[]
   left: number
   /** How many closings were weighed. */
   weighed: number
+  /** What the rest of the closing may cost. */
+  room: number
   /** Steps left. */
   effort: number
 }
@@ -32,9 +34,9 @@ export interface Closing {
   readonly piece: number
   readonly gain: number
   /** Roots that become branches of the host. */
-  readonly hosted: Int32Array
+  readonly hosted: number[]
   /** Branches that do not come before the piece: they become roots. */
-  readonly expelled: Int32Array
+  readonly expelled: number[]
 }
 
 /**
@@ -53,7 +55,8 @@ export function weighClosing(search: Search, host: number, piece: number, least:
   let gain = JOIN_COST + SIGNAL_COST * rowSize(forest.core.before, piece)
   while (search.opened > 0) {
     const v = at(open, --search.opened)
-    gain -= costOfPart(search, v, piece, v === host ? coming : undefined, gain - least)
+    search.room = gain - least
+    gain -= costOfPart(search, v, piece, v === host ? coming : -1)
     if (gain <= least) return undefined
   }
   return { host, piece, gain, hosted: hosted.slice(0, coming), expelled: leaving.slice(0, search.left) }
@@ -132,15 +135,15 @@ function isBelow(search: Search, host: number, p: number): boolean {
 
 /**
  * What a piece at or below the host costs when its branches that do not come before `piece` leave; those that do, and
- * its closing, are opened. `coming` is for the host: how many branches it gets, and it must keep two. What costs clearly
+ * its closing, are opened. `coming` is for the host: how many branches it gets, and it must keep two (-1: not the host). What costs clearly
  * more than there is room for costs Infinity.
  */
-function costOfPart(search: Search, v: number, piece: number, coming: number | undefined, room: number): number {
+function costOfPart(search: Search, v: number, piece: number, coming: number): number {
   const { forest, open, leaving } = search
   const { core, first, next } = forest
   const from = search.left
   let had = 0
-  let lanes = coming ?? 0
+  let lanes = Math.max(0, coming)
   let outside = 0
   search.effort -= at(forest.held, v) + 1
   for (let k = at(first, v); k >= 0; k = at(next, k)) {
@@ -153,9 +156,9 @@ function costOfPart(search: Search, v: number, piece: number, coming: number | u
     }
     leaving[search.left++] = k
     outside += costOutside(forest, k)
-    if (outside > room + 2 * PARALLEL_COST) return Infinity
+    if (outside > search.room + 2 * PARALLEL_COST) return Infinity
   }
-  if (coming !== undefined && lanes < 2) return Infinity
+  if (coming >= 0 && lanes < 2) return Infinity
   let cost = PARALLEL_COST * ((lanes > 1 ? 1 : 0) - (had > 1 ? 1 : 0))
   for (let i = from; i < search.left; i++) cost += costOutside(forest, at(leaving, i))
   return cost + costOfClosing(search, v, piece)

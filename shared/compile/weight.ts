@@ -21,16 +21,17 @@ const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, pa
 
 type Nested = Extract<NamedStep, { kind: 'par' | 'module' }>
 
-/** What pieces weigh that hold others, so that none is weighed twice however deep it lies. */
+/** `known` is what pieces weigh that hold others, for who asks more than once: none is weighed twice however deep it lies. */
 export interface Scale extends Emission {
-  readonly known: Map<Nested, Weight>
+  readonly known?: Map<Nested, Weight>
   /** Events alone cost little: bytes are those of a text that has to be written for it. */
   readonly only?: 'events'
 }
 
-export function weigh(step: NamedStep, scale: Scale): Weight {
+/** What the steps weigh together. */
+export function weigh(steps: readonly NamedStep[], scale: Scale): Weight {
   const sum = { ...NOTHING }
-  addStep(sum, step, scale)
+  for (const step of steps) addStep(sum, step, scale)
   return sum
 }
 
@@ -59,13 +60,12 @@ function addStep(sum: Sum, step: NamedStep, scale: Scale): void {
   switch (step.kind) {
     case 'block':
       sum.bytes += bytesOf(scale, step)
-      add(sum, eventsOfBlock(step.block), 1)
+      addEventsOfBlock(sum, step.block)
       break
     case 'wait':
-      add(sum, fixed(bytesOf(scale, step), EVENTS.token), 1)
-      break
     case 'part':
-      add(sum, fixed(bytesOf(scale, step), EVENTS.part), 1)
+      sum.bytes += bytesOf(scale, step)
+      addEvents(sum, step.kind === 'wait' ? EVENTS.token : EVENTS.part)
       break
     case 'par':
     case 'module':
@@ -74,10 +74,10 @@ function addStep(sum: Sum, step: NamedStep, scale: Scale): void {
 }
 
 function weighNested(step: Nested, scale: Scale): Weight {
-  const known = scale.known.get(step)
+  const known = scale.known?.get(step)
   if (known !== undefined) return known
   const weight = step.kind === 'par' ? weighParallel(step, scale) : weighModule(step, scale)
-  scale.known.set(step, weight)
+  scale.known?.set(step, weight)
   return weight
 }
 
@@ -114,18 +114,23 @@ function bytesOf(scale: Scale, step: NamedStep): number {
 
 const BRACES = '{}'.length
 
-function eventsOfBlock({ mode, approval, asks, foreach, retry }: CompiledBlock): Weight {
+function addEvents(sum: Sum, events: number): void {
+  sum.events += events
+  sum.surely += events
+}
+
+function addEventsOfBlock(sum: Sum, { mode, approval, asks, foreach, retry }: CompiledBlock): void {
   const tries = Math.max(1, retry?.max_attempts ?? 1)
   const asked = approval === undefined ? 0 : EVENTS.token
   const child = opensChild(mode) ? EVENTS.token : 0
   const surely =
     (EVENTS.block + child + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
-  if (foreach === undefined) return fixed(0, surely)
-  const frame = surely + EVENTS.block + EVENTS.parallel
+  addEvents(sum, surely)
+  if (foreach === undefined) return
+  addEvents(sum, EVENTS.block + EVENTS.parallel)
   const ofItem = EVENTS.item + EVENTS.try * (tries - 1) + (asks?.items === true ? EVENTS.ask : 0)
-  const items = (count: number) => frame + count * ofItem
-  if (typeof foreach.items === 'string') return { bytes: 0, events: items(MOST_ITEMS), surely: frame }
-  return fixed(0, items(foreach.items.length))
+  if (typeof foreach.items === 'string') sum.events += MOST_ITEMS * ofItem
+  else addEvents(sum, foreach.items.length * ofItem)
 }
 
 function fixed(bytes: number, events: number): Weight {

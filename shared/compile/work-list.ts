@@ -22,11 +22,7 @@ export function enlist(list: WorkList, node: WorkNode): void {
 /** Takes the first one off the list. */
 export function nextOf(list: WorkList): WorkNode | undefined {
   const node = list.nodes[list.at]
-  if (node === undefined) {
-    list.nodes.length = 0
-    list.at = 0
-    return undefined
-  }
+  if (node === undefined) return undefined
   list.at++
   node.listed &= ~list.bit
   return node

@@ -1,8 +1,8 @@
 import { canonicalJson, sha256 } from '../canonical.ts'
 import { gateOf, gateTypes } from '../gates/registry.ts'
 import type { Routing } from '../settings.ts'
-import { check } from './check.ts'
 import type { Dag } from './dag.ts'
+import { judge } from './judge.ts'
 import { normalise } from './normalise.ts'
 import { readObject } from './object-source.ts'
 import { topologicalOrder } from './order.ts'
@@ -38,12 +38,11 @@ export function parseDag(
 ): ParseResult {
   const read = typeof given === 'string' ? readYaml(given) : readObject(given)
   const fallback = options.name ?? 'dag'
-  if (!read.ok) return { ok: false, errors: listErrors(read.problems, read.source, fallback) }
   const { providers, routing } = options
   const gates = { gateOf, gateTypes }
   const place = { ...(providers === undefined ? {} : { providers }), ...(routing === undefined ? {} : { routing }) }
   const known = { name: fallback, gates, ...place }
-  const { problems, warnings, sound } = check(read.source.value, known)
+  const { problems, warnings, sound } = judge(read, known)
   if (sound === undefined)
     return { ok: false, errors: listErrors(problems, read.source, nameOf(read.source, fallback)) }
   const dag = normalise(sound)
@@ -52,7 +51,7 @@ export function parseDag(
   return { ok: true, dag, order: topologicalOrder(dag), dag_hash: sha256(canonicalJson(dag)), warnings: told }
 }
 
-function nameOf({ value }: Source, fallback: string): string {
+function nameOf({ value }: Partial<Source>, fallback: string): string {
   const name = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined
   return typeof name === 'string' && name !== '' ? name : fallback
 }

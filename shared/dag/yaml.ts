@@ -37,24 +37,23 @@ function construct(text: string, events: Event[]): ReadDocument {
     const say = () => ({ text: 'the document is empty', hint: 'Give it a list "blocks".' })
     return { ok: false, source: { text }, problems: [{ code: 'not_a_mapping', path: [], say }] }
   }
-  const [value] = constructFromEvents(events, { source: text, schema: CORE_SCHEMA, maxAliases: 0 })
+  const [parsed] = constructFromEvents(events, { source: text, schema: CORE_SCHEMA, maxAliases: 0 })
   const problems: Problem[] = []
-  findForeign(value, [], problems)
-  // With the core schema and the scan above every value is JSON.
-  const source = { value: value as Json, spot, text }
+  // With the core schema, the scan above and this one every value is JSON.
+  const source = { value: nullForeign(parsed, [], problems) as Json, spot, text }
   return problems.length > 0 ? { ok: false, source, problems } : { ok: true, source }
 }
 
-/** Values YAML has and JSON has not: .nan, .inf and half characters. */
-function findForeign(value: unknown, path: Path, problems: Problem[]): void {
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) findForeign(item, [...path, index], problems)
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) findForeign(item, [...path, key], problems)
-  } else {
-    const what = foreignScalar(value)
-    if (what !== undefined) problems.push(foreign(path, what))
-  }
+/** Values YAML has and JSON has not: .nan, .inf and half characters. null takes their place, and the rest is judged on. */
+function nullForeign(value: unknown, path: Path, problems: Problem[]): unknown {
+  const what = foreignScalar(value)
+  if (what !== undefined) problems.push(foreign(path, what))
+  if (what !== undefined) return null
+  if (Array.isArray(value)) return value.map((item, index) => nullForeign(item, [...path, index], problems))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, nullForeign(item, [...path, key], problems)]),
+  )
 }
 
 function foreignScalar(value: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import type { Json } from '../canonical.ts'
 import type { Isolate } from '../isolate.ts'
 import type { Provider } from '../provider.ts'
+import type { SignedContent } from '../webhooks/sign-webhook.ts'
 
 /** One request of an http or webhook gate, as net-gate carries it out: guarded, bounded, never with a caller's header. */
 export interface GuardedRequest {
@@ -11,6 +12,12 @@ export interface GuardedRequest {
   readonly follow?: false
   /** POST only: the JSON body. */
   readonly body?: Json
+  /** POST only, in place of `body`: a message of a webhook, its bytes and the three headers of Standard Webhooks. */
+  readonly signed?: SignedMessage
+}
+
+export interface SignedMessage extends SignedContent {
+  readonly signature: string
 }
 
 /** `refused`: an address, port or redirect the guard does not allow; `failed`: nobody answered in time. */
@@ -20,9 +27,11 @@ export type GuardedAnswer =
       readonly status: number
       /** The last one asked. */
       readonly url: string
-      /** At most 64 KiB of it. */
+      /** At most 64 KiB of it; that of a signed message's answer is not read. */
       readonly body: string
       readonly body_cut?: true
+      /** Retry-After as it was sent. */
+      readonly retry_after?: string
     }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }

@@ -17,16 +17,13 @@ export function searchWords(text: string): readonly SearchWord[] {
   return words
 }
 
-/** A word without case and accents, as the index's tokenizer folds it. */
+/** A word without case, and Latin letters without accents, as the index's tokenizer folds it. */
 export function plainWord(word: string): string {
   const small = word.toLowerCase()
+  if (ASCII.test(small)) return small
+  const plain = small.replace(LATIN, (letter) => letter.normalize('NFD')).replace(ACCENTS, '')
   // A sigma at the end of a word is another character.
-  return ASCII.test(small)
-    ? small
-    : small
-        .normalize('NFD')
-        .replace(/\p{M}+/gu, '')
-        .replaceAll('ς', 'σ')
+  return plain.replaceAll('ς', 'σ')
 }
 
 /** Whether a word says nothing of what is looked for. */
@@ -34,7 +31,11 @@ export function isStopWord(plain: string): boolean {
   return STOP_WORDS.has(plain)
 }
 
-const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
+/** The marks SQLite's unicode61 drops within a word; every other one ends it. */
+const ACCENT = '\\u0300-\\u0304\\u0306-\\u030c\\u030f\\u0311\\u031b\\u0323-\\u0328\\u032d\\u032e\\u0330\\u0331'
+const ACCENTS = new RegExp(`[${ACCENT}]+`, 'g')
+const WORD = new RegExp(`[\\p{L}\\p{N}\\p{Co}][\\p{L}\\p{N}\\p{Co}${ACCENT}]*`, 'gu')
+const LATIN = /\p{Script=Latin}/gu
 const ASCII = /^[a-z0-9]*$/
 
 /** Stems of the words met last: texts repeat few words, and stemming is the dearest part of reading one. */

@@ -15,7 +15,7 @@ export function assumptionsOf({ blocks }: Dag, expectations: Expectations): read
     ...about('people decide at once', asked),
     ...about('the list comes from the run: one item is counted', unknown),
     ...about('a child run, whose own transitions and costs are not counted', children),
-    ...about('a research run, whose own transitions are not counted', chains),
+    ...about('a research run that finds its answer at once; only its costs are counted', chains),
   ]
 }
 

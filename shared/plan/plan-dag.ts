@@ -30,7 +30,7 @@ export function planDag(dag: Dag, expectations: Expectations, routing: Routing =
     ...time,
     ...machines,
     over_ordered: compiled.over_ordered,
-    cost: { ...runCost(dag, run, work_seconds), models: modelCost(dag, expectations, routing) },
+    cost: { ...runCost(dag, run, work_seconds, expectations), models: modelCost(dag, expectations, routing) },
     ...plannedLimits(dag, used),
     assumptions: assumptionsOf(dag, expectations),
   }

@@ -1,6 +1,9 @@
 import { FUNCTIONS } from '../catalog.ts'
-import type { Dag } from '../dag/dag.ts'
-import { FUNCTION_MB, PRICES, QUANTITIES } from './prices.ts'
+import { isJudged } from '../dag/completion.ts'
+import type { Block, Dag } from '../dag/dag.ts'
+import { type Expectations, expectedItems } from './expectations.ts'
+import { PRICES } from './prices.ts'
+import { FUNCTION_MB, QUANTITIES, RESEARCH_RUN } from './quantities.ts'
 import type { SimulatedRun } from './simulate-machine.ts'
 
 interface CostLine {
@@ -23,21 +26,30 @@ export interface RunCost {
 }
 
 /** `workSeconds`: the sum of the durations of all blocks and items. docs/plan.md writes the formula out. */
-export function runCost(dag: Dag, run: SimulatedRun, workSeconds: number): RunCost {
-  const transitions = run.executions.reduce((sum, execution) => sum + execution.transitions, 0)
-  const calls = callsOf(run)
+export function runCost(dag: Dag, run: SimulatedRun, workSeconds: number, expectations: Expectations): RunCost {
+  const counted = { approvals: run.calls.RequestApproval ?? 0, questions: questionsOf(dag, expectations) }
+  const { approvals, questions } = counted
+  const calls = callsOf(run, counted)
   const total = Object.values(calls).reduce((sum, count) => sum + count, 0)
-  const objects = QUANTITIES.objects_a_run + QUANTITIES.objects_a_block * run.works
+  const executions = run.executions.length + questions
+  const puts = QUANTITIES.puts_a_run + QUANTITIES.puts_a_block * run.works + QUANTITIES.puts_an_approval * approvals
+  const gets = QUANTITIES.gets_a_run + QUANTITIES.gets_a_block * run.works
+  const own = run.executions.reduce((sum, { transitions }) => sum + transitions, 0)
   const lines = [
-    line('state transitions', transitions, PRICES.transition),
+    line('state transitions', own + RESEARCH_RUN.transitions * questions, PRICES.transition),
     line('Lambda requests', total, PRICES.lambda_request),
     line('Lambda GB-seconds', gbSeconds(calls), PRICES.lambda_gb_second),
-    line('table write units', writeUnits(dag, run), PRICES.write_unit),
-    line('table read units', QUANTITIES.read_units_a_run + QUANTITIES.read_units_a_call * total, PRICES.read_unit),
-    line('objects written', objects, PRICES.s3_put),
-    line('objects read', objects, PRICES.s3_get),
-    line('API requests', 1, PRICES.api_request),
+    line('table write units', writeUnits(dag, run, counted, expectations), PRICES.write_unit),
+    line(
+      'table read units',
+      QUANTITIES.read_units_a_call * total + RESEARCH_RUN.read_units * questions,
+      PRICES.read_unit,
+    ),
+    line('objects written', puts + (isJudged(dag) ? 1 : 0) + RESEARCH_RUN.puts * questions, PRICES.s3_put),
+    line('objects read', gets + RESEARCH_RUN.gets * questions, PRICES.s3_get),
+    line('API requests', 1 + approvals, PRICES.api_request),
     line('log GB', (total * QUANTITIES.log_bytes_a_call) / 1e9, PRICES.log_gb),
+    line('traces', executions + 1 + approvals, PRICES.trace),
   ]
   const work = workSeconds * gigabytes('run-block') * PRICES.lambda_gb_second * RUNS
   return {
@@ -49,19 +61,43 @@ export function runCost(dag: Dag, run: SimulatedRun, workSeconds: number): RunCo
   }
 }
 
+interface Counted {
+  readonly approvals: number
+  /** Runs of the research chain. */
+  readonly questions: number
+}
+
 const RUNS = 1_000
 
 function line(what: string, each: number, price: number): CostLine {
   return { what, quantity: rounded(each * RUNS), usd: rounded(each * RUNS * price) }
 }
 
+function questionsOf({ blocks }: Dag, expectations: Expectations): number {
+  const asking = blocks.filter(({ mode }) => mode === 'research')
+  return asking.reduce((sum, block) => sum + (block.foreach === undefined ? 1 : expectedItems(block, expectations)), 0)
+}
+
 /** Calls of the machine by function name, and those a run makes beside it. */
-function callsOf({ calls }: SimulatedRun): Readonly<Record<string, number>> {
+function callsOf({ calls }: SimulatedRun, { approvals, questions }: Counted): Readonly<Record<string, number>> {
   const named = Object.entries(calls).map(([placeholder, count]) => {
     const name = FUNCTIONS.find((one) => one.placeholder === placeholder)?.name ?? placeholder
     return [name, count] as const
   })
-  return { ...Object.fromEntries(named), 'start-run': 1, 'send-outbox': QUANTITIES.outbox_calls }
+  const all = [
+    ...named,
+    ...times(QUANTITIES.calls_a_run, 1),
+    ...times(QUANTITIES.calls_an_approval, approvals),
+    ...times(RESEARCH_RUN.calls, questions),
+  ]
+  const names = [...new Set(all.map(([name]) => name))]
+  return Object.fromEntries(
+    names.map((name) => [name, all.reduce((sum, [of, count]) => sum + (of === name ? count : 0), 0)]),
+  )
+}
+
+function times(calls: Readonly<Record<string, number>>, by: number): readonly (readonly [string, number])[] {
+  return Object.entries(calls).map(([name, count]) => [name, count * by])
 }
 
 function gbSeconds(calls: Readonly<Record<string, number>>): number {
@@ -74,13 +110,29 @@ function gigabytes(name: string): number {
 }
 
 /** Every append rewrites HEAD, which grows with the blocks; a signal and a wait are one small item each. */
-function writeUnits({ blocks }: Dag, { works, calls }: SimulatedRun): number {
-  const gates = blocks.reduce((sum, { pre_gates, post_gates }) => sum + pre_gates.length + post_gates.length, 0)
-  const approvals = calls.RequestApproval ?? 0
+function writeUnits(
+  dag: Dag,
+  { works, calls }: SimulatedRun,
+  { approvals, questions }: Counted,
+  expectations: Expectations,
+): number {
+  const gates = dag.blocks.reduce((sum, block) => sum + verdictsOf(block, expectations), 0)
   const events =
     QUANTITIES.events_a_run + QUANTITIES.events_a_block * works + QUANTITIES.events_an_approval * approvals + gates
-  const each = QUANTITIES.units_an_event + QUANTITIES.units_an_event_and_block * blocks.length
-  return QUANTITIES.units_a_run + events * each + 2 * (calls.WaitJoin ?? 0) + approvals
+  const each = QUANTITIES.units_an_event + QUANTITIES.units_an_event_and_block * dag.blocks.length
+  const beside = QUANTITIES.units_an_approval * approvals + RESEARCH_RUN.write_units * questions
+  return QUANTITIES.units_a_run + contextUnits(dag) + events * each + 2 * (calls.WaitJoin ?? 0) + beside
+}
+
+function verdictsOf(block: Block, expectations: Expectations): number {
+  const own = block.pre_gates.length + block.post_gates.length
+  return own + (block.foreach?.item_gates.length ?? 0) * expectedItems(block, expectations)
+}
+
+/** The context holds what the inputs are given; nobody knows it before but the defaults. A unit is 1 KiB. */
+function contextUnits({ inputs }: Dag): number {
+  const given = Object.entries(inputs).map(([name, { default: value }]) => [name, value])
+  return Math.ceil(Buffer.byteLength(JSON.stringify(Object.fromEntries(given))) / 1_024)
 }
 
 /** Six significant digits: a price list has no more. */

@@ -66,10 +66,17 @@ function wholeIn(body: IndexedBody, wanted: Int32Array): readonly QuotePlace[] {
 }
 
 function placeOf({ source, starts, ends }: IndexedBody, from: number, to: number): QuotePlace {
-  const start = Buffer.byteLength(source.text.slice(0, starts[from]))
-  const end = start + Buffer.byteLength(source.text.slice(starts[from], ends[to - 1]))
+  const start = utf8Length(source.text.slice(0, starts[from]))
+  const end = start + utf8Length(source.text.slice(starts[from], ends[to - 1]))
   return { source_id: source.id, start, end }
 }
+
+/** Browsers, where the console checks quotations too, have no Buffer. */
+function utf8Length(text: string): number {
+  return ENCODER.encode(text).length
+}
+
+const ENCODER = new TextEncoder()
 
 /** The fewest parts, longest first part first; the last may take words from the one before to be long enough. */
 function partsOf(bodies: readonly IndexedBody[], wanted: Int32Array, words: Words): readonly QuotePlace[] | undefined {

@@ -1,6 +1,6 @@
 import type { NewEvent } from './event.ts'
 import type { HeadApproval, HeadModule, OutboxEntry, RunState } from './head.ts'
-import type { Amount } from './run-budget.ts'
+import type { Amount, Spent } from './run-budget.ts'
 import type { Caps } from './run-caps.ts'
 import type { BlockProjection } from './run-items.ts'
 import type { RunKey } from './run-store.ts'
@@ -49,7 +49,7 @@ export interface Append {
   /** Commits an estimate before a call, if it fits under every cap: committed + estimate <= cap. */
   readonly reserve?: Amount
   /** After a call: committed += spent - reserved, spent += spent. Nothing reserved = zeros. */
-  readonly settle?: { readonly reserved: Amount; readonly spent: Amount }
+  readonly settle?: { readonly reserved: Amount; readonly spent: Spent }
   /**
    * What this append reserves and settles counts also as that of a foreach block, whose items work side by side; a cap
    * is what is left to all of them together. `drop_items` forgets it.
@@ -72,8 +72,12 @@ export interface Append {
  * Why nothing was written; when several hold, the first in this order is told. `unknown_run`: there is no HEAD.
  * `terminal`: the run has ended, whatever the step (also a repeat of one that was taken). `already`: the lane guard
  * failed, this step was taken, perhaps by this very writer; go on with what is recorded. `approval`: its status is not
- * `was`. `full`: `running` is at its limit. `budget`: the estimate does not fit under a cap.
+ * `was`. `full`: `running` is at its limit. `budget`: the estimate does not fit under a cap of the
+ * run; `share`: under what the items of its block have left.
  */
 export type Appended =
   | { readonly ok: true; readonly seq: number }
-  | { readonly ok: false; readonly because: 'already' | 'terminal' | 'full' | 'approval' | 'budget' | 'unknown_run' }
+  | {
+      readonly ok: false
+      readonly because: 'already' | 'terminal' | 'full' | 'approval' | 'budget' | 'share' | 'unknown_run'
+    }

@@ -1,4 +1,4 @@
-import type { Head } from './head.ts'
+import type { Head, OutboxEntry } from './head.ts'
 
 /** How long an outbox entry may lie before the sweeper performs it. */
 export const OUTBOX_GRACE_MS = 60_000
@@ -14,7 +14,7 @@ export function nextCheck(
   now: number,
   stallAt?: number,
 ): string | undefined {
-  const times = head.outbox.map((entry) => Date.parse(entry.at) + OUTBOX_GRACE_MS)
+  const times = head.outbox.flatMap((entry) => sendingTimes(entry, head.state))
   if (head.state === 'running') {
     times.push(now + RECONCILE_MS)
     if (head.queued !== true) times.push(Math.max(Date.parse(head.deadline_at), now + 1_000))
@@ -24,6 +24,12 @@ export function nextCheck(
     }
   }
   return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString()
+}
+
+/** What an endpoint is owed of a run that lives, whoever wrote its event has asked for in time; or it is tried again then. */
+function sendingTimes(entry: OutboxEntry, state: Head['state']): readonly number[] {
+  if (entry.kind === 'endpoint' && entry.due_at !== undefined) return [Date.parse(entry.due_at)]
+  return entry.kind === 'endpoint' && state === 'running' ? [] : [Date.parse(entry.at) + OUTBOX_GRACE_MS]
 }
 
 /** A reminder, an escalation or the expiry, whichever comes first. */

@@ -21,11 +21,13 @@ interface RunSide {
   readonly tokens: number
   /** null = no price is known. */
   readonly usd: number | null
+  /** Tokens whose price nobody knows; absent when there are none. */
+  readonly unpriced_tokens?: number
   /** null = it has not begun, or not ended. */
   readonly duration_ms: number | null
 }
 
-interface BlockSide extends Pick<RunSide, 'state' | 'tokens' | 'usd' | 'duration_ms'> {
+interface BlockSide extends Pick<RunSide, 'state' | 'tokens' | 'usd' | 'unpriced_tokens' | 'duration_ms'> {
   readonly attempt: number
   readonly epoch: number
   readonly outputs: Readonly<Record<string, StoredValue>>
@@ -83,7 +85,7 @@ function byId({ view }: DiffedRun): ReadonlyMap<string, Block> {
 }
 
 function runSide({ view: { run, blocks, steps } }: DiffedRun): RunSide {
-  const { run_id, dag_name, dag_hash, state, reason, tokens, usd } = run
+  const { run_id, dag_name, dag_hash, state, reason, tokens, usd, unpriced_tokens } = run
   return {
     run_id,
     dag_name,
@@ -94,6 +96,7 @@ function runSide({ view: { run, blocks, steps } }: DiffedRun): RunSide {
     attempts: steps.length,
     tokens,
     usd,
+    ...(unpriced_tokens === undefined ? {} : { unpriced_tokens }),
     duration_ms: between(run.started_at, run.ended_at),
   }
 }
@@ -134,14 +137,15 @@ function blockOf({ view }: DiffedRun, id: string): BlockAnswer | undefined {
 }
 
 function blockSide(block: BlockAnswer): BlockSide {
-  const { state, attempt, epoch, tokens, usd, outputs = {}, error, cached_from, started_at, ended_at } = block
+  const { state, attempt, epoch, tokens, usd, unpriced_tokens, outputs = {}, error, cached_from } = block
   return {
     state,
     attempt,
     epoch,
     tokens,
     usd,
-    duration_ms: between(started_at, ended_at),
+    ...(unpriced_tokens === undefined ? {} : { unpriced_tokens }),
+    duration_ms: between(block.started_at, block.ended_at),
     outputs,
     ...(error === undefined ? {} : { error }),
     ...(cached_from === undefined ? {} : { cached_from }),

@@ -20,7 +20,13 @@ const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
  * What calls of providers used that no block:output tells of: those of judges, of an attempt that failed before it had
  * an answer, and of one that was lost (there the estimate stands for it, whole in `tokens_in`).
  */
-const used = z.strictObject({ tokens_in: count, tokens_out: count, usd_micros: count.optional() })
+const used = z.strictObject({
+  tokens_in: count,
+  tokens_out: count,
+  usd_micros: count.optional(),
+  /** Of several calls of which only some have a price: the tokens of the others. */
+  unpriced_tokens: count.optional(),
+})
 export type UsedByCalls = z.infer<typeof used>
 
 /** One stage of the research chain (seed 001): `n` is its step, `ref` the state of the chain after it. */
@@ -31,6 +37,7 @@ const research = z.strictObject({
   /** Of the model calls this event is the first to tell of; all events together are what the chain used. */
   tokens: count,
   usd_micros: count.optional(),
+  unpriced_tokens: used.shape.unpriced_tokens,
   ref: text,
 })
 const blockEnded = z.strictObject({ code: text, reason: text, spent: used.optional() })
@@ -86,6 +93,7 @@ const DATA = {
     tokens_in: count,
     tokens_out: count,
     usd_micros: count.optional(),
+    unpriced_tokens: used.shape.unpriced_tokens,
     latency_ms: z.number().min(0),
     finish_reason: text,
     note: text.optional(),

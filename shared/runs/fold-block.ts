@@ -34,6 +34,12 @@ function spentBy({
   tokens_in,
   tokens_out,
   usd_micros,
-}: BlockFold): Pick<BlockFold, 'tokens_in' | 'tokens_out' | 'usd_micros'> {
-  return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
+  unpriced_tokens,
+}: BlockFold): Pick<BlockFold, 'tokens_in' | 'tokens_out' | 'usd_micros' | 'unpriced_tokens'> {
+  return {
+    tokens_in,
+    tokens_out,
+    ...(usd_micros === undefined ? {} : { usd_micros }),
+    ...(unpriced_tokens === undefined ? {} : { unpriced_tokens }),
+  }
 }

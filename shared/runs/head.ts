@@ -58,6 +58,21 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'release_lease' }
   /** A caller is told of the answer to its question, where `research.webhook` is configured. */
   | { readonly kind: 'webhook' }
+  /**
+   * One endpoint of `webhooks` is told of the run's events from `from_seq` on. It stands there from the first update of
+   * the run until the endpoint was told of its end: what is owed follows from it and the log (docs/adr/0054).
+   */
+  | {
+      readonly kind: 'endpoint'
+      readonly endpoint: string
+      readonly from_seq: number
+      /** Failed tries of the event at `from_seq`, or the first wanted one after it. */
+      readonly tries?: number
+      /** Of the first failure since it took a message last. */
+      readonly failing_since?: string
+      /** No try before. */
+      readonly due_at?: string
+    }
   /** People are told, where Slack is configured. */
   | { readonly kind: 'notify'; readonly about: NotifyAbout; readonly approval_id?: string }
 )
@@ -92,6 +107,13 @@ export interface FiredRule {
   readonly feedback_ref?: string
 }
 
+/** When a run ended, and why. */
+export interface RunEnding {
+  readonly at: string
+  readonly code: string
+  readonly reason: string
+}
+
 /** The HEAD item as readers see it: the one serialisation point of a run (decisions, "HEAD, exactly"). */
 export interface Head {
   readonly state: RunState
@@ -111,6 +133,8 @@ export interface Head {
   readonly check_at?: string
   readonly outbox: readonly OutboxEntry[]
   readonly budget: RunBudget
+  /** Of a run that has ended: as its last event says. Absent also in runs that ended before it was kept. */
+  readonly ended?: RunEnding
   /** It waits for a place among the active runs, or did so to its end; never false. */
   readonly queued?: true
 }

@@ -23,6 +23,16 @@ export interface MachineText {
   readonly text: string
 }
 
+/** Which machines of inline documents may go; times in ms since 1970. */
+export interface ClearLimits {
+  /** Those on which no run was started since then, */
+  readonly unused_since: number
+  /** and where there are more than so many, of the longest unused */
+  readonly most: number
+  /** those on which none was started since then. */
+  readonly crowded_since: number
+}
+
 /** Step Functions, or the local interpreter of the same text. Suite: test/conformance/machine.ts. */
 export interface Machine {
   /**
@@ -44,6 +54,11 @@ export interface Machine {
     readonly input: MachineInput
   }): Promise<'started' | 'exists'>
   describe(machine: string, name: string): Promise<Execution | undefined>
+  /**
+   * Removes machines that `ensure` made and nothing needs: those within the limits on which nothing runs. A start that
+   * comes too late finds none, and makes it again. Answers how many it removed.
+   */
+  clear(limits: ClearLimits): Promise<number>
   /** With its parts, executions `<name>-<k>`. */
   stop(machine: string, name: string, cause: string): Promise<void>
   /** 'gone' = already used, expired or unknown: counts as done. */

@@ -1,6 +1,7 @@
 import { Fault } from '../errors.ts'
 import type { Append } from './append.ts'
 import { laneKey, laneOwner } from './lane-key.ts'
+import type { Spent } from './run-budget.ts'
 
 /**
  * A lane that could go back would give two events one id; running is one set, so one append moves it one way; an item's
@@ -23,9 +24,10 @@ export function requireForward(append: Append): void {
 
 /** A ledger of parts of tokens, or one that a negative estimate makes room in, would be no ledger. */
 function requireAmounts({ lane, reserve, settle }: Append): void {
-  const amounts = [reserve, settle?.reserved, settle?.spent].flatMap((one) => (one === undefined ? [] : [one]))
+  const given: readonly (Spent | undefined)[] = [reserve, settle?.reserved, settle?.spent]
+  const amounts = given.flatMap((one) => (one === undefined ? [] : [one]))
   const wrong = amounts
-    .flatMap(({ tokens, usd_micros }) => [tokens, usd_micros])
+    .flatMap(({ tokens, usd_micros, unpriced_tokens = 0 }) => [tokens, usd_micros, unpriced_tokens])
     .find((n) => !(Number.isSafeInteger(n) && n >= 0))
   if (wrong === undefined) return
   const message = `Cannot append to lane "${lane}": it reserves or settles ${wrong}. Amounts are whole numbers of tokens and of millionths of a dollar, from 0 on.`

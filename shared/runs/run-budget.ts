@@ -4,6 +4,11 @@ export interface Amount {
   readonly usd_micros: number
 }
 
+export interface Spent extends Amount {
+  /** How many of the tokens nobody knows a price of; absent = of none. */
+  readonly unpriced_tokens?: number
+}
+
 /**
  * The ledger of a run, in HEAD (decisions, "HEAD, exactly"): what is committed is what was spent and what calls in
  * flight have reserved. An absent cap is none.
@@ -15,6 +20,8 @@ export interface RunBudget {
   readonly committed_usd_micros: number
   readonly spent_tokens: number
   readonly spent_usd_micros: number
+  /** Spent tokens without a known price; absent in runs that began before they were counted. */
+  readonly unpriced_tokens?: number
 }
 
 /** Whether an estimate can be reserved: committed + estimate <= cap, of both. */

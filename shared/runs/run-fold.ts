@@ -61,6 +61,8 @@ export interface BlockFold {
   readonly tokens_out: number
   /** Sum of the known prices; absent when none is known. */
   readonly usd_micros?: number
+  /** Tokens nobody knows a price of; absent when there are none. */
+  readonly unpriced_tokens?: number
 }
 
 /** An approval as its events tell it: `cancelled` when the run ended before anybody decided. */
@@ -124,4 +126,6 @@ export interface RunFold {
   readonly tokens: number
   /** Sum of the known prices; absent when none is known. */
   readonly usd_micros?: number
+  /** Tokens nobody knows a price of; absent when there are none. */
+  readonly unpriced_tokens?: number
 }

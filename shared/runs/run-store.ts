@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { CompletionSettings } from '../dag/completion.ts'
+import type { DeadWebhooks } from '../webhooks/dead-webhook.ts'
 import type { Append, Appended } from './append.ts'
 import type { NewEvent, RunEvent } from './event.ts'
 import type { GoalAttempts } from './goal-attempts.ts'
@@ -117,7 +118,8 @@ export interface RunStore
     Turns,
     Lineages,
     GoalAttempts,
-    Inbox {
+    Inbox,
+    DeadWebhooks {
   /** HEAD, META and CTX, if no HEAD is there. run:started gets seq 1, on lane `run` at PHASE.claimed. */
   create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
   meta(run: RunKey): Promise<Meta | undefined>
@@ -181,6 +183,8 @@ export interface RunStore
 
   /** Removes performed entries; recomputes nothing else. */
   settleOutbox(run: RunKey, ids: readonly string[]): Promise<void>
+  /** Puts `to` in the place of an entry (undefined removes it), only while it is exactly `was`; the ids are one. */
+  moveEntry(run: RunKey, was: OutboxEntry, to: OutboxEntry | undefined): Promise<boolean>
   /** Moves check_at forward after a look (undefined removes it), only while it still is `was`. */
   moveCheck(run: RunKey, was: string, to: string | undefined): Promise<void>
 

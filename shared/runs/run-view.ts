@@ -13,6 +13,7 @@ import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { ApprovalItem, BlockState } from './run-items.ts'
 import type { Meta, ParentLink } from './run-store.ts'
 import { type ShownBudget, shownBudget } from './shown-budget.ts'
+import { shownPrice } from './shown-price.ts'
 import type { ShownState } from './shown-state.ts'
 import { type Waiting, waitingWords } from './waiting-for.ts'
 
@@ -57,6 +58,7 @@ interface BlockAnswer {
   readonly tokens: number
   /** null = no price is known. */
   readonly usd: number | null
+  readonly unpriced_tokens?: number
 }
 
 type ApprovalAnswer = ApprovalFold &
@@ -88,8 +90,9 @@ export interface RunAnswer {
     readonly ended_at?: string
     readonly deadline: string
     readonly tokens: number
-    /** null = no price is known. */
+    /** Of the tokens whose price is known; null = of none of them. */
     readonly usd: number | null
+    readonly unpriced_tokens?: number
     readonly budget: ShownBudget
     readonly last_seq: number
   }
@@ -143,7 +146,7 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     ...(ended_at === undefined ? {} : { ended_at }),
     deadline: head.deadline_at,
     tokens: fold.tokens,
-    usd: usdOf(fold.usd_micros),
+    ...shownPrice(fold),
     budget: shownBudget(head.budget),
     last_seq: fold.seq,
   }

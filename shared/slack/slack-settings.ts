@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { httpUrl, KeySchema } from '../key-settings.ts'
+import { MAIN_TENANT } from '../principal.ts'
+import { TenantSchema } from '../tenants.ts'
 
 const id = (letters: string, what: string) => z.string().regex(new RegExp(`^[${letters}][A-Z0-9]{2,20}$`), what)
 
@@ -10,6 +12,8 @@ export const SlackSettingsSchema = z.strictObject({
   /** Of the app, pinned the same way. */
   app_id: id('A', 'the id of the app, such as A012AB3CD').optional(),
   channel: id('CG', 'the id of a channel, such as C012AB3CD (a name can be given to another channel)'),
+  /** Whose runs are told there, and whose approvals are decided from there: of no other tenant. */
+  tenant: TenantSchema.default(MAIN_TENANT),
   /** The bot's token, xoxb-.. */
   token: KeySchema,
   /** The app's signing secret; two while it is rotated, either is taken. */

@@ -44,15 +44,15 @@ export function columnStats(values: readonly Json[], confidence: Confidence): Co
 
 function numberStats(values: readonly number[], confidence: Confidence): NumberStats {
   const sorted = values.toSorted((left, right) => left - right)
-  const average = mean(sorted)
+  const average = withoutMinusZero(mean(sorted))
   const sd = sorted.length < 2 ? null : sampleStandardDeviation(sorted)
   const places = medianPlaces(confidence, sorted.length)
   return {
     min: minSorted(sorted),
-    q1: quantileSorted(sorted, 0.25),
-    median: medianSorted(sorted),
+    q1: withoutMinusZero(quantileSorted(sorted, 0.25)),
+    median: withoutMinusZero(medianSorted(sorted)),
     median_ci: places === undefined ? null : interval(sorted[places[0]], sorted[places[1]]),
-    q3: quantileSorted(sorted, 0.75),
+    q3: withoutMinusZero(quantileSorted(sorted, 0.75)),
     max: maxSorted(sorted),
     mean: average,
     mean_ci: meanInterval(average, sd, sorted.length, confidence),
@@ -67,7 +67,12 @@ function meanInterval(average: number, sd: number | null, count: number, confide
 }
 
 function interval(low: number | undefined, high: number | undefined): Interval {
-  return low === undefined || high === undefined ? null : { low, high }
+  return low === undefined || high === undefined ? null : { low: withoutMinusZero(low), high: withoutMinusZero(high) }
+}
+
+/** Zero is 0: JSON has no -0, which numbers too small for a double are rounded to. */
+function withoutMinusZero(value: number): number {
+  return value === 0 ? 0 : value
 }
 
 function textStats(values: readonly Json[]) {

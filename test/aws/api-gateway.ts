@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { ACCOUNT } from '../emulators/aws-client.ts'
+import { type Asked, openAuthorizer } from './api-authorizer.ts'
 import type { FromSandbox } from './sandbox-messages.ts'
 import type { DeployedTemplates } from './template.ts'
 
@@ -15,18 +16,22 @@ interface Method {
   readonly streams: boolean
   /** Without authorization. */
   readonly open: boolean
+  /** The template's authorizer is asked. */
+  readonly asks: boolean
 }
 
 /**
  * A REST API with the resources and methods of the template: Lambda proxy events in, answers or streams out. A request
  * is somebody's who puts an access key into a SigV4 header; the signature itself is not checked, nor are throttles. A
- * method without authorization takes anybody's.
+ * method without authorization takes anybody's; of one with an authorizer that is asked (api-authorizer.ts).
  */
 export async function startApi(templates: DeployedTemplates, call: Call) {
   const methods = methodsOf(templates)
   const errors: string[] = []
+  const [stage] = templates.all('AWS::ApiGateway::Stage')
+  const authorizer = openAuthorizer(templates, String(stage?.properties.StageName), call)
   const server = createServer((request, response) => {
-    serve(methods, call, request, response).catch((error: unknown) => {
+    serve({ methods, call, authorizer }, request, response).catch((error: unknown) => {
       errors.push(`${request.method} ${request.url}: ${String(error)}`)
       gatewayError(response, 502, 'Internal server error')
     })
@@ -35,8 +40,8 @@ export async function startApi(templates: DeployedTemplates, call: Call) {
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const [stage] = templates.all('AWS::ApiGateway::Stage')
   return {
+    authorizer,
     url: `http://127.0.0.1:${port}/${String(stage?.properties.StageName)}`,
     /** Of functions that failed: 502 to the caller. */
     errors,
@@ -61,10 +66,12 @@ function methodsOf(templates: DeployedTemplates): readonly Method[] {
     const [, functionArn, how] = /\/functions\/(arn:[^/]+)\/([\w-]+)$/.exec(Uri) ?? []
     if (functionArn === undefined || Type !== 'AWS_PROXY') throw new Error(`no Lambda proxy: ${Uri}`)
     const open = properties.AuthorizationType === 'NONE'
-    if (!open && properties.AuthorizationType !== 'AWS_IAM') throw new Error(`a method without IAM: ${Uri}`)
+    const asks = properties.AuthorizationType === 'CUSTOM'
+    if (!open && !asks && properties.AuthorizationType !== 'AWS_IAM') throw new Error(`a method without IAM: ${Uri}`)
     const resource = pathOf(properties.ResourceId)
     const streams = how === 'response-streaming-invocations'
-    return { method: String(properties.HttpMethod), resource, pattern: patternOf(resource), functionArn, streams, open }
+    const method = String(properties.HttpMethod)
+    return { method, resource, pattern: patternOf(resource), functionArn, streams, open, asks }
   })
   // A literal segment wins over a parameter.
   return methods.sort((a, b) => a.resource.split('{').length - b.resource.split('{').length)
@@ -75,9 +82,14 @@ function patternOf(resource: string): RegExp {
   return new RegExp(`^${source}$`)
 }
 
+interface Served {
+  readonly methods: readonly Method[]
+  readonly call: Call
+  readonly authorizer: ReturnType<typeof openAuthorizer>
+}
+
 async function serve(
-  methods: readonly Method[],
-  call: Call,
+  { methods, call, authorizer }: Served,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -85,16 +97,37 @@ async function serve(
   const path = url.pathname.replace(/^\/[^/]+/, '')
   const found = methods.find(({ method, pattern }) => method === request.method && pattern.test(path))
   const [, key] = /^AWS4-HMAC-SHA256 Credential=([^/]+)\//.exec(request.headers.authorization ?? '') ?? []
-  if (found === undefined || (key === undefined && !found.open))
-    return gatewayError(response, 403, 'Missing Authentication Token')
+  if (found === undefined) return gatewayError(response, 403, 'Missing Authentication Token')
+  const asked = await identityOf(found, key, () => authorizer.ask(request, path))
+  if (asked === undefined) return gatewayError(response, 403, 'Missing Authentication Token')
+  if ('refused' in asked) {
+    const { status, type, body } = asked.refused
+    response.writeHead(status, { 'content-type': type })
+    return void response.end(body)
+  }
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  const event = eventOf(found, request, url, path, Buffer.concat(chunks), key)
+  const event = eventOf(found, request, url, path, Buffer.concat(chunks), asked.context)
   if (found.streams) await streamed(call, found, event, response)
   else await whole(call, found, event, response)
 }
 
-function eventOf(found: Method, request: IncomingMessage, url: URL, path: string, body: Buffer, key?: string) {
+/** Members of the event's requestContext that say who calls; undefined = nobody signed. */
+async function identityOf(
+  found: Method,
+  key: string | undefined,
+  ask: () => Promise<Asked>,
+): Promise<Asked | undefined> {
+  const nobody = { identity: { userArn: null } }
+  if (found.asks) {
+    const asked = await ask()
+    return 'refused' in asked ? asked : { context: { ...nobody, authorizer: asked.context } }
+  }
+  if (key === undefined) return found.open ? { context: nobody } : undefined
+  return { context: { identity: callerOf(key) } }
+}
+
+function eventOf(found: Method, request: IncomingMessage, url: URL, path: string, body: Buffer, caller: object) {
   const query = Object.fromEntries(url.searchParams)
   return {
     resource: found.resource,
@@ -110,7 +143,7 @@ function eventOf(found: Method, request: IncomingMessage, url: URL, path: string
       accountId: ACCOUNT,
       resourcePath: found.resource,
       httpMethod: found.method,
-      identity: key === undefined ? { userArn: null } : callerOf(key),
+      ...caller,
     },
     // All types are binary here (the template's BinaryMediaTypes are */*).
     body: body.length === 0 ? null : body.toString('base64'),

@@ -94,5 +94,5 @@ test('a rejection with a rule for it sends the run back', async () => {
 test('no function failed in a way nobody expected, or wanted what its role does not allow', async () => {
   await place.lambda.settled()
   expect(place.api.errors).toEqual([])
-  expect(place.door.denied).toEqual([])
+  expect(place.denied).toEqual([])
 })

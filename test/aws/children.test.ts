@@ -148,5 +148,5 @@ test('a function that dies after any answer of AWS, or is called twice: the run 
 test('no function failed in a way nobody expected, or wanted what its role does not allow', async () => {
   await place.lambda.settled()
   expect(place.api.errors).toEqual([])
-  expect(place.door.denied).toEqual([])
+  expect(place.denied).toEqual([])
 })

@@ -86,7 +86,7 @@ const CRASHES = [
   { name: 'decide-approval', first: 7, last: 15, dag: SHORT },
   { name: 'settle', first: 3, last: 12, dag: SHORT },
   { name: 'close-module', first: 2, last: 7, dag: LOOP },
-  { name: 'start-run', first: 1, last: 16, dag: SHORT },
+  { name: 'start-run', first: 1, last: 20, dag: SHORT },
 ]
 
 test('a function that dies after any answer of AWS: the run completes and nothing is done twice', async () => {

@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { CreateTableCommand, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { CreateStateMachineCommand, SFNClient } from '@aws-sdk/client-sfn'
+import {
+  CreateStateMachineCommand,
+  PublishStateMachineVersionCommand,
+  SFNClient,
+  UpdateStateMachineCommand,
+} from '@aws-sdk/client-sfn'
 import type { Json } from '../../shared/canonical.ts'
-import { REGION } from '../emulators/aws-client.ts'
+import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
 import { startDynalite, startDynoxide } from '../emulators/dynamodb.ts'
 import { startLambda } from '../emulators/lambda.ts'
 import { startS3 } from '../emulators/s3.ts'
@@ -12,19 +17,26 @@ import { startStepFunctions } from '../emulators/step-functions.ts'
 import { startApi } from './api-gateway.ts'
 import { startDoor } from './iam-door.ts'
 import { readPolicies } from './iam-policy.ts'
+import { traceRights } from './rights-trace.ts'
 import { createSandboxes, type Sandboxes } from './sandboxes.ts'
 import { type Deployed, type DeployedTemplates, readTemplates } from './template.ts'
 
 const STACKS = ['SluiceData', 'SluiceMachines', 'SluiceApi']
 
 export type Deployment = Awaited<ReturnType<typeof deploy>>
+export type Through = (service: 'dynamodb' | 's3', endpoint: string) => Promise<string>
 
 /**
  * "Deploys" a cloud assembly into this process and its threads: table and bucket with the template's properties on
  * emulators, machines with the template's texts and substitutions, functions from their bundles with the template's
  * environment, routes from the template. `secretValues`: what lies in Secrets Manager and Systems Manager, by ARN.
+ * `through`: another address for what functions ask of a service, which passes it on (traced-run.ts).
  */
-export async function deploy(out: string, secretValues: Readonly<Record<string, string>> = {}) {
+export async function deploy(
+  out: string,
+  secretValues: Readonly<Record<string, string>> = {},
+  through: Through = async (_service, endpoint) => endpoint,
+) {
   const templates = readTemplates(out, STACKS)
   const dynamodb = (await startDynoxide()) ?? (await startDynalite())
   await createTable(templates, dynamodb.aws)
@@ -33,16 +45,17 @@ export async function deploy(out: string, secretValues: Readonly<Record<string, 
   )
   const secrets = await startSecrets(secretValues)
   const functions = new Map<string, Sandboxes>()
+  const replaced: Sandboxes[] = []
   const emulated: Record<string, (event: unknown) => Promise<unknown>> = {}
   const lambda = await startLambda({ functions: emulated, asyncRetries: 2 })
-  const allows = readPolicies(templates)
+  const rights = traceRights(readPolicies(templates))
   const [machine] = templates.all('AWS::StepFunctions::StateMachine')
   const machineRole = String(machine?.properties.RoleArn)
   const deliveries: Delivery[] = []
   const twice = new Set<string>()
   const states = await startStepFunctions({
     async invoke(arn, payload) {
-      const isAllowed = allows(machineRole, { action: 'lambda:InvokeFunction', resource: arn })
+      const isAllowed = rights.allows(machineRole, { action: 'lambda:InvokeFunction', resource: arn })
       if (!isAllowed) throw new Error(`the machines' role may not invoke ${arn}`)
       const run_id = runOf(payload)
       deliveries.push({ arn, payload, run_id })
@@ -52,21 +65,27 @@ export async function deploy(out: string, secretValues: Readonly<Record<string, 
     },
   })
   const services = {
-    dynamodb: dynamodb.aws.endpoint,
-    s3: String(s3.config.endpoint),
+    dynamodb: await through('dynamodb', dynamodb.aws.endpoint),
+    s3: await through('s3', String(s3.config.endpoint)),
     states: states.aws.endpoint,
     lambda: lambda.aws.endpoint,
     secretsmanager: secrets.aws.endpoint,
     ssm: secrets.aws.endpoint,
   }
-  const door = await startDoor(services, allows)
-  for (const resource of templates.all('AWS::Lambda::Function')) {
-    const sandboxes = createSandboxes(functionOf(templates, resource, door.endpoint))
-    const name = String(resource.properties.FunctionName)
-    functions.set(name, sandboxes)
-    emulated[name] = (event) => sandboxes.invoke(event)
+  const door = await startDoor(services, rights.allows)
+  /** The stack of the machines first, as CloudFormation does: functions are told the versions it published. */
+  const release = async (released: DeployedTemplates, known: ReadonlySet<string>) => {
+    const versions = await putMachines(released, states.aws, known)
+    for (const resource of released.all('AWS::Lambda::Function')) {
+      const sandboxes = createSandboxes(functionOf(released, resource, door.endpoint, versions))
+      const name = String(resource.properties.FunctionName)
+      const before = functions.get(name)
+      if (before !== undefined) replaced.push(before)
+      functions.set(name, sandboxes)
+      emulated[name] = (event) => sandboxes.invoke(event)
+    }
   }
-  await createMachines(templates, states.aws)
+  await release(templates, new Set())
   const sandboxesOf = (arn: string) => {
     const found = functions.get(arn.split(':').at(-1) ?? '')
     if (found === undefined) throw new Error(`no function ${arn}`)
@@ -86,20 +105,32 @@ export async function deploy(out: string, secretValues: Readonly<Record<string, 
     sandboxes: (name: string) => sandboxesOf(`sluice-dev-${name}`),
     functions,
     door,
+    /** What roles refused. */
+    denied: rights.denied,
     /** What machines called, in order. */
     deliveries: deliveries as readonly Delivery[],
     /** Runs whose machines' calls arrive twice, at the same time. */
     twice,
-    async close() {
+    /**
+     * Deploys another assembly over it: functions have its code, machines its texts as a further version. What was invoked
+     * before ends where it runs. Routes, roles, rules and data stay as they are: they are not what this can show.
+     */
+    update: (next: string) => release(readTemplates(next, STACKS), new Set(machinesOf(templates))),
+    /** Fails when a role refused anything but these. */
+    async close(refusals: readonly string[] = []) {
       await schedule.close()
       await api.close()
       await states.close()
       await lambda.close()
-      await Promise.all([...functions.values()].map((sandboxes) => sandboxes.close()))
+      await Promise.all([...functions.values(), ...replaced].map((sandboxes) => sandboxes.close()))
       await door.close()
+      // A bench is no file of tests.
+      if (process.env.VITEST !== undefined) rights.save()
       await secrets.close()
       await s3.close()
       await dynamodb.close()
+      const refused = [...new Set(rights.denied)].filter((what) => !refusals.includes(what))
+      if (refused.length > 0) throw new Error(`roles of infra/aws/grants.ts do not allow ${refused.join('; ')}`)
     },
   }
 }
@@ -142,7 +173,12 @@ async function createTable(templates: DeployedTemplates, aws: ConstructorParamet
 /** As the SDK's clients call them. */
 const SERVICES = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER', 'SSM']
 
-function functionOf(templates: DeployedTemplates, { properties }: Deployed, endpoint: string) {
+function functionOf(
+  templates: DeployedTemplates,
+  { properties }: Deployed,
+  endpoint: string,
+  versions: ReadonlyMap<string, string>,
+) {
   const { S3Key } = properties.Code as { readonly S3Key: string }
   const { Variables } = properties.Environment as { readonly Variables: Readonly<Record<string, string>> }
   const name = String(properties.FunctionName)
@@ -152,7 +188,7 @@ function functionOf(templates: DeployedTemplates, { properties }: Deployed, endp
     name,
     index: pathToFileURL(`${templates.asset(S3Key)}/${file}.mjs`).href,
     env: {
-      ...Variables,
+      ...Object.fromEntries(Object.entries(Variables).map(([key, value]) => [key, told(value, versions)])),
       ...Object.fromEntries(SERVICES.map((service) => [`AWS_ENDPOINT_URL_${service}`, endpoint])),
       AWS_REGION: REGION,
       AWS_ACCESS_KEY_ID: name,
@@ -167,22 +203,42 @@ function functionOf(templates: DeployedTemplates, { properties }: Deployed, endp
   }
 }
 
-/** With the substitutions CloudFormation makes: every `${Name}` of the map, and nothing else. */
-async function createMachines(templates: DeployedTemplates, aws: ConstructorParameters<typeof SFNClient>[0]) {
+function machinesOf(templates: DeployedTemplates): readonly string[] {
+  return templates.all('AWS::StepFunctions::StateMachine').map(({ properties }) => String(properties.StateMachineName))
+}
+
+/**
+ * Makes the machines or changes those that are known, with the substitutions CloudFormation makes: every `${Name}` of the
+ * map, and nothing else. Answers the version each got, by the first version's ARN.
+ */
+async function putMachines(
+  templates: DeployedTemplates,
+  aws: ConstructorParameters<typeof SFNClient>[0],
+  known: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, string>> {
   const client = new SFNClient(aws ?? {})
+  const versions = new Map<string, string>()
   for (const { properties } of templates.all('AWS::StepFunctions::StateMachine')) {
     const { Key } = properties.DefinitionS3Location as { readonly Key: string }
     const substitutions = properties.DefinitionSubstitutions as Readonly<Record<string, string>>
-    const definition = readFileSync(templates.asset(Key), 'utf8').replaceAll(
-      /\$\{(\w+)\}/g,
-      (whole, name: string) => substitutions[name] ?? whole,
+    const definition = readFileSync(templates.asset(Key), 'utf8').replaceAll(/\$\{(\w+)\}/g, (whole, name: string) =>
+      told(substitutions[name] ?? whole, versions),
     )
-    const { StateMachineName, RoleArn } = properties
-    await client.send(
-      new CreateStateMachineCommand({ name: String(StateMachineName), roleArn: String(RoleArn), definition }),
-    )
+    const name = String(properties.StateMachineName)
+    const stateMachineArn = `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:${name}`
+    const create = new CreateStateMachineCommand({ name, roleArn: String(properties.RoleArn), definition })
+    if (known.has(name)) await client.send(new UpdateStateMachineCommand({ stateMachineArn, definition }))
+    else await client.send(create)
+    const published = await client.send(new PublishStateMachineVersionCommand({ stateMachineArn }))
+    versions.set(`${stateMachineArn}:1`, String(published.stateMachineVersionArn))
   }
   client.destroy()
+  return versions
+}
+
+/** Templates say the first version (template.ts); this one was published. */
+function told(text: string, versions: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/arn:aws:states:[\w-]+:\d+:stateMachine:[\w-]+:1(?!\d)/g, (arn) => versions.get(arn) ?? arn)
 }
 
 /** A minute of the schedule is a second here. */
@@ -212,7 +268,9 @@ function startSchedule(templates: DeployedTemplates, call: (arn: string, input: 
 }
 
 function minutesOf(rate: string): number {
-  const [, count, unit] = /^rate\((\d+) (minute|day)s?\)$/.exec(rate) ?? []
+  const [, count, unit = ''] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(rate) ?? []
   if (count === undefined) throw new Error(`a schedule ${rate}, which this reader does not know`)
-  return Number(count) * (unit === 'day' ? 1_440 : 1)
+  return Number(count) * (MINUTES[unit] ?? 0)
 }
+
+const MINUTES: Readonly<Record<string, number>> = { minute: 1, hour: 60, day: 1_440 }

@@ -85,11 +85,11 @@ test('pre-gates act before a person is asked', async () => {
 
 test('every call was allowed by a role, and the roles of the gates allow nothing', async () => {
   await place.lambda.settled()
-  expect(place.door.denied).toEqual([])
-  const allows = readPolicies(place.templates)
+  expect(place.denied).toEqual([])
+  const { grants } = readPolicies(place.templates)
   const arn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:sluice-dev-${name}`
   const may = (who: string, name: string) =>
-    allows(`sluice-dev-${who}`, { action: 'lambda:InvokeFunction', resource: arn(name) })
+    grants(`sluice-dev-${who}`, { action: 'lambda:InvokeFunction', resource: arn(name) }).length > 0
   expect(['net-gate', 'shell-gate'].map((name) => may('run-block', name))).toEqual([true, true])
   expect(['settle', 'start-run', 'net-gate', 'shell-gate'].filter((who) => may(who, 'net-gate'))).toEqual([])
   expect(['run-block', 'send-outbox', 'start-run'].filter((name) => may('shell-gate', name))).toEqual([])

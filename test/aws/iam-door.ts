@@ -2,17 +2,16 @@ import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
 import { targetOf } from '../emulators/http-service.ts'
-import type { Allows, Wish } from './iam-policy.ts'
+import type { Wish } from './iam-policy.ts'
 
 /** Endpoints by the name requests are signed for. */
 export type Services = Readonly<Record<'dynamodb' | 's3' | 'states' | 'lambda' | 'secretsmanager' | 'ssm', string>>
 
 /**
  * One endpoint for all services: who calls (the access key is the function's name) must be allowed to do so by the
- * role in the template; then the request goes on to the emulator. What it was refused is kept in `denied`.
+ * role in the template; then the request goes on to the emulator.
  */
-export async function startDoor(services: Services, allows: Allows) {
-  const denied: string[] = []
+export async function startDoor(services: Services, allows: (principal: string, wish: Wish) => boolean) {
   const agent = new Agent({ keepAlive: true })
   const server = createServer((request, response) => {
     pass(request, response).catch(() => response.destroy())
@@ -22,10 +21,12 @@ export async function startDoor(services: Services, allows: Allows) {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
     const { principal, service } = signedBy(request)
-    const refused = WISHES[service](request, body).find((wish) => !allows(principal, wish))
-    if (refused === undefined) return forward(services[service], agent, request, body, response)
-    denied.push(`${principal}: ${refused.action} on ${refused.resource}`)
-    deny(service, response)
+    if (!WISHES[service](request, body).every((wish) => allows(principal, wish))) return deny(service, response)
+    forward(services[service], agent, request, body, response, (status) => {
+      // S3 tells only who may list the bucket that an object is missing.
+      const bucket = service === 's3' && status === 404 ? bucketOf(request) : undefined
+      return bucket === undefined || allows(principal, { action: 's3:ListBucket', resource: bucket })
+    })
   }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -33,7 +34,6 @@ export async function startDoor(services: Services, allows: Allows) {
   const port = typeof address === 'object' && address !== null ? address.port : 0
   return {
     endpoint: `http://127.0.0.1:${port}`,
-    denied: denied as readonly string[],
     async close() {
       const closed = once(server, 'close')
       server.close()
@@ -129,9 +129,26 @@ function arn(service: string, resource: string): string {
   return `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`
 }
 
-function forward(endpoint: string, agent: Agent, from: IncomingMessage, body: Buffer, to: ServerResponse): void {
+/** `arn:aws:s3:::BUCKET`, of a path that begins with it. */
+function bucketOf(request: IncomingMessage): string {
+  return `arn:aws:s3:::${new URL(request.url ?? '/', 'http://s3').pathname.split('/')[1]}`
+}
+
+/** `shows`: whether the caller may see an answer of that status. */
+function forward(
+  endpoint: string,
+  agent: Agent,
+  from: IncomingMessage,
+  body: Buffer,
+  to: ServerResponse,
+  shows: (status: number | undefined) => boolean,
+): void {
   const options = { agent, method: from.method ?? 'GET', path: from.url ?? '/', headers: from.headers }
   const going = send(endpoint, options, (answer) => {
+    if (!shows(answer.statusCode)) {
+      answer.resume()
+      return deny('s3', to)
+    }
     to.writeHead(answer.statusCode ?? 500, answer.headers)
     answer.pipe(to)
   })

@@ -1,4 +1,4 @@
-import type { DeployedTemplates } from './template.ts'
+import type { Deployed, DeployedTemplates } from './template.ts'
 
 /** One thing somebody wants to do. `leadingKeys`: hash keys of the items; `passedTo`: the service that gets a role. */
 export interface Wish {
@@ -8,36 +8,65 @@ export interface Wish {
   readonly passedTo?: string
 }
 
-interface Statement {
+export interface Statement {
   readonly Effect: string
   readonly Action: string | readonly string[]
   readonly Resource: string | readonly string[]
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>
 }
 
-/** Whether the role of a function, or of the machines, allows it: by the inline policies of the template, nothing else. */
-export type Allows = (principal: string, wish: Wish) => boolean
+/** A statement of a role, by where it stands in the template. */
+export interface Granted {
+  /** The function's name; of another role its own. */
+  readonly who: string
+  /** The policy's name: a right of infra/aws/right.ts, or what else the role is for. */
+  readonly policy: string
+  /** Of the policy's statements, from 0. */
+  readonly at: number
+  readonly statement: Statement
+}
 
-/** Principals are function names; a machine is the ARN of its role. */
-export function readPolicies(templates: DeployedTemplates): Allows {
-  const roles = new Map(
+export interface Policies {
+  /** Everything that is granted in the templates. */
+  readonly all: readonly Granted[]
+  /**
+   * What allows it, nothing = refused: the inline policies of the caller's role and nothing else. Principals are function
+   * names; a machine is the ARN of its role.
+   */
+  grants(principal: string, wish: Wish): readonly Granted[]
+}
+
+export function readPolicies(templates: DeployedTemplates): Policies {
+  const owners = new Map(
     templates
-      .all('AWS::IAM::Role')
-      .map(({ id, properties }) => [String(properties.RoleName ?? id), statementsOf(properties)]),
+      .all('AWS::Lambda::Function')
+      .map(({ properties }) => [nameIn(String(properties.Role)), String(properties.FunctionName)]),
   )
-  const roleOf = new Map(
-    templates.all('AWS::Lambda::Function').map(({ properties }) => [properties.FunctionName, String(properties.Role)]),
-  )
-  return (principal, wish) => {
-    const role = roleOf.get(principal) ?? principal
-    const statements = roles.get(role.split('/').at(-1) ?? '') ?? []
-    return statements.some((statement) => allows(statement, wish))
+  const all = templates.all('AWS::IAM::Role').flatMap((resource) => {
+    const name = String(resource.properties.RoleName ?? resource.id)
+    return grantedBy(owners.get(name) ?? name, resource)
+  })
+  const byOwner = Map.groupBy(all, ({ who }) => who)
+  return {
+    all,
+    grants: (principal, wish) =>
+      (byOwner.get(nameIn(principal)) ?? []).filter(({ statement }) => allows(statement, wish)),
   }
 }
 
-function statementsOf({ Policies = [] }: Readonly<Record<string, unknown>>): readonly Statement[] {
-  const policies = Policies as readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[]
-  return policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+/** `arn:aws:iam::A:role/NAME` -> NAME. */
+function nameIn(arn: string): string {
+  return arn.split('/').at(-1) ?? ''
+}
+
+function grantedBy(who: string, { properties: { Policies = [] } }: Deployed): readonly Granted[] {
+  const policies = Policies as readonly {
+    readonly PolicyName: string
+    readonly PolicyDocument: { readonly Statement: readonly Statement[] }
+  }[]
+  return policies.flatMap(({ PolicyName, PolicyDocument }) =>
+    PolicyDocument.Statement.map((statement, at) => ({ who, policy: PolicyName, at, statement })),
+  )
 }
 
 function allows({ Effect, Action, Resource, Condition = {} }: Statement, wish: Wish): boolean {
@@ -62,7 +91,7 @@ function holds(operator: string, key: string, values: readonly string[], wish: W
   throw new Error(`a policy with condition ${operator} ${key}, which this reader does not know`)
 }
 
-function listOf(value: string | readonly string[]): readonly string[] {
+export function listOf(value: string | readonly string[]): readonly string[] {
   return typeof value === 'string' ? [value] : value
 }
 

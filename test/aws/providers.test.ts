@@ -139,7 +139,7 @@ test('of 50 blocks side by side never more than max_concurrency are asked at onc
 
 test('the key is read by run-block alone, and stands in no log, answer or template', async () => {
   await place.lambda.settled()
-  expect(place.door.denied).toEqual([])
+  expect(place.denied).toEqual([])
   expect(new Set(place.secrets.calls)).toEqual(new Set(['GetSecretValue']))
   const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
   const config = await caller.call('GET', '/api/config')

@@ -68,5 +68,5 @@ test('a block asks on the research machine, publishes the answer, and gives back
 })
 
 test('nobody was refused what he needed', () => {
-  expect(place.door.denied).toEqual([])
+  expect(place.denied).toEqual([])
 })

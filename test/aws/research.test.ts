@@ -163,7 +163,7 @@ describe('the research chain on AWS', () => {
 })
 
 test('nobody was refused what he needed', () => {
-  expect(place.door.denied).toEqual([])
+  expect(place.denied).toEqual([])
 })
 
 const AUTHORIZATION =

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { DescribeExecutionCommand, SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { sha256 } from '../../shared/canonical.ts'
-import { ROUTES } from '../../shared/catalog.ts'
 import { objectKey } from '../../shared/object-ref.ts'
+import { ROUTES } from '../../shared/routes.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { type Caller, callerOf, isEnd } from './caller.ts'
 import { type Deployment, deploy } from './deploy.ts'
@@ -14,6 +14,9 @@ import { problemsOf } from './invariants.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const document = (name: string) => readFileSync(join(ROOT, `dags/${name}.yaml`), 'utf8')
 const goal = 'Plan a small garden with three beds'
+
+/** An execution that a role may not stop. */
+const OF_NOBODY = 'arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-basic:any'
 
 let place: Deployment
 let caller: Caller
@@ -26,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   states.destroy()
-  await place.close()
+  await place.close([`sluice-dev-get-run: states:StopExecution on ${OF_NOBODY}`])
 })
 
 /** What the inbox has of one run. */
@@ -195,7 +198,7 @@ describe('a run', () => {
 test('no function failed in a way nobody expected, or wanted what its role does not allow', async () => {
   await place.lambda.settled()
   expect(place.api.errors).toEqual([])
-  expect(place.door.denied).toEqual([])
+  expect(place.denied).toEqual([])
   const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
   expect(logs.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
@@ -203,8 +206,7 @@ test('no function failed in a way nobody expected, or wanted what its role does 
 test('a role allows nothing but what its function does', async () => {
   const credentials = { accessKeyId: 'sluice-dev-get-run', secretAccessKey: 'test' }
   const door = new SFNClient({ endpoint: place.door.endpoint, region: 'eu-central-1', credentials })
-  const executionArn = 'arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-basic:any'
-  await expect(door.send(new StopExecutionCommand({ executionArn }))).rejects.toThrow('not authorized')
+  await expect(door.send(new StopExecutionCommand({ executionArn: OF_NOBODY }))).rejects.toThrow('not authorized')
   door.destroy()
 })
 

@@ -68,5 +68,5 @@ test('stop-all with hold leaves nothing active, refuses starts, and is released'
 test('no function wanted what its role does not allow', async () => {
   await place.lambda.settled()
   expect(place.api.errors).toEqual([])
-  expect(place.door.denied).toEqual([])
+  expect(place.denied).toEqual([])
 })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import { parentPort, workerData } from 'node:worker_threads'
 import { installLambdaRuntime } from '../emulators/lambda-runtime.ts'
@@ -26,6 +27,7 @@ parentPort?.on('message', async ({ event, request_id, remaining_ms, crash_after 
   answers = 0
   crashAfter = crash_after ?? Number.POSITIVE_INFINITY
   const end = Date.now() + remaining_ms
+  process.env._X_AMZN_TRACE_ID = xrayHeader()
   const context = { awsRequestId: request_id, getRemainingTimeInMillis: () => Math.max(0, end - Date.now()) }
   try {
     if (streams) await stream(event, context)
@@ -42,4 +44,10 @@ async function stream(event: unknown, context: Parameters<typeof runtime.call>[2
   send({ kind: 'head', status: statusCode, headers })
   for await (const chunk of chunks) send({ kind: 'chunk', text: String(chunk) })
   send({ kind: 'answer', text: 'null' })
+}
+
+/** As Lambda's runtime sets it, anew for each invocation. */
+function xrayHeader(): string {
+  const hex = (bytes: number) => randomBytes(bytes).toString('hex')
+  return `Root=1-${hex(4)}-${hex(12)};Parent=${hex(8)};Sampled=1`
 }

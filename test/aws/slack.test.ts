@@ -61,7 +61,7 @@ async function message(fits: (one: PostedMessage) => boolean): Promise<PostedMes
     const found = slack.messages.find(fits)
     if (found !== undefined) return found
   }
-  throw new Error(`no such message: ${JSON.stringify([slack.messages, place.door.denied]).slice(0, 2_000)}`)
+  throw new Error(`no such message: ${JSON.stringify([slack.messages, place.denied]).slice(0, 2_000)}`)
 }
 
 test('run, message, click by nobody, click, decision, resume, message locked', async () => {
@@ -103,7 +103,7 @@ test('who is not Slack is 401, reaches nothing, and may do nothing else', async 
 
 test('nobody was refused by IAM, and no secret or task token is in a log, a template or a message', async () => {
   await place.lambda.settled()
-  expect(place.door.denied).toEqual([])
+  expect(place.denied).toEqual([])
   const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
   const templates = ['SluiceData', 'SluiceMachines', 'SluiceApi'].map((stack) => made.template(stack as 'SluiceApi'))
   const tokens = place.deliveries.flatMap(({ payload }) => tokenIn(payload))

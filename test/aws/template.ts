@@ -62,6 +62,11 @@ function intrinsic(stack: Stack, kind: string, of: unknown): string {
     const [by, parts] = of as readonly [string, readonly unknown[]]
     return parts.map((part) => String(resolve(stack, part))).join(by)
   }
+  if (kind === 'Fn::Select') {
+    const [at, from] = of as readonly [number, { readonly 'Fn::Split': readonly [string, unknown] }]
+    const [by, text] = from['Fn::Split']
+    return String(resolve(stack, text)).split(by)[at] ?? ''
+  }
   throw new Error(`the template uses ${kind}, which this loader does not know`)
 }
 

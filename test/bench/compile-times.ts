@@ -26,7 +26,48 @@ export async function printTimes(shapes: readonly PublicDag[], print: (line: str
     [100, 1_000].map((n) => ({ name: `${family}, ${n}`, upstream: [randomDag(family, n, 1).upstream] })),
   )
   const all = { name: `the ${shapes.length} public DAGs`, upstream: shapes.map(({ upstream }) => upstream) }
-  for (const { name, upstream } of [...random, all]) print(`  ${name.padEnd(24)}${await against(upstream)}`)
+  for (const { name, upstream } of [...random, all]) print(`  ${name.padEnd(24)}${lineOf(await against(upstream))}`)
+  await printSingly(shapes, print)
+}
+
+/** How many public shapes are named, those we are slowest at, and how often each is compiled: small ones vary most. */
+const NAMED = 20
+const TURNS = 40
+
+/** Each public shape against LangGraph: one compile of each at a time, all shapes in turns, now the one first, now the other. */
+async function printSingly(shapes: readonly PublicDag[], print: (line: string) => void): Promise<void> {
+  const rows = shapes.map(({ source, upstream }) => {
+    return { source, upstream, blocks: blocksOf(upstream), ours: [] as number[], theirs: [] as number[] }
+  })
+  for (let turn = 0; turn < 2 * TURNS; turn++) {
+    for (const { upstream, blocks, ours, theirs } of rows) {
+      const graph = await buildLangGraph(upstream)
+      const weFirst = turn % 2 === 0
+      if (weFirst) ours.push(timed(() => compileDag({ blocks })))
+      theirs.push(timed(() => graph.compile({})))
+      if (!weFirst) ours.push(timed(() => compileDag({ blocks })))
+    }
+  }
+  printRatios(
+    rows.map(({ source, upstream, ours, theirs }) => {
+      const name = `${String(upstream.length).padStart(4)} blocks  ${source}`
+      return { name, ratio: median(ours, TURNS) / median(theirs, TURNS) }
+    }),
+    print,
+  )
+}
+
+function printRatios(
+  rows: readonly { readonly name: string; readonly ratio: number }[],
+  print: (line: string) => void,
+): void {
+  const over = rows.filter(({ ratio }) => ratio > 0.5).length
+  const geometric = Math.exp(rows.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / rows.length)
+  print(
+    `\n${rows.length} public DAGs one by one: geometric mean ${geometric.toFixed(2)}x, ${over} above 0.50x; slowest:`,
+  )
+  const slowest = rows.toSorted((a, b) => b.ratio - a.ratio).slice(0, NAMED)
+  for (const { name, ratio } of slowest) print(`  ${ratio.toFixed(2)}x  ${name}`)
 }
 
 function printGrowth(
@@ -57,7 +98,15 @@ function exponentOf(points: readonly { readonly size: number; readonly ms: numbe
   return over / logs.reduce((sum, [a]) => sum + (a - x) ** 2, 0)
 }
 
-async function against(graphs: readonly Upstream[]): Promise<string> {
+/** Medians in milliseconds. */
+interface Times {
+  readonly ours: number
+  readonly steps: number
+  readonly compile: number
+  readonly build: number
+}
+
+async function against(graphs: readonly Upstream[]): Promise<Times> {
   const documents = graphs.map(blocksOf)
   const seen = { ours: [] as number[], steps: [] as number[], compile: [] as number[], build: [] as number[] }
   for (let round = 0; round < 2 * ROUNDS; round++) {
@@ -69,10 +118,14 @@ async function against(graphs: readonly Upstream[]): Promise<string> {
     seen.compile.push(compiled)
     seen.build.push(performance.now() - started)
   }
-  const [ours, compile, build] = [median(seen.ours), median(seen.compile), median(seen.build)]
+  const { ours, steps, compile, build } = seen
+  return { ours: median(ours), steps: median(steps), compile: median(compile), build: median(build) }
+}
+
+function lineOf({ ours, steps, compile, build }: Times): string {
   const ms = (value: number) => value.toFixed(2).padStart(8)
   const ratios = `sluice / theirs = ${(ours / compile).toFixed(2)}x, built ${(ours / build).toFixed(2)}x`
-  return `sluice ${ms(ours)} ms (steps ${ms(median(seen.steps))})   langgraph ${ms(compile)} ms, built ${ms(build)} ms   ${ratios}`
+  return `sluice ${ms(ours)} ms (steps ${ms(steps)})   langgraph ${ms(compile)} ms, built ${ms(build)} ms   ${ratios}`
 }
 
 function stepsOf(upstream: Upstream): Steps {
@@ -85,7 +138,8 @@ function timed(run: () => unknown): number {
   return performance.now() - started
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.slice(ROUNDS).sort((a, b) => a - b)
+/** Of those after the first ones, which only warm up. */
+function median(values: readonly number[], warmUp = ROUNDS): number {
+  const sorted = values.slice(warmUp).sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { createLocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
+import { machineClearSuite } from './machine-clear-suite.ts'
 import { machinePartsSuite } from './machine-parts-suite.ts'
 import { machineSuite, type OpenMachine } from './machine-suite.ts'
 import { createVirtualClock } from './virtual-clock.ts'
@@ -31,3 +32,4 @@ const open: OpenMachine = async (functions) => {
 
 machineSuite('local machine', open)
 machinePartsSuite('local machine', open)
+machineClearSuite('local machine', open)

@@ -33,6 +33,15 @@ export function objectStoreSuite(name: string, open: () => Promise<OpenedObjectS
       expect(Buffer.from(await opened.store.get('main', ref)).equals(Buffer.from(every))).toBe(true)
     })
 
+    test('tells whether an object is there, of its own tenant only', async () => {
+      const { ref } = await put('here')
+      const none = `objstore://main/${sha256('never stored')}`
+      const answers = [ref, none, ref.replace('main', 'other')].map((one) => opened.store.has('main', one))
+      expect(await Promise.all(answers)).toEqual([true, false, false])
+      expect(await opened.store.has('other', ref)).toBe(false)
+      await expect(opened.store.has('main', 'objstore://main/abc')).rejects.toMatchObject({ code: 'bad_object_ref' })
+    })
+
     test('stores an empty body and one of 5 MiB', async () => {
       for (const body of [new Uint8Array(), Buffer.alloc(5 * 1_024 * 1_024, 'sluice')]) {
         const { ref, bytes } = await opened.store.put('main', body)

@@ -19,6 +19,13 @@ test('a text has the words and stems that FTS5 gives it', () => {
   const sorted = (words: readonly string[]) => [...words].toSorted()
   for (const path of filesBelow(['docs'], '.md'))
     expect(ours(readText(path)), path).toEqual(sorted(bySqlite(readText(path))))
+  for (const text of [
+    'Ελλάδα Αθήνα Россия Йошкар-Ола Київ 대한민국 도미니카 공화국 ガギグ 東京都 مصر القاهرة',
+    'Café São Tomé Åland Tromsø Łódź İstanbul naïve',
+    'Café São Tomé naïve й'.normalize('NFD'),
+    'भारत ประเทศไทย ישראל a\u0335b a\u20ddb',
+  ])
+    expect(ours(text), text).toEqual(sorted(bySqlite(text)))
   const bases = [
     'relat',
     'condition',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CHAIN_START, chainOf } from '../../shared/runs/hash-chain.ts'
-import type { Amount, RunBudget } from '../../shared/runs/run-budget.ts'
+import type { Amount, RunBudget, Spent } from '../../shared/runs/run-budget.ts'
 import type { NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, step } from './run-store-fixture.ts'
 
@@ -27,10 +27,11 @@ async function ledger(store: Store, run: RunKey): Promise<RunBudget | undefined>
 }
 
 const reserving = (run: RunKey, lane: string, reserve: Amount) => step(run, lane, at(1, 20), { reserve })
-const settling = (run: RunKey, lane: string, reserved: Amount, spent: Amount) =>
+const settling = (run: RunKey, lane: string, reserved: Amount, spent: Spent) =>
   step(run, lane, at(1, 30), { settle: { reserved, spent } })
 
 const NO_ROOM = { ok: false, because: 'budget' }
+const NO_SHARE = { ok: false, because: 'share' }
 
 function budgetTests(store: Store): void {
   test('begins at zero under the caps the run was created with', async () => {
@@ -42,6 +43,7 @@ function budgetTests(store: Store): void {
       committed_usd_micros: 0,
       spent_tokens: 0,
       spent_usd_micros: 0,
+      unpriced_tokens: 0,
     })
   })
 
@@ -124,6 +126,7 @@ function budgetTests(store: Store): void {
       committed_usd_micros: 5,
       spent_tokens: 105,
       spent_usd_micros: 5,
+      unpriced_tokens: 0,
     })
     expect(await store().append(reserving(run, '2', amount(0)))).toEqual(NO_ROOM)
   })
@@ -156,7 +159,27 @@ function budgetTests(store: Store): void {
       committed_usd_micros: 2,
       spent_tokens: 3,
       spent_usd_micros: 2,
+      unpriced_tokens: 0,
     })
+  })
+
+  test('of what is spent it counts the tokens that have no known price', async () => {
+    const run = await begun(store, { cap_tokens: 100 })
+    await store().append(settling(run, '0', amount(0), { tokens: 10, usd_micros: 0, unpriced_tokens: 10 }))
+    await store().append(settling(run, '1', amount(0), { tokens: 9, usd_micros: 3, unpriced_tokens: 4 }))
+    await store().append(settling(run, '2', amount(0), amount(1, 1)))
+    expect(await ledger(store, run)).toMatchObject({ spent_tokens: 20, spent_usd_micros: 4, unpriced_tokens: 14 })
+    expect((await store().list('main', { limit: 1 })).runs[0]?.head.budget.unpriced_tokens).toBe(14)
+  })
+
+  test('HEAD and lists say when a run ended and why, and of a live one neither', async () => {
+    const run = await begun(store, undefined)
+    expect(await store().head(run)).not.toHaveProperty('ended')
+    const end = ending(run)
+    await store().append(end)
+    const ended = { at: end.at, code: 'stopped', reason: 'a person stopped it' }
+    expect((await store().head(run, []))?.ended).toEqual(ended)
+    expect((await store().list('main', { limit: 1 })).runs[0]?.head.ended).toEqual(ended)
   })
 
   test.each([
@@ -195,7 +218,7 @@ function shareTests(store: Store): void {
     const all = items.map((lane) => store().append({ ...reserving(run, lane, amount(7)), ...share(50) }))
     const done = await Promise.all(all)
     expect(done.filter(({ ok }) => ok)).toHaveLength(7)
-    for (const refused of done.filter(({ ok }) => !ok)) expect(refused).toEqual(NO_ROOM)
+    for (const refused of done.filter(({ ok }) => !ok)) expect(refused).toEqual(NO_SHARE)
     expect(await ledger(store, run)).toMatchObject({ committed_tokens: 49 })
     expect(await store().append({ ...reserving(run, '90', amount(50)), ...share(50, 1) })).toMatchObject({ ok: true })
   })
@@ -205,7 +228,7 @@ function shareTests(store: Store): void {
     await store().append(step(run, '0', at(1, 10), { open_items: { block: 0 } }))
     await store().append({ ...reserving(run, '5', amount(40)), ...share(50) })
     await store().append({ ...settling(run, '5', amount(40), amount(10)), ...share(50) })
-    expect(await store().append({ ...reserving(run, '6', amount(41)), ...share(50) })).toEqual(NO_ROOM)
+    expect(await store().append({ ...reserving(run, '6', amount(41)), ...share(50) })).toEqual(NO_SHARE)
     expect(await store().append({ ...reserving(run, '6', amount(40)), ...share(50) })).toMatchObject({ ok: true })
     await store().append(step(run, '0', at(1, 90), { drop_items: { block: 0 } }))
     expect(await store().append({ ...reserving(run, '7', amount(50)), ...share(50) })).toMatchObject({ ok: true })
@@ -215,7 +238,7 @@ function shareTests(store: Store): void {
   test('an estimate above the share alone is refused, first of all or later', async () => {
     const run = await begun(store, undefined)
     for (let i = 0; i < 2; i += 1) {
-      expect(await store().append({ ...reserving(run, '5', amount(51)), ...share(50) })).toEqual(NO_ROOM)
+      expect(await store().append({ ...reserving(run, '5', amount(51)), ...share(50) })).toEqual(NO_SHARE)
       await store().append({ ...reserving(run, '6', amount(0)), ...share(50) })
     }
   })

@@ -120,8 +120,7 @@ function refused(run: ModelRun, append: Append): string | undefined {
   if ((append.while ?? []).some(({ lane, is }) => (run.lanes.get(lane) ?? null) !== is)) return 'already'
   if (approval !== undefined && !isSame(run.approvals.get(approval.id), approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
-  if (!fitsLedger(run, append)) return 'budget'
-  return undefined
+  return refusedByLedger(run, append)
 }
 
 function isSame(now: HeadApproval | undefined, was: NonNullable<Append['approval']>['was']): boolean {
@@ -129,10 +128,10 @@ function isSame(now: HeadApproval | undefined, was: NonNullable<Append['approval
   return JSON.stringify(read[0]) === JSON.stringify(read[1])
 }
 
-function fitsLedger(run: ModelRun, { reserve, share }: Append): boolean {
-  if (reserve === undefined) return true
-  if (isOver(run.caps, run.committed, reserve)) return false
-  return share === undefined || !isOver(share, sharedOf(run, share), reserve)
+function refusedByLedger(run: ModelRun, { reserve, share }: Append): string | undefined {
+  if (reserve === undefined) return undefined
+  if (isOver(run.caps, run.committed, reserve)) return 'budget'
+  return share !== undefined && isOver(share, sharedOf(run, share), reserve) ? 'share' : undefined
 }
 
 const sharedOf = ({ shares }: ModelRun, { block }: { readonly block: number }) => shares.get(block) ?? NOTHING
@@ -233,8 +232,17 @@ function head(run: ModelRun | undefined, lanes: readonly string[] | undefined): 
       committed_usd_micros: run.committed.usd_micros,
       spent_tokens: run.spent.tokens,
       spent_usd_micros: run.spent.usd_micros,
+      unpriced_tokens: 0,
     },
+    ...endedOf(run),
   }
+}
+
+function endedOf({ events }: ModelRun): Pick<Head, 'ended'> {
+  const last = events.at(-1)
+  return last?.type === 'run:cancelled'
+    ? { ended: { at: last.at, code: last.data.code, reason: last.data.reason } }
+    : {}
 }
 
 function list(model: Model, tenant: string, state: RunState | undefined): readonly string[] {

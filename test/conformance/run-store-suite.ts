@@ -61,7 +61,13 @@ async function seqs(store: Store, run: RunKey): Promise<readonly number[]> {
   return (await store().events(run, 0, 10_000)).map(({ seq }) => seq)
 }
 
-const NO_SPENDING = { committed_tokens: 0, committed_usd_micros: 0, spent_tokens: 0, spent_usd_micros: 0 }
+const NO_SPENDING = {
+  committed_tokens: 0,
+  committed_usd_micros: 0,
+  spent_tokens: 0,
+  spent_usd_micros: 0,
+  unpriced_tokens: 0,
+}
 
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
 
@@ -165,6 +171,7 @@ function appendTests(store: Store): void {
       check_at: time(8),
       outbox: [...newRun(1).outbox, ...outbox],
       budget: NO_SPENDING,
+      ended: { at: time(1), code: 'stopped', reason: 'a person stopped it' },
     })
   })
 

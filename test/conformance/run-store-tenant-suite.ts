@@ -4,6 +4,7 @@ import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { goalAttemptTests } from './run-store-attempts-suite.ts'
 import { ending, keyOf, newRun, time } from './run-store-fixture.ts'
 import { slackItemTests } from './run-store-slack-suite.ts'
+import { webhookItemTests } from './run-store-webhooks-suite.ts'
 
 type Store = () => RunStore
 
@@ -16,6 +17,7 @@ export function tenantItemTests(store: Store): void {
   describe('lineages', () => lineageTests(store))
   goalAttemptTests(store)
   slackItemTests(store)
+  webhookItemTests(store)
 }
 
 const many = (n: number) => Array.from({ length: n }, (_, i) => `h${i}`)

@@ -48,7 +48,7 @@ describe('npm run demo', () => {
   })
 
   test('--wait stops for a person; kill -9 there loses nothing, and no completed block runs again', async () => {
-    const { child, ended, printed, dataDir } = startDemo('wait', '--wait')
+    const { child, ended, printed, dataDir } = startDemo('wait', '--wait', '--port', '0')
     await expect.poll(() => printed.out, { timeout: 60_000 }).toMatch(/npm run -s sluice -- start --data-dir/)
     expect(printed.out).toMatch(/npm run -s sluice -- run approve run_\w{26}/)
     expect(printed.out).toMatch(/npm run -s sluice -- run reject run_\w{26}.* --feedback/)
@@ -69,7 +69,7 @@ describe('npm run demo', () => {
   })
 
   test('--wait ends with exit code 1 when the person rejects', async () => {
-    const { ended, printed } = startDemo('reject', '--wait')
+    const { ended, printed } = startDemo('reject', '--wait', '--port', '0')
     await expect.poll(() => printed.out, { timeout: 60_000 }).toMatch(/run reject run_\w{26}/)
     const line = /npm run -s sluice -- (run reject .*)$/m.exec(printed.out)?.[1] ?? ''
     const args = line.replace(' --feedback "why"', '').split(' ')

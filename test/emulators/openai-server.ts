@@ -37,7 +37,7 @@ export function completion(text: string | null, more: Readonly<Record<string, un
 /** The events of a stream, one character of the text each. */
 export function streamOf(text: string, model = 'm', end = '\n\n'): string {
   const chunk = (choices: unknown, more = {}) =>
-    `data: ${JSON.stringify({ object: 'chat.completion.chunk', model, choices, ...more })}${end}`
+    `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model, choices, ...more })}${end}`
   const delta = (content: string) => chunk([{ index: 0, delta: { content }, finish_reason: null }])
   return [
     `: a comment${end}`,

@@ -8,6 +8,7 @@ import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import type { MachineInput } from '../../shared/runs/machine.ts'
 import type { Clock } from '../../shared/world.ts'
 import { ACCOUNT, REGION } from './aws-client.ts'
+import { type Recorded, recordHistories } from './execution-history.ts'
 import { type HttpService, ServiceError, serveAws, targetOf } from './http-service.ts'
 
 export interface StepFunctionsOptions {
@@ -19,26 +20,33 @@ export interface StepFunctionsOptions {
 export interface StepFunctionsEmulator extends HttpService {
   /** Number of executions that have not ended. */
   running(): Promise<number>
+  /** What the executions of that name did, the first is the run's own. */
+  recorded(name: string): readonly Recorded[]
+  /** ARNs of all machines. */
+  machines(): readonly string[]
 }
 
 /**
  * Step Functions over our own interpreter, in memory: the AWS JSON 1.0 wire of the operations Sluice uses, with AWS's
  * error names and idempotency rules. It proves client and protocol; what AWS does with a definition is proven by
- * nothing here. Differences known: the context object holds local ids, executions are listed whole, aliases and
- * versions (`..:live`, `..:7`) mean the machine itself, and an invocation nobody waits for is told to abort.
+ * nothing here. Differences known: the context object holds local ids, executions and histories are listed whole (those
+ * of machines with Parallel, Map or parts not at all), aliases and versions nobody published mean the machine
+ * itself, and an invocation nobody waits for is told to abort.
  */
 export async function startStepFunctions(options: StepFunctionsOptions): Promise<StepFunctionsEmulator> {
   const clock = options.clock ?? systemClock
   const db = new DatabaseSync(':memory:')
+  const histories = recordHistories(createSqliteJournal(db), clock, options.invoke)
   const interpreter = createLocalMachine({
-    invoke: options.invoke,
+    invoke: histories.invoke,
     clock,
     ids: { random: (bytes) => randomBytes(bytes), boot: 'emulator' },
-    journal: createSqliteJournal(db),
+    journal: histories.journal,
     bind: (text) => text,
     machineOf: (order) => startedByMachine(place, order),
   })
-  const place: Place = { interpreter, clock, machines: new Map(), executions: new Map() }
+  const recorded = histories.of
+  const place: Place = { interpreter, clock, machines: new Map(), versions: new Map(), executions: new Map(), recorded }
   const service = await serveAws({
     mediaType: 'application/x-amz-json-1.0',
     operationOf: targetOf,
@@ -51,6 +59,8 @@ export async function startStepFunctions(options: StepFunctionsOptions): Promise
   })
   return {
     ...service,
+    recorded,
+    machines: () => [...place.machines.keys()],
     async running() {
       const seen = await Promise.all([...place.executions.values()].map((one) => statusOf(place, one)))
       return seen.filter(({ status }) => status === 'RUNNING').length
@@ -67,7 +77,10 @@ interface Place {
   readonly interpreter: LocalMachine
   readonly clock: Clock
   readonly machines: Map<string, StoredMachine>
+  /** ARNs of versions, and the text each has. */
+  readonly versions: Map<string, Pick<StoredMachine, 'arn' | 'local'>>
   readonly executions: Map<string, StoredExecution>
+  recorded(name: string): readonly Recorded[]
 }
 
 interface StoredMachine {
@@ -99,10 +112,18 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     const { arn, name, config, created } = requireMachine(place, String(stateMachineArn))
     return { stateMachineArn: arn, name, ...config, status: 'ACTIVE', type: 'STANDARD', creationDate: created / 1_000 }
   },
+  DeleteStateMachine: remove,
+  PublishStateMachineVersion: publish,
   StartExecution: start,
   async DescribeExecution(place, { executionArn }) {
     const found = requireExecution(place, String(executionArn))
     return { ...(await summary(place, found)), input: found.input, ...(await statusOf(place, found)) }
+  },
+  GetExecutionHistory(place, { executionArn }) {
+    const { name } = requireExecution(place, String(executionArn))
+    const [own] = place.recorded(name)
+    if (own?.events !== undefined) return { events: own.events }
+    throw new ServiceError('UnknownOperationException', 'Histories of machines with branches are not recorded here')
   },
   async StopExecution(place, { executionArn, cause }) {
     const found = requireExecution(place, String(executionArn))
@@ -110,11 +131,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     found.stopped ??= place.clock.now()
     return { stopDate: found.stopped / 1_000 }
   },
-  async ListExecutions(place, { stateMachineArn, statusFilter }) {
+  async ListExecutions(place, { stateMachineArn, statusFilter, maxResults }) {
     const { arn } = requireMachine(place, String(stateMachineArn))
     const own = [...place.executions.values()].filter(({ machine }) => machine === arn)
     const all = await Promise.all(own.map((one) => summary(place, one)))
-    return { executions: all.filter(({ status }) => statusFilter === undefined || status === statusFilter) }
+    const fitting = all.filter(({ status }) => statusFilter === undefined || status === statusFilter)
+    return { executions: fitting.slice(0, Number(maxResults ?? 100)) }
   },
   async SendTaskSuccess({ interpreter }, { taskToken, output }) {
     requireText('output', output, 262_144)
@@ -152,8 +174,32 @@ async function update(place: Place, { stateMachineArn, ...changed }: Input): Pro
   return { updateDate: place.clock.now() / 1_000, revisionId: sha256(canonicalJson(config)).slice(0, 36) }
 }
 
+/** AWS answers the latest version where nothing changed since. */
+function publish(place: Place, { stateMachineArn }: Input): unknown {
+  const { arn, local } = requireMachine(place, String(stateMachineArn))
+  const own = [...place.versions].filter(([, version]) => version.arn === arn)
+  const [last] = own.at(-1) ?? []
+  const isSame = last !== undefined && place.versions.get(last)?.local === local
+  const version = isSame ? last : `${arn}:${own.length + 1}`
+  place.versions.set(version, { arn, local })
+  return { stateMachineVersionArn: version, creationDate: place.clock.now() / 1_000 }
+}
+
+/** At once, where AWS takes some seconds; what runs on it ends, as there, and is not found any more. */
+async function remove(place: Place, { stateMachineArn }: Input): Promise<unknown> {
+  const arn = String(stateMachineArn)
+  place.machines.delete(arn)
+  for (const [version, of] of place.versions) if (of.arn === arn) place.versions.delete(version)
+  for (const one of [...place.executions.values()].filter(({ machine }) => machine === arn)) {
+    place.executions.delete(one.arn)
+    await place.interpreter.stop(one.local, one.name, `State machine ${arn} has been deleted.`)
+  }
+  return {}
+}
+
 async function start(place: Place, { stateMachineArn, name: given, input }: Input): Promise<unknown> {
-  const { arn: machine, local, name: machineName } = requireMachine(place, String(stateMachineArn))
+  const { arn: machine, name: machineName, ...present } = requireMachine(place, String(stateMachineArn))
+  const { local } = place.versions.get(String(stateMachineArn)) ?? present
   const name = requireName(given)
   const text = String(input ?? '{}')
   requireText('input', text, 262_144)

@@ -1,4 +1,4 @@
-import { ROUTES } from '../../shared/catalog.ts'
+import { ROUTES } from '../../shared/routes.ts'
 import { pickFrom, type Random } from './rng.ts'
 import type { Profile } from './scenario.ts'
 
@@ -28,6 +28,10 @@ export const ACT_KINDS = [
   'know',
   'ask',
   'pivot',
+  'enter_held',
+  'enter_crowd',
+  'replay_dead',
+  'use_token',
 ] as const
 export type ActKind = (typeof ACT_KINDS)[number]
 
@@ -45,7 +49,17 @@ export interface Act {
 /** Weights of what happens beside the starts. */
 type Weights = Readonly<Partial<Record<ActKind, number>>>
 
-const READS: Weights = { start_named: 1, read: 10, replay: 3, stream: 2, decide: 10, click: 6, patch: 2, trespass: 1 }
+const READS: Weights = {
+  start_named: 1,
+  read: 10,
+  replay: 3,
+  stream: 2,
+  decide: 10,
+  click: 6,
+  patch: 2,
+  trespass: 1,
+  use_token: 1,
+}
 const WEIGHTS: Readonly<Record<Profile, Weights>> = {
   calm: READS,
   storm: { ...READS, stop: 0.5, retry: 1, start_again: 2 },

@@ -1,4 +1,4 @@
-import type { Head } from '../../shared/runs/head.ts'
+import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
 import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { People } from './people.ts'
@@ -47,7 +47,8 @@ async function endedAt(raw: System['raw'], key: RunKey, head: Head): Promise<num
 }
 
 /**
- * 19: no lease outlives its run by a minute (and the sweep that finds it). One whose run never came, or that a copy of a
+ * 19: no lease outlives its run by a minute (and the sweep that finds it, five minutes after it was taken: somebody slow
+ * may have taken it for a run that had ended meanwhile). One whose run never came, or that a copy of a
  * request brought back when its run had left, may last to its end: nobody looks at a tenant without live runs. After that
  * it holds no place, and who wants one takes it away.
  */
@@ -59,13 +60,16 @@ async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: nu
     const [end] = await raw.events({ tenant, run_id }, seq - 1, 1)
     if (Date.parse(until) < sim.scheduler.now()) continue
     held += 1
-    const over = end === undefined ? Date.parse(until) : Date.parse(end.at)
+    const over = end === undefined ? Date.parse(until) : Math.max(Date.parse(end.at), Date.parse(until) - LOOKED_AT_MS)
     const isLive = end !== undefined && !isRunEnd(end.type)
     const late = sim.scheduler.now() - Math.max(sim.calm_at, over) - GRACE_MS - 3 * SWEEP_MS - 2 * skew_ms
     if (!isLive && late > 0) sim.violate(19, `${run_id} holds a lease until ${until}, ${end?.type ?? 'without a run'}`)
   }
   return held === 0
 }
+
+/** What is left of a lease when sweeps begin to look at it (keep-places.ts). */
+const LOOKED_AT_MS = 600_000
 
 async function tellLate({ sim, raw }: System, key: RunKey, head: Head, skew_ms: number): Promise<void> {
   const { run_id } = key
@@ -76,13 +80,20 @@ async function tellLate({ sim, raw }: System, key: RunKey, head: Head, skew_ms: 
     if (overdue > dueOf(head, sim.calm_at)) sim.violate(32, `${run_id} does not end: ${wordsOf(head)}`)
     return
   }
-  const late = head.outbox.filter(({ at }) => overdue > Math.max(sim.calm_at, Date.parse(at)) + GRACE_MS)
+  const ended = await endedAt(raw, key, head)
+  const late = head.outbox.filter((entry) => overdue > Math.max(sim.calm_at, owedFrom(entry, ended)) + GRACE_MS)
   const { check_at } = head
   const isWatched = check_at !== undefined && overdue > Math.max(sim.calm_at, Date.parse(check_at)) + GRACE_MS
   // A child may be opened, and end, when its deadline is long over.
-  if (isWatched && overdue > (await endedAt(raw, key, head)) + GRACE_MS)
+  if (isWatched && overdue > ended + GRACE_MS)
     sim.violate(16, `${run_id} has ended, and is still to be looked at: ${wordsOf(head)}`)
   if (late.length > 0) sim.violate(16, `${run_id} still owes ${late.map(({ id }) => id).join(', ')}`)
+}
+
+/** An endpoint is told of the end too, and not before its pause is over. */
+function owedFrom(entry: OutboxEntry, ended: number): number {
+  if (entry.kind !== 'endpoint') return Date.parse(entry.at)
+  return Math.max(ended, Date.parse(entry.due_at ?? entry.at))
 }
 
 function dueOf(head: Head, calm: number): number {

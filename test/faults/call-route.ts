@@ -1,4 +1,4 @@
-import { ROUTES } from '../../shared/catalog.ts'
+import { ROUTES } from '../../shared/routes.ts'
 import { holdsToken } from './slack/check-slack.ts'
 import { principalOf, type System } from './system.ts'
 

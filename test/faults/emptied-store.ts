@@ -2,10 +2,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../infra/local/database.ts'
 import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
 import { forgetRuns } from '../../infra/local/run-store/query.ts'
+import { openTokens } from '../../infra/local/tokens.ts'
+import type { Tokens } from '../../shared/auth/tokens-port.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
 
 interface Emptied {
   readonly store: RunStore
+  readonly tokens: Tokens
   close(): void
 }
 
@@ -15,15 +18,20 @@ const left: Made[] = []
 interface Made {
   readonly db: DatabaseSync
   readonly store: RunStore
+  readonly tokens: Tokens
+  /** Of the seed it serves. */
+  readonly clock: { now: () => number }
   readonly tables: readonly string[]
 }
 
 /** A run store in memory that nothing was ever written to, as far as one can see. */
-export function openEmptied(): Emptied {
+export function openEmptied(now: () => number): Emptied {
   const made = left.pop() ?? make()
+  made.clock.now = now
   return {
     // Whoever keeps something for a store keeps it for this seed.
     store: { ...made.store },
+    tokens: { ...made.tokens },
     close() {
       for (const table of made.tables) made.db.exec(`DELETE FROM ${table}`)
       forgetRuns(made.db)
@@ -35,6 +43,8 @@ export function openEmptied(): Emptied {
 function make(): Made {
   const db = openDatabase(':memory:')
   const store = openRunStore(db)
+  const clock = { now: Date.now }
+  const tokens = openTokens(db, { now: () => clock.now() })
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
-  return { db, store, tables: tables.map(({ name }) => String(name)) }
+  return { db, store, tokens, clock, tables: tables.map(({ name }) => String(name)) }
 }

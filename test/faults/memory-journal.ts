@@ -16,6 +16,7 @@ interface Token {
 /** The interpreter's journal in memory: what is written is kept at once, as Step Functions does it. */
 export function createMemoryJournal(): Journal {
   const definitions = new Map<string, string>()
+  const uses = new Map<string, number>()
   const executions: Kept[] = []
   const names = new Map<string, Kept>()
   const tokens = new Map<string, Token>()
@@ -27,6 +28,9 @@ export function createMemoryJournal(): Journal {
   return {
     define: (hash, definition) => void definitions.set(hash, definition),
     definition: (hash) => definitions.get(hash),
+    use: (hash, at) => void uses.set(hash, at),
+    uses: () => [...definitions.keys()].map((hash) => ({ hash, used_at: uses.get(hash) ?? 0 })),
+    undefine: (hash) => void definitions.delete(hash),
     create(draft) {
       const execution = { ...draft, id: executions.length + 1 }
       const kept: Kept = { execution, places: new Map() }
@@ -36,7 +40,7 @@ export function createMemoryJournal(): Journal {
     },
     find(machine, name) {
       const kept = names.get(`${machine}\n${name}`)
-      return kept && { id: kept.execution.id, ...(kept.end && { end: kept.end }) }
+      return kept && { id: kept.execution.id, input: kept.execution.input, ...(kept.end && { end: kept.end }) }
     },
     unfinished: () => executions.filter(({ end }) => end === undefined).map(({ execution }) => execution),
     places: (id) => new Map(executions[id - 1]?.places),

@@ -1,5 +1,6 @@
 import { sha256 } from '../../shared/canonical.ts'
-import { hashOfRef, objectFault, objectKey } from '../../shared/object-ref.ts'
+import { objectFault } from '../../shared/object-fault.ts'
+import { hashOfRef, objectKey, ownHash } from '../../shared/object-ref.ts'
 import type { ObjectStore } from '../../shared/world.ts'
 
 /** Bodies by key, and when each was put last. */
@@ -21,6 +22,10 @@ export function createMemoryObjects(now: () => number): MemoryObjects {
       const found = bodies.get(keyOf(tenant, ref))
       if (found === undefined) throw objectFault('missing', ref)
       return found.body
+    },
+    async has(tenant, ref) {
+      const hash = ownHash(tenant, ref)
+      return hash !== undefined && bodies.has(objectKey(tenant, hash))
     },
     putAt: (tenant, ref) => bodies.get(keyOf(tenant, ref))?.at,
     keys: () => [...bodies.keys()],

@@ -1,5 +1,5 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
+import { tokensOn } from '../../functions/aws/tokens.ts'
 import { createWaker } from '../../infra/local/waker.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { openEmptied } from './emptied-store.ts'
@@ -27,14 +27,14 @@ const PARTS: Readonly<Partial<Record<keyof RunStore, readonly Part[]>>> = {
 }
 
 /** A run store as sandboxes open it, and as it is behind no fault. */
-export type Opened = Pick<SharedPorts, 'openRuns' | 'storeTakesTurns'> &
+export type Opened = Pick<SharedPorts, 'openRuns' | 'openTokens' | 'storeTakesTurns'> &
   Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; close(): void }
 
 /** Told of each write: what it may change, and of which run; '' where it is of none. */
 export type Note = (part: Part, run_id: string) => void
 
 export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Opened {
-  const { store: raw, close } = openEmptied()
+  const { store: raw, tokens, close } = openEmptied(() => sim.scheduler.now())
   const seen = Object.fromEntries(
     Object.entries(raw).map(([name, work]) => {
       const parts = PARTS[name as keyof RunStore] ?? ['head']
@@ -43,7 +43,7 @@ export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Op
   )
   const store = seen as unknown as RunStore
   const { runs, waker } = createWaker(mutant?.store?.(store) ?? store, sim.scheduler)
-  return { openRuns: () => runs, storeTakesTurns: false, waker, raw, close }
+  return { openRuns: () => runs, openTokens: () => tokens, storeTakesTurns: false, waker, raw, close }
 }
 
 function noting(work: (...args: never[]) => unknown, parts: readonly Part[], note: Note) {
@@ -62,13 +62,15 @@ export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, w
   const items = wire?.createTable() ?? tableInMemory()
   const stale = createStaleReads(() => sim.scheduler.now())
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
-  const on = (of: Pick<DynamoDBClient, 'send'>, clock: Parameters<SharedPorts['openRuns']>[0]) =>
-    runStoreOn({ client: of, table: items.name, clock, ids: { random } })
-  const openRuns = (clock: Parameters<typeof on>[1]) => {
+  const on = (clock: Parameters<SharedPorts['openRuns']>[0]) => {
     const faulty = faultyClient(sim, items.client, stale, written)
-    const runs = on(mutant?.client?.(faulty) ?? faulty, clock)
+    return { client: mutant?.client?.(faulty) ?? faulty, table: items.name, clock, ids: { random } }
+  }
+  const openRuns = (clock: Parameters<typeof on>[0]) => {
+    const runs = runStoreOn(on(clock))
     return mutant?.store?.(runs) ?? runs
   }
+  const openTokens = (clock: Parameters<typeof on>[0]) => tokensOn(on(clock))
   const plain = { now: () => sim.scheduler.now(), delay: async () => undefined }
   // What looks at the store must not draw from the seed.
   const raw = runStoreOn({
@@ -77,7 +79,7 @@ export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, w
     clock: plain,
     ids: { random: (n) => new Uint8Array(n) },
   })
-  return { openRuns, storeTakesTurns: true, raw, close: items.drop }
+  return { openRuns, openTokens, storeTakesTurns: true, raw, close: items.drop }
 }
 
 function tableInMemory(): WireTable {

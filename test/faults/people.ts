@@ -11,6 +11,8 @@ import { keyOfRun, type Scenario } from './scenario.ts'
 import { click } from './slack/click.ts'
 import type { System } from './system.ts'
 import { type HeadChange, movedLane, untilHead } from './until-head.ts'
+import { useToken } from './use-token.ts'
+import { replayDead } from './webhooks/replay-dead.ts'
 
 /** What people did, as far as checks need to know it. */
 export interface People {
@@ -134,6 +136,10 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   know,
   ask,
   pivot,
+  enter_held: enterHeld,
+  enter_crowd: enterCrowd,
+  replay_dead: ({ system }, act, run) => replayDead(system, act, run.tenant),
+  use_token: ({ system }, act, run) => useToken(system, act, run.tenant),
 }
 
 /**
@@ -144,7 +150,14 @@ async function pivot(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly
   const mine = [...scene.system.runs.values()].filter(({ tenant }) => tenant === run.tenant)
   const waits = dice[0] < 0.7
   if (waits && (await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
-  const key = waits ? run.key : (pickFrom(mine, dice[1]) ?? run.key)
+  await pivotOf(scene, { ...run, key: waits ? run.key : (pickFrom(mine, dice[1]) ?? run.key) }, dice)
+}
+
+async function pivotOf(
+  scene: Scene,
+  { key, ...run }: SimulatedRun & { readonly key: RunKey },
+  dice: Act['dice'],
+): Promise<void> {
   const body = dice[1] < 0.7 ? {} : { feedback: `otherwise ${Math.floor(dice[2] * 2)}` }
   const reply = await route(scene, { ...run, key }, 'pivot-run', { body })
   if (reply?.status === 201) scene.linked.push({ tenant: run.tenant, run_id: String(reply.json.run_id) })
@@ -210,6 +223,37 @@ async function followEnd(scene: Scene, act: Act, run: SimulatedRun & { readonly 
   await PERFORM[kind](scene, act, run)
 }
 
+/** A run comes in by one of the doors while starts are put on hold, and they are released a while later. */
+async function enterHeld(scene: Scene, act: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const kind = pickFrom(['retry', 'ask', 'ask', 'pivot', 'start_named'] as const, act.dice[1]) ?? 'ask'
+  const mustBeOver = kind === 'retry' || kind === 'pivot'
+  if (mustBeOver && (await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
+  await Promise.all([PERFORM[kind](scene, act, run), stopEverything(scene, run, true)])
+  await scene.system.sim.scheduler.delay(act.dice[2] * LONGEST_HOLD_MS)
+  await callRoute(scene.system, 'release-starts', { ...asPerson(run), body: {} })
+}
+
+/**
+ * As soon as a run is over several others want its place, by several doors; now and then another place becomes free at that
+ * very moment.
+ */
+async function enterCrowd(scene: Scene, act: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  const { system } = scene
+  if ((await untilHead(system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
+  const now: Act = { ...act, dice: [1, act.dice[1], act.dice[2]] }
+  const mine = [...system.runs.values()].filter(({ tenant }) => tenant === run.tenant)
+  const inState = (state: string) => mine.filter(({ run_id }) => system.heads.get(run_id)?.state === state)
+  const missed = pickFrom(inState('partial'), act.dice[0]) ?? run.key
+  const active = act.dice[1] < 0.7 ? pickFrom(inState('running'), act.dice[2]) : undefined
+  // Alone with the place that becomes free, who wants it may be the one that gives it to itself.
+  const isAlone = act.dice[1] < 0.4
+  await Promise.all([
+    pivotOf(scene, { ...run, key: missed }, act.dice),
+    ...(isAlone ? [] : [PERFORM.start_named(scene, now, run), PERFORM.retry(scene, act, run)]),
+    active === undefined ? undefined : route(scene, { ...run, key: active }, 'stop-run', { body: {} }),
+  ])
+}
+
 function isOver({ head }: HeadChange): true | undefined {
   return head.state !== 'running' || undefined
 }
@@ -235,6 +279,8 @@ const READS: readonly (readonly [name: string, more: (run: SimulatedRun, block_i
   ['get-config', () => OF_NO_RUN],
   ['validate-dag', ({ document }) => ({ ...OF_NO_RUN, body: { dag: document } })],
   ['plan-dag', ({ document }) => ({ ...OF_NO_RUN, body: { dag: document } })],
+  ['get-block', (_run, block_id) => ({ params: { block_id } })],
+  ['get-document', () => ({ params: { run_id: undefined, name: 'child' } })],
 ]
 
 async function readSomething(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {

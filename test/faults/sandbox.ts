@@ -2,6 +2,8 @@ import { openWaker as openCloudWaker } from '../../functions/aws/waker.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Provider } from '../../shared/provider.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { nudgingRuns } from '../../shared/webhooks/nudging-runs.ts'
 import type { Clock, World } from '../../shared/world.ts'
 import {
   currentInvocation,
@@ -13,9 +15,10 @@ import {
 } from './invocation.ts'
 import type { Sim } from './sim.ts'
 
-/** The ports all sandboxes share, behind no fault; run store and waker are opened for each sandbox. */
-export interface SharedPorts extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker'> {
+/** The ports all sandboxes share, behind no fault; stores and waker are opened for each sandbox. */
+export interface SharedPorts extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker' | 'tokens'> {
   openRuns(clock: Clock): World['runs']
+  openTokens(clock: Clock): World['tokens']
   /** Its client waits for turns itself. */
   readonly storeTakesTurns: boolean
   /** Where processes can be woken; else the waker of a sandbox only waits. */
@@ -33,6 +36,7 @@ const RISKY: PointKinds = { before: ['slow', ...DEATHS, 'refused'], after: [...D
 /** Ports whose own promise is that they never throw Unavailable stay calm, but for deaths and slowness. */
 const KINDS: Readonly<Record<string, PointKinds>> = {
   runs: RISKY,
+  tokens: RISKY,
   objects: RISKY,
   uploads: RISKY,
   graph: RISKY,
@@ -48,6 +52,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   waker: CALMLY,
   documents: CALMLY,
   slack: CALMLY,
+  webhooks: CALMLY,
   clock: CALMLY,
 }
 /** Answered at once, without a promise: no points. */
@@ -60,6 +65,7 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
   const guard = (port: string, real: object) => guarded(sim, name, port, real, shared)
   const open: Readonly<Record<string, () => unknown>> = {
     runs: () => guard('runs', shared.openRuns(clock)),
+    tokens: () => guard('tokens', shared.openTokens(clock)),
     providers: () =>
       guardedProviders(sim, name, shared.providers, (provider) => guard('providers', provider) as Provider),
     waker: () => guard('waker', shared.waker ?? openCloudWaker({ clock })),
@@ -79,7 +85,14 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
       if (real !== undefined) Object.assign(world, { [port]: guard(port, real) })
     }
   }
-  return { world: shared.mutated(world as unknown as World, name) }
+  return { world: shared.mutated(promptly(world as unknown as World, ports), name) }
+}
+
+/** As on AWS: who may not nudge leaves what webhooks are owed to the sweep. */
+function promptly(world: World, ports: readonly string[]): World {
+  if (!ports.includes('runs')) return world
+  const nudge = async (run: RunKey) => (ports.includes('outbox') ? world.outbox.nudge(run) : undefined)
+  return Object.assign(world, { runs: nudgingRuns(world.runs, world.settings.webhooks, nudge) })
 }
 
 const PORTS = [
@@ -99,11 +112,13 @@ const PORTS = [
   'waker',
   'documents',
   'slack',
+  'webhooks',
+  'tokens',
 ] as const
 
 function guarded(sim: Sim, name: string, port: string, real: object, shared: SharedPorts): object {
   const kinds = KINDS[port] ?? CALMLY
-  const turn = !(port === 'runs' && shared.storeTakesTurns) && port !== 'clock'
+  const turn = !(isStore(port) && shared.storeTakesTurns) && port !== 'clock'
   const methods = Object.entries(real).map(([method, work]) => {
     if (typeof work !== 'function') return [method, work]
     if (SYNCHRONOUS.has(method) && !(port === 'objects' && method === 'get')) {
@@ -126,7 +141,11 @@ function guarded(sim: Sim, name: string, port: string, real: object, shared: Sha
 function kindsOf(port: string, method: string, kinds: PointKinds, shared: SharedPorts): PointKinds {
   if (port === 'outbox' && method !== 'nudge' && method !== 'graphWork') return RISKY
   // Requests to the table have faults of their own, below the adapter.
-  return port === 'runs' && shared.storeTakesTurns ? CALMLY : kinds
+  return isStore(port) && shared.storeTakesTurns ? CALMLY : kinds
+}
+
+function isStore(port: string): boolean {
+  return port === 'runs' || port === 'tokens'
 }
 
 function guardedProviders(

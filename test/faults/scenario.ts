@@ -2,6 +2,7 @@ import { runIdOfKey } from '../../shared/runs/ids.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
 import { type Act, planActs } from './acts.ts'
 import type { FaultRates, Outage } from './fault-plan.ts'
+import { planEntries } from './plan-entries.ts'
 import { planPivots } from './plan-pivots.ts'
 import { planSmallRun, type SimulatedRun } from './plan-runs.ts'
 import type { ProbeRates } from './probe.ts'
@@ -25,8 +26,12 @@ export interface Scenario {
   readonly safety: Readonly<Record<string, unknown>>
   /** Whether Slack is configured. */
   readonly slack: boolean
+  /** Whether webhooks are. */
+  readonly webhooks: boolean
   /** Settings of the simulated providers: how many calls of one may be under way. */
   readonly providers: Readonly<Record<string, object>>
+  /** Whether searches go by meaning too. */
+  readonly meaning: boolean
 }
 
 /** What is taken out of a failing scenario, to see whether it still fails. */
@@ -60,7 +65,13 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
   const isSkewed = profile !== 'calm' && chance(random, 0.3)
   const queues = safety.queue === true
   const asked = { profile, runs: runs.length, until: calm_at, queues }
-  const acts = [...planActs(randomFrom(seed * 17), asked), ...planPivots(randomFrom(seed * 37), asked)]
+  const webhooks = chance(randomFrom(seed * 53), 0.3)
+  const acts = [
+    ...planActs(randomFrom(seed * 17), asked),
+    ...planPivots(randomFrom(seed * 37), asked),
+    ...planEntries(randomFrom(seed * 41), asked),
+    ...(webhooks ? planReplays(randomFrom(seed * 59), calm_at) : []),
+  ]
   return {
     profile,
     runs,
@@ -73,9 +84,21 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     skew_ms: isSkewed ? 600_000 : 0,
     safety,
     slack: chance(randomFrom(seed * 29), profile === 'human' ? 0.9 : 0.4),
+    webhooks,
     providers: planProviders(randomFrom(seed * 19)),
+    meaning: chance(randomFrom(seed * 43), 0.5),
   }
 }
+
+/** Somebody looks after what endpoints did not take, mostly late. */
+function planReplays(random: Random, until: number): readonly Act[] {
+  return Array.from({ length: 2 }, (_, i): Act => {
+    const dice = [random(), random(), random()] as const
+    return { id: FIRST_REPLAY + i, at: Math.sqrt(random()) * until, kind: 'replay_dead', run: 0, dice }
+  })
+}
+
+const FIRST_REPLAY = 8_000
 
 /** The Idempotency-Key a run is started with. */
 export function keyOfRun(run: number): string {
@@ -89,7 +112,7 @@ const RATES: Readonly<Record<Profile, FaultRates>> = {
     refused: 0.008,
     unanswered: 0.008,
     crash: 0.002,
-    throttled: 0.01,
+    throttled: 0.02,
     lost: 0.01,
     late: 0.008,
     resent: 0.01,
@@ -120,7 +143,7 @@ const RATES: Readonly<Record<Profile, FaultRates>> = {
     slow: 0.02,
     refused: 0.002,
     unanswered: 0.004,
-    throttled: 0.03,
+    throttled: 0.06,
     lost: 0.005,
     late: 0.005,
     twice_at_once: 0.02,
@@ -181,5 +204,5 @@ function planSafety(random: Random): Readonly<Record<string, unknown>> {
 function planProviders(random: Random): Readonly<Record<string, object>> {
   if (!chance(random, 0.3)) return {}
   const limited = (max_concurrency: number) => ({ type: 'http', url: 'https://example.com/', max_concurrency })
-  return { probe: limited(1 + upTo(random, 2)), judge: limited(1), extractive: limited(1) }
+  return { probe: limited(1 + upTo(random, 2)), judge: limited(1), extractive: limited(1), meaning: limited(1) }
 }

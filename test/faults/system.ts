@@ -1,5 +1,6 @@
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { openUploads } from '../../infra/local/uploads.ts'
+import { SCOPES } from '../../shared/auth/scope.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Principal } from '../../shared/principal.ts'
@@ -9,6 +10,7 @@ import { SettingsSchema } from '../../shared/settings.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
+import { createMeaning } from './meaning.ts'
 import { createMemoryGraph } from './memory-graph.ts'
 import { createMemoryJournal } from './memory-journal.ts'
 import { createMemoryObjects, type MemoryObjects } from './memory-objects.ts'
@@ -25,6 +27,7 @@ import { GROUPS, SLACK_SETTINGS } from './slack/workspace.ts'
 import { slowExtractive } from './slow-extractive.ts'
 import type { HeadChange } from './until-head.ts'
 import { watchAnswers } from './watch-answers.ts'
+import { createSimulatedEndpoints, ENDPOINTS, type SimulatedEndpoints } from './webhooks/simulated-endpoints.ts'
 import type { Wire } from './wire/open-wire.ts'
 
 export type StoreKind = 'sqlite' | 'dynamodb'
@@ -40,6 +43,8 @@ export interface System {
   readonly probe: Probe
   /** Absent = it is not configured. */
   readonly slack: SimulatedSlack | undefined
+  /** Webhooks; absent = there are none. */
+  readonly endpoints: SimulatedEndpoints | undefined
   /** Task tokens that functions were called with. */
   readonly tokens: ReadonlySet<string>
   /** Every run there is, its children and linked ones too. */
@@ -70,9 +75,13 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   const opened = store === 'sqlite' ? openSqlite(sim, mutant, note) : openTable(sim, mutant, note, wire)
   const objects = createMemoryObjects(() => sim.scheduler.now())
   const extractive = slowExtractive(sim)
+  const meaning = createMeaning(sim)
   const memory = createMemoryGraph(sim.scheduler, objects)
   const probe = createProbe(sim, scenario.probe, 'judge' in scenario.providers)
   const slack = scenario.slack ? createSimulatedSlack(sim) : undefined
+  const gatePorts = simulatedGatePorts()
+  const simulated = createSimulatedEndpoints(sim, gatePorts.http)
+  const endpoints = scenario.webhooks ? simulated : undefined
   const tokens = new Set<string>()
   const call = (name: string, payload: Json, signal: AbortSignal | undefined) => {
     const { token } = payload as MachinePayload
@@ -86,7 +95,9 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   const { answer, asked } = watchAnswers({ sim, raw: opened.raw, runs, heads }, machine.answer)
   const shared: SharedPorts = {
     ...opened,
-    ...simulatedGatePorts(),
+    ...gatePorts,
+    http: simulated.http,
+    webhooks: simulated.webhooks,
     objects: withMissing(sim, objects),
     uploads: openUploads(sim.scheduler),
     get graph() {
@@ -101,17 +112,23 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     machine: { ...machine, answer, holderGone: store === 'sqlite' ? holderGone : () => false },
     outbox: outboxOf(sim, store, () => functions),
     providers: {
-      get: (name) => ({ probe: probe.provider, judge: probe.judge, extractive })[name],
+      get: (name) => ({ probe: probe.provider, judge: probe.judge, extractive, meaning })[name],
       names: () => ['probe', 'judge'],
     },
     documents: { names: () => ['child'], read: async (name) => (name === 'child' ? JSON.stringify(CHILD) : undefined) },
     settings: SettingsSchema.parse({
+      auth: { mode: 'token' },
+      tenants: ['main', 'other'],
       safety: scenario.safety,
       providers: scenario.providers,
       shell_gates: { allow: [['true']] },
       approvals: { groups: GROUPS },
-      research: { classifier_tier_3: true, webhook: 'https://told.example/' },
+      research: {
+        ...{ classifier_tier_3: true, webhook: 'https://told.example/' },
+        ...(scenario.meaning ? { embeddings: { provider: 'meaning', model: 'm' } } : {}),
+      },
       ...(slack === undefined ? {} : { slack: SLACK_SETTINGS }),
+      ...(endpoints === undefined ? {} : { webhooks: ENDPOINTS }),
     }),
     ...(slack === undefined ? {} : { slack: slack.slack }),
     mutated: (world, name) => mutant?.world?.(world, name) ?? world,
@@ -142,6 +159,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     objects,
     probe,
     slack,
+    endpoints,
     tokens,
     runs,
     heads,
@@ -159,16 +177,16 @@ const MISSING_FOR_MS = 2_000
 
 /** S3 may say that what was just put is not there. */
 function withMissing(sim: Sim, objects: MemoryObjects): SharedPorts['objects'] {
+  const seen = (tenant: string, ref: string): string => {
+    const at = objects.putAt(tenant, ref)
+    const isNew = at !== undefined && sim.scheduler.now() - at < MISSING_FOR_MS
+    const isMissing = isNew && sim.faults.strike('objects/read', ref.slice(-12), ['missing']) !== undefined
+    return isMissing ? ref.replace(/.{8}$/, '00000000') : ref
+  }
   return {
     put: objects.put,
-    async get(tenant, ref) {
-      const at = objects.putAt(tenant, ref)
-      const isNew = at !== undefined && sim.scheduler.now() - at < MISSING_FOR_MS
-      if (isNew && sim.faults.strike('objects/read', ref.slice(-12), ['missing']) !== undefined) {
-        return objects.get(tenant, ref.replace(/.{8}$/, '00000000'))
-      }
-      return objects.get(tenant, ref)
-    },
+    get: async (tenant, ref) => objects.get(tenant, seen(tenant, ref)),
+    has: async (tenant, ref) => objects.has(tenant, seen(tenant, ref)),
   }
 }
 
@@ -255,6 +273,9 @@ function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbo
       if (store === 'dynamodb') return sendEvent(sim, functions(), 'start-run', payload, run_id)
       await functions().invoke('start-run', payload, { from: 'route', who: `start-run(${run_id.slice(-6)})`, tenant })
     },
+    async webhookWork(work) {
+      sendEvent(sim, functions(), 'send-webhooks', work, `${work.endpoint} ${work.run.run_id}`)
+    },
     graphWork: async (work) => sendEvent(sim, functions(), 'index-graph', work, work.tenant),
     async slackWork(work) {
       sendEvent(sim, functions(), 'slack-work', work, 'run' in work ? work.run.run_id : work.click.approval_id)
@@ -300,6 +321,5 @@ type TenantNamed =
   | undefined
 
 export function principalOf(tenant: string, id = 'ana'): Principal {
-  const scopes = ['runs:read', 'runs:write', 'approvals:decide', 'safety:read', 'admin:stop']
-  return { kind: 'user', id, tenant, scopes }
+  return { kind: 'user', id, tenant, scopes: SCOPES }
 }

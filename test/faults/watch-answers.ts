@@ -13,7 +13,8 @@ interface AnswerWatch {
 /**
  * 14: the token of a question is answered after HEAD holds the decision, or when the block has ended without it. Who was
  * called with the token, did not store it, and finds nothing to ask (its judge was away, while its twin asked) gives it
- * back: the block is undecided then, and the machine asks again.
+ * back: the block is undecided then, and the machine asks again. Nor does a token count that no state waits on any more
+ * (the state was retried with another): a call that comes late may bring one to a question that is still open.
  */
 export function watchAnswers(
   { sim, raw, runs, heads }: Pick<System, 'sim' | 'raw' | 'runs' | 'heads'>,
@@ -23,13 +24,20 @@ export function watchAnswers(
   const answer: Machine['answer'] = async (token, result) => {
     const invocation = currentInvocation()
     if (invocation.name === 'request-approval' && stored.get(invocation) !== token) return real(token, result)
+    const open = await openQuestions(token)
+    const took = await real(token, result)
+    for (const words of took === 'taken' ? open : []) sim.violate(14, words)
+    return took
+  }
+  const openQuestions = async (token: string): Promise<readonly string[]> => {
+    const found: string[] = []
     for (const key of runs.values()) {
       for (const id of undecided(heads.get(key.run_id))) {
         const tokens = await raw.approvalTokens(key, id)
-        if (tokens.includes(token)) sim.violate(14, `${key.run_id}: the token of ${id} is answered, it is not decided`)
+        if (tokens.includes(token)) found.push(`${key.run_id}: the token of ${id} is answered, it is not decided`)
       }
     }
-    return real(token, result)
+    return found
   }
   return { answer, asked: (invocation, token) => void stored.set(invocation, token) }
 }

@@ -27,15 +27,15 @@ describe('openInputs()', () => {
   const inputs = openInputs(dir)
 
   test('reads files below the folder, through links that stay below', async () => {
-    expect(Buffer.from(await inputs.read('sub/a.txt')).toString()).toBe('hello')
-    expect(Buffer.from(await inputs.read('./sub/a.txt')).toString()).toBe('hello')
-    expect(Buffer.from(await inputs.read('inside.txt')).toString()).toBe('hello')
-    expect((await inputs.read('exact.bin')).byteLength).toBe(MAX_BYTES)
+    expect(Buffer.from(await inputs.read('main', 'sub/a.txt')).toString()).toBe('hello')
+    expect(Buffer.from(await inputs.read('main', './sub/a.txt')).toString()).toBe('hello')
+    expect(Buffer.from(await inputs.read('main', 'inside.txt')).toString()).toBe('hello')
+    expect((await inputs.read('main', 'exact.bin')).byteLength).toBe(MAX_BYTES)
   })
 
   test('reads below a folder that is itself a link', async () => {
     symlinkSync(dir, join(base, 'alias'))
-    expect((await openInputs(join(base, 'alias')).read('sub/a.txt')).byteLength).toBe(5)
+    expect((await openInputs(join(base, 'alias')).read('main', 'sub/a.txt')).byteLength).toBe(5)
   })
 
   test.each([
@@ -54,14 +54,14 @@ describe('openInputs()', () => {
     ['a link to itself', 'loop', 'input_unreadable', 'Check the permissions'],
     ['one byte too many', 'large.bin', 'input_too_large', 'has 10485761 bytes, at most 10485760 (10 MiB)'],
   ])('refuses %s', async (_, path, code, said) => {
-    await expect(inputs.read(path)).rejects.toMatchObject({ code, message: expect.stringContaining(said) })
+    await expect(inputs.read('main', path)).rejects.toMatchObject({ code, message: expect.stringContaining(said) })
   })
 
   test('says when the folder is not there, or is empty', async () => {
-    const absent = openInputs(join(base, 'nowhere')).read('a.txt')
+    const absent = openInputs(join(base, 'nowhere')).read('main', 'a.txt')
     await expect(absent).rejects.toMatchObject({ name: 'NotFound', message: expect.stringContaining('does not exist') })
     mkdirSync(join(base, 'empty'))
-    const empty = openInputs(join(base, 'empty')).read('a.txt')
+    const empty = openInputs(join(base, 'empty')).read('main', 'a.txt')
     await expect(empty).rejects.toMatchObject({ message: expect.stringContaining('is empty') })
   })
 })

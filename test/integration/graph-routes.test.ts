@@ -193,6 +193,19 @@ describe('objects over HTTP', () => {
     expect((await send(new Uint8Array(67_108_865), {})).status).toBe(413)
   })
 
+  test('a body that is not there is refused with what to do, beside entities that are taken', async () => {
+    const ref = `objstore://main/${'b'.repeat(64)}`
+    const results = await put([placeEntity('early', [], { objectstore_ref: ref }), placeEntity('plain')])
+    expect(results).toMatchObject([
+      { ok: false, error: { code: 'bad_entity', errors: [{ path: 'objectstore_ref' }] } },
+      { ok: true },
+    ])
+    expect(JSON.stringify(results[0])).toContain('Put the body first')
+    const stored = await call('PUT', '/api/objects', 'The body of the late entity.')
+    const taken = await put([placeEntity('early', [], { objectstore_ref: stored.json.ref })])
+    expect(taken).toMatchObject([{ ok: true }])
+  })
+
   test('a ref of another tenant is no body of an entity', async () => {
     const [result] = await put([placeEntity('spy', [], { objectstore_ref: `objstore://other/${'a'.repeat(64)}` })])
     expect(result).toMatchObject({ ok: false, error: { code: 'bad_entity', errors: [{ path: 'objectstore_ref' }] } })

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { continuedRun } from '../../functions/runs/continued-run.ts'
+import { SCOPES } from '../../shared/auth/scope.ts'
 import type { Principal } from '../../shared/principal.ts'
 import { DOCUMENT, movesOf, openTaskPlace, taskOf } from './task-place.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
@@ -179,7 +180,7 @@ describe('a run that continues another', () => {
     const mine = await finished(open, { blocks: [pass('a')] })
     const unknown = mine.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
     const words = async (tenant: string, continues: string) => {
-      const principal: Principal = { kind: 'user', id: 'x', tenant, scopes: [] }
+      const principal: Principal = { kind: 'user', id: 'x', tenant, scopes: SCOPES }
       const dag = { name: 'd', inputs: {}, blocks: [] }
       const told = continuedRun((open as TestPlace).place.world, principal, { dag, continues })
       return told.then(

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 
@@ -9,11 +10,13 @@ const TEXT = (id: string, expression: string, more: object = {}) => ({
   deterministic: { handler: 'transform', config: { expression } },
   ...more,
 })
+/** The documents this repository ships. */
+const DAGS = join(import.meta.dirname, '../../dags')
 const ASKS = TEXT('asks', '"never"', { approval: { prompt: 'Go on?' } })
 
 let place: TestPlace
 beforeAll(async () => {
-  place = await openTestPlace()
+  place = await openTestPlace({}, { dags: [DAGS] })
 })
 afterAll(() => place.close())
 
@@ -139,6 +142,36 @@ describe('validate', () => {
     expect(json).toMatchObject({
       valid: true,
       warnings: [{ code: 'gate_cannot_run', path: 'blocks[0].post_gates[0].check' }],
+    })
+  })
+
+  test('tells the inputs a run needs with their types and the defaults the document declares', async () => {
+    const dag = {
+      inputs: { goal: { type: 'string', default: 'ship' }, limits: { type: 'json', required: true } },
+      blocks: [TEXT('a', '"x"', { inputs: { goal: 'string', limits: 'json', size: { type: 'number', default: 3 } } })],
+    }
+    const { json } = await place.call('validate-dag', '', { dag })
+    expect(json).toMatchObject({
+      context_inputs: [
+        { name: 'goal', type: 'string', default: 'ship', declared: true },
+        { name: 'limits', type: 'json', required: true },
+        { name: 'size', type: 'number', required: false, declared: false },
+      ],
+    })
+  })
+})
+
+describe('GET a document', () => {
+  test('answers the text a start by its name would read, and names those there are', async () => {
+    const { documents } = (await get('get-config', {})).json
+    expect(documents).toContain('coding')
+    const { status, json } = await get('get-document', { name: 'coding' })
+    expect(status).toBe(200)
+    expect(json).toEqual({ name: 'coding', text: expect.stringContaining('name: coding') })
+    expect((await get('get-document', { name: '../package' })).json).toMatchObject({
+      status: 404,
+      code: 'unknown_dag',
+      detail: expect.stringContaining('coding'),
     })
   })
 })

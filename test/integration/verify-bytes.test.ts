@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { handler } from '../../functions/api/verify-run.ts'
 import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
 import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
+import { SCOPES } from '../../shared/auth/scope.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { chainOf } from '../../shared/runs/hash-chain.ts'
@@ -19,7 +20,7 @@ import type { TestPlace } from './test-place.ts'
 
 /** One byte of one stored event is changed, past the store: verify must say so, whichever byte it is. */
 const EDITS = 100
-const principal: Principal = { kind: 'user', id: 'ana', tenant: 'main', scopes: [] }
+const principal: Principal = { kind: 'user', id: 'ana', tenant: 'main', scopes: SCOPES }
 
 let place: TestPlace
 let run_id: string

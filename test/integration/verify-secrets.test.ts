@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../functions/aws/log.ts'
-import { ROUTES } from '../../shared/catalog.ts'
+import { ROUTES } from '../../shared/routes.ts'
 import { type Behaviour, json, type ProviderServer, raw, serveProvider } from '../emulators/provider-server.ts'
 
 /**

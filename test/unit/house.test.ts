@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { FUNCTIONS, ROUTES } from '../../shared/catalog.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import { ROUTES } from '../../shared/routes.ts'
 
 /** The house rules no linter has (docs/adr/0002): arrows, exports, imports, names, and who may touch the outside. */
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -20,7 +21,9 @@ interface Source {
 const sources: readonly Source[] = ROOMS.flatMap((room) =>
   readdirSync(join(ROOT, room), { recursive: true, withFileTypes: true }),
 )
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.includes('.generated.'))
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.name.includes('.generated.'))
+  // Packages a script installs beside it are nobody's house.
+  .filter(({ parentPath }) => !parentPath.includes('node_modules'))
   .map((entry) => {
     const file = join(entry.parentPath, entry.name)
     const text = readFileSync(file, 'utf8')
@@ -48,6 +51,7 @@ describe('arrows', () => {
     ['functions/search/', ['shared/', 'functions/search/']],
     ['functions/', ['shared/', 'functions/']],
     ['functions/slack/client/', ['shared/', 'functions/slack/client/']],
+    ['functions/telemetry/', ['shared/', 'functions/telemetry/']],
     [
       'infra/local/',
       [
@@ -57,6 +61,7 @@ describe('arrows', () => {
         'functions/isolate/',
         'functions/search/',
         'functions/slack/client/',
+        'functions/telemetry/',
       ],
     ],
     ['clients/', ['shared/', 'clients/']],
@@ -86,11 +91,21 @@ describe('purity', () => {
     const inShared = ({ path }: Source) => path.startsWith('shared/')
     expect(offenders((source) => inShared(source) && OUTSIDE.test(source.code))).toEqual([])
     const uses = offenders((source) => inShared(source) && source.imports.some((name) => node.test(name)))
-    expect(uses.toSorted()).toEqual(['shared/canonical.ts', 'shared/slack/verify-signature.ts'])
+    expect(uses.toSorted()).toEqual([
+      'shared/canonical.ts',
+      'shared/slack/verify-signature.ts',
+      'shared/webhooks/sign-webhook.ts',
+    ])
   })
 
   test('functions take clock, randomness and timers from the World, except adapters', () => {
-    const adapter = within('functions/providers/', 'functions/isolate/', 'functions/gates/', 'functions/aws/')
+    const adapter = within(
+      'functions/providers/',
+      'functions/isolate/',
+      'functions/gates/',
+      'functions/aws/',
+      'functions/telemetry/',
+    )
     expect(
       offenders(({ path, code }) => path.startsWith('functions/') && !adapter(path) && OUTSIDE.test(code)),
     ).toEqual([])
@@ -110,7 +125,7 @@ describe('files', () => {
   test('export at most three things that run, and something at all', () => {
     const running = ({ code }: Source) => (code.match(/^export (async )?(function|const|class)\b/gm) ?? []).length
     const any = ({ code }: Source) => /^export /m.test(code)
-    const started = /(^scripts\/|\/main\.ts$|\/worker\.ts$|\/check-gates\.ts$)/
+    const started = /(^scripts\/|\/main\.tsx?$|\/worker\.ts$|\/check-gates\.ts$)/
     expect(offenders((source) => running(source) > 3)).toEqual([])
     expect(offenders((source) => !any(source) && !started.test(source.path))).toEqual([])
   })

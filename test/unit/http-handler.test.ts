@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { httpHandler } from '../../functions/http-handler.ts'
 import { queryInt, RunParamsSchema } from '../../shared/api/route-schema.ts'
+import { SCOPES } from '../../shared/auth/scope.ts'
 import { Fault } from '../../shared/errors.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
 import type { World } from '../../shared/world.ts'
@@ -12,7 +13,7 @@ const world = {
   settings: SettingsSchema.parse({}),
   log: { info: () => {}, error: (message: string, facts: unknown) => logged.push({ message, facts }) },
 } as unknown as World
-const principal = { kind: 'user', id: 'ana', tenant: 'main', scopes: [] } as const
+const principal = { kind: 'user', id: 'ana', tenant: 'main', scopes: SCOPES } as const
 const run_id = `run_${'0'.repeat(26)}`
 
 const echo = httpHandler({

@@ -1,16 +1,11 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { addApprovals } from '../../clients/cli/approvals.ts'
-import { addDocumentCommands } from '../../clients/cli/document-commands.ts'
-import { addGates } from '../../clients/cli/gates.ts'
-import { addPlaceCommands } from '../../clients/cli/place-commands.ts'
-import { addResearch } from '../../clients/cli/research.ts'
-import { addRun } from '../../clients/cli/run.ts'
+import { commandTree } from '../../clients/cli/command-tree.ts'
 import { openSession } from '../../clients/cli/session.ts'
-import { ROUTES } from '../../shared/catalog.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import { describeGates } from '../../shared/gates/describe-gates.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
+import { ROUTES } from '../../shared/routes.ts'
 import { SafetySchema } from '../../shared/settings.ts'
 import { codesIn, fencedBlocks, filesBelow, readText, rowsBelow } from './docs/markdown.ts'
 
@@ -75,23 +70,11 @@ describe.each(DOCUMENTS)('%s', (path) => {
       else expect(parseDag(block)).toMatchObject({ ok: true })
     }
   })
-
-  test('links only to files there are', () => {
-    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) => link)
-    const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/') + 1) : ''
-    for (const link of links) expect(() => readText(`${folder}${link}`)).not.toThrow()
-  })
 })
 
 /** Leaves of the command tree, as a person types them, with their long options. */
 function cliCommands(): ReadonlyMap<string, readonly string[]> {
-  const session = openSession()
-  const adders = { addApprovals, addDocumentCommands, addGates, addPlaceCommands, addResearch, addRun }
-  const used = [...readText('clients/cli/main.ts').matchAll(/import \{ (add\w+) \}/g)].map(([, name]) => name)
-  expect(used).toEqual(Object.keys(adders))
-  const sluice = new Command('sluice')
-  for (const add of Object.values(adders)) add(sluice, session)
-  return new Map(leaves(sluice, []))
+  return new Map(leaves(commandTree(openSession()), []))
 }
 
 function leaves(command: Command, words: readonly string[]): readonly (readonly [string, readonly string[]])[] {

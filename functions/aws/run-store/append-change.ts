@@ -1,5 +1,6 @@
 import type { Append } from '../../../shared/runs/append.ts'
 import { endedLanes } from '../../../shared/runs/ended-lanes.ts'
+import { endingOf } from '../../../shared/runs/ending-of.ts'
 import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Caps } from '../../../shared/runs/run-caps.ts'
 import { as } from './attribute-values.ts'
@@ -64,12 +65,16 @@ function assignments(terms: Terms, append: Append, texts: readonly string[]): re
   return set
 }
 
-function ended(
-  { path, value }: Terms,
-  { at, state = 'running' }: Append,
-  how: { readonly retention_days: number },
-): readonly string[] {
-  return state === 'running' ? [] : [`${path('ttl')} = ${value(keepHead(at, how))}`]
+function ended({ path, value }: Terms, append: Append, how: { readonly retention_days: number }): readonly string[] {
+  const ending = endingOf(append)
+  return [
+    ...(isEnd(append) ? [`${path('ttl')} = ${value(keepHead(append.at, how))}`] : []),
+    ...(ending === undefined ? [] : [`${path('ended')} = ${value(as.json(ending))}`]),
+  ]
+}
+
+function isEnd({ state = 'running' }: Append): boolean {
+  return state !== 'running'
 }
 
 function noted({ path, value }: Terms, { open_items, module, child }: Append): readonly string[] {

@@ -13,14 +13,13 @@ import type { Terms } from './terms.ts'
  */
 const UNITS = ['tokens', 'usd_micros'] as const satisfies readonly (keyof Amount)[]
 
-/** Its part of a new HEAD: nothing where there is no cap. */
+/** Its part of a new HEAD: what is without a price is counted from the start, caps only where there are any. */
 export function newLedger(caps: NewRun['caps'] = {}): Item {
-  return Object.fromEntries(
-    UNITS.flatMap((unit) => {
-      const cap = caps[`cap_${unit}`]
-      return cap === undefined ? [] : [`cap_${unit}`, `room_${unit}`].map((name) => [name, as.number(cap)] as const)
-    }),
-  )
+  const room = UNITS.flatMap((unit) => {
+    const cap = caps[`cap_${unit}`]
+    return cap === undefined ? [] : [`cap_${unit}`, `room_${unit}`].map((name) => [name, as.number(cap)] as const)
+  })
+  return { unpriced_tokens: as.number(0), ...Object.fromEntries(room) }
 }
 
 export function readLedger(item: Item): RunBudget {
@@ -32,6 +31,7 @@ export function readLedger(item: Item): RunBudget {
     committed_usd_micros: number('cap_usd_micros') - number('room_usd_micros'),
     spent_tokens: number('spent_tokens'),
     spent_usd_micros: number('spent_usd_micros'),
+    ...(item.unpriced_tokens === undefined ? {} : { unpriced_tokens: number('unpriced_tokens') }),
   }
 }
 
@@ -51,15 +51,18 @@ export function ledgerChange(terms: Terms, append: LedgerAppend, caps: Caps = {}
   const { path, value } = terms
   const { reserve, settle, share, drop_items } = append
   const raises = raisesOf(append, caps)
-  const adds = UNITS.flatMap((unit) => {
+  const unpriced = settle?.spent.unpriced_tokens ?? 0
+  const moved = UNITS.flatMap((unit) => {
     const spent = settle?.spent[unit] ?? 0
     const committed = (reserve?.[unit] ?? 0) + spent - (settle?.reserved[unit] ?? 0)
     const room = (raises.find((raise) => raise.unit === unit)?.by ?? 0) - committed
     const forgotten = share === undefined || share.block === drop_items?.block
     const shared = forgotten ? [] : [[shareName(share.block, unit), committed] as const]
-    const moves = [[`room_${unit}`, room] as const, [`spent_${unit}`, spent] as const, ...shared]
-    return moves.filter(([, by]) => by !== 0).map(([name, by]) => `${path(name)} ${value(as.number(by))}`)
+    return [[`room_${unit}`, room] as const, [`spent_${unit}`, spent] as const, ...shared]
   })
+  const adds = [...moved, ['unpriced_tokens', unpriced] as const]
+    .filter(([, by]) => by !== 0)
+    .map(([name, by]) => `${path(name)} ${value(as.number(by))}`)
   const sets = raises.map(({ unit, to }) => `${path(`cap_${unit}`)} = ${value(as.number(to))}`)
   const raised = raises.map(({ unit, was }) => `${path(`cap_${unit}`)} = ${value(as.number(was))}`)
   return { sets, adds, guards: [...raised, ...(reserve === undefined ? [] : roomGuards(terms, reserve, share))] }

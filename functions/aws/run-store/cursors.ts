@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { Fault } from '../../../shared/errors.ts'
 
 /** The lists there are cursors of; a cursor of one is none of another. */
-export type ListName = 'runs' | 'open' | 'closed'
+export type ListName = 'runs' | 'open' | 'closed' | 'dead'
 
 /** What the last entry of a page is sorted by. */
 export type Position = readonly string[]
@@ -34,13 +34,14 @@ export function createCursors(key: Uint8Array): Cursors {
       try {
         return unseal(key, boundTo(tenant, list), cursor)
       } catch (cause) {
-        const what = list === 'runs' ? 'runs' : 'approvals'
-        const message = `Cannot list ${what}: the cursor is not one this place gave out. Take next_cursor of the page before.`
+        const message = `Cannot list ${LISTED[list]}: the cursor is not one this place gave out. Take next_cursor of the page before.`
         throw new Fault('InvalidInput', 'bad_cursor', message, { cause })
       }
     },
   }
 }
+
+const LISTED = { runs: 'runs', open: 'approvals', closed: 'approvals', dead: 'dead webhooks' } as const
 
 /** As the cursors of runs always were; no tenant has a line end. */
 function boundTo(tenant: string, list: ListName): string {

@@ -43,6 +43,7 @@ export function readHead(item: Item): StoredHead {
     ...(check_at === undefined ? {} : { check_at }),
     outbox: entriesOf(item),
     budget: readLedger(item),
+    ...(item.ended?.S === undefined ? {} : { ended: JSON.parse(item.ended.S) }),
     ...(item.queued === undefined ? {} : { queued: true }),
   }
   return {

@@ -12,7 +12,7 @@ import { keepItem } from './time-to-live.ts'
 /** HEAD as readers see it, the outbox's other end, and the STOP mark. */
 export function headsOf(
   table: RunTable,
-): Pick<RunStore, 'head' | 'settleOutbox' | 'moveCheck' | 'putStop' | 'stopped'> {
+): Pick<RunStore, 'head' | 'settleOutbox' | 'moveEntry' | 'moveCheck' | 'putStop' | 'stopped'> {
   return {
     async head(run, lanes) {
       const item = await table.get(headKey(run), { first: REST, only: lanePaths(lanes) })
@@ -26,6 +26,17 @@ export function headsOf(
         update: `REMOVE ${[...new Set(ids)].map((id) => path('outbox', id)).join(', ')}`,
         condition: `attribute_exists(${path('outbox')})`,
       }))
+    },
+    // What was read is written back as the same text.
+    async moveEntry(run, was, to) {
+      const moved = await table.update(headKey(run), ({ path, value }) => {
+        const entry = path('outbox', was.id)
+        return {
+          update: to === undefined ? `REMOVE ${entry}` : `SET ${entry} = ${value(as.json(to))}`,
+          condition: `${entry} = ${value(as.json(was))}`,
+        }
+      })
+      return moved.ok
     },
     async moveCheck(run, was, to) {
       if (to === undefined) await spillRest(table, run)
@@ -59,8 +70,8 @@ async function spillRest(table: RunTable, run: RunKey): Promise<void> {
 
 /** All but the lanes: the same in every read of HEAD. */
 const REST = once(
-  'state base base_hash tail running approvals modules children deadline_at check_at outbox queued',
-  'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros',
+  'state base base_hash tail running approvals modules children deadline_at check_at outbox queued ended',
+  'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros unpriced_tokens',
 )
 
 function once(...names: readonly string[]) {

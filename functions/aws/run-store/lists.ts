@@ -1,7 +1,9 @@
 import type { Meta, RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
+import type { DeadWebhooks } from '../../../shared/webhooks/dead-webhook.ts'
 import { as, from, type Item } from './attribute-values.ts'
 import type { Cursors, Position } from './cursors.ts'
+import { deadWebhooksOf } from './dead-webhooks.ts'
 import { DUE_SHARDS } from './due-shards.ts'
 import { headKey, readHead } from './head-item.ts'
 import { inboxOf } from './inbox.ts'
@@ -10,14 +12,15 @@ import type { RunTable } from './run-table.ts'
 
 /**
  * Index 1, runs by tenant and time, index 2, runs somebody must look at, and index 3, the inbox. Indexes follow the table within about a
- * second; META and HEAD of what they name are read consistently.
+ * second; META and HEAD of what they name are read consistently. Dead webhooks have a partition of their own.
  */
 export function listsOf(
   table: RunTable,
   cursorsOf: (tenant: string) => Promise<Cursors>,
-): Pick<RunStore, 'list' | 'due' | 'inbox'> {
+): Pick<RunStore, 'list' | 'due' | 'inbox' | keyof DeadWebhooks> {
   return {
     ...inboxOf(table, cursorsOf),
+    ...deadWebhooksOf(table, cursorsOf),
     async list(tenant, filter) {
       const cursors = await cursorsOf(tenant)
       const after = filter.after === undefined ? undefined : cursors.open(tenant, filter.after, 'runs')

@@ -1,9 +1,8 @@
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
-import { CLIENT_OPTIONS } from '../client-options.ts'
-import { required } from '../named-setting.ts'
 import type { Core } from '../world.ts'
 import { appendTo } from './append.ts'
+import { countAppends } from './count-appends.ts'
 import { runsOf } from './create.ts'
 import { cursorsOf } from './cursor-key.ts'
 import { logOf } from './events.ts'
@@ -11,19 +10,16 @@ import { headsOf } from './heads.ts'
 import { listsOf } from './lists.ts'
 import { itemsOf } from './run-items.ts'
 import { openTable, type RunTableOptions } from './run-table.ts'
-
-/** A table call is over in milliseconds or lost. */
-const REQUEST_MS = 3_000
+import { tableClient } from './table-client.ts'
 
 /** The RunStore port on DynamoDB, for the table the environment names. */
 export function openRunStore(
   { env, clock, ids, settings }: Pick<Core, 'env' | 'clock' | 'ids' | 'settings'>,
   config: DynamoDBClientConfig = {},
 ): RunStore {
-  const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
-  const client = new DynamoDBClient({ ...CLIENT_OPTIONS, requestHandler, ...config })
   const { retention_days } = settings.safety
-  return runStoreOn({ client, table: required(env, 'TABLE'), clock, ids, retention_days })
+  const store = runStoreOn({ ...tableClient(env, config), clock, ids, retention_days })
+  return countAppends(store, { stage: env.STAGE, now: clock.now })
 }
 
 /**

@@ -14,7 +14,7 @@ export function refusalOf(seen: StoredHead, append: Append): Because | undefined
   if (approval !== undefined && !isAsItWas(head.approvals[approval.id], approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
   if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
-  if (!fitsShare(seen, append)) return 'budget'
+  if (!fitsShare(seen, append)) return 'share'
   return undefined
 }
 

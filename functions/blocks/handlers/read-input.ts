@@ -43,7 +43,7 @@ async function bytesOf(call: HandlerCall, path: string | undefined): Promise<Uin
 
 async function readPath(call: HandlerCall, path: string): Promise<Uint8Array> {
   try {
-    return await call.world.inputs.read(path)
+    return await call.world.inputs.read(call.run.tenant, path)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     const message = `Cannot run block "${call.block_id}" (read-input): ${error.message}`

@@ -27,10 +27,10 @@ export async function askCompletions(
   refuseReserved(remote, request)
   const post = (step: number) => call.post(addressOf(remote, path), bodies.make(request), step, headers)
   const answer = await accepted(remote, post, (told) => bodies.giveUp(request, told))
-  const { text, refusal, finish_reason, model = request.model, usage } = await readCompletion(remote, answer)
+  const { text, refusal, finish_reason, model = request.model, id, usage } = await readCompletion(remote, answer)
   if (refusal !== undefined) throw refusedFault(remote, refusal)
   const used = measured(request, text, usage, { type, url: remote.url, model })
-  return { text, ...used, model, finish_reason: finish_reason ?? 'unknown' }
+  return { text, ...used, model, finish_reason: finish_reason ?? 'unknown', ...(id === undefined ? {} : { id }) }
 }
 
 /** The first answer that is no complaint about a feature. Each refusal gives one feature up, so this ends. */

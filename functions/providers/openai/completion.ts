@@ -8,6 +8,7 @@ export interface Completion {
   readonly refusal?: string
   readonly finish_reason?: string
   readonly model?: string
+  readonly id?: string
   readonly usage: Usage
 }
 
@@ -20,12 +21,13 @@ export interface Gathered {
   tools: boolean
   finish_reason: string | undefined
   model: string | undefined
+  id: string | undefined
   usage: Usage
 }
 
 /** Judged the same whether it came whole or in pieces. Fault InvalidInput provider_invalid. */
 export function completionOf({ name }: { readonly name: string }, gathered: Gathered): Completion {
-  const { answered, text, refusal, tools, finish_reason, model, usage } = gathered
+  const { answered, text, refusal, tools, finish_reason, model, id, usage } = gathered
   if (!answered) throw noUse(name, 'it has no choices. Is its url the one of a chat completions API?')
   const filtered = finish_reason === 'content_filter' ? 'its content filter stopped the answer' : undefined
   const reason = refusal === '' ? filtered : refusal
@@ -40,6 +42,7 @@ export function completionOf({ name }: { readonly name: string }, gathered: Gath
     ...(reason === undefined ? {} : { refusal: reason }),
     ...(finish_reason === undefined ? {} : { finish_reason }),
     ...(model === undefined ? {} : { model }),
+    ...(id === undefined ? {} : { id }),
     usage,
   }
 }

@@ -24,6 +24,7 @@ function readWhole(remote: { readonly name: string }, body: string): Completion 
     tools: hasTools(message),
     finish_reason: textOf(memberOf(choice, 'finish_reason')),
     model: textOf(memberOf(whole, 'model')),
+    id: textOf(memberOf(whole, 'id')),
     usage: usageOf(memberOf(whole, 'usage')),
   })
 }

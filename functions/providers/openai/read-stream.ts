@@ -27,7 +27,7 @@ export async function readStream(remote: { readonly name: string }, lines: Async
 }
 
 function nothingYet(): Gathered {
-  const counted = { finish_reason: undefined, model: undefined, usage: {} }
+  const counted = { finish_reason: undefined, model: undefined, id: undefined, usage: {} }
   return { answered: false, text: '', refusal: '', tools: false, ...counted }
 }
 
@@ -36,6 +36,7 @@ function add(gathered: Gathered, chunk: unknown): string {
   const usage = memberOf(chunk, 'usage')
   if (usage !== undefined && usage !== null) gathered.usage = usageOf(usage)
   gathered.model = textOf(memberOf(chunk, 'model')) ?? gathered.model
+  gathered.id ??= textOf(memberOf(chunk, 'id'))
   const choices = memberOf(chunk, 'choices')
   const choice = Array.isArray(choices) ? choices.find((each) => (memberOf(each, 'index') ?? 0) === 0) : undefined
   const delta = memberOf(choice, 'delta')

@@ -61,10 +61,18 @@ export interface FrameSlot {
 export interface Journal {
   define(hash: string, definition: string): void
   definition(hash: string): string | undefined
+  /** Notes that one is about to be used. `at`: ms since 1970. */
+  use(hash: string, at: number): void
+  /** When each was used last; 0 of what an older process kept. */
+  uses(): readonly { readonly hash: string; readonly used_at: number }[]
+  undefine(hash: string): void
   /** Numbers and keeps a new execution. The caller knows that the name is free. */
   create(execution: Omit<JournalledExecution, 'id'>): JournalledExecution
   /** Committed executions only: the caller knows those still running. */
-  find(machine: string, name: string): { readonly id: number; readonly end?: ExecutionEnd } | undefined
+  find(
+    machine: string,
+    name: string,
+  ): { readonly id: number; readonly input: Json; readonly end?: ExecutionEnd } | undefined
   unfinished(): readonly JournalledExecution[]
   places(execution: number): Map<string, FramePlace>
   tokens(execution: number): ReadonlyMap<string, TokenAnswer | undefined>

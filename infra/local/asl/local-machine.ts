@@ -3,6 +3,7 @@ import { Fault } from '../../../shared/errors.ts'
 import type { Execution, Machine, TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Clock, Ids } from '../../../shared/world.ts'
 import { abortedBy } from './aborted-by.ts'
+import { clearDefinitions } from './clear-definitions.ts'
 import { createEngine } from './engine.ts'
 import { endExecution } from './execution.ts'
 import type { ExecutionEnd, Journal, JournalledExecution } from './journal.ts'
@@ -22,8 +23,10 @@ export interface LocalMachineDeps {
   bind(text: string): string
   /** Another name for a machine that a state starts: the id `ensure` gave it. */
   machineOf?(order: ChildOrder): string
+  /** Machines that runs which have not ended name: `clear` leaves them. */
+  needed?(): ReadonlySet<string>
   /** Told after the end is committed, of whole machines only, not of parts; must not throw. */
-  onEnd?(name: string, execution: Execution): void
+  onEnd?(name: string, execution: Execution, input: Json): void
 }
 
 export interface LocalMachine extends Machine {
@@ -39,7 +42,7 @@ const CLOSE_MS = 2_000
 /** Step Functions in this process: the same machine text, durable in the place's database. Limits: definition.ts. */
 export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
   const engine = createEngine({ ...deps, openChild: (order, before) => openPart(place, asKnown(deps, order), before) })
-  const definitions = createDefinitions(deps.journal, deps.bind)
+  const definitions = createDefinitions(deps.journal, deps.bind, deps.clock)
   const running = createRunning(engine, deps.onEnd)
   const place: Place = { deps, engine, definitions, running, journal: deps.journal, clock: deps.clock }
   let closed = false
@@ -61,6 +64,11 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
       return start(place, order)
     },
     describe: async (machine, name) => describe(place, machine, name),
+    async clear(limits) {
+      const cleared = clearDefinitions({ ...deps, definitions }, limits)
+      await deps.journal.durable()
+      return cleared
+    },
     stop: (machine, name, cause) => stop(place, machine, name, cause),
     answer: (token, answer) => answerToken(place, token, answer),
     holderGone: (holder) => !holder.startsWith(`${deps.ids.boot}/`),
@@ -121,7 +129,7 @@ async function stop(place: Place, machine: string, name: string, cause: string):
   const kept = journal.find(machine, name)
   if (kept === undefined || kept.end !== undefined) return
   for (const part of partsOf(journal.unfinished(), machine, name)) await endSleeping(place, part, end)
-  await endSleeping(place, { id: kept.id, machine, name }, end)
+  await endSleeping(place, { id: kept.id, machine, name, input: kept.input }, end)
 }
 
 async function answerToken(place: Place, token: string, answer: TokenAnswer): Promise<'taken' | 'gone'> {
@@ -162,11 +170,11 @@ async function resume(place: Place): Promise<number> {
 /** Ends an execution nobody drives. */
 async function endSleeping(
   { deps }: Place,
-  { id, machine, name }: Pick<JournalledExecution, 'id' | 'machine' | 'name'>,
+  { id, machine, name, input }: Pick<JournalledExecution, 'id' | 'machine' | 'name' | 'input'>,
   end: ExecutionEnd,
 ): Promise<void> {
   const { journal, onEnd } = deps
   journal.end(id, end)
   await journal.durable()
-  if (!isPart(machine)) onEnd?.(name, executionOf(end))
+  if (!isPart(machine)) onEnd?.(name, executionOf(end), input)
 }

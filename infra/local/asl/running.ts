@@ -1,3 +1,4 @@
+import type { Json } from '../../../shared/canonical.ts'
 import type { Machine as Definition } from '../../../shared/compile/asl.ts'
 import type { Execution } from '../../../shared/runs/machine.ts'
 import { drive, openExecution } from './execution.ts'
@@ -21,12 +22,12 @@ export interface Running {
 
 export function createRunning(
   engine: Engine,
-  onEnd: ((name: string, execution: Execution) => void) | undefined,
+  onEnd: ((name: string, execution: Execution, input: Json) => void) | undefined,
 ): Running {
   const byId = new Map<number, Live>()
   const byName = new Map<string, Live>()
   const follow = async (execution: LiveExecution): Promise<void> => {
-    const { id, machine, name } = execution.journalled
+    const { id, machine, name, input } = execution.journalled
     await engine.persisted()
     const end = await drive(execution)
     if (end !== undefined) {
@@ -36,7 +37,7 @@ export function createRunning(
     byId.delete(id)
     byName.delete(keyOf(machine, name))
     if (byId.size === 0) engine.alarms.clear()
-    if (end !== undefined && !isPart(machine)) onEnd?.(name, executionOf(end))
+    if (end !== undefined && !isPart(machine)) onEnd?.(name, executionOf(end), input)
   }
   return {
     launch(journalled, definition, places) {

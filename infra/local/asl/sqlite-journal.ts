@@ -6,6 +6,7 @@ import type { ExecutionEnd, FramePlace, Journal, JournalledExecution } from './j
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS machine_definitions (hash TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS machine_uses (hash TEXT PRIMARY KEY, used_at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS machine_executions (
   id INTEGER PRIMARY KEY, machine TEXT NOT NULL, name TEXT NOT NULL, input TEXT NOT NULL, started_at INTEGER NOT NULL,
   events INTEGER NOT NULL, end TEXT, UNIQUE (machine, name));
@@ -20,9 +21,13 @@ CREATE INDEX IF NOT EXISTS machine_tokens_of ON machine_tokens (execution, path)
 const STATEMENTS = {
   define: 'INSERT OR IGNORE INTO machine_definitions (hash, definition) VALUES (?, ?)',
   definition: 'SELECT definition FROM machine_definitions WHERE hash = ?',
+  use: 'INSERT INTO machine_uses (hash, used_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET used_at = excluded.used_at',
+  uses: 'SELECT hash, coalesce(used_at, 0) AS used_at FROM machine_definitions LEFT JOIN machine_uses USING (hash)',
+  undefine: 'DELETE FROM machine_definitions WHERE hash = ?',
+  unuse: 'DELETE FROM machine_uses WHERE hash = ?',
   last: 'SELECT coalesce(max(id), 0) AS id FROM machine_executions',
   create: 'INSERT INTO machine_executions (id, machine, name, input, started_at, events) VALUES (?, ?, ?, ?, ?, 1)',
-  find: 'SELECT id, end FROM machine_executions WHERE machine = ? AND name = ?',
+  find: 'SELECT id, input, end FROM machine_executions WHERE machine = ? AND name = ?',
   unfinished:
     'SELECT id, machine, name, input, started_at, events FROM machine_executions WHERE end IS NULL ORDER BY id',
   places: 'SELECT path, place FROM machine_steps WHERE execution = ?',
@@ -64,6 +69,13 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
   return {
     define: (hash, definition) => later(() => sql.define.run(hash, definition)),
     definition: (hash) => read(() => text(sql.definition.get(hash), 'definition')),
+    use: (hash, at) => later(() => sql.use.run(hash, at)),
+    uses: () => read(() => sql.uses.all().map(useOf)),
+    undefine: (hash) =>
+      later(() => {
+        sql.undefine.run(hash)
+        sql.unuse.run(hash)
+      }),
     create(draft) {
       lastId += 1
       const execution = { ...draft, id: lastId }
@@ -124,10 +136,14 @@ function executionOf(row: Row): JournalledExecution {
   }
 }
 
+function useOf(row: Row): { readonly hash: string; readonly used_at: number } {
+  return { hash: String(row.hash), used_at: Number(row.used_at) }
+}
+
 function found(row: Row | undefined): ReturnType<Journal['find']> {
   if (row === undefined) return undefined
   const end = json<ExecutionEnd>(row, 'end')
-  return { id: Number(row.id), ...(end && { end }) }
+  return { id: Number(row.id), input: json<Json>(row, 'input') ?? null, ...(end && { end }) }
 }
 
 function placeOf(row: Row): readonly [string, FramePlace] {

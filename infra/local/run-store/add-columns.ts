@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../../../shared/errors.ts'
 import { CHAIN_START } from '../../../shared/runs/hash-chain.ts'
 import { SCHEMA_VERSION } from '../database.ts'
 import { SPAN } from './schema.ts'
@@ -13,6 +14,7 @@ const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     committed_usd_micros: 'INTEGER NOT NULL DEFAULT 0',
     spent_tokens: 'INTEGER NOT NULL DEFAULT 0',
     spent_usd_micros: 'INTEGER NOT NULL DEFAULT 0',
+    unpriced_tokens: 'INTEGER',
     sealed_seq: 'INTEGER NOT NULL DEFAULT 0',
     sealed_hash: `TEXT NOT NULL DEFAULT '${CHAIN_START}'`,
   },
@@ -22,6 +24,8 @@ const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** What an older row has in a column whose value follows from others. */
 const FILLED: Readonly<Record<string, string>> = {
+  /** Of what was spent before they were counted nobody knows it. */
+  unpriced_tokens: 'UPDATE runs SET unpriced_tokens = 0 WHERE spent_tokens = 0',
   closed_at: `UPDATE approvals SET closed_at = coalesce(head ->> 'decided_at',
       (SELECT e.at FROM runs r JOIN events e ON e.id = r.run * ${SPAN} + r.seq WHERE r.run = approvals.run))
     WHERE status IS NOT NULL
@@ -38,13 +42,9 @@ CREATE INDEX IF NOT EXISTS approvals_closed ON approvals (closed_at) WHERE close
  * older program refuses the file: it would not keep the budgets and the inbox of its runs.
  */
 export function addColumns(db: DatabaseSync): void {
+  if (!columnsOf(db, 'lanes').has('projected')) throw tooOld()
   for (const [table, columns] of Object.entries(LATER)) {
-    const there = new Set(
-      db
-        .prepare('SELECT name FROM pragma_table_info(?)')
-        .all(table)
-        .map(({ name }) => name),
-    )
+    const there = columnsOf(db, table)
     for (const [column, type] of Object.entries(columns)) {
       if (there.has(column)) continue
       db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
@@ -53,4 +53,16 @@ export function addColumns(db: DatabaseSync): void {
   }
   db.exec(INDEXES)
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+}
+
+function columnsOf(db: DatabaseSync, table: string): ReadonlySet<unknown> {
+  const rows = db.prepare('SELECT name FROM pragma_table_info(?)').all(table)
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** Lanes and projections were tables of their own before the first version was given to anybody. */
+function tooOld(): Fault {
+  const message =
+    'Cannot read the data folder: it was made by a program before version 0.1, whose runs this one does not read. Move it away, or choose another data folder.'
+  return new Fault('InvalidInput', 'database_older', message)
 }

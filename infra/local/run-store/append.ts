@@ -50,7 +50,7 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
   if (append.reserve !== undefined && !fitsBudget(reader.budget(head.run), append.reserve)) {
     return { ok: false, because: 'budget' }
   }
-  if (!fitsShare(reader, head.run, append)) return { ok: false, because: 'budget' }
+  if (!fitsShare(reader, head.run, append)) return { ok: false, because: 'share' }
   writer.write(head.run, head.seq, append, bodies)
   const seq = head.seq + bodies.length
   seal(head.run, append.run, { before: head.seq, seq, ended: (append.state ?? 'running') !== 'running' })

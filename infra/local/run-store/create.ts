@@ -52,7 +52,8 @@ function insertRun(db: DatabaseSync): (run: NewRun, bodies: readonly string[]) =
   const writer = headWriter(db)
   const head = db.prepare(
     `INSERT INTO runs (tenant, run_id, dag_name, created_at, state, seq, running, running_count, deadline_at, check_at,
-      stopped, queued, cap_tokens, cap_usd_micros) VALUES (?, ?, ?, ?, 'running', 0, ',', 0, ?, ?, 0, ?, ?, ?)`,
+      stopped, queued, cap_tokens, cap_usd_micros, unpriced_tokens)
+     VALUES (?, ?, ?, ?, 'running', 0, ',', 0, ?, ?, 0, ?, ?, ?, 0)`,
   )
   const meta = db.prepare('INSERT INTO metas (run, body) VALUES (?, ?)')
   const context = db.prepare('INSERT INTO contexts (run, version, body) VALUES (?, 0, ?)')

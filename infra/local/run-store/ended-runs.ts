@@ -52,6 +52,7 @@ function tablesOfRuns(db: DatabaseSync): readonly string[] {
 export function removeOldKept(db: DatabaseSync, before: string): void {
   transaction(db, () => {
     db.prepare('DELETE FROM cached_results WHERE at < ?').run(before)
+    db.prepare('DELETE FROM dead_webhooks WHERE buried_at < ?').run(before)
     db.prepare(
       `DELETE FROM lineages WHERE at < ? AND NOT EXISTS (
         SELECT 1 FROM runs WHERE tenant = lineages.tenant AND run_id = lineages.run_id)`,

@@ -1,23 +1,35 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { byLane } from '../../../shared/runs/by-lane.ts'
 import type { Head, RunState } from '../../../shared/runs/head.ts'
+import { RUN_ENDS } from '../../../shared/runs/is-run-end.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../transaction.ts'
 import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger-row.ts'
 import { query, runNumbers } from './query.ts'
+import { SPAN } from './schema.ts'
 
 /** HEAD as readers see it, and the outbox's other end. */
-export function headsOf(db: DatabaseSync): Pick<RunStore, 'head' | 'settleOutbox' | 'moveCheck'> {
+export function headsOf(db: DatabaseSync): Pick<RunStore, 'head' | 'settleOutbox' | 'moveEntry' | 'moveCheck'> {
   const read = headReader(db)
   const settle = db.prepare(
     'DELETE FROM outbox WHERE run = (SELECT run FROM runs WHERE tenant = ? AND run_id = ?) AND id = ?',
   )
+  const entry = 'WHERE run = (SELECT run FROM runs WHERE tenant = ? AND run_id = ?) AND id = ? AND body = ?'
+  const change = db.prepare(`UPDATE outbox SET at = ?, body = ? ${entry}`)
+  const remove = db.prepare(`DELETE FROM outbox ${entry}`)
   const move = db.prepare('UPDATE runs SET check_at = ? WHERE tenant = ? AND run_id = ? AND check_at = ?')
   return {
     head: async (run, lanes) => read(run, lanes),
     settleOutbox: ({ tenant, run_id }, ids) =>
       commitTogether(db, () => {
         for (const id of ids) settle.run(tenant, run_id, id)
+      }),
+    moveEntry: ({ tenant, run_id }, was, to) =>
+      commitTogether(db, () => {
+        const exactly = [tenant, run_id, was.id, JSON.stringify(was)]
+        const { changes } =
+          to === undefined ? remove.run(...exactly) : change.run(to.at, JSON.stringify(to), ...exactly)
+        return changes > 0
       }),
     moveCheck: ({ tenant, run_id }, was, to) =>
       commitTogether(db, () => {
@@ -38,6 +50,7 @@ interface HeadRow extends LedgerRow {
   readonly children: string
   readonly outbox: string
   readonly queued: number
+  readonly ended: string | null
 }
 
 /** Reads HEAD in one statement: every lane, or only those named. */
@@ -66,9 +79,15 @@ function headSql(lanes: string): string {
   return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, r.queued, ${LEDGER_COLUMNS}, ${lanes} AS lanes,
     (SELECT json_group_object(id, json(head)) FROM approvals WHERE run = r.run AND status IS NOT NULL) AS approvals,
     ${mapSql('modules')}, ${mapSql('children')},
+    CASE WHEN r.state <> 'running' THEN ${ENDED} END AS ended,
     (SELECT json_group_array(json(body)) FROM (SELECT body FROM outbox WHERE run = r.run ORDER BY at, id)) AS outbox
     FROM runs r WHERE r.run = ?1`
 }
+
+/** Nothing is written after the event that ends a run. One that is damaged must not hide the run from who looks into it. */
+const ENDED = `(SELECT json_object('at', at, 'code', body ->> '$.data.code', 'reason', body ->> '$.data.reason')
+      FROM events WHERE id = r.run * ${SPAN} + r.seq
+        AND CASE WHEN json_valid(body) THEN body ->> '$.type' END IN (${RUN_ENDS.map((type) => `'${type}'`)}))`
 
 function mapSql(map: 'modules' | 'children'): string {
   return `(SELECT json_group_object(key, json(body)) FROM head_maps WHERE run = r.run AND map = '${map}') AS ${map}`
@@ -92,6 +111,7 @@ function headOf(row: HeadRow | undefined): Head | undefined {
     ...(check_at === null ? {} : { check_at }),
     outbox: JSON.parse(row.outbox),
     budget: ledgerOf(row),
+    ...(row.ended === null ? {} : { ended: JSON.parse(row.ended) }),
     ...(row.queued === 1 ? { queued: true } : {}),
   }
 }

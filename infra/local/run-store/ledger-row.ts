@@ -1,13 +1,13 @@
 import type { RunBudget } from '../../../shared/runs/run-budget.ts'
 
 export const LEDGER_COLUMNS =
-  'cap_tokens, cap_usd_micros, committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros'
+  'cap_tokens, cap_usd_micros, committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros, unpriced_tokens'
 
-type Caps = 'cap_tokens' | 'cap_usd_micros'
-export type LedgerRow = Omit<RunBudget, Caps> & Readonly<Record<Caps, number | null>>
+type Absent = 'cap_tokens' | 'cap_usd_micros' | 'unpriced_tokens'
+export type LedgerRow = Omit<RunBudget, Absent> & Readonly<Record<Absent, number | null>>
 
 export function ledgerOf(row: LedgerRow): RunBudget {
-  const { cap_tokens, cap_usd_micros } = row
+  const { cap_tokens, cap_usd_micros, unpriced_tokens } = row
   return {
     ...(cap_tokens === null ? {} : { cap_tokens }),
     ...(cap_usd_micros === null ? {} : { cap_usd_micros }),
@@ -15,5 +15,6 @@ export function ledgerOf(row: LedgerRow): RunBudget {
     committed_usd_micros: row.committed_usd_micros,
     spent_tokens: row.spent_tokens,
     spent_usd_micros: row.spent_usd_micros,
+    ...(unpriced_tokens === null ? {} : { unpriced_tokens }),
   }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Append } from '../../../shared/runs/append.ts'
-import type { RunBudget } from '../../../shared/runs/run-budget.ts'
+import type { RunBudget, Spent } from '../../../shared/runs/run-budget.ts'
 import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger-row.ts'
 import { query } from './query.ts'
 
@@ -21,7 +21,8 @@ export function ledgerWriter(
 ): (run: number, append: Pick<Append, 'reserve' | 'settle' | 'raise'>) => void {
   const move = db.prepare(
     `UPDATE runs SET committed_tokens = committed_tokens + ?, committed_usd_micros = committed_usd_micros + ?,
-      spent_tokens = spent_tokens + ?, spent_usd_micros = spent_usd_micros + ? WHERE run = ?`,
+      spent_tokens = spent_tokens + ?, spent_usd_micros = spent_usd_micros + ?,
+      unpriced_tokens = unpriced_tokens + ? WHERE run = ?`,
   )
   // Of a cap that is not there max() makes none.
   const lift = db.prepare(
@@ -33,8 +34,8 @@ export function ledgerWriter(
     const { reserved = NOTHING, spent = NOTHING } = settle ?? {}
     const { tokens, usd_micros } = reserve ?? NOTHING
     const committed = [tokens + spent.tokens - reserved.tokens, usd_micros + spent.usd_micros - reserved.usd_micros]
-    move.run(...committed, spent.tokens, spent.usd_micros, run)
+    move.run(...committed, spent.tokens, spent.usd_micros, spent.unpriced_tokens ?? 0, run)
   }
 }
 
-const NOTHING = { tokens: 0, usd_micros: 0 }
+const NOTHING: Spent = { tokens: 0, usd_micros: 0 }

@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import type { DeadWebhooks } from '../../../shared/webhooks/dead-webhook.ts'
 import { cursorsOf } from './cursor-key.ts'
+import { deadWebhooksOf } from './dead-webhooks.ts'
 import { inboxOf } from './inbox.ts'
 import { query } from './query.ts'
 import { summaryReader } from './summaries.ts'
@@ -13,8 +15,8 @@ interface Place {
   readonly run_id: string
 }
 
-/** Index 1, runs by tenant and time, index 2, runs somebody must look at, and index 3, the inbox. */
-export function listsOf(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbox'> {
+/** Index 1, runs by tenant and time, index 2, runs somebody must look at, and index 3, the inbox; dead webhooks too. */
+export function listsOf(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbox' | keyof DeadWebhooks> {
   const cursors = cursorsOf(db)
   const summary = summaryReader(db)
   const page = query<Place>(
@@ -27,6 +29,7 @@ export function listsOf(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbo
   const due = query<RunKey>(db, 'SELECT tenant, run_id FROM runs WHERE check_at <= ? ORDER BY check_at, run LIMIT ?')
   return {
     ...inboxOf(db, cursors),
+    ...deadWebhooksOf(db, cursors),
     list: async (tenant, { state, dag_name, limit, after }) => {
       const [created_at = TOP, last_id = TOP] = after === undefined ? [] : cursors.open(tenant, after, 'runs')
       const rows = page.all(tenant, created_at, last_id, state ?? null, dag_name ?? null, limit + 1)

@@ -70,6 +70,9 @@ CREATE TABLE IF NOT EXISTS lineages (
 CREATE TABLE IF NOT EXISTS goal_attempts (
   tenant TEXT NOT NULL, root TEXT NOT NULL, n INTEGER NOT NULL, run_id TEXT NOT NULL, at TEXT NOT NULL,
   body TEXT NOT NULL, PRIMARY KEY (tenant, root, n)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS dead_webhooks (
+  tenant TEXT NOT NULL, event_at TEXT NOT NULL, id TEXT NOT NULL, buried_at TEXT NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (tenant, event_at, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cursor_keys (key BLOB NOT NULL);
 CREATE VIEW IF NOT EXISTS dag_runs AS
   SELECT r.tenant, r.run_id, r.dag_name, m.body ->> 'dag_hash' AS dag_hash, r.state, r.seq AS last_seq,

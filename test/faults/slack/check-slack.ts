@@ -1,3 +1,4 @@
+import { MAIN_TENANT } from '../../../shared/principal.ts'
 import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
 import type { System } from '../system.ts'
@@ -5,7 +6,7 @@ import { buttonsOf } from './simulated-slack.ts'
 
 /**
  * Once it is calm: every question that people were asked has its message, with buttons as long as it waits and without
- * them afterwards; and no task token was ever sent to Slack.
+ * them afterwards, but those of a tenant that is not Slack's have none; and no task token was ever sent there.
  */
 export async function checkSlack(system: System): Promise<void> {
   const { slack, sim, runs } = system
@@ -23,9 +24,14 @@ async function checkMessages(system: System, key: RunKey): Promise<void> {
     const status = head.approvals[item.id]?.status
     // A question whose asker died before it was asked is nobody's.
     if (status === undefined) continue
-    const problem = problemOf(system, item, head.state === 'running' && status === 'pending')
+    const waits = head.state === 'running' && status === 'pending'
+    const problem = key.tenant === MAIN_TENANT ? problemOf(system, item, waits) : foreignProblem(item)
     if (problem !== undefined) sim.violate('slack', `the question ${item.id}, ${status}, ${problem}`)
   }
+}
+
+function foreignProblem({ slack }: ApprovalItem): string | undefined {
+  return slack?.ts === undefined ? undefined : "has a message in another tenant's Slack"
 }
 
 function problemOf({ slack }: System, item: ApprovalItem, waits: boolean): string | undefined {

@@ -1,6 +1,7 @@
 import { decideApproval } from '../../../functions/approvals/decide.ts'
 import type { PlaceOptions } from '../../../infra/local/place.ts'
 import type { Decision } from '../../../shared/api/control-routes.ts'
+import { SCOPES } from '../../../shared/auth/scope.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Principal } from '../../../shared/principal.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
@@ -67,7 +68,7 @@ export async function openApprovalPlace(settings: object = {}, options: PlaceOpt
   }
   const answer: ApprovalPlace['answer'] = async (id, who, decision) => {
     const [kind = '', name = ''] = who.split(':')
-    const principal: Principal = { kind: kind as Principal['kind'], id: name, tenant: 'main', scopes: [] }
+    const principal: Principal = { kind: kind as Principal['kind'], id: name, tenant: 'main', scopes: SCOPES }
     return decideApproval(open.place.world, keyOf(id), principal, decision as Decision, 'api')
   }
   return Object.assign(open, {

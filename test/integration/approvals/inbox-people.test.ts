@@ -3,6 +3,7 @@ import { describeAsked } from '../../../functions/approvals/describe-asked.ts'
 import { systemClock } from '../../../infra/local/clock.ts'
 import type { ApprovalEntry } from '../../../shared/api/list-approvals.ts'
 import { type AuditedApproval, auditLines } from '../../../shared/approvals/audit-lines.ts'
+import { SCOPES } from '../../../shared/auth/scope.ts'
 import type { Principal } from '../../../shared/principal.ts'
 import { chainOf } from '../../../shared/runs/hash-chain.ts'
 import { type ApprovalPlace, agent, deploy, openApprovalPlace } from './approval-place.ts'
@@ -22,7 +23,7 @@ const GROUPS = { approvals: { groups: { release: ['user:ana', 'user:bo'], leads:
 async function seenBy(name: string): Promise<ApprovalEntry> {
   const { world } = place.place
   const { asked } = await world.runs.inbox('main', { closed: false, limit: 10 })
-  const principal: Principal = { kind: 'user', id: name, tenant: 'main', scopes: [] }
+  const principal: Principal = { kind: 'user', id: name, tenant: 'main', scopes: SCOPES }
   const [one] = asked
   if (one === undefined) throw new Error('nothing is open')
   return describeAsked(world, principal, one, new Set(Object.keys(one.item.shown)))

@@ -12,7 +12,8 @@ import { openWaker } from '../../../functions/aws/waker.ts'
 import type { PortOpeners } from '../../../functions/aws/world.ts'
 import { createIsolate } from '../../../functions/isolate/run-isolate.ts'
 import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
-import { FUNCTIONS, ROUTES } from '../../../shared/catalog.ts'
+import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { ROUTES } from '../../../shared/routes.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 import { type EmulatedFunction, type LambdaEmulator, startLambda } from '../../emulators/lambda.ts'
@@ -20,6 +21,7 @@ import { installLambdaRuntime } from '../../emulators/lambda-runtime.ts'
 import { type S3Emulator, startS3 } from '../../emulators/s3.ts'
 import { type StepFunctionsEmulator, startStepFunctions } from '../../emulators/step-functions.ts'
 import { lambdaArn } from './aws-settings.ts'
+import { startMachinesPlaces } from './machines-place.ts'
 
 /**
  * Every function of the catalog behind its Lambda entry, with exactly the ports of its line: objects, machine, outbox,
@@ -34,15 +36,18 @@ const streams: Record<string, unknown> = {}
 let s3: S3Emulator
 let lambda: LambdaEmulator
 let states: StepFunctionsEmulator
+let places: Awaited<ReturnType<typeof startMachinesPlaces>>
 
 beforeAll(async () => {
   s3 = await startS3()
   lambda = await startLambda({ functions, timeoutMs: 30_000 })
   states = await startStepFunctions({ invoke: (arn, payload) => lambda.invoke(arn, payload) })
+  places = await startMachinesPlaces()
+  const { table } = await places.open()
   const openers: PortOpeners = {
     runs: () => runs,
     objects: (core) => openObjects(core, s3.config),
-    machine: (core) => openMachine(core, states.aws),
+    machine: (core) => openMachine(core, states.aws, places.aws),
     outbox: (core) => openOutbox(core, lambda.aws),
     providers: openProviders,
     inputs: openInputs,
@@ -56,6 +61,7 @@ beforeAll(async () => {
     AWS_REGION: REGION,
     SLUICE_LOG: 'error',
     BUCKET: s3.bucket,
+    TABLE: table,
     STATE_MACHINE_ROLE_ARN: `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines`,
     ...Object.fromEntries(arns),
   }
@@ -72,22 +78,23 @@ afterAll(async () => {
   await lambda.close()
   await s3.close()
   await isolate.close()
+  await places.close()
   db.close()
 })
 
 const identity = { userArn: `arn:aws:sts::${ACCOUNT}:assumed-role/Deployer/session` }
-const request = (body: unknown, runId: string | undefined) => ({
+const request = (body: unknown, runId: string | undefined, more: object = {}) => ({
   httpMethod: body === undefined ? 'GET' : 'POST',
   path: '/',
-  pathParameters: runId === undefined ? null : { run_id: runId },
+  pathParameters: runId === undefined ? null : { run_id: runId, ...more },
   queryStringParameters: null,
   headers: { 'content-type': 'application/json' },
   body: body === undefined ? null : JSON.stringify(body),
   isBase64Encoded: false,
   requestContext: { accountId: ACCOUNT, identity },
 })
-const call = async (name: string, runId?: string, body?: unknown) => {
-  const answer = await lambda.invoke(lambdaArn(name), request(body, runId))
+const call = async (name: string, runId?: string, body?: unknown, more?: object) => {
+  const answer = await lambda.invoke(lambdaArn(name), request(body, runId, more))
   const { statusCode, body: text } = answer as { statusCode: number; body: string }
   return { status: statusCode, json: JSON.parse(text) }
 }
@@ -111,6 +118,15 @@ describe('the AWS adapters together', () => {
     expect(events.filter(({ type }) => type === 'block:completed')).toHaveLength(2)
     const view = await call('get-run', runId)
     expect(view).toMatchObject({ status: 200, json: { run: { state: 'completed', starter: 'iam:Deployer' } } })
+    const { status, json } = await call('get-block', runId, undefined, { block_id: AGENTS[1]?.id ?? '' })
+    expect(status).toBe(200)
+    expect(json.attempts).toMatchObject([
+      {
+        state: 'completed',
+        inputs_verified: true,
+        calls: [{ prompt: expect.any(String), answer: expect.any(String) }],
+      },
+    ])
   })
 
   test('an approval is asked, decided by the caller, and the machine goes on through its token', async () => {

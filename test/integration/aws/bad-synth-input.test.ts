@@ -79,7 +79,10 @@ describe('documents', () => {
         names: namesOf('dev'),
         dags: dags.map((dag) => ({ ...dag, ...made })),
         built: '/nowhere',
-        chosen: { secrets: [], models: [], research: { secrets: [], models: [] }, embeddings: [], shell: false },
+        chosen: {
+          ...{ tenants: ['main'], secrets: [], models: [], research: { secrets: [], models: [] } },
+          ...{ embeddings: [], shell: false },
+        },
       })
     expect(stack).toThrow(/^Cannot deploy 30 DAGs: .* start them inline\.$/)
   })
@@ -94,7 +97,15 @@ describe('settings', () => {
     readDeploySettings((key) => (({ ...cdkContext(), ...given }) as Record<string, unknown>)[key])
 
   test('those of cdk.json are good', () => {
-    expect(read({})()).toEqual({ stage: 'dev', auth: 'iam', retention_days: 365 })
+    expect(read({})()).toEqual({ stage: 'dev', auth: { mode: 'iam' }, key: 'aws', retention_days: 365, waf: 'none' })
+  })
+
+  test('of who calls are a word, or an object as text or as it is', () => {
+    const jwt = { issuer: 'https://id.example.com/', audience: 'sluice' }
+    expect(read({ 'sluice:auth': 'token' })()).toMatchObject({ auth: { mode: 'token' } })
+    for (const given of [{ mode: 'jwt', jwt }, JSON.stringify({ mode: 'jwt', jwt })]) {
+      expect(read({ 'sluice:auth': given })()).toMatchObject({ auth: { mode: 'jwt', jwt } })
+    }
   })
 
   test.each([
@@ -103,7 +114,10 @@ describe('settings', () => {
       /cdk\.json: context "sluice:stage" is missing; allowed: a letter, .*-c sluice:KEY=VALUE/,
     ],
     [{ 'sluice:stage': 'My Stage' }, /"sluice:stage" is "My Stage"; allowed: a letter/],
-    [{ 'sluice:auth': 'none' }, /"sluice:auth" is "none"; allowed: iam/],
+    [{ 'sluice:auth': 'none' }, /"sluice:auth" is "none"; allowed: iam, token, or/],
+    [{ 'sluice:auth': 'jwt' }, /"sluice:auth" is "jwt"; allowed: iam, token, or \{"mode": "jwt"/],
+    [{ 'sluice:auth': '{"mode":"token","jwt":{}}' }, /"sluice:auth" is .*; allowed: Unrecognized key: "jwt"/],
+    [{ 'sluice:auth': { mode: 'jwt', jwt: { issuer: 'http://a.b', audience: 'a' } } }, /"sluice:auth" is/],
     [{ 'sluice:alarm_email': 'nobody' }, /"sluice:alarm_email" is "nobody"; allowed: an e-mail address/],
     [{ 'sluice:retention_days': '30' }, /"sluice:retention_days" is "30"; allowed: 91 to 3650/],
   ])('%j is refused by name', (given, words) => {

@@ -8,7 +8,10 @@ import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 
 const KEY = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/near-AbCdEf'
-const NOTHING = { secrets: [], models: [], research: { secrets: [], models: [] }, embeddings: [], shell: false }
+const NOTHING = {
+  ...{ tenants: ['main'], secrets: [], models: [], research: { secrets: [], models: [] } },
+  ...{ embeddings: [], shell: false },
+}
 
 test('the key of the provider of embeddings is of the two stages that search, and of nobody without the setting', () => {
   const readers = FUNCTIONS.filter((line) => rightsOf(line).includes('embeddings.secrets')).map(({ name }) => name)

@@ -92,7 +92,7 @@ describe('lambdaEntry()', () => {
   })
 
   test('a port that the catalog line does not list is refused by name; a listed one is there', async () => {
-    const reads: Handler = async (_event, { world }) => world.inputs.read('x')
+    const reads: Handler = async (_event, { world }) => world.inputs.read('main', 'x')
     const listed = await thrownBy(entry(reads, { inputs: openInputs })({}, lambdaContext()))
     expect(listed).toMatchObject({ name: 'Rejected' })
     const missing = await thrownBy(entry(reads)({}, lambdaContext()))

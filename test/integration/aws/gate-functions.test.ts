@@ -45,7 +45,15 @@ describe('net-gate', () => {
   })
 
   test('is called by those that judge gates, by who tells a webhook of an answer, and by nobody else', () => {
-    expect(callersOf(plain, 'net-gate')).toEqual(['openchild', 'requestapproval', 'runblock', 'sendoutbox'])
+    expect(callersOf(plain, 'net-gate')).toEqual([
+      'openchild',
+      'replaywebhook',
+      'requestapproval',
+      'runblock',
+      'sendoutbox',
+      'sendwebhooks',
+      'testwebhook',
+    ])
   })
 })
 

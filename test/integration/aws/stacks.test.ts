@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
 import { namesOf } from '../../../infra/aws/names.ts'
 import { stands } from '../../../infra/aws/placement.ts'
-import { FUNCTIONS, ROUTES } from '../../../shared/catalog.ts'
+import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { ROUTES } from '../../../shared/routes.ts'
 import { RUN_TABLE } from '../../../shared/runs/table.ts'
 import { assembled } from './assembled.ts'
 import { ROOT, STACKS, textOf } from './assembly.ts'
@@ -196,14 +197,17 @@ describe('functions', () => {
   test('those that nobody waits for have dead letters', () => {
     const asynchronous = functions().filter((found) => 'DeadLetterConfig' in found)
     expect(asynchronous.map(({ name }) => name).sort()).toEqual(
-      ['index-graph', 'reconcile', 'send-outbox', 'start-run', 'sweep'].map((name) => `sluice-dev-${name}`),
+      ['clear-machines', 'index-graph', 'reconcile', 'send-outbox', 'send-webhooks', 'start-run', 'sweep'].map(
+        (name) => `sluice-dev-${name}`,
+      ),
     )
   })
 
-  test('sweep and index-graph are called each minute with nothing, reconcile with what happened to machines of this stage', () => {
+  test('sweep and index-graph are called each minute, clear-machines each hour, with nothing; reconcile with what happened to machines of this stage', () => {
     const rules = made.all('AWS::Events::Rule').map(({ Properties }) => Properties)
     expect(rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined)).toMatchObject([
       { ScheduleExpression: 'rate(1 minute)', State: 'ENABLED', Targets: [{ Input: '{}' }] },
+      { ScheduleExpression: 'rate(1 hour)', State: 'ENABLED', Targets: [{ Input: '{}' }] },
       { ScheduleExpression: 'rate(1 minute)', State: 'ENABLED', Targets: [{ Input: '{}' }] },
       { ScheduleExpression: 'rate(1 day)', State: 'ENABLED', Targets: [{ Input: '{"keep":{}}' }] },
     ])

@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { lambdaClock } from '../../../functions/aws/clock.ts'
 import { openMachine } from '../../../functions/aws/machine.ts'
-import type { AwsSettings } from '../../../functions/aws/settings.ts'
 import type { Json } from '../../../shared/canonical.ts'
 import { sha256 } from '../../../shared/canonical.ts'
-import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Machine, MachineInput } from '../../../shared/runs/machine.ts'
+import { machineClearSuite } from '../../conformance/machine-clear-suite.ts'
 import { machinePartsSuite } from '../../conformance/machine-parts-suite.ts'
 import { machineSuite, type OpenMachine } from '../../conformance/machine-suite.ts'
 import { createVirtualClock, type VirtualClock } from '../../conformance/virtual-clock.ts'
@@ -12,8 +12,13 @@ import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 import { ServiceError } from '../../emulators/http-service.ts'
 import { type StepFunctionsEmulator, startStepFunctions } from '../../emulators/step-functions.ts'
 import { awsSettings, lambdaArn } from './aws-settings.ts'
+import { startMachinesPlaces } from './machines-place.ts'
 
-const ROLE = `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines`
+let places: Awaited<ReturnType<typeof startMachinesPlaces>>
+beforeAll(async () => {
+  places = await startMachinesPlaces()
+})
+afterAll(() => places.close())
 
 /** The suite names functions as its placeholders; a deployment has one ARN for each. */
 const openWire: OpenMachine = async (functions) => {
@@ -22,7 +27,8 @@ const openWire: OpenMachine = async (functions) => {
     clock,
     invoke: async (arn, payload, signal) => functions[arn.replace(/^.*:sluice-test-/, '')]?.(payload, signal) ?? null,
   })
-  const wire = watchCalls(bound(openMachine({ env: settings(), deployed: {} }, service.aws), Object.keys(functions)))
+  const place = await places.open(clock)
+  const wire = watchCalls(bound(place.machine(service.aws), Object.keys(functions)))
   return {
     machine: wire.machine,
     clock: patient(clock, wire.idle),
@@ -36,6 +42,7 @@ const openWire: OpenMachine = async (functions) => {
 
 machineSuite('Step Functions, over the wire', openWire)
 machinePartsSuite('Step Functions, over the wire', openWire)
+machineClearSuite('Step Functions, over the wire', openWire)
 
 /** The suite's functions are not the catalog's, so their placeholders are bound here. */
 function bound(machine: Machine, names: readonly string[]): Machine {
@@ -86,11 +93,6 @@ function patient(clock: VirtualClock, idle: () => Promise<void>): VirtualClock {
   }
 }
 
-function settings(more: Readonly<Record<string, string>> = {}): AwsSettings {
-  const arns = FUNCTIONS.map(({ name }) => [`${name.toUpperCase().replaceAll('-', '_')}_ARN`, lambdaArn(name)])
-  return awsSettings({ STATE_MACHINE_ROLE_ARN: ROLE, ...Object.fromEntries(arns), ...more })
-}
-
 const INPUT: MachineInput = { v: 1, tenant: 'main', run_id: 'run_a' }
 const TEXT = JSON.stringify({
   QueryLanguage: 'JSONata',
@@ -121,8 +123,9 @@ describe('the Step Functions adapter', () => {
       },
     })
     services.push(service)
-    const another = (env = settings(more), deployed = {}) => openMachine({ env, deployed }, service.aws)
-    return { service, another, machine: another() }
+    const place = await places.open()
+    const another = (env = more, deployed = {}) => place.machine(service.aws, env, deployed)
+    return { service, place, another, machine: another() }
   }
   const token = async () => {
     while (called.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -162,13 +165,13 @@ describe('the Step Functions adapter', () => {
   test('a deployed document has its machine already', async () => {
     const { service, another } = await open()
     const arn = `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:sluice-test-basic:3`
-    const env = settings({ MACHINE_ARNS: JSON.stringify({ 'sluice-test-basic': arn }) })
+    const env = { MACHINE_ARNS: JSON.stringify({ 'sluice-test-basic': arn }) }
     const deployed = { basic: { document: 'blocks: []', dag_hash: HASH, machine: 'sluice-test-basic' } }
     expect(await another(env, deployed).ensure(TEXT, HASH)).toBe(arn)
     expect(await another(env, deployed).deployed(TEXT, HASH)).toBe(arn)
     const unknown = another(env, deployed).deployed(TEXT, HASH.replace(/./g, '0'))
     await expect(unknown).rejects.toMatchObject({ name: 'NotFound', code: 'machine_unknown' })
-    await expect(another(settings(), deployed).ensure(TEXT, HASH)).rejects.toMatchObject({
+    await expect(another({}, deployed).ensure(TEXT, HASH)).rejects.toMatchObject({
       name: 'Bug',
       code: 'setting_missing',
       message: expect.stringContaining('MACHINE_ARNS'),
@@ -264,13 +267,42 @@ describe('the Step Functions adapter', () => {
     expect(await machine.ensure(TEXT, HASH)).toContain('stateMachine')
   })
 
+  test('a stage has room for 2,000 machines of inline documents; those it has are started as ever', async () => {
+    const { service, place, machine } = await open()
+    const arn = await machine.ensure(TEXT, HASH)
+    await place.fill(1_999, 0)
+    const other = HASH.replace(/./g, '0')
+    await expect(machine.ensure(TEXT, other)).rejects.toMatchObject({
+      name: 'LimitExceeded',
+      code: 'machine_limit',
+      message: expect.stringContaining('2,000'),
+    })
+    expect(service.calls).toEqual(['CreateStateMachine'])
+    expect(await machine.start({ machine: arn, name: 'run_a', input: INPUT })).toBe('started')
+    await place.uses.forget('sluice-test-x-1')
+    expect(await machine.ensure(TEXT, other)).toContain('sluice-test-x-0000')
+  })
+
+  test('one that AWS is deleting is Unavailable, for whoever makes it and whoever starts on it', async () => {
+    const { service, machine } = await open()
+    const deleting = () => new ServiceError('StateMachineDeleting', '')
+    service.fail('CreateStateMachine', deleting())
+    const fault = { name: 'Unavailable', code: 'machine_deleting' }
+    await expect(machine.ensure(TEXT, HASH)).rejects.toMatchObject(fault)
+    const arn = await machine.ensure(TEXT, HASH)
+    service.fail('StartExecution', deleting())
+    await expect(machine.start({ machine: arn, name: 'run_a', input: INPUT })).rejects.toMatchObject(fault)
+  })
+
   test('text that AWS refuses is a Bug of ours', async () => {
     const { machine } = await open()
     await expect(machine.ensure('{}', HASH)).rejects.toMatchObject({ name: 'Bug', code: 'aws_refused' })
   })
 
   test('a missing value is named', async () => {
-    const bare = openMachine({ env: awsSettings({}), deployed: {} }, { region: REGION })
+    const ids = { random: () => new Uint8Array(), boot: 'test' }
+    const core = { env: awsSettings({}), deployed: {}, clock: lambdaClock, ids }
+    const bare = openMachine(core, { region: REGION })
     await expect(bare.ensure(TEXT, HASH)).rejects.toMatchObject({
       code: 'setting_missing',
       message: expect.stringContaining('RUN_BLOCK_ARN'),

@@ -1,12 +1,10 @@
-import { afterEach, expect, test } from 'vitest'
-import { openMachine } from '../../../functions/aws/machine.ts'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sha256 } from '../../../shared/canonical.ts'
-import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import type { MachineInput } from '../../../shared/runs/machine.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 import { type StepFunctionsEmulator, startStepFunctions } from '../../emulators/step-functions.ts'
-import { awsSettings, lambdaArn } from './aws-settings.ts'
+import { startMachinesPlaces } from './machines-place.ts'
 
 /** How the Step Functions adapter keeps machines that are too large for one. */
 const INPUT: MachineInput = { v: 1, tenant: 'main', run_id: 'run_a' }
@@ -20,6 +18,11 @@ const row = (blocks: number) =>
     { bytes: 6_000, events: 20_000 },
   )
 
+let places: Awaited<ReturnType<typeof startMachinesPlaces>>
+beforeAll(async () => {
+  places = await startMachinesPlaces()
+})
+afterAll(() => places.close())
 const services: StepFunctionsEmulator[] = []
 afterEach(async () => {
   for (const service of services.splice(0)) await service.close()
@@ -36,10 +39,8 @@ async function open(hangAt?: string) {
     },
   })
   services.push(service)
-  const arns = FUNCTIONS.map(({ name }) => [`${name.toUpperCase().replaceAll('-', '_')}_ARN`, lambdaArn(name)])
-  const role = { STATE_MACHINE_ROLE_ARN: `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines` }
-  const env = awsSettings({ ...role, ...Object.fromEntries(arns) })
-  return { service, called, machine: openMachine({ env, deployed: {} }, service.aws) }
+  const place = await places.open()
+  return { service, called, place, machine: place.machine(service.aws) }
 }
 
 async function until(holds: () => Promise<boolean> | boolean): Promise<void> {

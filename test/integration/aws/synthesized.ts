@@ -7,6 +7,7 @@ import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-
 import { namesOf } from '../../../infra/aws/names.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
+import { withContext } from '../../../infra/aws/with-context.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { type Assembly, ROOT, readAssembly } from './assembly.ts'
 import { bundled } from './bundled.ts'
@@ -40,7 +41,7 @@ export async function synthesize(
 export async function synthesizeInto(
   dir: string,
   context: Readonly<Record<string, unknown>>,
-  settings = readStageSettings(ROOT, { stage: 'dev' }),
+  given = readStageSettings(ROOT, { stage: 'dev' }),
 ): Promise<Pick<Synthesized, 'app' | 'dags'>> {
   const app = new App({
     outdir: join(dir, 'out'),
@@ -48,6 +49,7 @@ export async function synthesizeInto(
     context: { ...cdkContext(), ...context },
   })
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
+  const settings = withContext(given, deploy)
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
   const { built } = await bundled({ settings, dags, names: namesOf(deploy.stage) })
   symlinkSync(built, join(dir, 'functions'), 'dir')

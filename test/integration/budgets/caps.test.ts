@@ -107,6 +107,31 @@ describe('a cap of the run', () => {
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'budget_exceeded' } })
   })
 
+  test('that has room again when it is asked which one was in the way refuses nothing', async () => {
+    const first = Promise.withResolvers<Partial<DispatchAnswer>>()
+    let calls = 0
+    const place = await open(
+      answers(() => {
+        calls += 1
+        return calls === 1 ? first.promise : {}
+      }),
+    )
+    const { runs } = place.place.world
+    const append: typeof runs.append = async (given) => {
+      const done = await runs.append(given)
+      if (!done.ok && done.because === 'budget') {
+        first.resolve({})
+        await place.until(given.run.run_id, ({ type }) => type === 'block:completed')
+      }
+      return done
+    }
+    Object.assign(place.place.world, { runs: { ...runs, append } })
+    const id = await place.start({ budget: { tokens: 460 }, blocks: [block('a'), block('b')] })
+    const events = await balanced(place, id)
+    expect(all(events, 'budget:exceeded')).toEqual([])
+    expect(events.at(-1)).toMatchObject({ type: 'run:completed', data: { spent: { tokens: 300 } } })
+  })
+
   test('counts in full what a call used beyond its estimate, and refuses the next', async () => {
     const place = await open(answers(() => ({ tokens_in: 5_000 })))
     const events = await balanced(

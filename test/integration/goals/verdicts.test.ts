@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { handler as decideHandler } from '../../../functions/goals/decide-completion.ts'
+import { stopRun } from '../../../functions/runs/stop-run.ts'
+import { SCOPES } from '../../../shared/auth/scope.ts'
+import { runIdOfKey } from '../../../shared/runs/ids.ts'
 import { goalOf } from '../pivots/pivot-place.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 import { ACCURACY, contractOf, judge, judgedDag, judgedRun, QUIET } from './goal-place.ts'
@@ -91,6 +94,27 @@ test('a run that was judged and then stopped is shown as it ended, not as it was
     lastGoalAttempt: { run_id, status: 'ABORTED' },
     pivot: { shouldPivot: false },
   })
+})
+
+test('a stop that is faster than the start it is meant for stops nothing by half (simulated seed 3008845)', async () => {
+  const { world } = open.place
+  const run = { tenant: 'main', run_id: runIdOfKey('main', 'POST /api/dag/run', 'late') }
+  let started = false
+  /** The run comes into being right behind the first look at it. */
+  const first =
+    <A extends readonly unknown[], T>(read: (...given: A) => Promise<T>) =>
+    async (...given: A): Promise<T> => {
+      const seen = await read.apply(world.runs, given as never)
+      if (!started) {
+        started = true
+        await open.start(judgedDag(contractOf(ACCURACY)), { inputs: HIGH }, { 'idempotency-key': 'late' })
+      }
+      return seen
+    }
+  const runs = Object.assign(Object.create(world.runs), { head: first(world.runs.head), meta: first(world.runs.meta) })
+  const ana = { kind: 'user', id: 'ana', tenant: 'main', scopes: SCOPES } as const
+  await expect(stopRun({ ...world, runs }, run, ana)).rejects.toMatchObject({ code: 'unknown_run' })
+  await open.until(run.run_id, ({ type }) => type === 'run:completed')
 })
 
 function ai(id: string, more: object = {}): object {

@@ -96,12 +96,30 @@ test('its runs go on with everything there is by now, and their chains are close
   expect(await within((store) => store.sealed(ended))).toMatchObject({ seq: 2 })
 })
 
+test('whether what was spent before had a price nobody knows; of a run that had spent nothing it is known', async () => {
+  const settle = { reserved: { tokens: 0, usd_micros: 0 }, spent: { tokens: 5, usd_micros: 1 } }
+  await within(async (store) => {
+    await runsOfThen(store)
+    await store.append(step(living, '1', at(2, 20), { settle }))
+  })
+  const db = new DatabaseSync(join(folder, 'sluice.db'))
+  db.exec('ALTER TABLE runs DROP COLUMN unpriced_tokens')
+  db.close()
+  await within(async (store) => {
+    await store.append(step(living, '2', at(2, 20), { settle }))
+    const old = (await store.head(living))?.budget
+    expect(old).toMatchObject({ spent_tokens: 10 })
+    expect(old).not.toHaveProperty('unpriced_tokens')
+    expect((await store.head(ended))?.budget.unpriced_tokens).toBe(0)
+  })
+})
+
 test('once opened it is of this version: an older program refuses it rather than forget budgets', async () => {
   await within(runsOfThen)
   makeOlder()
   await within(async () => {})
   const db = openDatabase(folder)
-  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 3 })
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 4 })
   db.close()
 })
 
@@ -134,4 +152,12 @@ test('what people were asked then is in the inbox, decided or not', async () => 
       ['decided', 'approved', time(70)],
     ])
   })
+})
+
+test('a file of before the first version is refused with what to do, and left as it was', async () => {
+  await within(async () => undefined)
+  const db = new DatabaseSync(join(folder, 'sluice.db'))
+  db.exec('DROP TABLE lanes; CREATE TABLE lanes (run INTEGER, lane TEXT, ordinal INTEGER, PRIMARY KEY (run, lane))')
+  db.close()
+  await expect(within(async () => undefined)).rejects.toMatchObject({ code: 'database_older' })
 })

@@ -106,6 +106,7 @@ describe('an answer', () => {
       tokens_out: 9,
       model: 'm-1',
       finish_reason: 'stop',
+      id: 'chatcmpl-1',
     })
   })
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { handler as getResearch } from '../../../functions/api/get-research.ts'
 import { kickOff } from '../../../functions/research/kick-off.ts'
 import { RESEARCH_ROUTES } from '../../../shared/api/research-routes.ts'
+import { SCOPES } from '../../../shared/auth/scope.ts'
 import { readPayload } from '../../../shared/research/decode-payload.ts'
 import { loopEntityId } from '../../../shared/research/kickoff-triples.ts'
 import { searchResultKind } from '../../../shared/research/search-result.ts'
@@ -153,7 +154,7 @@ describe('GET /api/research/{run_id}', () => {
     const missing = await open.answer(`run_${'0'.repeat(26)}`)
     expect([missing.status, missing.json.code]).toEqual([404, 'unknown_run'])
     expect((await open.answer(other)).json).toMatchObject({ status: 404, code: 'unknown_run' })
-    const principal = { kind: 'user', id: 'eve', tenant: 'other', scopes: ['read'] }
+    const principal = { kind: 'user', id: 'eve', tenant: 'other', scopes: SCOPES }
     const event = {
       httpMethod: 'GET',
       path: '/',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { FUNCTIONS, ROUTES } from '../../../shared/catalog.ts'
+import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { ROUTES } from '../../../shared/routes.ts'
 import { createVirtualClock } from '../../conformance/virtual-clock.ts'
 import type { TestPlace } from '../test-place.ts'
 import { type OpenSafe, post, QUICK, startOf } from './safety-place.ts'

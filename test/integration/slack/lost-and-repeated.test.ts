@@ -136,3 +136,49 @@ test('a question that is decided before its message is noted loses its buttons a
   const message = await open.message(({ edits }) => edits > 0)
   expect(buttonsOf(message)).toEqual([])
 })
+
+test('a worker that was overtaken while it read the question brings no buttons back, though its next look fails (simulated seed 3002154)', async () => {
+  open = await openSlackPlace()
+  const { world } = open.place
+  const id = await open.start(deploy({ quorum: 2 }))
+  const run = { tenant: 'main', run_id: id }
+  const message = await open.message(() => true)
+  await open.slack.deliver(open.slack.clickBody(message, 'sluice_approve', ANA))
+  await open.until(id, decided)
+  await quiet(open)
+  const [item] = await world.runs.approvals(run)
+  if (item === undefined) throw new Error('nothing was asked')
+  const slow = Promise.withResolvers<void>()
+  const reads = Promise.withResolvers<void>()
+  let heads = 0
+  const objects = Object.assign(Object.create(world.objects), {
+    get: async (tenant: string, ref: string) => {
+      reads.resolve()
+      await slow.promise
+      return world.objects.get(tenant, ref)
+    },
+  })
+  const runs = Object.assign(Object.create(world.runs), {
+    head: async (...given: Parameters<RunStore['head']>) => {
+      heads += 1
+      if (heads === 3) throw new Fault('Unavailable', 'store_busy', 'Cannot use the run store.')
+      return world.runs.head(...given)
+    },
+  })
+  const note = {
+    id: 'late',
+    at: new Date().toISOString(),
+    kind: 'notify',
+    about: 'voted',
+    approval_id: item.id,
+  } as const
+  const told = tellEntry({ ...world, objects, runs }, run, note)
+  await reads.promise
+  await open.slack.deliver(open.slack.clickBody(message, 'sluice_approve', BEN))
+  await open.ended(id)
+  await quiet(open)
+  slow.resolve()
+  await told
+  expect(buttonsOf(await open.message(() => true))).toEqual([])
+  expect(heads).toBeGreaterThan(3)
+})

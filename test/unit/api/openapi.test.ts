@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openApi } from '../../../shared/api/openapi.ts'
 import { ROUTE_SCHEMAS } from '../../../shared/api/route-schemas.ts'
-import { ROUTES } from '../../../shared/catalog.ts'
+import { ROUTES } from '../../../shared/routes.ts'
 
 describe('openApi()', () => {
   const document = openApi('1.2.3')
@@ -27,6 +27,12 @@ describe('openApi()', () => {
   it('makes the start body of the schema that parses it', () => {
     const post = document.paths['/api/dag/run']?.post as { requestBody: { content: Record<string, unknown> } }
     expect(JSON.stringify(post.requestBody.content)).toMatch(/"max_parallel":\{[^}]*"maximum":1000/)
+  })
+
+  it('has what every reference names', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? '')
+    const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)
+    expect(new Set(references)).toEqual(new Set(known))
   })
 
   it('is plain JSON', () => {

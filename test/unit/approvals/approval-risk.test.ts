@@ -8,6 +8,7 @@ import { blocksToCome, type Question } from '../../../shared/approvals/blocks-to
 import type { Dag } from '../../../shared/dag/dag.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
 import { ASKED_ABOUT } from '../../../shared/runs/head.ts'
+import type { RunBudget } from '../../../shared/runs/run-budget.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 
 const PLACE = SettingsSchema.parse({
@@ -32,7 +33,8 @@ const ai = (id: string, from: string, provider: string, more: object = {}) => ({
   agent: { provider, model: 'gpt-4o', prompt: 'p', model_params: { max_tokens: 1_000 } },
 })
 const QUESTION: Question = { block_id: 'ask', on_timeout: 'reject' }
-const NONE = { spent_tokens: 0, spent_usd_micros: 0 }
+type Spent = Pick<RunBudget, 'spent_tokens' | 'spent_usd_micros' | 'unpriced_tokens'>
+const NONE: Spent = { spent_tokens: 0, spent_usd_micros: 0 }
 
 function dagOf(given: readonly object[] | string): Dag {
   const parsed = parseDag(typeof given === 'string' ? given : { blocks: given }, {
@@ -192,6 +194,8 @@ describe('risk', () => {
     expect(some.cost.spent).toEqual({ tokens: 10, usd: 0.03, unpriced: ['a'] })
     expect(some.risk.because).toContain('10 tokens spent so far, $0.03 and the unknown price of a')
     expect(weigh([pass('ask')], {}, { spent_tokens: 5, spent_usd_micros: 0 }).cost.spent.usd).toBe(0)
+    const itself = weigh(blocks, {}, { spent_tokens: 10, spent_usd_micros: 30_000, unpriced_tokens: 0 }, ['a'])
+    expect(itself.cost.spent).toEqual({ tokens: 10, usd: 0.03, unpriced: [] })
   })
 
   test('a block that may be sent back is reckoned with all its rounds, though what it is sent back to is over', () => {

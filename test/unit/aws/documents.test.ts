@@ -22,7 +22,7 @@ describe('deployed documents', () => {
 
 test('the Inputs port of AWS refuses every path and says what to give instead', async () => {
   for (const path of ['countries.json', '../x', `objstore://main/${'0'.repeat(64)}`]) {
-    await expect(openInputs().read(path)).rejects.toMatchObject({
+    await expect(openInputs().read('main', path)).rejects.toMatchObject({
       name: 'Rejected',
       code: 'inputs_not_here',
       message: expect.stringContaining('objstore://tenant/sha256'),

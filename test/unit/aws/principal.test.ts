@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { principalOf } from '../../../functions/aws/principal.ts'
+import { authorizerAnswer } from '../../../shared/auth/authorizer-answer.ts'
 import { principalName } from '../../../shared/principal.ts'
 
 const OWN = '123456789012'
@@ -25,7 +26,41 @@ describe('principalOf()', () => {
     expect(principal?.tenant).toBe('main')
   })
 
+  test('an IAM principal is of the tenant its name is given, and of no other by a name that is like it', () => {
+    const tenants = { Deployer: 'acme', 'user/ana': 'globex', '999999999999/Runner': 'acme' }
+    const tenantOf = (arn: string) => principalOf(event(arn), tenants)?.tenant
+    expect(tenantOf(`arn:aws:sts::${OWN}:assumed-role/Deployer/s`)).toBe('acme')
+    expect(tenantOf(`arn:aws:iam::${OWN}:user/division/ana`)).toBe('globex')
+    expect(tenantOf('arn:aws:sts::999999999999:assumed-role/Runner/s')).toBe('acme')
+    const others = ['999999999999:assumed-role/Deployer/s', `${OWN}:assumed-role/Runner/s`, `${OWN}:assumed-role/ana/s`]
+    for (const rest of [...others, `${OWN}:assumed-role/constructor/s`])
+      expect(tenantOf(`arn:aws:sts::${rest}`)).toBe('main')
+  })
+
+  const authorized = (authorizer: unknown) => ({ ...event(null), requestContext: { accountId: OWN, authorizer } })
+  const context = { kind: 'token', id: '0123456789abcdef', tenant: 'main', scopes: 'runs:read admin:stop runs:fly' }
+
+  test('an authorizer names a token, or a user, with the scopes there are', () => {
+    // What API Gateway adds of its own.
+    const more = { principalId: 'user:bob', integrationLatency: 12 }
+    const scopes = ['runs:read', 'admin:stop']
+    expect(principalOf(authorized({ ...context, ...more }))).toEqual({ ...context, scopes })
+    expect(principalOf(authorized({ ...context, kind: 'user', scopes: '' }))).toMatchObject({
+      kind: 'user',
+      scopes: [],
+    })
+  })
+
+  test('what an authorizer answers is read back as it was', () => {
+    const scopes = ['runs:read', 'admin:tokens']
+    const principal = { kind: 'token', id: 'a', tenant: 'other', scopes } as const
+    expect(principalOf(authorized(authorizerAnswer(principal, 'arn:1/dev/GET/api').context))).toEqual(principal)
+  })
+
   test.each([
+    ['no tenant', authorized({ ...context, tenant: undefined })],
+    ['an empty id', authorized({ ...context, id: '' })],
+    ['a kind that only IAM has', authorized({ ...context, kind: 'iam' })],
     ['no ARN', event(null)],
     ['something else', event('ana')],
     ['a role without a name', event(`arn:aws:sts::${OWN}:assumed-role`)],

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { cutMiddle } from '../../../clients/cli/cut-middle.ts'
+import { displayWidth } from '../../../clients/cli/display-width.ts'
 import { cut, oneLine, plainText } from '../../../clients/cli/plain-text.ts'
 
 describe('plainText()', () => {
@@ -30,19 +32,38 @@ describe('oneLine()', () => {
 })
 
 describe('cut()', () => {
-  test('counts code points and says that something is missing', () => {
-    expect(cut('😀😀😀', 3)).toBe('😀😀😀')
-    expect(cut('😀😀😀😀', 3)).toBe('😀😀…')
-    expect(cut('abcd', 0)).toBe('…')
-  })
+  test.each([
+    ['abcd', 3, 'ab…'],
+    ['abcd', 4, 'abcd'],
+    ['abcd', 0, '…'],
+    ['日本語', 5, '日本…'],
+    ['日本語', 4, '日…'],
+    ['😀😀😀', 6, '😀😀😀'],
+    ['😀😀😀', 5, '😀😀…'],
+    ['e\u0301e\u0301e\u0301', 3, 'e\u0301e\u0301e\u0301'],
+    ['✓ 終わり', 8, '✓ 終わり'],
+  ])('of %s at %d columns is %s', (text, columns, short) => expect(cut(text, columns)).toBe(short))
 
   test('never answers more than it may', () => {
     void fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 40 }), (text, columns) => {
         const short = cut(text, columns)
-        expect([...short].length).toBeLessThanOrEqual(columns)
-        if ([...text].length <= columns) expect(short).toBe(text)
+        expect(displayWidth(short)).toBeLessThanOrEqual(columns)
+        if (displayWidth(text) <= columns) expect(short).toBe(text)
+        else expect(text.startsWith(short.slice(0, -1))).toBe(true)
       }),
     )
+  })
+})
+
+describe('cutMiddle()', () => {
+  test.each([
+    ['collect-figures-of-norway', 11, 'colle…orway'],
+    ['collect-figures-of-norway', 10, 'colle…rway'],
+    ['short', 5, 'short'],
+    ['日本日本日本', 7, '日…本'],
+  ])('of %s at %d columns is %s', (text, columns, short) => {
+    expect(cutMiddle(text, columns)).toBe(short)
+    expect(displayWidth(short)).toBeLessThanOrEqual(columns)
   })
 })

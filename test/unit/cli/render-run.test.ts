@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { displayWidth } from '../../../clients/cli/display-width.ts'
 import { liveRun } from '../../../clients/cli/live-run.ts'
 import { renderRun } from '../../../clients/cli/render-run.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
@@ -16,9 +17,9 @@ const numbered = (events: readonly object[]) => events.map((event, i) => ({ ...e
 describe('renderRun()', () => {
   test('shows state, tries, gates and elapsed time of every block', () => {
     expect(renderRun(viewAfter(8), canvas)).toEqual([
-      'brief  running  1/3 blocks  120 tokens  0.35 s',
+      'brief  running  1/3 blocks  120 tokens  unknown price  0.35 s',
       '  ✓ load     completed  0.10 s',
-      '  ↻ draft    retrying   try 1/3  1 of 1 gate failed  0.23 s  long-enough failed',
+      '  ↻ draft    retrying   try 1/3  again in 0.05 s  1 of 1 gate failed  long-enou…',
       '  · publish  pending',
     ])
   })
@@ -57,7 +58,7 @@ describe('renderRun()', () => {
     }
     const lines = renderRun(liveRun(ANSWER, foldRun([...EVENTS.slice(0, 6), stop as unknown as RunEvent])), canvas)
     expect(lines).toEqual([
-      'brief  cancelled  1/3 blocks  120 tokens  0.31 s',
+      'brief  cancelled  1/3 blocks  120 tokens  unknown price  0.31 s',
       '  ✓ load     completed  0.10 s',
       '  ■ draft    cancelled  try 1/3  0.19 s',
       '  ■ publish  cancelled',
@@ -77,8 +78,34 @@ describe('renderRun()', () => {
   test('keeps what moves or failed when there is no room for all', () => {
     const lines = renderRun(viewAfter(8), { ...canvas, rows: 4 })
     expect(lines.join('\n')).toContain('draft')
-    expect(lines.at(-1)).toBe('  … and 2 more blocks')
+    expect(lines.at(-1)).toBe('  … 1 completed, 1 pending')
     expect(lines.length).toBeLessThanOrEqual(4)
+  })
+
+  test('cuts a long name rather than what is said of the run', () => {
+    const view = viewAfter(8)
+    const named = { ...view, run: { ...view.run, dag_name: 'a-name-that-is-longer-than-the-window-is-wide' } }
+    expect(renderRun(named, { ...canvas, columns: 75 })[0]).toBe(
+      'a-name-that-is-lon…  running  1/3 blocks  120 tokens  unknown price  0.35 s',
+    )
+  })
+
+  test('of many blocks shows what moves, and counts the others', () => {
+    const state = (i: number) => (i < 120 ? 'completed' : i < 123 ? 'running' : i === 123 ? 'failed' : 'pending')
+    const block = (i: number) => [
+      `collect-figures-of-country-${i}`,
+      { state: state(i), attempt: 1, max_attempts: 1, gates: [] },
+    ]
+    const blocks = Object.fromEntries(Array.from({ length: 200 }, (_, i) => block(i)))
+    const lines = renderRun({ ...viewAfter(3), blocks }, { ...canvas, rows: 23 })
+    expect(lines.map((line) => line.trim().replace(/ {2,}.*/, ''))).toEqual([
+      'brief',
+      '● collect-figu…country-120',
+      '● collect-figu…country-121',
+      '● collect-figu…country-122',
+      '✗ collect-figu…country-123',
+      '… 120 completed, 76 pending',
+    ])
   })
 
   test('says the same with and without colour, and fits any width and height', () => {
@@ -89,7 +116,7 @@ describe('renderRun()', () => {
         const colored = renderRun(viewAfter(n), { ...canvas, columns, rows, color: true })
         expect(colored.map(stripVTControlCharacters)).toEqual(plain)
         expect(plain.length).toBeLessThanOrEqual(rows)
-        for (const line of plain) expect([...line].length).toBeLessThanOrEqual(columns)
+        for (const line of plain) expect(displayWidth(line)).toBeLessThanOrEqual(columns)
       }),
     )
   })

@@ -16,11 +16,25 @@ describe('readSettings()', () => {
     expect(readSettings({ TERM: 'dumb' })).toMatchObject({ color: false, cursor: false })
   })
 
+  test('honours FORCE_COLOR before NO_COLOR, as Node does', () => {
+    expect(readSettings({ FORCE_COLOR: '1', NO_COLOR: '1' })).toMatchObject({ color: true, forceColor: true })
+    expect(readSettings({ FORCE_COLOR: '0' })).toMatchObject({ color: false })
+    expect(readSettings({}).forceColor).toBeUndefined()
+  })
+
+  test('moves no cursor in CI, where every line is kept', () => {
+    expect(readSettings({ CI: 'true' })).toMatchObject({ cursor: false, color: true })
+    expect(readSettings({ CI: 'false' }).cursor).toBe(true)
+  })
+
   test('knows how the CLI is typed where npm started it', () => {
     const npm = { npm_command: 'run-script', npm_lifecycle_event: 'sluice' }
     expect(readSettings(npm).command).toBe('npm run -s sluice --')
     expect(readSettings({ ...npm, npm_lifecycle_event: 'test' }).command).toBe('sluice')
     expect(readSettings({ ...npm, npm_command: 'exec' }).command).toBe('sluice')
+    const npx = { npm_command: 'exec', npm_lifecycle_event: 'npx', npm_lifecycle_script: "'sluice'" }
+    expect(readSettings(npx).command).toBe('npx sluice')
+    expect(readSettings({ ...npx, npm_lifecycle_script: "'vitest'" }).command).toBe('sluice')
   })
 
   test('takes info and error for SLUICE_LOG, anything else is a usage error', () => {

@@ -20,5 +20,6 @@ describe('sizeWords()', () => {
     [812, '812 bytes'],
     [12_595, '12.3 KiB'],
     [4_194_304, '4.0 MiB'],
+    [65_712_160_000, '61.2 GiB'],
   ])('%d bytes', (bytes, words) => expect(sizeWords(bytes)).toBe(words))
 })

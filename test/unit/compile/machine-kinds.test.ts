@@ -79,7 +79,7 @@ test('the history of a block that asks is weighed: a wait and a further call a q
   const plain = { id: 'a', upstream: [] }
   const events = (block: AskingBlock) => {
     const step = { kind: 'block', entry: 'a', block: askingBlocks([block], undefined)[0] ?? plain } as const
-    return weigh(step, { signals: new Map(), epoch: false, known: new Map(), only: 'events' }).events
+    return weigh([step], { signals: new Map(), epoch: false, known: new Map(), only: 'events' }).events
   }
   const asking = { ...plain, pre_gates: ASK, post_gates: ASK }
   expect([plain, { ...plain, post_gates: ASK }, asking, { ...asking, retry: { max_attempts: 2 } }].map(events)).toEqual(

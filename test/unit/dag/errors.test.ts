@@ -26,8 +26,8 @@ const YAML: readonly Row[] = [
   ['alias', 'b', 'a: &x 1\nb: ▶*x', '"*x" is an alias'],
   ['unknown_tag', 'a', 'a: ▶!env HOME', '"!env" is not known'],
   ['unknown_tag', 'a', 'a: ▶!!binary aGk=', '"!!binary" is not known'],
-  ['not_json', 'metadata.x', 'metadata: { x: ▶.nan }', 'NaN, which is no JSON value'],
-  ['not_json', 'metadata.x', 'metadata:\n  x: ▶"\\uD800"', 'lone surrogate'],
+  ['not_json', 'metadata.x', `metadata: { x: ▶.nan }\nblocks:\n${SPEC}`, 'NaN, which is no JSON value'],
+  ['not_json', 'metadata.x', `metadata:\n  x: ▶"\\uD800"\nblocks:\n${SPEC}`, 'lone surrogate'],
   ['limit_exceeded', '', `${'['.repeat(63)}▶${'['.repeat(30)}`, 'deeper than 64 levels'],
   ['not_a_mapping', '', '▶', 'the document is empty'],
   ['not_a_mapping', '', '▶# only a comment', 'the document is empty'],
@@ -625,6 +625,27 @@ edges:
       [13, 'unknown_gate_port'],
       [15, 'unknown_block'],
     ])
+  })
+
+  test('a value that JSON does not have hides nothing that is wrong beside it, and is told once', () => {
+    const text = `name: research\nblocks:
+  - { id: spec, ${AGENT}, timeout_ms: .nan, retry: { max_attempts: .inf, backof: none } }
+  - { id: plan, ${AGENT}, inputs: { text: { from: spec.txt } } }`
+    const codes = (given: string | object) => {
+      const result = parseDag(given)
+      return result.ok ? [] : result.errors.map(({ code, path }) => `${code} ${path}`)
+    }
+    const expected = [
+      'not_json blocks[0].timeout_ms',
+      'not_json blocks[0].retry.max_attempts',
+      'unknown_key blocks[0].retry.backof',
+      'unknown_output blocks[1].inputs.text.from',
+    ]
+    expect(codes(text)).toEqual(expected)
+    const agent = { provider: 'local', model: 'm', prompt: 'p' }
+    const spec = { id: 'spec', agent, timeout_ms: Number.NaN, retry: { max_attempts: 1 / 0, backof: 'none' } }
+    const plan = { id: 'plan', agent, inputs: { text: { from: 'spec.txt' } } }
+    expect(codes({ name: 'research', blocks: [spec, plan] })).toEqual(expected)
   })
 
   test('says what was seen, what is allowed and what to do', () => {

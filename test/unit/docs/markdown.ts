@@ -19,7 +19,8 @@ export function filesBelow(folders: readonly string[], ending: string): readonly
 
 /** The cells of every table row below a heading, up to the next heading of any level; head and rule left out. */
 export function rowsBelow(text: string, heading: string): readonly (readonly string[])[] {
-  const lines = text.split('\n')
+  // A comment in a block of code is no heading.
+  const lines = text.replace(/^```[\s\S]*?^```$/gm, '').split('\n')
   const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
   if (start < 0) throw new Error(`there is no heading "${heading}"`)
   const rest = lines.slice(start + 1)

@@ -29,6 +29,7 @@ export function handlerCall({ ports = {}, world = {}, ...given }: Given): { call
       if (body === undefined) throw new Error(`no object ${ref}`)
       return body
     },
+    has: async (_tenant, ref) => seen.objects.has(ref),
   }
   const runs = { putArtifact: async (_run: RunKey, item: ArtifactItem) => void seen.artifacts.push(item) }
   const outputs = Object.fromEntries(Object.entries(ports).map(([port, type]) => [port, { type, required: true }]))

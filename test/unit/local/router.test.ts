@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { matchRoute } from '../../../infra/local/router.ts'
-import { ROUTES } from '../../../shared/catalog.ts'
 import { Fault } from '../../../shared/errors.ts'
+import { ROUTES } from '../../../shared/routes.ts'
 
 describe('matchRoute()', () => {
   it('finds every route of the catalog by an address of its own', () => {

@@ -250,7 +250,7 @@ function costOf(events: readonly RunEvent[], as: readonly string[]): object {
     const isRunEnd = event.type.startsWith('run:')
     return told === undefined || isRunEnd
       ? []
-      : [told as { tokens_in: number; tokens_out: number; usd_micros?: number }]
+      : [told as { tokens_in: number; tokens_out: number; usd_micros?: number; unpriced_tokens?: number }]
   })
   const sum = (of: (cost: (typeof costs)[number]) => number) => costs.reduce((total, cost) => total + of(cost), 0)
   const sums: Readonly<Record<string, number>> = {
@@ -258,18 +258,22 @@ function costOf(events: readonly RunEvent[], as: readonly string[]): object {
     tokens_in: sum((cost) => cost.tokens_in),
     tokens_out: sum((cost) => cost.tokens_out),
   }
+  const unknown = sum(({ usd_micros, unpriced_tokens, tokens_in, tokens_out }) =>
+    unpriced_tokens !== undefined ? unpriced_tokens : usd_micros !== undefined ? 0 : tokens_in + tokens_out,
+  )
   const isPriced = costs.some(({ usd_micros }) => usd_micros !== undefined)
   return {
     ...Object.fromEntries(as.map((name) => [name, sums[name]])),
     ...(isPriced ? { usd_micros: sum(({ usd_micros = 0 }) => usd_micros) } : {}),
+    ...(unknown > 0 ? { unpriced_tokens: unknown } : {}),
   }
 }
 
 const toldOf = (event: RunEvent) => (event.type === 'block:output' ? event.data : dataOf(event).spent)
 
 /** What a model read and wrote is one figure there. */
-function stageCost({ tokens, usd_micros }: Data): object {
-  return { tokens_in: tokens, tokens_out: 0, ...(usd_micros === undefined ? {} : { usd_micros }) }
+function stageCost({ tokens, ...told }: Data): object {
+  return { tokens_in: tokens, tokens_out: 0, ...pick(told, ['usd_micros', 'unpriced_tokens']) }
 }
 
 function pick(of: object | undefined, names: readonly string[]): Data {

@@ -12,7 +12,7 @@ const parse = (slack: object) => parseSettings(JSON.stringify({ slack }), 'sluic
 describe('slack in sluice.yaml', () => {
   test('is absent, or filled in with what Slack itself is', () => {
     expect(parseSettings('', 'sluice.yaml').slack).toBeUndefined()
-    expect(parse(good)).toEqual({ ...good, users: {}, api_url: 'https://slack.com/api/' })
+    expect(parse(good)).toEqual({ ...good, tenant: 'main', users: {}, api_url: 'https://slack.com/api/' })
   })
 
   test('takes two signing secrets while one is rotated', () => {

@@ -159,6 +159,11 @@ describe('describeTable()', () => {
     )
   })
 
+  test('rounds what is too small for a double to 0, not to -0', () => {
+    const described = column([-7e-323, 6.4e-323])
+    expect(JSON.parse(JSON.stringify(described))).toEqual(described)
+  })
+
   test('holds the order min <= q1 <= median <= q3 <= max and the median inside its interval', () => {
     void fc.assert(
       fc.property(fc.array(fc.integer({ min: -1e9, max: 1e9 }), { minLength: 1, maxLength: 60 }), (values) => {

@@ -1,0 +1,54 @@
+import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { Refused } from '../refused.ts'
+import { awsCaller, type CallerOptions } from './aws-caller.ts'
+import { awsRefusal } from './aws-refusal.ts'
+
+/** Where a deployment goes. */
+export interface AwsAccount {
+  readonly account: string
+  readonly region: string
+  /** Of the CDK's own stack there. */
+  readonly bootstrap: string
+  /** Concurrent executions of Lambda the account may have, and how many of them nobody reserved. */
+  concurrency(): Promise<{ readonly limit: number; readonly free: number }>
+}
+
+/** Refused where there are no credentials or no region, or the CDK was never bootstrapped. */
+export async function openAccount(options: CallerOptions): Promise<AwsAccount> {
+  const caller = awsCaller(options)
+  const region = await caller.region()
+  await caller.credentials()
+  const { account, version } = await bootstrapOf(caller, region)
+  return {
+    account,
+    region,
+    bootstrap: version,
+    async concurrency() {
+      const lambda = new LambdaClient({ region, credentials: caller.credentials, maxAttempts: 3 })
+      const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand()).catch((error: unknown) => {
+        throw awsRefusal(error)
+      })
+      const limit = AccountLimit?.ConcurrentExecutions ?? 0
+      return { limit, free: AccountLimit?.UnreservedConcurrentExecutions ?? limit }
+    },
+  }
+}
+
+/** The name the CDK gives its stack; its ARN says whose account it is. */
+const TOOLKIT = 'CDKToolkit'
+
+async function bootstrapOf({ cloudFormation }: ReturnType<typeof awsCaller>, region: string) {
+  const found = await cloudFormation.send(new DescribeStacksCommand({ StackName: TOOLKIT })).catch((error: unknown) => {
+    throw /does not exist/.test(String(error)) ? notBootstrapped(region) : awsRefusal(error)
+  })
+  const stack = found.Stacks?.[0]
+  const version = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion')?.OutputValue
+  if (version === undefined) throw notBootstrapped(region)
+  return { account: stack?.StackId?.split(':')[4] ?? 'unknown', version }
+}
+
+function notBootstrapped(region: string): Refused {
+  const detail = `The CDK is not bootstrapped in ${region}: there is no stack "${TOOLKIT}" with a BootstrapVersion. Run \`npx cdk bootstrap\` once for this account and region, with credentials that may create roles and a bucket.`
+  return new Refused({ code: 'not_bootstrapped', detail })
+}

@@ -1,0 +1,47 @@
+import type { operations } from '../../api/schema.generated.ts'
+
+export type InboxPage = operations['list-approvals']['responses'][200]['content']['application/json']
+export type Approval = InboxPage['approvals'][number]
+export type Decision = operations['decide-approval']['requestBody']['content']['application/json']
+
+/** `approve` is called `waive` where failed gates are asked about. */
+export type Answer = 'approve' | 'waive' | 'reject'
+
+/** What a dialog was filled with. */
+export interface Draft {
+  readonly answer: Answer
+  readonly feedback: string
+  /** Inputs the approver changed, typed. */
+  readonly edits: Readonly<Record<string, unknown>>
+  /** With reject, where a rejection makes another run: undefined = it shall not. */
+  readonly restart: 'refine' | 'from_scratch' | undefined
+}
+
+/** The yes this question takes. */
+export function yesOf({ about }: Pick<Approval, 'about'>): 'approve' | 'waive' {
+  return about === 'pre_gates' || about === 'post_gates' ? 'waive' : 'approve'
+}
+
+/** A rejection tells whoever goes on what is wrong, and a waiver is recorded with its reason. */
+export function needsFeedback(answer: Answer): boolean {
+  return answer !== 'approve'
+}
+
+/** The request of a decision on exactly what was shown. */
+export function decisionBody(approval: Pick<Approval, 'approval_id' | 'digest' | 'on_reject'>, draft: Draft): Decision {
+  const { answer, edits, restart } = draft
+  const feedback = draft.feedback.trim()
+  const isEdited = answer === 'approve' && Object.keys(edits).length > 0
+  return {
+    approval_id: approval.approval_id,
+    decision: answer,
+    digest: approval.digest,
+    ...(feedback === '' ? {} : { feedback }),
+    ...(isEdited ? { edits: { ...edits } } : {}),
+    ...(answer === 'reject' && approval.on_reject === 'iterate' ? iteration(restart) : {}),
+  }
+}
+
+function iteration(restart: Draft['restart']): Pick<Decision, 'iterate' | 'restart_mode'> {
+  return restart === undefined ? { iterate: false } : { iterate: true, restart_mode: restart }
+}

@@ -1,0 +1,110 @@
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { isRunEnd } from '../../shared/runs/is-run-end.ts'
+
+interface Follow {
+  /** Where the API is. */
+  readonly origin: string
+  readonly runId: string
+  readonly signal: AbortSignal
+  /** New events, ascending, each once; many at once while the past is replayed. */
+  readonly onEvents: (events: readonly RunEvent[]) => void
+  /** Whether the stream is open; false while it is opened again. */
+  readonly onLive: (isLive: boolean) => void
+}
+
+/**
+ * The events of a run from its first one until the one that ends it, over Server-Sent Events. The stream is read with
+ * fetch, since EventSource cannot send headers; one that drops is opened again behind the last event (Last-Event-ID).
+ */
+export async function followRun(follow: Follow): Promise<void> {
+  const cursor: Cursor = { seq: 0, failures: 0, isOver: false }
+  while (!follow.signal.aborted) {
+    await untilDropped(follow, cursor)
+    if (cursor.isOver || follow.signal.aborted) return
+    follow.onLive(false)
+    cursor.failures += 1
+    await pause(Math.min(250 * 2 ** cursor.failures, 10_000), follow.signal)
+  }
+}
+
+/** Where the reader is: moved by each event that arrives. */
+interface Cursor {
+  seq: number
+  failures: number
+  isOver: boolean
+}
+
+async function untilDropped(follow: Follow, cursor: Cursor): Promise<void> {
+  try {
+    const response = await openStream(follow, cursor.seq)
+    // 204: the run has ended, and the reader has it all.
+    cursor.isOver = response.status === 204 || isFinal(response.status)
+    if (cursor.isOver || !response.ok) return
+    follow.onLive(true)
+    for await (const events of eventsOf(response)) {
+      take(follow, cursor, events)
+      if (cursor.isOver) return
+    }
+  } catch {
+    // Dropped, or the page is left: the loop above knows which.
+  }
+}
+
+function take({ onEvents }: Follow, cursor: Cursor, events: readonly RunEvent[]): void {
+  const fresh = events.filter(({ seq }) => {
+    const isNew = seq > cursor.seq
+    if (isNew) cursor.seq = seq
+    return isNew
+  })
+  if (fresh.length === 0) return
+  cursor.failures = 0
+  cursor.isOver = fresh.some(({ type }) => isRunEnd(type))
+  onEvents(fresh)
+}
+
+/** Refused for good: an unknown run, no right. Everything else may be a restart. */
+function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 429
+}
+
+function openStream({ origin, runId, signal }: Follow, seq: number): Promise<Response> {
+  const url = `${origin}/api/dag/runs/${encodeURIComponent(runId)}/events`
+  return fetch(url, { headers: { accept: 'text/event-stream', 'last-event-id': String(seq) }, signal })
+}
+
+/** Events a chunk of the stream: what arrives together is shown together. */
+async function* eventsOf(response: Response): AsyncGenerator<readonly RunEvent[]> {
+  if (response.body === null) return
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const messages = (rest + value.replaceAll('\r\n', '\n')).split('\n\n')
+    rest = messages.pop() ?? ''
+    yield messages.flatMap(eventOf)
+  }
+}
+
+function eventOf(message: string): readonly RunEvent[] {
+  const data = message
+    .split('\n')
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice('data:'.length).trimStart())
+  if (data.length === 0) return []
+  const value: unknown = JSON.parse(data.join('\n'))
+  // The server's own event, or one of a type this page does not know yet: what reads it has a default.
+  return typeof value === 'object' && value !== null && 'seq' in value ? [value as RunEvent] : []
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => end(), ms)
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    signal.addEventListener('abort', end)
+  })
+}

@@ -1,0 +1,15 @@
+import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
+import { httpHandler } from '../http-handler.ts'
+import { unknownDocument } from '../runs/unknown-document.ts'
+
+/** What a person sees before a start by name: the same text the start will read. */
+export const handler = httpHandler({
+  name: 'get-document',
+  schema: PLACE_ROUTES['get-document'],
+  run: async ({ params: { name } }, world) => {
+    const text = await world.documents.read(name, 'deployed')
+    if (text !== undefined) return { json: { name, text } }
+    const message = `Cannot show document "${name}": there is none of that name in this place.`
+    throw unknownDocument(name, world.documents.names(), message)
+  },
+})

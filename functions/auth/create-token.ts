@@ -1,0 +1,54 @@
+import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
+import type { Scope } from '../../shared/auth/scope.ts'
+import { showToken } from '../../shared/auth/show-token.ts'
+import { Fault } from '../../shared/errors.ts'
+import { MAIN_TENANT, type Principal, principalName } from '../../shared/principal.ts'
+import type { Settings } from '../../shared/settings.ts'
+import { changeHandler } from '../change-handler.ts'
+import { issueToken } from './issue-token.ts'
+
+export const handler = changeHandler({
+  name: 'create-token',
+  schema: TOKEN_ROUTES['create-token'],
+  async run({ body, principal }, world) {
+    requireHeld(principal, body.scopes)
+    const { stored, text } = await issueToken(world, {
+      tenant: tenantFor(principal, body.tenant, world.settings),
+      name: body.name,
+      scopes: body.scopes,
+      days: body.expires_in_days,
+      by: principalName(principal),
+    })
+    return { json: { ...showToken(stored, world.clock.now()), token: text } }
+  },
+})
+
+/** Else who may make tokens could do everything. */
+function requireHeld(principal: Principal, wanted: readonly Scope[]): void {
+  const lacking = wanted.filter((scope) => !principal.scopes.includes(scope))
+  if (lacking.length === 0) return
+  const message = `Cannot make a token with ${lacking.join(', ')} as ${principalName(principal)}: a token has no scope that its maker lacks. Leave it out, or use a credential that has it.`
+  throw new Fault('Rejected', 'scope_not_held', message, { facts: { lacking } })
+}
+
+/**
+ * A token is of its maker's tenant. The first of another one is made by an operator: a caller of the main tenant where no
+ * bearer credential is asked for, and so one that AWS's policies, or the owner of the folder, let in. Whoever else names
+ * another tenant is not told whether there is one.
+ */
+function tenantFor(
+  principal: Principal,
+  wanted: string | undefined,
+  { auth, tenants }: Pick<Settings, 'auth' | 'tenants'>,
+): string {
+  if (wanted === undefined || wanted === principal.tenant) return principal.tenant
+  if (auth !== undefined || principal.tenant !== MAIN_TENANT) throw foreignTenant(principal, wanted)
+  if (tenants.includes(wanted)) return wanted
+  const message = `Cannot make a token of tenant "${wanted}": there is none of this name; allowed: ${tenants.join(', ')}. Add it to the tenants of this place (docs/tokens.md, "Tenants").`
+  throw new Fault('InvalidInput', 'unknown_tenant', message, { facts: { tenants } })
+}
+
+function foreignTenant(principal: Principal, wanted: string): Fault {
+  const message = `Cannot make a token of tenant "${wanted}" as ${principalName(principal)}: a credential makes tokens of its own tenant alone. Leave the tenant out, or ask who runs this place.`
+  return new Fault('Rejected', 'tenant_not_held', message)
+}

@@ -1,0 +1,73 @@
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
+import type { JwtSettings } from '../../shared/auth/auth-settings.ts'
+import { SCOPES, type Scope } from '../../shared/auth/scope.ts'
+import { Fault } from '../../shared/errors.ts'
+import { MAIN_TENANT, type Principal } from '../../shared/principal.ts'
+
+/**
+ * Whom a JWT of the configured issuer stands for: `user:<sub>`, in the tenant its claim names (the main one where the
+ * settings name no claim), with those of our scopes its claim names. Undefined when it is wrong in any way; Fault Unavailable issuer_unreachable when the issuer's keys cannot be read.
+ */
+export async function jwtPrincipal(text: string, jwt: JwtSettings, now: number): Promise<Principal | undefined> {
+  const { issuer, audience } = jwt
+  const verified = await jwtVerify(text, keysOf(jwt), {
+    issuer,
+    audience: [audience].flat(),
+    algorithms: ALGORITHMS,
+    requiredClaims: ['exp', 'sub'],
+    clockTolerance: SKEW_SEC,
+    currentDate: new Date(now),
+  }).catch(refused)
+  const sub = verified?.payload.sub ?? ''
+  if (verified === undefined || !/^[\x21-\x7e]{1,128}$/.test(sub)) return undefined
+  const tenant = jwt.tenant_claim === undefined ? MAIN_TENANT : verified.payload[jwt.tenant_claim]
+  if (typeof tenant !== 'string') return undefined
+  return { kind: 'user', id: sub, tenant, scopes: scopesOf(verified.payload, jwt.scopes_claim) }
+}
+
+/** With keys of two halves: who checks a token could not make one. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
+
+/** Between our clock and the issuer's. */
+const SKEW_SEC = 5
+
+type Keys = ReturnType<typeof createRemoteJWKSet>
+
+/** Kept by this process: read again after ten minutes, or for a key it does not hold, at most once in thirty seconds. */
+const KEYS = new Map<string, Keys>()
+
+function keysOf({ issuer, jwks_url = `${issuer.replace(/\/$/, '')}/.well-known/jwks.json` }: JwtSettings): Keys {
+  const kept = KEYS.get(jwks_url)
+  if (kept !== undefined) return kept
+  const keys = createRemoteJWKSet(new URL(jwks_url), {
+    timeoutDuration: 5_000,
+    cooldownDuration: 30_000,
+    cacheMaxAge: 600_000,
+  })
+  KEYS.set(jwks_url, keys)
+  return keys
+}
+
+function refused(cause: unknown): undefined {
+  if (OF_THE_TOKEN.some((kind) => cause instanceof kind)) return undefined
+  const message = "Cannot check who calls: the issuer's keys (auth.jwt.jwks_url) cannot be read. Try again."
+  throw new Fault('Unavailable', 'issuer_unreachable', message, { cause })
+}
+
+const OF_THE_TOKEN = [
+  errors.JWTExpired,
+  errors.JWTClaimValidationFailed,
+  errors.JWTInvalid,
+  errors.JWSInvalid,
+  errors.JWSSignatureVerificationFailed,
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+]
+
+function scopesOf(payload: JWTPayload, claim: string): readonly Scope[] {
+  const told = payload[claim]
+  const given = typeof told === 'string' ? told.split(' ') : told
+  return Array.isArray(given) ? SCOPES.filter((scope) => given.includes(scope)) : []
+}

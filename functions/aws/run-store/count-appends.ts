@@ -1,0 +1,110 @@
+import type { EventType, NewEvent } from '../../../shared/runs/event.ts'
+import { amountOf } from '../../../shared/runs/event-cost.ts'
+import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { runsPool } from '../../../shared/runs/runs-pool.ts'
+
+export interface CountingOptions {
+  readonly stage: string
+  readonly now: () => number
+  /** Default: standard output, which Lambda hands to CloudWatch. */
+  readonly write?: (line: string) => void
+}
+
+/**
+ * The store, which also says what it took: metrics (EMF) of namespace Sluice by stage, so what is drawn and what alarms
+ * look at is what the events say, whichever function appended them. No dimension but the stage: CloudWatch bills each
+ * combination, and runs have no end. `runs_due`, `runs_active` and `places_overdue` come from the sweep's own reads.
+ */
+export function countAppends(store: RunStore, { stage, now, write = writeLine }: CountingOptions): RunStore {
+  const say = (values: Metrics) => {
+    if (Object.keys(values).length > 0) write(JSON.stringify(lineOf(values, stage, now())))
+  }
+  return {
+    ...store,
+    async create(run) {
+      const made = await store.create(run)
+      if (made.created) say({ runs_started: 1 })
+      return made
+    },
+    async append(append) {
+      const appended = await store.append(append)
+      if (appended.ok) say(metricsOf(append.events))
+      return appended
+    },
+    async due(at, limit) {
+      const runs = await store.due(at, limit)
+      say({ runs_due: runs.length })
+      return runs
+    },
+    async leases(pool) {
+      const leases = await store.leases(pool)
+      if (pool.name !== runsPool(pool.tenant).name) return leases
+      const ends = Object.values(leases)
+      say({ runs_active: ends.length, places_overdue: ends.filter((end) => Date.parse(end) < now()).length })
+      return leases
+    },
+  }
+}
+
+type Metrics = Readonly<Record<string, number>>
+
+/** What is counted once an event. */
+const COUNTED: { readonly [T in EventType]?: string } = {
+  'run:completed': 'runs_completed',
+  'run:partial': 'runs_partial',
+  'run:blocked': 'runs_blocked',
+  'run:failed': 'runs_failed',
+  'run:cancelled': 'runs_cancelled',
+  'run:iterated': 'runs_iterated',
+  'block:completed': 'blocks_completed',
+  'block:failed': 'blocks_failed',
+  'block:retrying': 'blocks_retried',
+  'approval:requested': 'approvals_requested',
+  'approval:expired': 'approvals_expired',
+  'budget:exceeded': 'budgets_exceeded',
+}
+
+function metricsOf(events: readonly NewEvent[]): Metrics {
+  const sums: Record<string, number> = {}
+  const add = (name: string | undefined, value = 1) => {
+    if (name !== undefined && value > 0) sums[name] = (sums[name] ?? 0) + value
+  }
+  for (const event of events) {
+    add(COUNTED[event.type])
+    add(...besides(event))
+  }
+  const { tokens, usd_micros } = amountOf(events)
+  add('tokens', tokens)
+  add('usd', usd_micros / 1_000_000)
+  return sums
+}
+
+/** What an event counts as by what it says. */
+function besides({ type, data }: NewEvent): [name?: string, value?: number] {
+  switch (type) {
+    case 'block:gate':
+      return [data.status === 'passed' || data.status === 'waived' ? 'gates_passed' : 'gates_failed']
+    case 'block:output':
+      return ['provider_ms', data.latency_ms]
+    case 'block:retrying':
+      return data.code === 'provider_throttled' ? ['provider_throttles'] : []
+    case 'approval:decided':
+      // A yes that is not enough leaves the question open.
+      return data.decision === 'reject' || data.have >= data.need ? ['approvals_decided'] : []
+    default:
+      return []
+  }
+}
+
+/** Units that are no counts. */
+const UNITS: Readonly<Record<string, string>> = { provider_ms: 'Milliseconds', usd: 'None' }
+
+function lineOf(values: Metrics, stage: string, at: number) {
+  const Metrics = Object.keys(values).map((Name) => ({ Name, Unit: UNITS[Name] ?? 'Count' }))
+  const CloudWatchMetrics = [{ Namespace: 'Sluice', Dimensions: [['stage']], Metrics }]
+  return { stage, ...values, _aws: { Timestamp: at, CloudWatchMetrics } }
+}
+
+function writeLine(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

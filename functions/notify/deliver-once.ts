@@ -1,0 +1,47 @@
+import { Fault } from '../../shared/errors.ts'
+import type { GuardedAnswer } from '../../shared/gates/gate-ports.ts'
+import type { WebhookMessage } from '../../shared/webhooks/webhook-message.ts'
+import type { WebhookEndpoint } from '../../shared/webhooks/webhook-settings.ts'
+import type { World } from '../../shared/world.ts'
+import { retryAfterMs } from '../providers/retry-after.ts'
+
+export type DeliverWorld = Pick<World, 'http' | 'webhooks' | 'clock'>
+
+/** What became of one try. `status`: what the endpoint answered; absent = it did not. */
+export type Delivery =
+  | { readonly ok: true; readonly status: number }
+  | { readonly ok: false; readonly status?: number; readonly reason: string; readonly retry_after_ms?: number }
+
+/** Sends a message to its endpoint, once: signed now, by the rules of http gates. 2xx = it was taken. */
+export async function deliverOnce(
+  { http, webhooks, clock }: DeliverWorld,
+  { name, url, timeout_ms }: WebhookEndpoint,
+  { id, text }: WebhookMessage,
+): Promise<Delivery> {
+  try {
+    const timestamp = Math.floor(clock.now() / 1_000)
+    const signature = await webhooks.sign(name, { id, timestamp, text })
+    const signed = { id, timestamp, text, signature }
+    return readAnswer(await http.request({ method: 'POST', url, timeout_ms, signed }), clock.now())
+  } catch (error) {
+    // No key here, or nobody to ask by: neither is the endpoint's, and both may pass.
+    if (error instanceof Fault) return { ok: false, reason: error.message }
+    throw error
+  }
+}
+
+function readAnswer(answer: GuardedAnswer, now: number): Delivery {
+  if (answer.kind === 'refused') return { ok: false, reason: `it may not be asked: ${answer.reason}` }
+  if (answer.kind === 'failed') return { ok: false, reason: answer.reason }
+  const { status, retry_after } = answer
+  if (status >= 200 && status <= 299) return { ok: true, status }
+  const ms = LATER.has(status) && retry_after !== undefined ? waitOf(retry_after, now) : undefined
+  return { ok: false, status, reason: `it answered ${status}`, ...(ms === undefined ? {} : { retry_after_ms: ms }) }
+}
+
+/** Answers whose Retry-After is honoured. */
+const LATER = new Set([429, 503])
+
+function waitOf(text: string, now: number): number | undefined {
+  return retryAfterMs(new Headers({ 'retry-after': text }), now)
+}

@@ -1,0 +1,73 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type AuthorizerAnswer, authorizedPrincipal } from '../../shared/auth/authorizer-answer.ts'
+import { SCOPES } from '../../shared/auth/scope.ts'
+import { Fault } from '../../shared/errors.ts'
+import { MAIN_TENANT, type Principal } from '../../shared/principal.ts'
+import type { Settings } from '../../shared/settings.ts'
+import type { World } from '../../shared/world.ts'
+import type { Host } from './host.ts'
+
+interface LoginParts {
+  readonly settings: Pick<Settings, 'auth' | 'data_dir' | 'tenants'>
+  readonly host: Host
+  readonly world: Pick<World, 'tokens' | 'clock' | 'log'>
+  /** Who owns the place, and so makes the first token of each tenant. */
+  readonly principal: Principal
+}
+
+/**
+ * The login of a local place whose settings ask for one: the function that API Gateway asks on AWS is asked here, and its
+ * answer is read as there. Of each tenant without a token that may make others one is made and written into the data folder.
+ */
+export async function openLogin(parts: LoginParts): Promise<(authorization: string) => Promise<Principal | undefined>> {
+  const tenants = parts.settings.auth?.mode === 'token' ? parts.settings.tenants : []
+  for (const tenant of tenants) await makeFirst(parts, tenant)
+  return async (authorizationToken) => {
+    // The catalog's function answers this shape (functions/auth/authorize.ts).
+    const answer = (await parts.host.invoke('authorize', { authorizationToken, methodArn: METHOD })) as AuthorizerAnswer
+    return answer.policyDocument.Statement[0].Effect === 'Allow' ? authorizedPrincipal(answer.context) : undefined
+  }
+}
+
+/** Where the first tokens of its tenants lie: files that were written by this start or an earlier one. */
+export function firstTokens({ auth, data_dir, tenants }: LoginParts['settings']): readonly string[] {
+  if (auth?.mode !== 'token') return []
+  return tenants.map((tenant) => join(data_dir, fileOf(tenant))).filter((file) => existsSync(file))
+}
+
+/** As API Gateway names a method; the answer is about all of them. */
+const METHOD = 'arn:aws:execute-api:local:000000000000:sluice/local/GET/api'
+
+/** Holds the text of a tenant's first token; only its owner may read it. */
+function fileOf(tenant: string): string {
+  return tenant === MAIN_TENANT ? 'first-token' : `first-token-${tenant}`
+}
+
+async function makeFirst({ settings, host, world, principal }: LoginParts, tenant: string): Promise<void> {
+  const now = world.clock.now()
+  const tokens = await world.tokens.list(tenant)
+  const isThere = tokens.some(
+    ({ scopes, revoked, expires_at }) =>
+      scopes.includes('admin:tokens') && revoked === undefined && Date.parse(expires_at) > now,
+  )
+  if (isThere) return
+  const event = {
+    httpMethod: 'POST',
+    path: '/api/tokens',
+    pathParameters: null,
+    queryStringParameters: null,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'first token of this place', scopes: SCOPES }),
+    isBase64Encoded: false,
+  }
+  // Every route is made by functions/http-handler.ts, which answers this shape.
+  const { statusCode, body } = (await host.invoke('create-token', event, { principal: { ...principal, tenant } })) as {
+    readonly statusCode: number
+    readonly body: string
+  }
+  if (statusCode !== 201) throw new Fault('Bug', 'no_first_token', `Cannot make the first token: ${body}`)
+  const file = join(settings.data_dir, fileOf(tenant))
+  writeFileSync(file, `${JSON.parse(body).token}\n`, { mode: 0o600 })
+  world.log.info('first token made', { file })
+}

@@ -1,0 +1,2 @@
+export function reasonToBuild(root: string): string | undefined
+export function buildConsole(root: string): boolean

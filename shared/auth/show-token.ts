@@ -1,0 +1,19 @@
+import type { ShownToken } from './token-schema.ts'
+import type { StoredToken } from './tokens-port.ts'
+
+/** What its administrators see of a token at a time. */
+export function showToken(token: StoredToken, now: number): ShownToken {
+  const { id, tenant, name, scopes, created_at, created_by, expires_at, revoked } = token
+  const ended = Date.parse(expires_at) <= now ? 'expired' : 'valid'
+  return {
+    token_id: id,
+    tenant,
+    name,
+    scopes: [...scopes],
+    state: revoked === undefined ? ended : 'revoked',
+    created_at,
+    created_by,
+    expires_at,
+    ...(revoked === undefined ? {} : { revoked_at: revoked.at, revoked_by: revoked.by }),
+  }
+}

@@ -1,0 +1,37 @@
+import type { Scope } from './scope.ts'
+
+/** A token as it is kept: of its secret only the hash. */
+export interface StoredToken {
+  readonly tenant: string
+  readonly id: string
+  /** sha256 of the secret's text, lower-case hex. */
+  readonly secret_sha256: string
+  /** For people; two may have the same. */
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly created_at: string
+  readonly created_by: string
+  readonly expires_at: string
+  readonly revoked?: Revoked | undefined
+}
+
+/** By whom a token was made invalid, and when. */
+export interface Revoked {
+  readonly at: string
+  readonly by: string
+}
+
+/** Bearer tokens. Suite: test/conformance/tokens-suite.ts. */
+export interface Tokens {
+  /** False: there is another one of this id. The same once more is true. */
+  put(token: StoredToken): Promise<boolean>
+  /** Whoever's it is: who asks does not know the tenant yet. */
+  get(id: string): Promise<StoredToken | undefined>
+  /** Of a tenant, in the order of their ids; those that expired 30 days ago may be gone. */
+  list(tenant: string): Promise<readonly StoredToken[]>
+  /** Answers the token as it is then: who revoked it first stays. Undefined: the tenant has none of this id. */
+  revoke(tenant: string, id: string, revoked: Revoked): Promise<StoredToken | undefined>
+}
+
+/** How long a token that expired is still listed. */
+export const KEPT_DAYS = 30

@@ -1,0 +1,74 @@
+import type { Scope } from './auth/scope.ts'
+
+/** One route of the API: infra/aws makes a method of it, infra/local matches requests by it, OpenAPI lists it. */
+export interface RouteLine {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  /** API Gateway syntax: `{run_id}` one segment, `{name+}` the rest. */
+  readonly path: string
+  /** The function that answers. */
+  readonly name: string
+  /** What the caller's credential must allow; absent = to be somebody is enough. */
+  readonly scope?: Scope
+  /** The answer is a stream (Server-Sent Events). */
+  readonly stream?: true
+  /** The caller signs its requests itself, and only the function can tell: it stands only where Slack is configured. */
+  readonly signed_by?: 'slack'
+}
+
+const RUN = '/api/dag/runs/{run_id}'
+
+export const ROUTES: readonly RouteLine[] = [
+  { method: 'GET', path: '/api/health', name: 'get-health' },
+  { method: 'GET', path: '/api/config', name: 'get-config', scope: 'safety:read' },
+  { method: 'GET', path: '/api/agents', name: 'get-agents', scope: 'runs:read' },
+  { method: 'GET', path: '/api/gates', name: 'get-gates', scope: 'runs:read' },
+  { method: 'GET', path: '/api/openapi.json', name: 'get-openapi' },
+  { method: 'GET', path: '/api/dag/safety', name: 'get-safety', scope: 'safety:read' },
+  { method: 'POST', path: '/api/dag/safety/release', name: 'release-starts', scope: 'admin:stop' },
+  { method: 'GET', path: '/api/dag/schema', name: 'get-dag-schema' },
+  { method: 'GET', path: '/api/dag/documents/{name}', name: 'get-document', scope: 'runs:read' },
+  { method: 'POST', path: '/api/dag/validate', name: 'validate-dag', scope: 'runs:read' },
+  { method: 'POST', path: '/api/dag/plan', name: 'plan-dag', scope: 'runs:read' },
+  { method: 'POST', path: '/api/dag/run', name: 'start-run', scope: 'runs:write' },
+  { method: 'GET', path: '/api/dag/runs', name: 'list-runs', scope: 'runs:read' },
+  { method: 'POST', path: '/api/dag/runs/stop-all', name: 'stop-all', scope: 'admin:stop' },
+  { method: 'GET', path: '/api/dag/approvals', name: 'list-approvals', scope: 'runs:read' },
+  { method: 'GET', path: RUN, name: 'get-run', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/blocks/{block_id}`, name: 'get-block', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/graph`, name: 'get-run-graph', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/replay`, name: 'replay-run', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/recording`, name: 'record-run', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/verify`, name: 'verify-run', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/diff/{other_id}`, name: 'diff-runs', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/events`, name: 'stream-events', scope: 'runs:read', stream: true },
+  { method: 'GET', path: `${RUN}/outputs/{block_id}`, name: 'get-outputs', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/context`, name: 'get-context', scope: 'runs:read' },
+  { method: 'PATCH', path: `${RUN}/context`, name: 'patch-context', scope: 'runs:write' },
+  { method: 'GET', path: `${RUN}/artifacts`, name: 'list-artifacts', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/artifacts/{name+}`, name: 'get-artifact', scope: 'runs:read' },
+  { method: 'POST', path: `${RUN}/approvals`, name: 'decide-approval', scope: 'approvals:decide' },
+  { method: 'POST', path: `${RUN}/stop`, name: 'stop-run', scope: 'runs:write' },
+  { method: 'POST', path: `${RUN}/retry`, name: 'retry-run', scope: 'runs:write' },
+  { method: 'GET', path: `${RUN}/goal`, name: 'get-goal', scope: 'runs:read' },
+  { method: 'POST', path: `${RUN}/pivot`, name: 'pivot-run', scope: 'runs:write' },
+  { method: 'POST', path: '/api/research', name: 'start-research', scope: 'runs:write' },
+  { method: 'GET', path: '/api/research/{run_id}', name: 'get-research', scope: 'runs:read' },
+  { method: 'PUT', path: '/api/graph/entities', name: 'put-entities', scope: 'runs:write' },
+  { method: 'DELETE', path: '/api/graph/entities', name: 'delete-entities', scope: 'runs:write' },
+  { method: 'GET', path: '/api/graph/entities/{entity_id}', name: 'get-entity', scope: 'runs:read' },
+  { method: 'DELETE', path: '/api/graph/entities/{entity_id}', name: 'delete-entity', scope: 'runs:write' },
+  { method: 'GET', path: '/api/graph/entities/{entity_id}/neighbors', name: 'get-neighbors', scope: 'runs:read' },
+  { method: 'PUT', path: '/api/graph/triples', name: 'put-triples', scope: 'runs:write' },
+  { method: 'GET', path: '/api/graph/search', name: 'search-graph', scope: 'runs:read' },
+  { method: 'PUT', path: '/api/objects', name: 'put-object', scope: 'runs:write' },
+  { method: 'POST', path: '/api/objects/upload', name: 'upload-object', scope: 'runs:write' },
+  { method: 'GET', path: '/api/objects/{sha256}', name: 'get-object', scope: 'runs:read' },
+  { method: 'GET', path: '/api/webhooks', name: 'list-webhooks', scope: 'safety:read' },
+  { method: 'POST', path: '/api/webhooks/test', name: 'test-webhook', scope: 'runs:write' },
+  { method: 'GET', path: '/api/webhooks/dead', name: 'list-dead-webhooks', scope: 'runs:read' },
+  { method: 'POST', path: '/api/webhooks/replay', name: 'replay-webhook', scope: 'runs:write' },
+  { method: 'GET', path: '/api/tokens', name: 'list-tokens', scope: 'admin:tokens' },
+  { method: 'POST', path: '/api/tokens', name: 'create-token', scope: 'admin:tokens' },
+  { method: 'DELETE', path: '/api/tokens/{token_id}', name: 'revoke-token', scope: 'admin:tokens' },
+  { method: 'POST', path: '/api/slack/interactions', name: 'slack-interactions', signed_by: 'slack' },
+]

@@ -1,0 +1,24 @@
+import type { EventData } from './event.ts'
+
+/** What a question waits for, and of how many where one is not enough: `waits for approval of 2 people`. */
+export function requestedWords({ about = 'dispatch', quorum }: EventData<'approval:requested'>): string {
+  return quorum > 1 ? `${ASKS[about]} of ${quorum} people` : ASKS[about]
+}
+
+const ASKS = {
+  dispatch: 'waits for approval',
+  pre_gates: 'gates before it failed: waits for a waiver',
+  post_gates: 'gates after it failed: waits for a waiver',
+  budget: 'the budget is used up: waits for approval of more',
+} as const
+
+/** What was decided, by whom, how, and after how long (`took`, in words). */
+export function decidedWords(data: EventData<'approval:decided'>, took: string): string {
+  const { decision, by, via, have, need, edits_hash, iterate } = data
+  const votes = need > 1 ? ` (${have} of ${need})` : ''
+  const edited = edits_hash === undefined ? '' : ', inputs changed'
+  const again = iterate === undefined ? '' : `, another run goes on (${iterate})`
+  return `${DONE[decision]}${votes} by ${by.kind}:${by.id} via ${via} after ${took}${edited}${again}`
+}
+
+const DONE = { approve: 'approved', reject: 'rejected', waive: 'waived' } as const

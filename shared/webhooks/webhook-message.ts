@@ -1,0 +1,39 @@
+import { redact } from '../redact.ts'
+import type { RunEvent } from '../runs/event.ts'
+import type { Meta } from '../runs/run-store.ts'
+import type { WebhookEndpoint } from './webhook-settings.ts'
+
+/** What is sent: `id` stays the same however often, `text` is the body byte for byte. */
+export interface WebhookMessage {
+  readonly id: string
+  readonly text: string
+}
+
+/**
+ * The message about one event for one endpoint: a pure function of both, so that every delivery of it is the same
+ * (docs/webhooks.md, "The message"). Refs and hashes as the event has them, never bodies.
+ */
+export function webhookMessage(
+  { tenant, run_id, dag_name }: Pick<Meta, 'tenant' | 'run_id' | 'dag_name'>,
+  { seq, type, at, block_id, item, attempt, data }: RunEvent,
+  { name }: Pick<WebhookEndpoint, 'name'>,
+): WebhookMessage {
+  const id = `${run_id}-${seq}-${name}`
+  const of = {
+    ...(block_id === undefined ? {} : { block_id }),
+    ...(item === undefined ? {} : { item }),
+    ...(attempt === undefined ? {} : { attempt }),
+  }
+  const self = `/api/dag/runs/${run_id}`
+  const links = { run: self, events: `${self}/replay?since=${seq - 1}` }
+  return { id, text: JSON.stringify({ id, type, at, tenant, run_id, dag_name, seq, ...of, data: redact(data), links }) }
+}
+
+/** The parts of a message's id; undefined where it is none. */
+export function readMessageId(
+  id: string,
+): { readonly run_id: string; readonly seq: number; readonly endpoint: string } | undefined {
+  const [, run_id = '', seq = '', endpoint = ''] =
+    /^(run_[0-9a-z]{26})-([1-9]\d{0,9})-([a-z][a-z0-9-]{0,30})$/.exec(id) ?? []
+  return run_id === '' ? undefined : { run_id, seq: Number(seq), endpoint }
+}

@@ -1,0 +1,70 @@
+/**
+ * Rights that a whole run of test/aws may leave unused, by the reason they are there all the same: `who policy action`,
+ * `*` for whoever has it. That each is reached from the function's code is held by test/integration/aws/access.test.ts.
+ */
+export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
+  'An answer was lost: the SDK sends again, and the item is read to see whose write it was.': [
+    '* runs.count dynamodb:GetItem',
+    '* runs.note dynamodb:GetItem',
+    '* tokens.put dynamodb:GetItem',
+    '* graph dynamodb:GetItem',
+  ],
+  'An append looks back through the pages after a lost answer, and moves a tail of eight events into one: whom it meets is chance.':
+    ['* runs dynamodb:Query', '* runs dynamodb:PutItem'],
+  'An object has expired: S3 says so to none but who may list.': [
+    '* objects.get s3:ListBucket',
+    '* search.read s3:ListBucket',
+    'index-graph index.publish s3:ListBucket',
+  ],
+  'The links of an entity are written, and taken away, where it has some; those of a loop lead nowhere.': [
+    'start-run graph dynamodb:BatchWriteItem',
+    'synthesize-answer graph dynamodb:BatchWriteItem',
+    '* graph dynamodb:DeleteItem',
+    'nl-classify graph dynamodb:Query',
+  ],
+  'The index is made anew when its form changes; bodies are kept once a day.': [
+    'index-graph graph.list dynamodb:Query',
+    'index-graph index.publish dynamodb:Query',
+    'index-graph objects.put s3:PutObject',
+    'index-graph outbox.graph lambda:InvokeFunction',
+  ],
+  'A machine of an inline document goes after days without use; an older release made it differently.': [
+    'clear-machines machine.clear dynamodb:GetItem',
+    'clear-machines machine.clear dynamodb:UpdateItem',
+    'clear-machines machine.clear dynamodb:DeleteItem',
+    'clear-machines machine.clear states:ListExecutions',
+    'clear-machines machine.clear states:DeleteStateMachine',
+    'start-run machine.ensure states:UpdateStateMachine',
+  ],
+  'A document over the size of one machine: step-functions-parts.test.ts runs one.': [
+    '* parts states:StartExecution',
+    '* parts states:DescribeExecution',
+    '* parts states:StopExecution',
+    '* parts events:DescribeRule',
+    '* parts events:PutRule',
+    '* parts events:PutTargets',
+  ],
+  'Places in the queue of starts: queues are tested on the table itself.': ['* runs.dequeue dynamodb:DeleteItem'],
+  'The key of cursors is made by the first list of a tenant, whichever that is.': ['* runs.inbox dynamodb:PutItem'],
+  'Gates stand before children and approvals too; a judge, a command or a URL there is the same code.': [
+    '* http.request lambda:InvokeFunction',
+    '* shell.run lambda:InvokeFunction',
+    'request-approval secrets.read secretsmanager:GetSecretValue',
+    'open-child secrets.read secretsmanager:GetSecretValue',
+  ],
+  'Bedrock’s stand-in is asked at an address of its own, past the door.': [
+    '* models.ask bedrock:InvokeModel',
+    '* models.ask bedrock:InvokeModelWithResponseStream',
+  ],
+  'One stage has a webhook and one a collector of spans: not every function writes what these are told of.': [
+    '* webhooks.nudge lambda:InvokeFunction',
+    '* telemetry.secrets secretsmanager:GetSecretValue',
+  ],
+  'Something else did it before: a run was sent on, a join was answered, an end was seen.': [
+    'send-outbox objects.get s3:GetObject',
+    'sweep objects.get s3:GetObject',
+    'close-module machine.answer states:SendTaskSuccess',
+    'release-starts outbox.nudge lambda:InvokeFunction',
+    'verify-run runs dynamodb:BatchGetItem',
+  ],
+}

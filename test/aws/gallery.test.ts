@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { RunEvent } from '../../shared/runs/event.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+
+/** The documents of dags/ that bring their data along, as they are deployed: nothing is given but their names. */
+let place: Deployment
+let caller: Caller
+
+beforeAll(async () => {
+  place = await deploy(inject('assembly'))
+  caller = callerOf(place.api.url)
+})
+afterAll(() => place.close())
+
+/** Approves the one question the run asks, if it asks one, and waits for its end. */
+async function runToEnd(name: string): Promise<{ readonly id: string; readonly end: RunEvent | undefined }> {
+  const id = await caller.start({ name })
+  const events = await caller.until(id, (event) => isEnd(event) || event.type === 'approval:requested')
+  const asked = events.find(({ type }) => type === 'approval:requested')
+  if (asked !== undefined) await caller.decide(id, asked, 'approve')
+  return { id, end: (await caller.until(id, isEnd)).at(-1) }
+}
+
+test.each([
+  ['incident-postmortem', 'postmortem.md', '9 of 23 runs of nightly-digest failed (39 %)'],
+  ['release-notes', 'release-notes.md', 'Child runs survive kill -9 at every step'],
+  ['name-translations', 'name-translations.md', 'Szamoa = American Samoa, Samoa'],
+  ['licence-review', 'licence-review.md', '| world-countries | ODbL-1.0 | share-alike |'],
+  ['dependency-review', 'dependency-review.md', '# Review of 24 packages'],
+  ['city-quality', 'reports/city-quality.md', '70.7 percent of the rows pass every rule'],
+  ['ticket-triage', 'queues.md', '- T-101 (acme), urgent, answered'],
+])(
+  '%s runs to its end and leaves %s as in every other place',
+  async (name, artifact, line) => {
+    const { id, end } = await runToEnd(name)
+    expect(end).toMatchObject({ type: 'run:completed' })
+    const { text } = await caller.call('GET', `/api/dag/runs/${id}/artifacts/${artifact}`)
+    expect(text).toContain(line)
+  },
+  90_000,
+)
+
+test('ticket-reply answers out of its handbook', async () => {
+  const { end } = await runToEnd('ticket-reply')
+  expect(end).toMatchObject({ type: 'run:completed' })
+}, 60_000)

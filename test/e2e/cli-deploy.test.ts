@@ -1,0 +1,190 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Checkout, openCheckout, TEMPLATES } from './checkout.ts'
+import { type Done, sluice } from './run-cli.ts'
+
+let checkout: Checkout
+
+beforeEach(async () => {
+  checkout = await openCheckout()
+})
+afterEach(() => checkout.close())
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Done> {
+  return sluice(args, { cwd: checkout.folder, env: { ...checkout.env, ...env } })
+}
+
+const SYNTH = 'synth --quiet --output OUT --context sluice:stage=dev @eu-central-1'
+
+describe('sluice deploy', () => {
+  test('shows stacks, permissions, idle cost and cost a run, then deploys just what it showed', async () => {
+    const { code, out, err } = await run(['deploy', '--yes'])
+    expect([code, err]).toEqual([0, 'cdk says synth\ncdk says deploy\n'])
+    const order = [
+      'Stage dev in account 111122223333, eu-central-1 (CDK bootstrap 21)',
+      'SluiceData        1 resource\n',
+      'SluiceMachines    4 resources',
+      'Permissions: 2 roles',
+      'dynamodb          2 roles: GetItem, Query',
+      'on every resource, since AWS knows no smaller one: xray:PutTraceSegments',
+      'Idle: $',
+      '1 metrics of alarms',
+      '43,200 requests of scheduled functions',
+      '1,000 runs',
+      'brief',
+      'Deployed. `sluice run list --stack dev` asks it.',
+    ]
+    const places = order.map((words) => out.indexOf(words))
+    expect(places.map((at, i) => [order[i], at >= 0])).toEqual(order.map((words) => [words, true]))
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(checkout.cdkCalls()).toEqual([SYNTH, 'deploy --all --require-approval never --app OUT @eu-central-1'])
+  })
+
+  test('another stage and a region reach the CDK', async () => {
+    const { code } = await run(['deploy', '--yes', '--stage', 'prod', '--region', 'us-east-1'])
+    expect(code).toBe(0)
+    expect(checkout.cdkCalls()[0]).toBe('synth --quiet --output OUT --context sluice:stage=prod @us-east-1')
+  })
+
+  test('deploys nothing where nobody can be asked', async () => {
+    const { code, err } = await run(['deploy'])
+    expect(code).toBe(1)
+    expect(err).toMatch(/Nobody can be asked here.*--yes.*\[not_confirmed\]/s)
+    expect(checkout.cdkCalls()).toEqual([SYNTH])
+  })
+
+  test('without credentials, without bootstrap, outside a checkout: said before anything runs', async () => {
+    const none = await run(['deploy', '--yes'], { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' })
+    checkout.state.bootstrapped = false
+    const bare = await run(['deploy', '--yes'])
+    rmSync(join(checkout.folder, 'cdk.json'))
+    const elsewhere = await run(['deploy', '--yes'])
+    const badStage = await run(['deploy', '--stage', 'Not-one'])
+    expect(none.err).toMatch(/--profile or AWS_PROFILE.*\[no_aws_credentials\]/s)
+    expect(bare.err).toMatch(/npx cdk bootstrap.*\[not_bootstrapped\]/s)
+    expect(elsewhere.err).toMatch(/no checkout of Sluice: there is no cdk\.json.*\[no_checkout\]/s)
+    expect([none, bare, elsewhere, badStage].map(({ code }) => code)).toEqual([1, 1, 1, 1])
+    expect(checkout.cdkCalls()).toEqual([])
+  })
+
+  test('a CDK that fails, or is not there, is told with what to do', async () => {
+    const synth = await run(['deploy', '--yes'], { CDK_FAILS: 'synth' })
+    const deploy = await run(['deploy', '--yes'], { CDK_FAILS: 'deploy' })
+    const absent = await run(['deploy', '--yes'], { PATH: '/nowhere' })
+    expect(synth.err).toMatch(/`cdk synth` ended with exit code 7.*\[cdk_failed\]/s)
+    expect(deploy.err).toMatch(/`cdk deploy` ended with exit code 7.*\[cdk_failed\]/s)
+    expect(absent.err).toMatch(/Cannot start the CDK.*npm ci.*\[no_cdk\]/s)
+    expect([synth, deploy, absent].map(({ code }) => code)).toEqual([1, 1, 1])
+    expect(deploy.out).not.toContain('Deployed.')
+  })
+
+  test('shell gates: the executions of the account are looked at before', async () => {
+    const ShellGate = { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: 5 } }
+    const CDK_TEMPLATES = JSON.stringify({ ...TEMPLATES, SluiceGates: { ShellGate } })
+    checkout.state.executions = 10
+    const few = await run(['deploy', '--yes'], { CDK_TEMPLATES })
+    checkout.state.executions = 1_000
+    const many = await run(['deploy', '--yes'], { CDK_TEMPLATES })
+    expect(few.err).toMatch(/Cannot reserve 5 .*10 are unreserved.*\[too_few_executions\]/s)
+    expect(many.out).toContain('reserve 5 concurrent executions; the account has 1000, 1000 unreserved')
+    expect([few.code, many.code]).toEqual([1, 0])
+    expect(checkout.cdkCalls().filter((line) => line.startsWith('deploy'))).toHaveLength(1)
+  })
+})
+
+describe('sluice destroy', () => {
+  test('takes down API and machines, and leaves the data', async () => {
+    const { code, out } = await run(['destroy', '--confirm', 'dev'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/the table and the bucket stay\..*Stage dev is down\./s)
+    expect(checkout.cdkCalls()).toEqual([SYNTH, 'destroy SluiceApi SluiceMachines --force --app OUT @eu-central-1'])
+    expect(checkout.calls).toEqual(['DescribeStacks CDKToolkit'])
+  })
+
+  test('does nothing until the name of the stage was given', async () => {
+    const silent = await run(['destroy', '--with-data'])
+    const wrong = await run(['destroy', '--with-data', '--confirm', 'prod'])
+    expect(silent.err).toMatch(/Nothing was destroyed: Nobody can be asked.*\[not_confirmed\]/s)
+    expect(wrong.err).toMatch(/"prod" is not "dev".*\[not_confirmed\]/s)
+    expect([silent.code, wrong.code, checkout.cdkCalls()]).toEqual([1, 1, []])
+  })
+
+  test('--with-data takes protections off, then stacks, table and every version in the bucket', async () => {
+    checkout.state.versions = ['a', 'b', 'c']
+    const { code, out, err } = await run(['destroy', '--with-data', '--confirm', 'dev'])
+    expect([code, err]).toEqual([0, 'cdk says synth\ncdk says destroy\ncdk says destroy\n'])
+    expect(out).toContain('Deleted the table sluice-dev and 3 versions of objects.')
+    expect(checkout.cdkCalls().slice(1)).toEqual([
+      'destroy SluiceApi SluiceMachines --force --app OUT @eu-central-1',
+      'destroy SluiceData --force --app OUT @eu-central-1',
+    ])
+    const bucket = 'sluice-dev-111122223333-eu-central-1'
+    expect(checkout.calls).toEqual([
+      'DescribeStacks CDKToolkit',
+      'UpdateTerminationProtection sluice-dev-data',
+      'UpdateTable sluice-dev protection false',
+      'DeleteTable sluice-dev',
+      `ListObjectVersions ${bucket}`,
+      'DeleteObjects 2',
+      `ListObjectVersions ${bucket}`,
+      'DeleteObjects 1',
+      `ListObjectVersions ${bucket}`,
+      `DeleteBucket ${bucket}`,
+    ])
+  })
+})
+
+describe('sluice logs', () => {
+  const RUN = 'run_01JD9Z0000000000000000000A'
+  const line = (ago: number, message: string) => ({ timestamp: Date.now() - ago, message })
+
+  beforeEach(() => {
+    const said = { level: 'error', message: 'the table is away', run_id: RUN, stage: 'dev', function: 'run-block' }
+    checkout.state.logs = {
+      '/aws/lambda/sluice-dev-run-block': [
+        line(3_000, `${JSON.stringify(said)}\n`),
+        line(2_000, `Task timed out ${RUN} \u001b[31mred`),
+        line(1_000, `third ${RUN}`),
+        line(90 * 3_600_000, `old ${RUN}`),
+      ],
+      '/aws/lambda/sluice-dev-settle': [line(2_500, `{"level":"error","message":"other","run_id":"run_2"}`)],
+      '/aws/lambda/sluice-dev-sweep': [line(2_500, `between ${RUN}`)],
+      '/aws/lambda/sluice-prod-sweep': [line(2_500, `another stage ${RUN}`)],
+      '/aws/vendedlogs/states/sluice-dev': [
+        line(4_000, JSON.stringify({ type: 'ExecutionStarted', execution_arn: RUN })),
+      ],
+    }
+  })
+
+  test('has every line of the stage that names the run, oldest first, over all pages', async () => {
+    const { code, out } = await run(['logs', RUN, '--stage', 'dev'])
+    expect(code).toBe(0)
+    const lines = out.trimEnd().split('\n')
+    expect(lines.map((text) => text.replace(/^\S+Z /, ''))).toEqual([
+      `machine ExecutionStarted {"type":"ExecutionStarted","execution_arn":"${RUN}"}`,
+      `run-block error the table is away {"run_id":"${RUN}"}`,
+      `sweep between ${RUN}`,
+      `run-block Task timed out ${RUN} red`,
+      `run-block third ${RUN}`,
+    ])
+  })
+
+  test('goes further back when it is told to, and gives the newest under --limit; --json is a line each', async () => {
+    const old = await run(['logs', RUN, '--stage', 'dev', '--hours', '100'])
+    const few = await run(['logs', RUN, '--stage', 'dev', '--limit', '1', '--json'])
+    expect(old.out).toContain(`old ${RUN}`)
+    expect(JSON.parse(few.out)).toEqual({
+      at: expect.any(Number),
+      group: '/aws/lambda/sluice-dev-run-block',
+      text: `third ${RUN}`,
+    })
+  })
+
+  test('says where else to look when there is nothing, and refuses what is no id', async () => {
+    const none = await run(['logs', 'run_9', '--stage', 'dev'])
+    const bad = await run(['logs', 'a" b', '--stage', 'dev'])
+    expect(none.err).toContain('`sluice run events run_9 --stack dev`')
+    expect([none.code, none.out, bad.code]).toEqual([0, '', 2])
+  })
+})

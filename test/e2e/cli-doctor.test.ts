@@ -1,0 +1,114 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ProjectFolder, projectFolder } from './project-folder.ts'
+
+const KEY = 'sk-a-key-nobody-may-see'
+let project: ProjectFolder
+let provider: Server
+let seen: { readonly method?: string; readonly authorization?: string }[] = []
+
+beforeAll(async () => {
+  project = await projectFolder()
+  provider = createServer((request, response) => {
+    const { method = '', headers } = request
+    seen.push({ method, ...(headers.authorization !== undefined && { authorization: headers.authorization }) })
+    if (request.url?.startsWith('/slow') !== true) response.writeHead(401).end()
+  })
+  await new Promise<void>((listening) => provider.listen(0, '127.0.0.1', listening))
+})
+afterAll(() => {
+  provider.closeAllConnections()
+  provider.close()
+  project.remove()
+})
+
+function at(path: string): string {
+  const address = provider.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}${path}`
+}
+
+interface Told {
+  readonly ok: boolean
+  readonly checks: readonly {
+    readonly name: string
+    readonly state: string
+    readonly says: string
+    readonly fix?: string
+  }[]
+}
+
+/** The checks by their names. */
+async function doctor(settings: object, env: Readonly<Record<string, string>> = {}, options = '') {
+  writeFileSync(join(project.folder, 'sluice.yaml'), JSON.stringify(settings))
+  const { code, out, err } = await project.run(`sluice doctor --json ${options}`, env)
+  const told: Told = JSON.parse(out)
+  return { code, ok: told.ok, said: out + err, by: new Map(told.checks.map((one) => [one.name, one])) }
+}
+
+describe('sluice doctor', () => {
+  test('in a new project finds nothing wrong; a server nobody named need not be there', async () => {
+    const { code, ok, by } = await doctor({ port: 4040 }, { SLUICE_URL: '' })
+    expect([code, ok]).toEqual([0, true])
+    expect(by.get('documents')).toMatchObject({ state: 'ok', says: '1 document, all valid' })
+    expect(by.get('inputs')?.state).toBe('ok')
+    expect(by.get('server')?.state).toMatch(/warning|ok/)
+    const named = await doctor({}, {}, '--url http://127.0.0.1:9')
+    expect([named.code, named.by.get('server')?.state]).toEqual([100, 'failed'])
+  })
+
+  test('tells which providers can be reached and have their keys, sends no key and tells none', async () => {
+    seen = []
+    const openai = (path: string, key: string) => ({ type: 'openai-compatible', url: at(path), key: { env: key } })
+    const { code, by, said } = await doctor(
+      {
+        providers: {
+          good: openai('/v1', 'SOME_KEY'),
+          slow: openai('/slow', 'SOME_KEY'),
+          keyless: openai('/v1', 'NO_SUCH_KEY'),
+          dead: { type: 'ollama', url: 'http://127.0.0.1:1' },
+          again: { type: 'replay', record: 'no-such-file.json' },
+          cloud: { type: 'bedrock' },
+        },
+      },
+      { SOME_KEY: KEY },
+    )
+    expect(code).toBe(100)
+    const states = ['good', 'slow', 'keyless', 'dead', 'again', 'cloud'].map(
+      (name) => by.get(`provider ${name}`)?.state,
+    )
+    expect(states).toEqual(['ok', 'failed', 'failed', 'failed', 'failed', 'skipped'])
+    expect(by.get('provider good')?.says).toMatch(/answers \(401\), SOME_KEY is set$/)
+    expect(by.get('provider slow')?.says).toMatch(/nothing within 2 s$/)
+    expect(by.get('provider keyless')?.fix).toContain('NO_SUCH_KEY')
+    expect(seen).toEqual([{ method: 'HEAD' }, { method: 'HEAD' }])
+    expect(said).not.toContain(KEY)
+  })
+
+  test('tells a document with errors and a data folder that is a file', async () => {
+    writeFileSync(join(project.folder, 'dags', 'wrong.yaml'), 'blocks: []')
+    writeFileSync(join(project.folder, 'a-file'), '')
+    const { code, by } = await doctor({ data_dir: 'a-file' })
+    expect(code).toBe(100)
+    expect(by.get('documents')).toMatchObject({ state: 'failed', says: expect.stringContaining('dags/wrong.yaml') })
+    expect(by.get('data folder')).toMatchObject({ state: 'failed', says: 'a-file is a file' })
+  })
+
+  test.skipIf(process.getuid?.() === 0)('tells a data folder nobody can write to', async () => {
+    mkdirSync(join(project.folder, 'locked'))
+    chmodSync(join(project.folder, 'locked'), 0o500)
+    const { by } = await doctor({ data_dir: 'locked' })
+    expect(by.get('data folder')).toMatchObject({ state: 'failed', says: expect.stringContaining('cannot be written') })
+  })
+
+  test('every failure and warning says what to do, one thing a line for people', async () => {
+    writeFileSync(join(project.folder, 'sluice.yaml'), 'nonsense: 1')
+    const { code, out } = await project.run('sluice doctor')
+    expect(code).toBe(100)
+    const lines = out.trimEnd().split('\n')
+    const bad = lines.filter((line) => /^(FAILED|warning) /.test(line))
+    expect(bad.length).toBeGreaterThan(0)
+    for (const line of bad) expect(lines[lines.indexOf(line) + 1]).toMatch(/^ +fix: /)
+  })
+})

@@ -1,0 +1,119 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { displayWidth } from '../../clients/cli/display-width.ts'
+import { type ProjectFolder, projectFolder } from './project-folder.ts'
+import { noTerminal, onTerminal } from './pseudo-terminal.ts'
+
+let project: ProjectFolder
+const missing = noTerminal()
+
+/** Blocks with long names and one with wide characters in its words; a gate that is refused once, so that a try is waited for. */
+const SLOW = `name: 世界の国々の一覧を作る-and-a-name-that-is-longer-than-most-windows-are-wide
+blocks:
+  - id: collect-the-figures-of-every-country-one
+    outputs: { text: string }
+    agent: { provider: local, model: outline, prompt: "Collect figures of Norway." }
+  - id: collect-the-figures-of-every-country-two
+    outputs: { text: string }
+    agent: { provider: local, model: outline, prompt: "Collect figures of Sweden." }
+    retry: { max_attempts: 2, delay_ms: 1500, jitter: none }
+    post_gates:
+      - { name: long-enough, check: { type: min_length, port: text, min: 300 }, error: "数字が足りません: the text must be longer than it is" }
+  - id: publish
+    inputs: { text: { from: collect-the-figures-of-every-country-two.text } }
+    outputs: { note: string }
+    agent: { provider: local, model: outline, prompt: "Sum up." }
+`
+
+/** 200 blocks, one after the other. */
+const MANY = JSON.stringify({
+  name: 'many',
+  blocks: Array.from({ length: 200 }, (_, i) => ({
+    id: `b${i}`,
+    mode: 'deterministic',
+    ...(i > 0 && { inputs: { n: { from: `b${i - 1}.n` } } }),
+    outputs: { n: 'number' },
+    deterministic: { handler: 'transform', config: { expression: String(i) } },
+  })),
+})
+
+beforeAll(async () => {
+  project = await projectFolder()
+  writeFileSync(join(project.folder, 'slow.yaml'), SLOW)
+  writeFileSync(join(project.folder, 'many.yaml'), MANY)
+})
+afterAll(() => project.remove())
+
+/** Lines of every frame of the live view. */
+function frameLines(written: string): readonly string[] {
+  const frames = written.split('\u001b[?2026h').slice(1)
+  const inside = frames.map((frame) => frame.split('\u001b[?2026l')[0] ?? '')
+  return inside.flatMap((frame) =>
+    stripVTControlCharacters(frame)
+      .split(/\r?\n/)
+      .map((line) => line.replaceAll('\r', '')),
+  )
+}
+
+describe.runIf(missing === undefined)('on a terminal', () => {
+  test.each([80, 40])('of %d columns no line is wider than it, and it says what goes on', async (columns) => {
+    const written = await onTerminal(project, 'sluice run start slow.yaml --watch', { columns })
+    const lines = frameLines(written)
+    expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([])
+    const said = lines.join('\n')
+    expect(said).toContain('running')
+    expect(said).toMatch(/↻ \S+ +retrying +try 1\/2/)
+    expect(said).toMatch(/✓ publish +completed/)
+    // Names that begin alike are told apart by their ends.
+    expect(said).toMatch(/…\S*one /)
+    expect(said).toMatch(/…\S*two /)
+    if (columns === 80) expect(said).toMatch(/try 1\/2 {2}again in 1\.\d+ s {2}1 of 1 gate/)
+    expect(stripVTControlCharacters(written)).toMatch(/Run run_\w+ completed in/)
+  })
+
+  test('a window made narrower gets narrower lines', async () => {
+    const written = await onTerminal(project, 'sluice run start slow.yaml --watch', {
+      columns: 100,
+      resize: { after_ms: 1_500, columns: 40 },
+    })
+    const last = frameLines(written).slice(-5)
+    expect(last.filter((line) => displayWidth(line) > 40)).toEqual([])
+  })
+
+  test('200 blocks are a summary and what moves, never more rows than there are', async () => {
+    const written = await onTerminal(project, 'sluice run start many.yaml --watch', { columns: 80, rows: 20 })
+    const frames = written.split('\u001b[?2026h').slice(1)
+    expect(Math.max(...frames.map((frame) => frame.split('\n').length))).toBeLessThanOrEqual(20)
+    expect(frameLines(written).join('\n')).toMatch(/ {2}… \d+ completed, \d+ pending/)
+    expect(stripVTControlCharacters(written)).toMatch(/… 200 completed/)
+  })
+
+  test('colour goes by NO_COLOR, and CI gets lines that stay', async () => {
+    const colored = await onTerminal(project, 'sluice run start --watch', { columns: 80 })
+    expect(colored).toContain('\u001b[32mcompleted')
+    const plain = await onTerminal(project, 'sluice run start --watch', { columns: 80, env: { NO_COLOR: '1' } })
+    expect(plain).toContain('\u001b[?2026h')
+    expect(plain).not.toContain('\u001b[32m')
+    const ci = await onTerminal(project, 'sluice run start --watch', { columns: 80, env: { CI: 'true' } })
+    expect(ci).not.toContain('\u001b[')
+    expect(ci).toMatch(/outline: gate numbered passed/)
+  })
+})
+
+test.skipIf(missing === undefined)(`the live view was not looked at: ${missing}`, () => {})
+
+test('piped, it is a line an event without a single sequence; FORCE_COLOR colours what is drawn', async () => {
+  const { out } = await project.run('sluice run start --watch | cat')
+  expect(out).not.toContain('\u001b')
+  expect(out).toMatch(/^ {3}\d\.\d\d s {2}outline: completed$/m)
+  const id = /Run (run_\w+)/.exec(out)?.[1] ?? ''
+  const env = { FORCE_COLOR: '1' }
+  const status = await project.run(
+    `sluice start --port 0 --json > ready.json & until [ -s ready.json ]; do sleep 0.1; done
+URL=$(grep -o 'http[^"]*' ready.json); sluice run status ${id} --url $URL; kill %1; wait`,
+    env,
+  )
+  expect(status.out).toContain('\u001b[32mcompleted')
+})

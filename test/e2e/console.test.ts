@@ -1,0 +1,250 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { axeProblems, findBrowser, openBrowser, openPage, type Watched } from './browser.ts'
+import { type Started, sluice, startSluice } from './run-cli.ts'
+
+const chromium = findBrowser()
+if (chromium === undefined)
+  process.stdout.write('console in a browser: skipped, since no Chromium is here (CHROMIUM names one).\n')
+
+/** Two questions, one after the other is not: either may come first; then a join. */
+const ASKING = `
+name: asking
+description: Takes a text that somebody approves.
+inputs: { text: string }
+blocks:
+  - id: draft
+    mode: deterministic
+    inputs: { text: string }
+    deterministic: { handler: transform, config: { expression: '"Draft: " & inputs.text' } }
+    outputs: { body: string }
+    post_gates: [{ name: long-enough, check: { type: min_length, port: body, min: 5 } }]
+  - id: send
+    mode: deterministic
+    inputs: { body: { from: draft.body } }
+    approval: { required: true, prompt: Send this text?, show: [body] }
+    deterministic: { handler: transform, config: { expression: '"Sent: " & inputs.body' } }
+    outputs: { receipt: string }
+`
+
+/** Too many for the page's own thread: a worker lays them out. Each reads two of those shortly before it. */
+const MANY = `name: many\nblocks:\n${Array.from({ length: 200 }, (_, i) => {
+  const read =
+    i < 2 ? '' : `inputs: { a: { from: b${Math.max(0, i - 7)}.t }, b: { from: b${i - 1 - (i % 5 === 0 ? 1 : 0)}.t } }, `
+  return `  - { id: b${i}, mode: deterministic, ${read}outputs: { t: string }, deterministic: { handler: transform, config: { expression: '"x"' } } }`
+}).join('\n')}\n`
+
+/** What is read of the answers here. */
+interface Answer {
+  readonly run?: { readonly state: string }
+  readonly approvals?: readonly { readonly run_id: string; readonly approval_id: string }[]
+}
+
+describe.skipIf(chromium === undefined)('the console, in Chromium', () => {
+  let folder: string
+  let place: Started
+  let url: string
+  let browser: Browser
+  let watched: Watched | undefined
+
+  beforeAll(async () => {
+    execFileSync(process.execPath, [fileURLToPath(new URL('../../scripts/install-if-needed.mjs', import.meta.url))])
+    folder = mkdtempSync(join(tmpdir(), 'sluice-console-'))
+    writeFileSync(join(folder, 'asking.yaml'), ASKING)
+    writeFileSync(join(folder, 'many.yaml'), MANY)
+    place = await startSluice(['start', '--port', '0', '--json', '--example'], folder)
+    url = String(place.first.url)
+    browser = await openBrowser(chromium ?? '')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await place?.stop('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  afterEach(async () => {
+    const wrong = watched?.wrong ?? []
+    await watched?.page.close()
+    watched = undefined
+    expect(wrong, 'errors of scripts and requests to elsewhere').toEqual([])
+  })
+
+  const open = async (path: string, options: Parameters<typeof openPage>[2] = {}) => {
+    watched = await openPage(browser, url, options)
+    await watched.page.goto(`${url}/${path}`)
+    return watched.page
+  }
+  const start = async (text: string): Promise<string> => {
+    const args = ['run', 'start', 'asking.yaml', '--input', `text=${text}`, '--json', '--url', url]
+    const { out, err } = await sluice(args, { cwd: folder })
+    if (out === '') throw new Error(err)
+    return JSON.parse(out).run_id
+  }
+  const ask = async (path: string) => (await fetch(`${url}${path}`)).json() as Promise<Answer>
+  const waits = async (run_id: string) => {
+    while ((await ask(`/api/dag/runs/${run_id}`)).run?.state !== 'paused_approval') await delay(100)
+  }
+
+  test('a stranger starts the example, sees it run to its end and reads why', async () => {
+    const page = await open('')
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+    await page
+      .getByRole('link', { name: 'Start a run' })
+      .or(page.getByRole('button', { name: 'Start a run' }))
+      .click()
+    await page.getByLabel('Deployed document').selectOption('basic')
+    await page.getByLabel('goal').fill('Compare Oslo, Bergen and Tromsø for a conference')
+    await page.getByRole('button', { name: 'Start the run' }).click()
+    await page.getByRole('heading', { level: 1, name: 'basic' }).waitFor()
+    await page.locator('h1 ~ [data-state="completed"], header [data-state="completed"]').first().waitFor()
+    const first = page.locator('[data-block]').first()
+    await first.click()
+    const inspector = page.getByRole('complementary', { name: /^Block / })
+    await inspector.waitFor()
+    await expect.poll(() => inspector.textContent()).toContain('Compare Oslo, Bergen and Tromsø')
+    // What it shows can be linked to.
+    expect(page.url()).toMatch(/#\/runs\/run_[0-9a-z]{26}\/graph\?block=/)
+  })
+
+  test('the replay slider shows the graph as it was at any event', async () => {
+    const id = await start('replayed')
+    await waits(id)
+    const page = await open(`#/runs/${id}/graph`)
+    const send = page.locator('[data-block="send"]')
+    await send.waitFor()
+    await expect.poll(() => send.getAttribute('data-state')).toBe('paused_approval')
+    const slider = page.getByRole('slider', { name: 'Event shown' })
+    await slider.focus()
+    await page.keyboard.press('Home')
+    await expect.poll(() => page.locator('[data-block="draft"]').getAttribute('data-state')).toBe('pending')
+    await expect.poll(() => send.getAttribute('data-state')).toBe('pending')
+    await expect.poll(() => page.url()).toContain('seq=')
+    await page.keyboard.press('End')
+    await expect.poll(() => send.getAttribute('data-state')).toBe('paused_approval')
+  })
+
+  test('200 blocks are drawn, laid out by a worker, and one of them is opened', async () => {
+    const { out, err } = await sluice(['run', 'start', 'many.yaml', '--json', '--url', url], { cwd: folder })
+    if (out === '') throw new Error(err)
+    const id: string = JSON.parse(out).run_id
+    await expect.poll(async () => (await ask(`/api/dag/runs/${id}`)).run?.state, { timeout: 60_000 }).toBe('completed')
+    const page = await open('')
+    const workers: string[] = []
+    page.on('worker', (worker) => workers.push(worker.url()))
+    await page.goto(`${url}/#/runs/${id}/graph`)
+    await expect.poll(() => page.locator('[data-block]').count(), { timeout: 30_000 }).toBe(200)
+    expect(workers).toHaveLength(1)
+    const places = await page
+      .locator('[data-block]')
+      .evaluateAll((nodes) =>
+        nodes.map((node) =>
+          JSON.stringify((node as unknown as { getBoundingClientRect(): object }).getBoundingClientRect()),
+        ),
+      )
+    expect(new Set(places).size).toBe(200)
+    await page.goto(`${url}/#/runs/${id}/graph?block=b199`)
+    await page.getByRole('complementary', { name: 'Block b199' }).waitFor()
+  })
+
+  test('an approval is given with the keyboard alone, after all that is shown was read', async () => {
+    const id = await start('<b>by keys</b> &amp; nothing else')
+    await waits(id)
+    const page = await open('')
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('a')
+    await page.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor()
+    const { approvals } = await ask(`/api/dag/approvals?status=pending`)
+    const mine = approvals?.find(({ run_id }) => run_id === id)
+    const row = page.locator(`[data-approval="${mine?.approval_id}"]`)
+    await row.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Draft: <b>by keys</b> &amp; nothing else').first().waitFor()
+    await page.keyboard.press('a')
+    const dialog = page.getByRole('dialog', { name: /^Approve send of asking/ })
+    await dialog.waitFor()
+    const yes = dialog.getByRole('button', { name: 'Approve send' })
+    for (let tabs = 0; tabs < 20 && !(await yes.evaluate((button) => button.matches(':focus'))); tabs += 1)
+      await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await expect.poll(async () => (await ask(`/api/dag/runs/${id}`)).run?.state).toBe('completed')
+    await page.getByRole('status').filter({ hasText: 'Approved send of asking' }).waitFor()
+  })
+
+  test('a run is stopped after a question, and one that was decided elsewhere says by whom', async () => {
+    const [stopped, decided] = [await start('to stop'), await start('decided elsewhere')]
+    await waits(stopped)
+    await waits(decided)
+    const page = await open(`#/runs/${stopped}/graph`)
+    // Not the one in the header, which stops all.
+    await page.getByRole('main').getByRole('button', { name: /^Stop/ }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: /^Stop/ }).click()
+    await expect.poll(async () => (await ask(`/api/dag/runs/${stopped}`)).run?.state).toBe('cancelled')
+    const { approvals } = await ask('/api/dag/approvals?status=pending')
+    const mine = approvals?.find(({ run_id }) => run_id === decided)
+    await page.goto(`${url}/#/approvals?approval=${mine?.approval_id}`)
+    await page.getByText('Draft: decided elsewhere').first().waitFor()
+    await page.keyboard.press('a')
+    const { code } = await sluice(['run', 'reject', decided, '--feedback', 'not today', '--url', url])
+    expect(code).toBe(0)
+    const late = page.getByRole('dialog')
+    await late.getByRole('button', { name: 'Approve send' }).click()
+    await late
+      .getByRole('alert')
+      .filter({ hasText: /already/ })
+      .waitFor()
+  })
+
+  describe.each(['dark', 'light'] as const)('axe finds nothing in the %s theme', (colorScheme) => {
+    let id = ''
+    beforeAll(async () => {
+      id = await start(`axe ${colorScheme}`)
+      await waits(id)
+    })
+    test.each([
+      ['runs', () => ''],
+      ['a graph with its inspector', () => `#/runs/${id}/graph?block=draft`],
+      ['a timeline', () => `#/runs/${id}/timeline`],
+      ['events', () => `#/runs/${id}/events`],
+      ['a goal', () => `#/runs/${id}/goal`],
+      ['approvals', () => '#/approvals'],
+      ['two runs', () => `#/compare/${id}/${id}`],
+      ['a start', () => '#/start'],
+      ['safety', () => '#/safety'],
+      ['an address of nothing', () => '#/nowhere'],
+    ])('%s', async (_, path) => {
+      const page = await open(path(), { colorScheme })
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      // The stream of a live run never rests: what is asked once is there by then.
+      await delay(500)
+      expect(await axeProblems(page)).toEqual([])
+    })
+  })
+
+  test('at 390 pixels nothing is wider than the window, and a busy server is asked again', async () => {
+    const id = await start('narrow')
+    await waits(id)
+    const page = await open('', { width: 390, height: 800 })
+    const over = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    const problem = { code: 'store_busy', detail: 'Busy.' }
+    await page.route(`**/runs/${id}`, (asked) => asked.fulfill({ status: 503, json: problem }), { times: 2 })
+    for (const path of [
+      '',
+      ...['graph', 'events', 'timeline'].map((tab) => `#/runs/${id}/${tab}`),
+      '#/approvals',
+      '#/start',
+    ]) {
+      await page.goto(`${url}/${path}`)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      // What is still coming may push for a moment.
+      await expect.poll(over, { message: path, timeout: 10_000 }).toBe(0)
+      if (path.endsWith('graph')) await page.getByRole('heading', { level: 1, name: 'asking' }).waitFor()
+    }
+  })
+})

