@@ -119,7 +119,8 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
       await noHolders(open)
       await open.place.invoke('sweep', {})
       expect(await stateOf(open, second)).toBe('pending')
-      expect((await release()).json).toEqual({ released: true, started: 1 })
+      // The end of the first run may look at the queue at the same moment, and be the one that starts it.
+      expect((await release()).json).toMatchObject({ released: true })
       await open.until(second, ({ type }) => type === 'approval:requested')
     })
 
