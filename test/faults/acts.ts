@@ -32,6 +32,8 @@ export const ACT_KINDS = [
   'enter_crowd',
   'replay_dead',
   'use_token',
+  'pivot_at_once',
+  'clear_machines',
 ] as const
 export type ActKind = (typeof ACT_KINDS)[number]
 

@@ -4,6 +4,7 @@ import type { Act, ActKind } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'
 import { decide } from './decide.ts'
 import { ask, know } from './knowledge.ts'
+import { pivotAtOnce } from './pivot-at-once.ts'
 import type { SimulatedRun } from './plan-runs.ts'
 import { createReader, type Reader } from './reader.ts'
 import { pickFrom } from './rng.ts'
@@ -140,6 +141,10 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   enter_crowd: enterCrowd,
   replay_dead: ({ system }, act, run) => replayDead(system, act, run.tenant),
   use_token: ({ system }, act, run) => useToken(system, act, run.tenant),
+  pivot_at_once: ({ system }, act, run) => pivotAtOnce(system, act, run.tenant),
+  async clear_machines({ system: { functions } }) {
+    await functions.invoke('clear-machines', {}, { from: 'event', who: 'clear-machines' }).catch(() => undefined)
+  },
 }
 
 /**

@@ -15,7 +15,7 @@ const CROWDED = 0.4
 
 /**
  * Runs that come in while something else happens to those that come in: while starts are put on hold, and where places are
- * few while others come as well.
+ * few while others come as well. And now and then the machines are looked through that runs left behind.
  */
 export function planEntries(random: Random, { runs, until, queues }: Plan): readonly Act[] {
   const act = (id: number, kind: Act['kind'], latest: number): Act => {
@@ -24,5 +24,7 @@ export function planEntries(random: Random, { runs, until, queues }: Plan): read
   }
   const held = random() < 0.12 ? [act(0, 'enter_held', until)] : []
   const crowd = queues && random() < CROWDED ? [1, 2, 3].map((id) => act(id, 'enter_crowd', 1_000)) : []
-  return [...held, ...crowd]
+  const partial = random() < (queues ? 0.6 : 0.4) ? [act(4, 'pivot_at_once', 1_000)] : []
+  const clears = random() < 0.02 ? [act(5, 'clear_machines', until)] : []
+  return [...held, ...crowd, ...partial, ...clears]
 }

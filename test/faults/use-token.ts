@@ -1,6 +1,6 @@
 import type { AuthorizerAnswer } from '../../shared/auth/authorizer-answer.ts'
 import type { Act } from './acts.ts'
-import { callRoute } from './call-route.ts'
+import { callRoute, type Reply } from './call-route.ts'
 import type { System } from './system.ts'
 
 /** Whoever was told that a token is revoked may rely on it so long later (spec/security.md), whichever clock is wrong. */
@@ -24,7 +24,7 @@ export async function useToken(system: System, { id, dice }: Act, tenant: string
   const made = await callRoute(system, 'create-token', { tenant, params: {}, body })
   if (made?.status !== 201) return
   const wrong = (what: string) => system.sim.violate('credentials', `${what} (token ${id} of ${tenant})`)
-  const one: Made = { system, tenant, token_id: String(made.json.id), token: String(made.json.token), wrong }
+  const one: Made = { system, tenant, token_id: textOf(made, 'token_id'), token: textOf(made, 'token'), wrong }
   const caller = await callerOf(one, one.token)
   if (caller !== undefined && caller !== `${tenant} runs:read`) wrong(`its caller is ${caller}`)
   const guessed = await callerOf(
@@ -36,10 +36,18 @@ export async function useToken(system: System, { id, dice }: Act, tenant: string
   if (dice[0] < 0.8) await takeBack(one)
 }
 
+function textOf({ json }: Reply, name: string): string {
+  const text = json[name]
+  if (typeof text !== 'string') throw new Error(`the answer has no ${name}: ${JSON.stringify(json)}`)
+  return text
+}
+
 async function lookAround({ system, tenant, token_id, token, wrong }: Made): Promise<void> {
   const list = (of: string) => callRoute(system, 'list-tokens', { tenant: of, params: {} })
-  const own = JSON.stringify((await list(tenant))?.json ?? {})
-  if (own.includes(token.slice(-20))) wrong('the list has its secret')
+  const own = await list(tenant)
+  const shown = JSON.stringify(own?.json ?? {})
+  if (shown.includes(token.slice(-20))) wrong('the list has its secret')
+  if (own?.status === 200 && !shown.includes(token_id)) wrong('its own tenant is not shown it')
   const other = tenant === 'main' ? 'other' : 'main'
   const foreign = JSON.stringify((await list(other))?.json ?? {})
   if (foreign.includes(token_id)) wrong(`${other} is shown it`)
