@@ -235,7 +235,7 @@ async function enterHeld(scene: Scene, act: Act, run: SimulatedRun & { readonly 
   if (mustBeOver && (await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
   await Promise.all([PERFORM[kind](scene, act, run), stopEverything(scene, run, true)])
   await scene.system.sim.scheduler.delay(act.dice[2] * LONGEST_HOLD_MS)
-  await callRoute(scene.system, 'release-starts', { ...asPerson(run), body: {} })
+  await releaseStarts(scene, run)
 }
 
 /**
@@ -345,16 +345,29 @@ async function startUntilAnswered(
   }
 }
 
-/** Stops everything; who holds the starts too mostly releases them after a while. */
+/**
+ * Stops everything; who holds the starts too mostly releases them after a while, and always where there is a queue: what
+ * waits there waits for that.
+ */
 async function stopAll(scene: Scene, { dice }: Act, run: SimulatedRun): Promise<void> {
   const holds = dice[0] < 0.6
   await stopEverything(scene, run, holds)
-  if (!holds || dice[1] < 0.3) return
+  const queues = scene.scenario.safety.queue === true
+  if (!holds || (dice[1] < 0.3 && !queues)) return
   await scene.system.sim.scheduler.delay(dice[2] * LONGEST_HOLD_MS)
-  await callRoute(scene.system, 'release-starts', { ...asPerson(run), body: {} })
+  await releaseStarts(scene, run)
 }
 
 const LONGEST_HOLD_MS = 60_000
+
+/** Who is told that it failed, or nothing, asks again. */
+async function releaseStarts({ system }: Scene, run: SimulatedRun): Promise<void> {
+  for (let left = MOST_ASKED; left > 0; left -= 1) {
+    const reply = await callRoute(system, 'release-starts', { ...asPerson(run), body: {} })
+    if (reply?.status === 200) return
+    await system.sim.scheduler.delay(60_000)
+  }
+}
 
 /** Faults end within eight minutes. */
 const MOST_ASKED = 10
