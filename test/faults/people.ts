@@ -141,7 +141,8 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   enter_crowd: enterCrowd,
   replay_dead: ({ system }, act, run) => replayDead(system, act, run.tenant),
   use_token: ({ system }, act, run) => useToken(system, act, run.tenant),
-  pivot_at_once: ({ system }, act, run) => pivotAtOnce(system, act, run.tenant),
+  pivot_at_once: ({ system, scenario }, act, run) =>
+    pivotAtOnce(system, act, run.tenant, scenario.safety.queue === true),
   async clear_machines({ system: { functions } }) {
     await functions.invoke('clear-machines', {}, { from: 'event', who: 'clear-machines' }).catch(() => undefined)
   },
@@ -230,7 +231,7 @@ async function followEnd(scene: Scene, act: Act, run: SimulatedRun & { readonly 
 
 /** A run comes in by one of the doors while starts are put on hold, and they are released a while later. */
 async function enterHeld(scene: Scene, act: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
-  const kind = pickFrom(['retry', 'ask', 'ask', 'pivot', 'start_named'] as const, act.dice[1]) ?? 'ask'
+  const kind = pickFrom(['retry', 'retry', 'ask', 'pivot', 'start_named'] as const, act.dice[1]) ?? 'ask'
   const mustBeOver = kind === 'retry' || kind === 'pivot'
   if (mustBeOver && (await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
   await Promise.all([PERFORM[kind](scene, act, run), stopEverything(scene, run, true)])

@@ -11,17 +11,18 @@ const MOST = 4
 const MOST_TURNS = 24
 
 /**
- * The next attempt at the goal of each run of the tenant that ends partial, at that very moment: others want its place
+ * The next attempt at the goal of each run of the tenant that ends partial, at that very moment. `crowded`: others want its place
  * too, and those that have one are stopped, so that it becomes free while the attempt is put into the queue.
  */
-export async function pivotAtOnce(system: System, { id, dice }: Act, tenant: string): Promise<void> {
+export async function pivotAtOnce(system: System, { id, dice }: Act, tenant: string, crowded: boolean): Promise<void> {
   const { lookers, runs, sim } = system
   const asked: Promise<unknown>[] = []
   const look = ({ run_id, was, head }: HeadChange) => {
     const isNew = head.state === 'partial' && was?.state === 'running'
     if (!isNew || runs.get(run_id)?.tenant !== tenant || asked.length === 2 * MOST) return
     const n = asked.length / 2
-    asked.push(pivot(run_id, Math.floor(((dice[0] + n / MOST) % 1) * MOST_TURNS)), crowd(n))
+    asked.push(pivot(run_id, Math.floor(((dice[0] + n / MOST) % 1) * MOST_TURNS)))
+    asked.push(crowded ? crowd(n) : Promise.resolve())
   }
   const change = (name: string, { run_id }: Pick<RunKey, 'run_id'>) =>
     callRoute(system, name, { tenant, params: { run_id }, body: {} })

@@ -12,9 +12,9 @@ export interface PlannedGoal {
 
 const NONE: PlannedGoal = { document: {}, blocks: {} }
 
-/** A contract that may be met or not, a verifier that may be satisfied or not, a claim: of some documents. */
-export function planGoal(random: Random, without: ReadonlySet<string>): PlannedGoal {
-  if (!chance(random, 0.35)) return NONE
+/** A contract that may be met or not, a verifier that may be satisfied or not, a claim: of that share of the documents. */
+export function planGoal(random: Random, without: ReadonlySet<string>, share: number): PlannedGoal {
+  if (!chance(random, share)) return NONE
   const metric = chance(random, 0.5) ? '0.95' : '0.5'
   const score = chance(random, 0.75) ? '90' : '40'
   const claim = chance(random, 0.8) ? 'SUCCESS' : (['PARTIAL', 'BLOCKED', 'FAILED', 'ABORTED'][upTo(random, 3)] ?? '')

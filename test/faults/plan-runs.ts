@@ -22,7 +22,12 @@ export const CHILD = {
 }
 
 /** A small random run, with time-outs, delays, repairs, children, checks and handlers sprinkled over its blocks. */
-export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without: ReadonlySet<string>): SimulatedRun {
+export function planSmallRun(
+  random: Random,
+  { tenant, run_id }: RunKey,
+  without: ReadonlySet<string>,
+  goals: number,
+): SimulatedRun {
   const plan = planRun(random, 4)
   const { blocks } = plan.document as { readonly blocks: readonly Written[] }
   const pairs = plan.blocks.map((block, i) => asking(sprinkled(block, blocks[i] as Written, random), random))
@@ -31,7 +36,7 @@ export function planSmallRun(random: Random, { tenant, run_id }: RunKey, without
   const budget = planBudget(random)
   // Drawn last, so that all else of a seed is what it was.
   const asked = chance(random, 0.04) ? [QUESTION] : []
-  const goal = planGoal(random, without)
+  const goal = planGoal(random, without, goals)
   const judges = Object.entries(goal.blocks).map(([id, { port, type, expression }]) =>
     handler(id, { inputs: {}, outputs: { [port]: type } }, 'transform', { expression }, []),
   )

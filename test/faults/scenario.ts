@@ -57,7 +57,9 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     const own = randomFrom(seed * 31 + i)
     const gone = [...without.blocks].flatMap((name) => (name.startsWith(`${i}.`) ? [name.slice(2)] : []))
     const tenant = tenants[i % tenants.length] ?? 'main'
-    return planSmallRun(own, { tenant, run_id: runIdOfKey(tenant, 'POST /api/dag/run', keyOfRun(i)) }, new Set(gone))
+    const run_id = runIdOfKey(tenant, 'POST /api/dag/run', keyOfRun(i))
+    // Where there is a queue, next attempts at a goal meet others in it.
+    return planSmallRun(own, { tenant, run_id }, new Set(gone), safety.queue === true ? 0.8 : 0.3)
   })
   const strength = [0.3, 1, 2.5][upTo(random, 2)] ?? 1
   // Each minute has its sweep, and most of what happens comes early.
