@@ -2,20 +2,18 @@ import type { Json } from '../../shared/canonical.ts'
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { blockEpoch, blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
+import { blockEpoch } from '../../shared/runs/block-lane.ts'
 import { itemBlock } from '../../shared/runs/foreach-items.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { laneKey, moduleLane } from '../../shared/runs/lane-key.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
-import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { approvedInputs } from '../approvals/approved-inputs.ts'
 import { type Pinned, readPinned } from '../runs/read-pinned.ts'
 import { type CallMeter, openMeter } from './call-meter.ts'
 import type { OpenAsk } from './open-ask.ts'
 import type { Answer } from './read-answer.ts'
-import { readProjections, readValues } from './read-outputs.ts'
+import { askedLanes } from './while-unasked.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
 export interface BlockCall extends Pinned {
@@ -89,36 +87,11 @@ export async function readHead(
   const { world, run, block, lane_key } = call
   const blocks = [block.id, ...block.upstream, ...(call.module?.rules ?? []).map((rule) => rule.block)]
   const modules = call.module === undefined ? [] : [moduleLane(call.module)]
-  const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id))), ...modules])
+  const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id))), ...modules, ...askedLanes(call)])
   const head = await world.runs.head(run, [...lanes])
   if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
   const epoch = blockEpoch(call, head, block.id)
   const raw_lane = head.lanes[lane_key] ?? null
   const lane = raw_lane === null || readOrdinal(raw_lane).epoch < epoch ? undefined : raw_lane
   return { ...call, head, epoch, raw_lane, lane }
-}
-
-/** Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay. */
-export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
-  const { inputs: approved, edits } = await approvedInputs(call)
-  if (approved !== undefined) return approved
-  const { world, run, meta, dag, block } = call
-  const upstream = await readUpstream(call)
-  const context = await world.runs.context(run)
-  const sourcesOf = { overrides: meta.overrides, upstream, context: context?.values ?? {} }
-  return { ...resolveInputs(dag, block, { ...sourcesOf, edits }), context_version: context?.version ?? 0 }
-}
-
-async function readUpstream(call: BlockCall) {
-  const { world, run, index, block, head } = call
-  const wired = new Set(Object.values(block.inputs).flatMap(({ from }) => (from === undefined ? [] : [from.block])))
-  const completed = [...wired].filter((id) => blockOutcome(call, head, id) === 'completed')
-  const sources = completed.map((id) => ({ id, at: index.get(id) ?? -1 }))
-  const lanes = new Map(sources.map(({ id, at }) => [at, blockLane(call, head, id) ?? 0]))
-  const projections = await readProjections(world, run, lanes)
-  const upstream: Record<string, Readonly<Record<string, Json>>> = {}
-  for (const { id, at } of sources) {
-    upstream[id] = await readValues(world, run.tenant, projections.get(at)?.outputs ?? {})
-  }
-  return upstream
 }

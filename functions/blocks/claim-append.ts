@@ -11,6 +11,7 @@ import type { OpenAttempt } from './open-attempt.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
 import { LEASE_MS } from './watch-attempt.ts'
+import { whileUnasked } from './while-unasked.ts'
 
 /**
  * The append that claims an attempt: block:started with holder and lease, if the lane is as it was read. One that a
@@ -28,6 +29,7 @@ export function claimAppend(call: BlockCall, open: OpenAttempt, prepared: Prepar
     ordinal: place,
     // Verdicts that were waived may go before it, in steps of their own.
     guard: resumed === undefined ? { is: open.lane } : { below: place },
+    while: whileUnasked(call),
     at,
     events: [...beginning(call, attempt, prepared, held), ...reserve.map((data) => reservedBy(call, attempt, data))],
     ...(reserve[0] === undefined ? {} : { reserve: reserve[0] }),

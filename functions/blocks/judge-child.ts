@@ -1,12 +1,13 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Head, RunState } from '../../shared/runs/head.ts'
 import { checkOutputs } from '../../shared/runs/output-contract.ts'
-import { type BlockCall, resolveBlockInputs } from './block-call.ts'
+import type { BlockCall } from './block-call.ts'
 import { childRun } from './child-run.ts'
 import type { AttemptEnd, Failure } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
 import { judgeProduced } from './judge-produced.ts'
 import { type ChildEnd, readChild } from './read-child.ts'
+import { resolveBlockInputs } from './resolve-block-inputs.ts'
 import { shortText } from './short-text.ts'
 
 /** How an attempt ended whose child run has: contract and post-gates of a completed one, else its failure. */

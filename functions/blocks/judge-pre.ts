@@ -1,8 +1,9 @@
-import { type BlockCall, type BlockInputs, resolveBlockInputs } from './block-call.ts'
+import type { BlockCall, BlockInputs } from './block-call.ts'
 import { withEarlierWaivers } from './earlier-waivers.ts'
 import { itemInputs, storedInputs } from './item-inputs.ts'
 import { type Judged, judgeBlock } from './judge-block.ts'
 import type { OpenAsk } from './open-ask.ts'
+import { resolveBlockInputs } from './resolve-block-inputs.ts'
 import { verdictsSoFar } from './verdicts-so-far.ts'
 import { waiveGates } from './waive-gates.ts'
 

@@ -1,4 +1,4 @@
-import type { Append } from '../../shared/runs/append.ts'
+import type { LaneStands } from '../../shared/runs/append.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { moduleLane } from '../../shared/runs/lane-key.ts'
 import { workingLeg } from '../../shared/runs/legs.ts'
@@ -11,6 +11,7 @@ import { freedByEnd } from './freed-by-end.ts'
 import { eventHead, laneHead, ownerOf } from './own-lane.ts'
 import { retryBlock } from './retry-block.ts'
 import { tellAtOnce } from './told-use.ts'
+import { whileUnasked } from './while-unasked.ts'
 
 /** Records why this block never starts: an upstream did not complete, or its own condition is not true. */
 export function skipBlock(call: BlockCall, data: EventData<'block:skipped'>): Promise<BlockReport> {
@@ -51,7 +52,7 @@ async function endWithout(
     ...laneHead(call),
     ordinal: at,
     guard: { is: call.raw_lane },
-    ...whileNotSentBack(call),
+    while: [...whileNotSentBack(call), ...whileUnasked(call)],
     at: new Date(world.clock.now()).toISOString(),
     ...tellAtOnce(call, attempt, event),
     ...freedByEnd(call),
@@ -64,8 +65,8 @@ async function endWithout(
 }
 
 /** Of what this is for, blocks before it may begin again, while its own lane stays as it is. */
-function whileNotSentBack({ module, head }: BlockCall): Pick<Append, 'while'> {
-  if (module === undefined) return {}
+function whileNotSentBack({ module, head }: BlockCall): readonly LaneStands[] {
+  if (module === undefined) return []
   const lane = moduleLane(module)
-  return { while: [{ lane, is: head.lanes[lane] ?? null }] }
+  return [{ lane, is: head.lanes[lane] ?? null }]
 }

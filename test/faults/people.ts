@@ -3,6 +3,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act, ActKind } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'
 import { decide } from './decide.ts'
+import { LONGEST_HOLD_MS, releaseStarts, stopEverything } from './hold-starts.ts'
 import { ask, know } from './knowledge.ts'
 import { pivotAtOnce } from './pivot-at-once.ts'
 import type { SimulatedRun } from './plan-runs.ts'
@@ -234,9 +235,9 @@ async function enterHeld(scene: Scene, act: Act, run: SimulatedRun & { readonly 
   const kind = pickFrom(['retry', 'retry', 'ask', 'pivot', 'start_named'] as const, act.dice[1]) ?? 'ask'
   const mustBeOver = kind === 'retry' || kind === 'pivot'
   if (mustBeOver && (await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
-  await Promise.all([PERFORM[kind](scene, act, run), stopEverything(scene, run, true)])
+  await Promise.all([PERFORM[kind](scene, act, run), stopEverything(scene.system, run.tenant, true)])
   await scene.system.sim.scheduler.delay(act.dice[2] * LONGEST_HOLD_MS)
-  await releaseStarts(scene, run)
+  await releaseStarts(scene.system, run.tenant)
 }
 
 /**
@@ -352,47 +353,11 @@ async function startUntilAnswered(
  */
 async function stopAll(scene: Scene, { dice }: Act, run: SimulatedRun): Promise<void> {
   const holds = dice[0] < 0.6
-  await stopEverything(scene, run, holds)
+  await stopEverything(scene.system, run.tenant, holds)
   const queues = scene.scenario.safety.queue === true
   if (!holds || (dice[1] < 0.3 && !queues)) return
   await scene.system.sim.scheduler.delay(dice[2] * LONGEST_HOLD_MS)
-  await releaseStarts(scene, run)
-}
-
-const LONGEST_HOLD_MS = 60_000
-
-/** Who is told that it failed, or nothing, asks again. */
-async function releaseStarts({ system }: Scene, run: SimulatedRun): Promise<void> {
-  for (let left = MOST_ASKED; left > 0; left -= 1) {
-    const reply = await callRoute(system, 'release-starts', { ...asPerson(run), body: {} })
-    if (reply?.status === 200) return
-    await system.sim.scheduler.delay(60_000)
-  }
-}
-
-/** Faults end within eight minutes. */
-const MOST_ASKED = 10
-
-/** 35: once it says that nothing is left, none of the runs there were is active. */
-async function stopEverything({ system }: Scene, run: SimulatedRun, hold: boolean): Promise<void> {
-  const before = await activeRuns(system, run.tenant)
-  const ask = () => callRoute(system, 'stop-all', { ...asPerson(run), body: hold ? { hold } : {} })
-  let reply = await ask()
-  // Who holds the starts and is told nothing asks again: what waits in the queue would wait for ever.
-  for (let left = MOST_ASKED; hold && left > 0 && reply?.status !== 200; left -= 1) {
-    await system.sim.scheduler.delay(60_000)
-    reply = await ask()
-  }
-  if (reply?.status !== 200 || reply.json.left !== 0) return
-  const after = await activeRuns(system, run.tenant)
-  const left = before.filter((id) => after.includes(id))
-  if (left.length > 0) system.sim.violate(35, `still active after stop-all: ${left.join(', ')}`)
-}
-
-async function activeRuns({ raw, runs }: System, tenant: string): Promise<readonly string[]> {
-  const keys = [...runs.values()].filter((key) => key.tenant === tenant)
-  const heads = await Promise.all(keys.map((key) => raw.head(key, [])))
-  return keys.flatMap(({ run_id }, i) => (heads[i]?.state === 'running' ? [run_id] : []))
+  await releaseStarts(scene.system, run.tenant)
 }
 
 function reader(scene: Scene, { key }: { readonly key: RunKey }): Reader {

@@ -1,6 +1,7 @@
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act } from './acts.ts'
 import { callRoute } from './call-route.ts'
+import { LONGEST_HOLD_MS, releaseStarts, stopEverything } from './hold-starts.ts'
 import type { System } from './system.ts'
 import type { HeadChange } from './until-head.ts'
 
@@ -11,7 +12,7 @@ const MOST = 4
 const MOST_TURNS = 24
 
 /**
- * The next attempt at the goal of each run of the tenant that ends partial, at that very moment. `crowded`: others want its place
+ * The next attempt at the goal of each run of the tenant that ends partial, at that very moment. For some the starts are put on hold then; else, `crowded`: others want its place
  * too, and those that have one are stopped, so that it becomes free while the attempt is put into the queue.
  */
 export async function pivotAtOnce(system: System, { id, dice }: Act, tenant: string, crowded: boolean): Promise<void> {
@@ -22,7 +23,8 @@ export async function pivotAtOnce(system: System, { id, dice }: Act, tenant: str
     if (!isNew || runs.get(run_id)?.tenant !== tenant || asked.length === 2 * MOST) return
     const n = asked.length / 2
     asked.push(pivot(run_id, Math.floor(((dice[0] + n / MOST) % 1) * MOST_TURNS)))
-    asked.push(crowded ? crowd(n) : Promise.resolve())
+    if (n % 2 === Math.round(dice[2])) asked.push(held(n))
+    else asked.push(crowded ? crowd(n) : Promise.resolve())
   }
   const change = (name: string, { run_id }: Pick<RunKey, 'run_id'>) =>
     callRoute(system, name, { tenant, params: { run_id }, body: {} })
@@ -40,6 +42,12 @@ export async function pivotAtOnce(system: System, { id, dice }: Act, tenant: str
       })
       await Promise.all(stops)
     }
+  }
+  const held = async (n: number) => {
+    await pass(system, Math.floor(((dice[1] + n / MOST) % 1) * MOST_TURNS))
+    await stopEverything(system, tenant, true)
+    await sim.scheduler.delay(dice[2] * LONGEST_HOLD_MS)
+    await releaseStarts(system, tenant)
   }
   lookers.add(look)
   await sim.scheduler.delay(PATIENCE_MS)

@@ -132,6 +132,12 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const { settings } = worldOf({ settings: SettingsSchema.parse({ slack }) }, mutant, 'slack-work')
     return personOf('slack:U012', peopleOf(settings)) === personOf('user:ana', peopleOf(settings))
   },
+  async 'revoked-let-in'({ mutant }) {
+    const revoked = { at: time(2), by: 'user:ana' }
+    const tokens = { get: async () => ({ revoked }) }
+    const world = worldOf({ tokens: tokens as never }, mutant, 'authorize')
+    return (await world.tokens.get('t'))?.revoked !== undefined
+  },
   async 'waived-undecided'({ store, mutant }) {
     const set = { ...pending(0), about: 'post_gates' } as const
     await store.append(step(run, 'q0', at(1, 10), { approval: { id: 'p', was: null, set } }))

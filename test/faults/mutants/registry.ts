@@ -13,6 +13,7 @@ import { pagesFirst } from './pages-first.ts'
 import { projectionBackwards } from './projection-backwards.ts'
 import { readThenPut } from './read-then-put.ts'
 import { readerRepeats } from './reader-repeats.ts'
+import { revokedLetIn } from './revoked-let-in.ts'
 import { spendAfterCall } from './spend-after-call.ts'
 import { startUnconditioned } from './start-unconditioned.ts'
 import { stopWithoutOutbox } from './stop-without-outbox.ts'
@@ -37,6 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   projectionBackwards,
   readThenPut,
   readerRepeats,
+  revokedLetIn,
   spendAfterCall,
   startUnconditioned,
   stopWithoutOutbox,

@@ -1,0 +1,31 @@
+import type { Json } from '../../shared/canonical.ts'
+import { blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
+import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
+import { approvedInputs } from '../approvals/approved-inputs.ts'
+import type { BlockCall, BlockInputs } from './block-call.ts'
+import { readProjections, readValues } from './read-outputs.ts'
+
+/** Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay. */
+export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
+  const { inputs: approved, edits } = await approvedInputs(call)
+  if (approved !== undefined) return approved
+  const { world, run, meta, dag, block } = call
+  const upstream = await readUpstream(call)
+  const context = await world.runs.context(run)
+  const sourcesOf = { overrides: meta.overrides, upstream, context: context?.values ?? {} }
+  return { ...resolveInputs(dag, block, { ...sourcesOf, edits }), context_version: context?.version ?? 0 }
+}
+
+async function readUpstream(call: BlockCall) {
+  const { world, run, index, block, head } = call
+  const wired = new Set(Object.values(block.inputs).flatMap(({ from }) => (from === undefined ? [] : [from.block])))
+  const completed = [...wired].filter((id) => blockOutcome(call, head, id) === 'completed')
+  const sources = completed.map((id) => ({ id, at: index.get(id) ?? -1 }))
+  const lanes = new Map(sources.map(({ id, at }) => [at, blockLane(call, head, id) ?? 0]))
+  const projections = await readProjections(world, run, lanes)
+  const upstream: Record<string, Readonly<Record<string, Json>>> = {}
+  for (const { id, at } of sources) {
+    upstream[id] = await readValues(world, run.tenant, projections.get(at)?.outputs ?? {})
+  }
+  return upstream
+}

@@ -1,0 +1,38 @@
+import { callRoute } from './call-route.ts'
+import type { System } from './system.ts'
+
+export const LONGEST_HOLD_MS = 60_000
+
+/** Faults end within eight minutes. */
+const MOST_ASKED = 10
+
+/** Who is told that it failed, or nothing, asks again. */
+export async function releaseStarts(system: System, tenant: string): Promise<void> {
+  for (let left = MOST_ASKED; left > 0; left -= 1) {
+    const reply = await callRoute(system, 'release-starts', { tenant, params: {}, body: {} })
+    if (reply?.status === 200) return
+    await system.sim.scheduler.delay(60_000)
+  }
+}
+
+/** 35: once it says that nothing is left, none of the runs there were is active. */
+export async function stopEverything(system: System, tenant: string, hold: boolean): Promise<void> {
+  const before = await activeRuns(system, tenant)
+  const ask = () => callRoute(system, 'stop-all', { tenant, params: {}, body: hold ? { hold } : {} })
+  let reply = await ask()
+  // Who holds the starts and is told nothing asks again: what waits in the queue would wait for ever.
+  for (let left = MOST_ASKED; hold && left > 0 && reply?.status !== 200; left -= 1) {
+    await system.sim.scheduler.delay(60_000)
+    reply = await ask()
+  }
+  if (reply?.status !== 200 || reply.json.left !== 0) return
+  const after = await activeRuns(system, tenant)
+  const left = before.filter((id) => after.includes(id))
+  if (left.length > 0) system.sim.violate(35, `still active after stop-all: ${left.join(', ')}`)
+}
+
+async function activeRuns({ raw, runs }: System, tenant: string): Promise<readonly string[]> {
+  const keys = [...runs.values()].filter((key) => key.tenant === tenant)
+  const heads = await Promise.all(keys.map((key) => raw.head(key, [])))
+  return keys.flatMap(({ run_id }, i) => (heads[i]?.state === 'running' ? [run_id] : []))
+}
