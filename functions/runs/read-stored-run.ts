@@ -30,8 +30,9 @@ export async function readStoredRun(
   const read = readPatiently(world, run.tenant)
   const dag = await readDag(read, meta)
   const beside = await readItems(world, run, dag)
-  const sealed = await runs.sealed(run)
   const head = await runs.head(run)
+  // Behind HEAD: a run at rest there has its whole chain. Before the events: they are all those it is closed over.
+  const sealed = await runs.sealed(run)
   const all = await allEvents(world, run)
   const events = head === undefined ? all : all.slice(0, head.seq)
   const seal =

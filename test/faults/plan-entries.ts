@@ -24,7 +24,7 @@ export function planEntries(random: Random, { runs, until, queues }: Plan): read
   }
   const held = random() < 0.2 ? [act(0, 'enter_held', until)] : []
   const crowd = queues && random() < CROWDED ? [1, 2, 3].map((id) => act(id, 'enter_crowd', 1_000)) : []
-  const partial = random() < (queues ? 0.9 : 0.5) ? [act(4, 'pivot_at_once', 1_000)] : []
+  const partial = random() < (queues ? 0.9 : 0.3) ? [act(4, 'pivot_at_once', 1_000)] : []
   const clears = random() < 0.02 ? [act(5, 'clear_machines', until)] : []
   return [...held, ...crowd, ...partial, ...clears]
 }

@@ -59,7 +59,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     const tenant = tenants[i % tenants.length] ?? 'main'
     const run_id = runIdOfKey(tenant, 'POST /api/dag/run', keyOfRun(i))
     // Where there is a queue, next attempts at a goal meet others in it.
-    return planSmallRun(own, { tenant, run_id }, new Set(gone), safety.queue === true ? 0.8 : 0.3)
+    return planSmallRun(own, { tenant, run_id }, new Set(gone), safety.queue === true ? 0.6 : 0.2)
   })
   const strength = [0.3, 1, 2.5][upTo(random, 2)] ?? 1
   // Each minute has its sweep, and most of what happens comes early.
