@@ -13,6 +13,12 @@ const project = (name: string, testTimeout: number) => ({
   },
 })
 
+/**
+ * Places, processes and browsers share disks and clocks with whatever else the machine does: a test of them that is red is
+ * tried once more, and one that passes then is named with its error at the end. Pure code and stores get no second try.
+ */
+const SHARES_THE_MACHINE = { retry: 1 }
+
 /** What files of one run build once (test/integration/once-a-run.ts). */
 const SHARED = 'test/integration/shared-folder.ts'
 
@@ -33,14 +39,15 @@ export default defineConfig({
       // Pure code in one process: a file more costs no start of its own.
       { test: { ...project('unit', 20_000).test, pool: 'threads', isolate: false } },
       project('conformance', 30_000),
-      { test: { ...project('integration', 60_000).test, globalSetup: SHARED } },
-      project('e2e', 180_000),
+      { test: { ...project('integration', 60_000).test, ...SHARES_THE_MACHINE, globalSetup: SHARED } },
+      { test: { ...project('e2e', 180_000).test, ...SHARES_THE_MACHINE } },
       project('faults', 300_000),
       // Two files at once: each waits for real seconds half of its time, and both fill the machine with sandboxes, whose
       // time limits are real.
       {
         test: {
           ...project('aws', 110_000).test,
+          ...SHARES_THE_MACHINE,
           globalSetup: [SHARED, 'test/aws/synthesize-once.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },

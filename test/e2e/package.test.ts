@@ -17,7 +17,10 @@ const PATH = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((dir) => !dir.startsWith(join(ROOT, 'node_modules')))
   .join(delimiter)
-const outside = Object.entries(process.env).filter(([name]) => !/^(npm_|SLUICE_|INIT_CWD|VITEST|NODE_)/i.test(name))
+// But for a company's own certificate authority: npm needs it wherever it is.
+const outside = Object.entries(process.env).filter(
+  ([name]) => !/^(npm_|SLUICE_|INIT_CWD|VITEST|NODE_(?!EXTRA_CA_CERTS))/i.test(name),
+)
 const env = { ...Object.fromEntries(outside), PATH, NO_COLOR: '1' }
 const strangersNode = spawnSync('node', ['--version'], { env, encoding: 'utf8' }).stdout?.trim() ?? 'none'
 
@@ -44,9 +47,17 @@ beforeAll(() => {
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true }))
   // From npm's cache where it has the packages: a checkout that runs tests has fetched all of them.
   const args = ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel', 'error']
-  const done = spawnSync('npm', [...args, join(folder, packed.filename)], { cwd: project, env, encoding: 'utf8' })
+  const done = spawnSync('npm', [...args, join(folder, packed.filename)], {
+    cwd: project,
+    env,
+    encoding: 'utf8',
+    timeout: 300_000,
+  })
   if (done.status === 0) return
-  const network = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|ENETUNREACH/.exec(done.stderr)
+  const network =
+    /SELF_SIGNED_CERT_IN_CHAIN|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|ENETUNREACH/.exec(
+      done.stderr,
+    )
   if (network === null) throw new Error(`npm install failed:\n${done.stderr}`)
   away = `packages are not in npm's cache and the registry cannot be reached (${network[0]})`
   process.stdout.write(`test/e2e/package.test.ts: not installed: ${away}\n`)
