@@ -19,7 +19,10 @@ function secondTries(module: TestModule): readonly string[] {
   return [...module.children.allTests('passed')].flatMap((test) => {
     if (test.diagnostic()?.flaky !== true) return []
     const [first] = test.result().errors ?? []
-    return [`AT ITS SECOND TRY ONLY: ${module.relativeModuleId} > ${test.fullName}`, first?.stack ?? first?.message ?? '']
+    return [
+      `AT ITS SECOND TRY ONLY: ${module.relativeModuleId} > ${test.fullName}`,
+      first?.stack ?? first?.message ?? '',
+    ]
   })
 }
 
