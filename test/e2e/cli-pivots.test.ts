@@ -2,30 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CLI_FILES } from '../../scripts/docs/cli-files.ts'
 import { type Started, sluice, startSluice } from './run-cli.ts'
 
-const DAG = `
-name: churn
-inputs: { accuracy: { type: number, default: 0.8 } }
-goal_contract:
-  goal_text: Nine of ten are right
-  max_goal_attempts: 2
-  acceptance_criteria:
-    - { id: AC1, kind: metric_threshold, metric: accuracy, op: ">=", target: 0.9 }
-completion:
-  trust: { from: verify.score }
-blocks:
-  - id: train
-    mode: deterministic
-    inputs: { accuracy: number }
-    outputs: { text: string }
-    deterministic: { handler: transform, config: { expression: "'[METRIC:accuracy] ' & $string(inputs.accuracy)" } }
-  - id: verify
-    mode: deterministic
-    inputs: { text: { from: train.text } }
-    outputs: { score: number }
-    deterministic: { handler: transform, config: { expression: "90" } }
-`
+/** The document docs/cli.md shows. */
+const DAG = CLI_FILES['dags/churn.yaml'] ?? ''
 
 let folder = ''
 let place: Started
