@@ -6,8 +6,9 @@ import { at, zeros } from './zeros.ts'
 const CLEAR_GAIN = 0.5
 /** Any gain, but for rounding. */
 const SOME_GAIN = 0.001
-/** How many places are weighed for a closing, the nearest first. */
+/** How many places are weighed for a closing, the nearest first; fewer where no more than a little can be gained. */
 const TRIES = 8
+const LITTLE_TRIES = 2
 /** Steps a piece or edge until the search stops where it is: what keeps it near-linear. Every stop is exact. */
 const EFFORT = 200
 
@@ -95,7 +96,7 @@ function openHosts({ core, held, closing }: Forest, least: number): Hosts | unde
 /** Weighs the hosts that come before all predecessors of w, the nearest first. */
 function bestClosing(search: Search, hosts: Hosts, w: number, least: number): Closing | undefined {
   let best: Closing | undefined
-  let tries = TRIES
+  let tries = least < CLEAR_GAIN ? LITTLE_TRIES : TRIES
   for (let word = nearestFrom(hosts, w >>> 5); word >= 0; word = nearestFrom(hosts, word - 1)) {
     let common = commonHosts(search, hosts, w, word)
     while (common !== 0) {

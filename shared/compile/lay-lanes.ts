@@ -9,10 +9,8 @@ import { hostRoots } from './host-roots.ts'
 import { type Places, placesIn, stepsOfForest } from './steps-of-forest.ts'
 import type { Search } from './weigh-closing.ts'
 
-/** Cores up to this many pieces are laid again without each of their closings. */
+/** Cores up to this many pieces are laid again without their first closing: it is in the way of most. */
 const LOOK_AHEAD_PIECES = 30
-/** How many closings are tried that way, the first ones: they are in the way of most. */
-const LOOK_AHEAD_TRIES = 3
 
 /**
  * Lanes with joins for an order that holds an N, which no nesting alone can express. Every piece with several
@@ -22,17 +20,12 @@ const LOOK_AHEAD_TRIES = 3
  */
 export function layLanes(core: Core): Steps {
   const desk = deskFor(core)
-  const closings = chooseWithout(desk, undefined)
+  const [first] = chooseWithout(desk, undefined)
   const steps = finish(desk)
-  if (core.size > LOOK_AHEAD_PIECES || closings.length === 0) return steps
-  let best = { steps, cost: costOf(steps) }
-  for (const closing of closings.slice(0, LOOK_AHEAD_TRIES)) {
-    chooseWithout(desk, closing)
-    const other = finish(desk)
-    const cost = costOf(other)
-    if (cost < best.cost) best = { steps: other, cost }
-  }
-  return best.steps
+  if (core.size > LOOK_AHEAD_PIECES || first === undefined) return steps
+  chooseWithout(desk, first)
+  const others = finish(desk)
+  return costOf(others) < costOf(steps) ? others : steps
 }
 
 /** What a core is laid on, each time over what was there. */

@@ -27,28 +27,33 @@ export async function printTimes(shapes: readonly PublicDag[], print: (line: str
   )
   const all = { name: `the ${shapes.length} public DAGs`, upstream: shapes.map(({ upstream }) => upstream) }
   for (const { name, upstream } of [...random, all]) print(`  ${name.padEnd(24)}${lineOf(await against(upstream))}`)
-  await printSingly(shapes, print)
+  for (const inARow of [1, 10]) await printSingly(shapes, inARow, print)
 }
 
 /** How many public shapes are named, those we are slowest at, and how often each is compiled: small ones vary most. */
 const NAMED = 20
 const TURNS = 40
 
-/** Each public shape against LangGraph: one compile of each at a time, all shapes in turns, now the one first, now the other. */
-async function printSingly(shapes: readonly PublicDag[], print: (line: string) => void): Promise<void> {
+/**
+ * Each public shape against LangGraph, all shapes in turns, now the one first, now the other. One compile of each at a
+ * time has every cache cold; of several in a row only the first has.
+ */
+async function printSingly(shapes: readonly PublicDag[], inARow: number, print: (line: string) => void): Promise<void> {
   const rows = shapes.map(({ source, upstream }) => {
     return { source, upstream, blocks: blocksOf(upstream), ours: [] as number[], theirs: [] as number[] }
   })
   for (let turn = 0; turn < 2 * TURNS; turn++) {
     for (const { upstream, blocks, ours, theirs } of rows) {
-      const graph = await buildLangGraph(upstream)
+      const graphs = await Promise.all(Array.from({ length: inARow }, () => buildLangGraph(upstream)))
       const weFirst = turn % 2 === 0
-      if (weFirst) ours.push(timed(() => compileDag({ blocks })))
-      theirs.push(timed(() => graph.compile({})))
-      if (!weFirst) ours.push(timed(() => compileDag({ blocks })))
+      const compileOurs = () => graphs.forEach(() => void compileDag({ blocks }))
+      if (weFirst) ours.push(timed(compileOurs))
+      theirs.push(timed(() => graphs.forEach((graph) => void graph.compile({}))))
+      if (!weFirst) ours.push(timed(compileOurs))
     }
   }
   printRatios(
+    `${shapes.length} public DAGs one by one, ${inARow === 1 ? 'one compile at a time' : `${inARow} compiles in a row`}`,
     rows.map(({ source, upstream, ours, theirs }) => {
       const name = `${String(upstream.length).padStart(4)} blocks  ${source}`
       return { name, ratio: median(ours, TURNS) / median(theirs, TURNS) }
@@ -58,14 +63,13 @@ async function printSingly(shapes: readonly PublicDag[], print: (line: string) =
 }
 
 function printRatios(
+  title: string,
   rows: readonly { readonly name: string; readonly ratio: number }[],
   print: (line: string) => void,
 ): void {
   const over = rows.filter(({ ratio }) => ratio > 0.5).length
   const geometric = Math.exp(rows.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / rows.length)
-  print(
-    `\n${rows.length} public DAGs one by one: geometric mean ${geometric.toFixed(2)}x, ${over} above 0.50x; slowest:`,
-  )
+  print(`\n${title}: geometric mean ${geometric.toFixed(2)}x, ${over} above 0.50x; slowest:`)
   const slowest = rows.toSorted((a, b) => b.ratio - a.ratio).slice(0, NAMED)
   for (const { name, ratio } of slowest) print(`  ${ratio.toFixed(2)}x  ${name}`)
 }
