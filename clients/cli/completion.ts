@@ -1,6 +1,5 @@
 import { Argument, type Command } from 'commander'
 import { completionScript, SHELLS } from './completion-scripts.ts'
-import { completionsOf } from './completions-of.ts'
 import { fileChoices } from './file-choices.ts'
 import { oneLine } from './plain-text.ts'
 import { runChoices } from './run-choices.ts'
@@ -25,6 +24,7 @@ export function addCompletion(root: Command, session: Session): void {
 
 /** A line each; where the shell can show it, what it is after a tab. bash replaces only what stands after a `=`. */
 async function complete(root: Command, session: Session, shell: Shell, words: readonly string[]): Promise<void> {
+  const { completionsOf } = await import('./completions-of.ts')
   const joined = joinedWords(words)
   const { choices, wants, partial, prefix } = completionsOf(root, joined)
   const found = [

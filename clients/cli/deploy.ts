@@ -3,7 +3,6 @@ import type { TemplateResource } from '../../shared/plan/idle-cost.ts'
 import { askPerson } from './ask-person.ts'
 import type { AwsAccount } from './aws/aws-account.ts'
 import { deploySummary, resourcesOf, type Templates } from './deploy-summary.ts'
-import { documentCosts } from './document-costs.ts'
 import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
 import { stageOfCheckout } from './stage-checkout.ts'
@@ -27,6 +26,7 @@ async function deploy(session: Session, { stage: given, yes, profile, region }: 
   const account = await openAccount({ profile, region })
   session.say(`Stage ${stage} in account ${account.account}, ${account.region} (CDK bootstrap ${account.bootstrap})\n`)
   const { withSynthesis } = await import('./synthesized-stage.ts')
+  const { documentCosts } = await import('./document-costs.ts')
   const env = session.environment({ AWS_REGION: account.region })
   await withSynthesis(stage, { profile, env }, async ({ templates, cdk }) => {
     for (const line of [...deploySummary(templates), '', ...documentCosts()]) session.say(line)

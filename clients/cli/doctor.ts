@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { callApi, chooseTarget, type Target } from './api.ts'
 import { type Check, check } from './check.ts'
-import { checkHere } from './doctor-here.ts'
 import { providerChecks } from './doctor-providers.ts'
 import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
@@ -20,6 +19,7 @@ export function addDoctor(parent: Command, session: Session): void {
 
 async function doctor(session: Session, { url, json }: TargetOptions): Promise<void> {
   const target = chooseTarget(session, url)
+  const { checkHere } = await import('./doctor-here.ts')
   const { here, settings } = checkHere()
   const checks = [
     ...here,

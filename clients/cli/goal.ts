@@ -1,10 +1,8 @@
 import { type Command, Option } from 'commander'
 import { CONTRACT_SKELETONS } from '../../shared/goals/contract-skeletons.ts'
 import { FINAL_STATUSES } from '../../shared/goals/two-gates.ts'
-import { type EvaluateOptions, goalEvaluate } from './goal-evaluate.ts'
-import { goalInit, type InitOptions } from './goal-init.ts'
-import { GOAL_ANSWERS, goalLines } from './goal-lines.ts'
-import { goalValidate } from './goal-validate.ts'
+import type { EvaluateOptions } from './goal-evaluate.ts'
+import type { InitOptions } from './goal-init.ts'
 import { usage } from './refused.ts'
 import type { Session } from './session.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -32,8 +30,9 @@ export function addGoal(parent: Command, session: Session): void {
     .option('--ndjson', NDJSON)
     .action(async (files: readonly string[], { json, ndjson }: LineOptions) => {
       if (ndjson === true && files.length > 0) throw usage('Give files or --ndjson, not both.')
-      if (ndjson === true) await goalLines(session, GOAL_ANSWERS.validate)
-      else goalValidate(session, files, json === true)
+      if (ndjson === true) return await answerLines(session, 'validate')
+      const { goalValidate } = await import('./goal-validate.ts')
+      goalValidate(session, files, json === true)
     })
   goal
     .command('decide')
@@ -42,7 +41,7 @@ export function addGoal(parent: Command, session: Session): void {
     .action(async ({ ndjson }: LineOptions) => {
       if (ndjson !== true)
         throw usage('Say --ndjson: what is to be decided comes as lines on stdin, one JSON object a line.')
-      await goalLines(session, GOAL_ANSWERS.decide)
+      await answerLines(session, 'decide')
     })
 }
 
@@ -59,7 +58,10 @@ function addInit(goal: Command, session: Session): void {
     .option('--goal-text <text>', 'the goal in words')
     .option('--contract <file>', 'this contract instead of a skeleton')
     .option('--replace', 'write over the contract that is there')
-    .action((file: string, options: InitOptions) => goalInit(session, file, options))
+    .action(async (file: string, options: InitOptions) => {
+      const { goalInit } = await import('./goal-init.ts')
+      goalInit(session, file, options)
+    })
 }
 
 function addEvaluate(goal: Command, session: Session): void {
@@ -84,9 +86,17 @@ function addEvaluate(goal: Command, session: Session): void {
     .option('--json', 'print JSON')
     .option('--ndjson', NDJSON)
     .action(async (options: EvaluateOptions & LineOptions) => {
-      if (options.ndjson !== true) goalEvaluate(session, options)
-      else if (Object.keys(options).length > 1)
-        throw usage('With --ndjson everything comes on stdin: give no other option.')
-      else await goalLines(session, GOAL_ANSWERS.evaluate)
+      if (options.ndjson === true) {
+        if (Object.keys(options).length > 1)
+          throw usage('With --ndjson everything comes on stdin: give no other option.')
+        return await answerLines(session, 'evaluate')
+      }
+      const { goalEvaluate } = await import('./goal-evaluate.ts')
+      goalEvaluate(session, options)
     })
+}
+
+async function answerLines(session: Session, question: 'validate' | 'decide' | 'evaluate'): Promise<void> {
+  const { GOAL_ANSWERS, goalLines } = await import('./goal-lines.ts')
+  await goalLines(session, GOAL_ANSWERS[question])
 }

@@ -1,25 +1,7 @@
-import { type Command, Option } from 'commander'
-import { dagGraph } from '../../shared/plan/dag-graph.ts'
-import { drawDot } from '../../shared/plan/draw-dot.ts'
-import { drawMermaid } from '../../shared/plan/draw-mermaid.ts'
-import { drawSvg } from '../../shared/plan/draw-svg.ts'
-import type { DagGraph } from '../../shared/plan/graph.ts'
+import type { Command } from 'commander'
 import { addGraphCommands } from './graph-commands.ts'
-import { jsonText } from './json-text.ts'
-import { readDagFile, refusing } from './read-dag-file.ts'
+import { type GraphOptions, withFormat } from './graph-format.ts'
 import type { Session } from './session.ts'
-
-const FORMATS: Readonly<Record<string, (graph: DagGraph) => string>> = {
-  mermaid: drawMermaid,
-  dot: drawDot,
-  svg: drawSvg,
-  json: (graph) => `${jsonText(graph, 2)}\n`,
-}
-
-export interface GraphOptions {
-  readonly format: string
-  readonly json?: true
-}
 
 export function addGraph(parent: Command, session: Session): void {
   const graph = parent.command('graph').description('draw a document, without a server; or the knowledge graph of one')
@@ -27,21 +9,7 @@ export function addGraph(parent: Command, session: Session): void {
   withFormat(graph)
     .argument('<file>')
     .action(async (file: string, options: GraphOptions) => {
-      const dag = readDagFile(file, 'draw')
-      await sayGraph(
-        session,
-        refusing(() => dagGraph(dag, () => 1)),
-        options,
-      )
+      const { drawDocument } = await import('./draw-document.ts')
+      await drawDocument(session, file, options)
     })
-}
-
-export function withFormat(command: Command): Command {
-  return command
-    .addOption(new Option('--format <format>', 'what to print').choices(Object.keys(FORMATS)).default('mermaid'))
-    .option('--json', 'the same as --format json')
-}
-
-export async function sayGraph(session: Session, graph: DagGraph, { format, json }: GraphOptions): Promise<void> {
-  await session.write(FORMATS[json === true ? 'json' : format]?.(graph) ?? '')
 }

@@ -1,40 +1,15 @@
 import type { Command } from 'commander'
-import { planDag } from '../../shared/plan/plan-dag.ts'
-import { costTable } from './cost-table.ts'
-import { jsonText } from './json-text.ts'
-import { planLines } from './plan-lines.ts'
 import { type PlanOptions, withPlanOptions } from './plan-options.ts'
-import { readDagFile, refusing } from './read-dag-file.ts'
-import { usage } from './refused.ts'
-import { renderPlan } from './render-plan.ts'
 import type { Session } from './session.ts'
-import { settingsHere } from './settings-here.ts'
 
 export function addPlan(parent: Command, session: Session): void {
   withPlanOptions(parent.command('plan').description(ABOUT))
     .argument('[file]')
     .option('--cost', 'print only what 1,000 runs cost, a line each thing AWS bills')
-    .action((file: string | undefined, options: PlanOptions & { readonly cost?: true }) => plan(session, file, options))
+    .action(async (file: string | undefined, options: PlanOptions & { readonly cost?: true }) => {
+      const { planDocument } = await import('./plan-document.ts')
+      await planDocument(session, file, options)
+    })
 }
 
 const ABOUT = 'say what runs of a document will do, without a server: time, states, joins, costs, limits'
-
-async function plan(
-  session: Session,
-  file: string | undefined,
-  options: PlanOptions & { readonly cost?: true },
-): Promise<void> {
-  if (options.ndjson === true) {
-    if (file !== undefined) throw usage('Give a file or --ndjson, not both: with --ndjson the DAGs come on stdin.')
-    return await planLines(session)
-  }
-  if (file === undefined) throw usage('Name the DAG file to plan, or say --ndjson.')
-  const dag = readDagFile(file, 'plan')
-  const { durations, defaultDuration: default_duration, items } = options
-  const settings = settingsHere()
-  const max_parallel = options.maxParallel ?? settings.safety.max_parallel
-  const planned = refusing(() => planDag(dag, { durations, default_duration, items, max_parallel }, settings))
-  if (options.json === true) session.say(jsonText(planned, 2))
-  else if (options.cost === true) for (const line of costTable(planned.cost)) session.say(line)
-  else for (const line of renderPlan(planned, session.size().columns)) session.say(line)
-}

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { usage } from './refused.ts'
 import { addResearchAsk, addResearchShow } from './research-ask.ts'
-import { researchLines } from './research-lines.ts'
 import type { Session } from './session.ts'
 
 /** `sluice research ask|show|validate`; the last needs no server. */
@@ -15,6 +14,7 @@ export function addResearch(parent: Command, session: Session): void {
     .option('--ndjson', 'the form of stdin and stdout (the only one there is)')
     .action(async (options: { readonly ndjson?: true }) => {
       if (options.ndjson !== true) throw usage('Say --ndjson: payloads come as lines on stdin, one JSON object a line.')
+      const { researchLines } = await import('./research-lines.ts')
       await researchLines(session)
     })
 }

@@ -1,7 +1,7 @@
 import type { Command, CommandOptions } from 'commander'
 import { RunGraphSchema } from '../../shared/plan/graph.ts'
 import { callApi, chooseTarget } from './api.ts'
-import { type GraphOptions, sayGraph, withFormat } from './graph.ts'
+import { type GraphOptions, sayGraph, withFormat } from './graph-format.ts'
 import type { Session } from './session.ts'
 
 /** Without `run` the name is that of the command that draws a file, so this one is there only as `run graph`. */

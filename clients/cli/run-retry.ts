@@ -1,11 +1,6 @@
-import { basename } from 'node:path'
 import type { Command, CommandOptions } from 'commander'
-import type { Dag } from '../../shared/dag/dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
 import type { paths } from '../api/schema.generated.ts'
 import { type Ask, chooseTarget, type Target } from './api.ts'
-import { knownProviders } from './check-files.ts'
-import { fetchRun } from './fetch-run.ts'
 import { readContext } from './read-context.ts'
 import { readFile } from './read-file.ts'
 import { runInputs } from './run-inputs.ts'
@@ -55,22 +50,11 @@ type RetryBody = NonNullable<
 async function requestOf(target: Target, runId: string, options: RetryOptions): Promise<RetryBody> {
   const { from, input: pairs = [], contextJson, dag: file } = options
   const dag = file === undefined ? undefined : readFile(file, 'DAG file')
+  const { declaredInputs } = await import('./declared-inputs.ts')
   const declared = pairs.length === 0 ? undefined : await declaredInputs(target, runId, file, dag)
   return {
     ...runInputs({ pairs, context: readContext(contextJson), ...(declared && { declared }) }),
     ...(from !== undefined && { from_block: from }),
     ...(dag !== undefined && { dag }),
   }
-}
-
-/** Run inputs of the document the retry runs: the file's, else those of the earlier run. */
-async function declaredInputs(
-  target: Target,
-  runId: string,
-  file = '',
-  text?: string,
-): Promise<Dag['inputs'] | undefined> {
-  if (text === undefined) return (await fetchRun(target, runId)).dag.inputs as Dag['inputs'] | undefined
-  const parsed = parseDag(text, { name: basename(file).replace(/\.\w+$/, ''), providers: knownProviders() })
-  return parsed.ok ? parsed.dag.inputs : undefined
 }

@@ -3,7 +3,6 @@ import { appManifest } from '../../shared/slack/app-manifest.ts'
 import { jsonText } from './json-text.ts'
 import { usage } from './refused.ts'
 import type { Session } from './session.ts'
-import { settingsHere } from './settings-here.ts'
 
 /** `sluice slack manifest`. */
 export function addSlack(parent: Command, session: Session): void {
@@ -13,15 +12,21 @@ export function addSlack(parent: Command, session: Session): void {
     .command('manifest')
     .description('print the manifest of the Slack app: api.slack.com/apps, Create New App, From a manifest')
     .option('--url <url>', 'where Slack reaches this deployment (default: slack.url of sluice.yaml)')
-    .action(({ url }: { readonly url?: string }) => session.say(jsonText(appManifest(publicUrl(url)), 2)))
+    .action(async ({ url }: { readonly url?: string }) => {
+      session.say(jsonText(appManifest(publicUrl(url ?? (await urlHere()))), 2))
+    })
 }
 
 /** Slack sends to public https addresses alone. */
-function publicUrl(given: string | undefined): string {
-  const url = given ?? settingsHere().slack?.url
+function publicUrl(url: string | undefined): string {
   if (url === undefined) {
     throw usage('Cannot tell where Slack reaches this deployment: give --url, or slack.url in sluice.yaml.')
   }
   if (URL.canParse(url) && new URL(url).protocol === 'https:') return url
   throw usage(`Cannot use "${url}": Slack sends to https:// addresses only. docs/slack.md says how a laptop gets one.`)
+}
+
+async function urlHere(): Promise<string | undefined> {
+  const { settingsHere } = await import('./settings-here.ts')
+  return settingsHere().slack?.url
 }

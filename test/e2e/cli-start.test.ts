@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** Tells every module of ours that is loaded, on stderr. */
+const TELLING = `import { registerHooks } from 'node:module'
+registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })`
+
+async function loadedBy(...line: readonly string[]): Promise<readonly string[]> {
+  const hook = `data:text/javascript,${encodeURIComponent(TELLING)}`
+  const bin = join(ROOT, 'clients/cli/sluice.mjs')
+  const { stderr } = await promisify(execFile)(process.execPath, ['--import', hook, bin, ...line], { cwd: ROOT })
+  const urls = stderr.split('\n').filter((url) => url.startsWith('file:'))
+  return urls.map((url) => relative(ROOT, fileURLToPath(url)))
+}
+
+/** What reads, judges, plans and compiles documents: more modules than all else together. */
+const WORK = /^shared\/(compile|dag\/parse|gates\/registry|plan\/plan-dag|goals\/evaluate)|node_modules\/ajv\//
+
+test.each([{ line: '--help' }, { line: 'run start --help' }, { line: 'completion bash' }])(
+  'reads `sluice $line` without the work of any command',
+  async ({ line }) => {
+    const loaded = await loadedBy(...line.split(' '))
+    expect(loaded).toContain('clients/cli/command-tree.ts')
+    expect(loaded.filter((path) => WORK.test(path))).toEqual([])
+  },
+)
+
+test('loads that work for a command that does it', async () => {
+  const loaded = await loadedBy('validate', 'dags/basic.yaml')
+  expect(loaded.filter((path) => WORK.test(path))).toContain('shared/dag/parse.ts')
+})
