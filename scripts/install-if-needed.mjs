@@ -83,9 +83,11 @@ function run(program, args) {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`
   // Node programs of ours get a channel: they end when this process is gone (clients/cli/end-with-parent.ts).
   const stdio = program === 'node' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit'
+  // As clients/cli/sluice.mjs: what Node strips and compiles is kept beside the packages, for every process below.
+  const compiled = join(root, 'node_modules', '.cache', 'sluice')
   const child = spawn(program, args, {
     stdio,
-    env: { ...process.env, PATH: path },
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, PATH: path },
     shell: process.platform === 'win32',
   })
   const alive = startersWatch()

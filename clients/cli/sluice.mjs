@@ -15,18 +15,24 @@ const root = dirname(dirname(here))
 const source = join(here, 'main.ts')
 const main = existsSync(source) ? source : join(root, 'dist', 'app', 'clients.cli.main.js')
 
+// Halves the start of this process and of the place it starts: what is stripped and compiled is kept beside the packages.
+const compiled = join(packagesFolder(), '.cache', 'sluice')
+process.env.NODE_COMPILE_CACHE ??= compiled
+
 if (Number(process.versions.node.split('.')[0]) >= 24) await runHere()
 else runOn(installedNode() ?? noNode24())
 
 async function runHere() {
-  try {
-    createRequire(main).resolve('commander')
-  } catch {
-    refuse('its packages are not installed')
-  }
-  // Halves the start: the stripped and compiled modules are kept beside the packages (measured: 0.44 s to 0.20 s).
-  module.enableCompileCache(join(dirname(dirname(createRequire(main).resolve('commander'))), '.cache', 'sluice'))
+  module.enableCompileCache(compiled)
   await import(pathToFileURL(main).href)
+}
+
+function packagesFolder() {
+  try {
+    return dirname(dirname(createRequire(main).resolve('commander')))
+  } catch {
+    return refuse('its packages are not installed')
+  }
 }
 
 function runOn(node) {
