@@ -131,7 +131,7 @@ export const GALLERY: readonly GalleryEntry[] = [
       'Weighted gates: one reviewer cannot be outvoted.',
       'A quorum of two, asked only where there is something to decide.',
     ],
-    command: 'run start dags/dependency-review.yaml --yes',
+    command: 'run start dags/dependency-review.yaml',
     artifact: 'dependency-review.md',
   },
   {

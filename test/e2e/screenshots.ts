@@ -40,7 +40,7 @@ const VIEWS: Readonly<Record<string, readonly Shot[]>> = {
     { name: 'shortcuts', path: '/runs', keys: ['?'] },
     { name: 'light', path: '/runs/RUN/graph', theme: 'light' },
   ],
-  'dependency-review': [{ name: 'approvals', path: '/approvals?status=decided' }],
+  'dataset-brief': [{ name: 'approvals', path: '/approvals?status=decided' }],
   'churn-analysis': [{ name: 'goal', path: '/runs/RUN/goal' }],
   'country-brief': [{ name: 'research', path: '/runs/RUN/research' }],
 }

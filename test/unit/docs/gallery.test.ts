@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { requireOneVote } from '../../../clients/cli/require-one-vote.ts'
 import { documentFeatures, FEATURE_NAMES } from '../../../scripts/gallery/document-features.ts'
 import { GALLERY } from '../../../scripts/gallery/gallery-entries.ts'
 import { drawing } from '../../../scripts/gallery/gallery-page.ts'
@@ -52,6 +53,12 @@ describe.each(NAMES)('%s', (name) => {
     const [run = '', artifact] = fencedBlocks(section, 'text')
     expect(run).toMatch(/^Run RUN completed/m)
     expect(artifact !== undefined).toBe(entry?.artifact !== undefined)
+  })
+
+  test('is not run with a --yes that the command would refuse', () => {
+    const { command = '' } = GALLERY.find((one) => one.name === name) ?? {}
+    if (command.includes('--yes')) requireOneVote(dagOf(name), 'sluice')
+    expect(command).toMatch(/^run start /)
   })
 
   test('has its crosses in the table', () => {
