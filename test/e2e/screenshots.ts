@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -48,21 +48,24 @@ const VIEWS: Readonly<Record<string, readonly Shot[]>> = {
 async function main(): Promise<void> {
   const chromium = findBrowser()
   if (chromium === undefined) throw new Error('No Chromium is here: install one, or name it in CHROMIUM.')
-  mkdirSync(out, { recursive: true })
-  for (const file of readdirSync(out)) rmSync(join(out, file))
   const browser = await openBrowser(chromium)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-shots-'))
+  const taken = join(folder, 'taken')
+  mkdirSync(taken)
   for (const entry of GALLERY) {
     const cwd = join(folder, entry.name)
     await runEntry(entry, cwd)
-    await photograph(browser, entry.name, cwd)
+    await photograph(browser, entry.name, cwd, taken)
     process.stdout.write(`${entry.name}\n`)
   }
   await browser.close()
+  // The old ones go when all new ones are there.
+  rmSync(out, { recursive: true, force: true })
+  cpSync(taken, out, { recursive: true })
   rmSync(folder, { recursive: true, force: true })
 }
 
-async function photograph(browser: Browser, name: string, cwd: string): Promise<void> {
+async function photograph(browser: Browser, name: string, cwd: string, taken: string): Promise<void> {
   const place = await startSluice(['start', '--port', '0', '--json', '--example'], cwd)
   const url = String(place.first.url)
   const { runs } = (await (await fetch(`${url}/api/dag/runs?dag=${name}&limit=1`)).json()) as {
@@ -80,7 +83,7 @@ async function photograph(browser: Browser, name: string, cwd: string): Promise<
     await page.getByRole('heading', { level: 1 }).first().waitFor()
     await delay(1_500)
     for (const key of keys) await page.keyboard.press(key)
-    await page.screenshot({ path: join(out, `${file}.png`) })
+    await page.screenshot({ path: join(taken, `${file}.png`) })
     if (wrong.length > 0) throw new Error(`${file}: ${wrong.join('; ')}`)
     await page.close()
   }

@@ -57,8 +57,8 @@ describe.each(NAMES)('%s', (name) => {
 
   test('is not run with a --yes that the command would refuse', () => {
     const { command = '' } = GALLERY.find((one) => one.name === name) ?? {}
-    if (command.includes('--yes')) requireOneVote(dagOf(name), 'sluice')
-    expect(command).toMatch(/^run start /)
+    const asked = () => (command.includes('--yes') ? requireOneVote(dagOf(name), 'sluice') : undefined)
+    expect(asked).not.toThrow()
   })
 
   test('has its crosses in the table', () => {
