@@ -36,6 +36,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'shell',
       'waker',
       'telemetry',
+      'tokens',
     ],
   },
   { name: 'wait-join', file: 'blocks/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
@@ -55,6 +56,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'shell',
       'waker',
       'telemetry',
+      'tokens',
     ],
   },
   {
@@ -74,6 +76,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'waker',
       'documents',
       'telemetry',
+      'tokens',
     ],
   },
   {
@@ -182,7 +185,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'stream-events', file: 'api/stream-events.ts', ports: ['runs', 'waker'] },
   { name: 'get-outputs', file: 'api/get-outputs.ts', ports: ['runs', 'objects'] },
   { name: 'get-context', file: 'api/get-context.ts', ports: ['runs'] },
-  { name: 'patch-context', file: 'api/patch-context.ts', ports: ['runs', 'outbox'] },
+  { name: 'patch-context', file: 'api/patch-context.ts', ports: ['runs', 'objects', 'outbox'] },
   { name: 'list-artifacts', file: 'api/list-artifacts.ts', ports: ['runs'] },
   { name: 'get-artifact', file: 'api/get-artifact.ts', ports: ['runs', 'objects'] },
   { name: 'list-approvals', file: 'api/list-approvals.ts', ports: ['runs', 'objects'] },

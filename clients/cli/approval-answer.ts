@@ -18,6 +18,28 @@ export const ApprovalSchema = z.looseObject({
     .array(z.looseObject({ name: text, reason: text }))
     .readonly()
     .optional(),
+  changes: z
+    .looseObject({
+      overrides: z
+        .array(z.looseObject({ port: text, value: text, sha256: text }))
+        .readonly()
+        .optional(),
+      context: z
+        .array(z.looseObject({ key: text, version: z.int(), by: text.optional() }))
+        .readonly()
+        .optional(),
+      document: z
+        .looseObject({
+          of: text,
+          dag_hash: text,
+          added: z.array(text).readonly(),
+          removed: z.array(text).readonly(),
+          changed: z.array(text).readonly(),
+          other: z.boolean(),
+        })
+        .optional(),
+    })
+    .optional(),
   raise: z.looseObject({ tokens: z.number().optional(), usd: z.number().optional() }).optional(),
   edit: z.array(text).readonly().optional(),
   edits: z.unknown().optional(),

@@ -1,3 +1,4 @@
+import { changeLines } from '../../shared/approvals/run-changes.ts'
 import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { Approval } from './approval-answer.ts'
 import { oneLine } from './plain-text.ts'
@@ -5,13 +6,21 @@ import { count } from './words.ts'
 
 /** What a person has to know of a question besides its words and values; safe to print. */
 export function askedLines(approval: Approval): readonly string[] {
-  const { gates = [], raise, edit = [], on_timeout } = approval
+  const { gates = [], raise, edit = [], on_timeout, changes = {} } = approval
   const failed = gates.map(({ name, reason }) => `Failed gate ${name}: ${reason}`)
   const waives = asksWaiver(approval) ? ['A yes waives what failed: it needs `run waive` and a reason.'] : []
   const raises = raise === undefined ? [] : [`A yes raises the budget of the run to ${capWords(raise)}.`]
   const edits = edit.length === 0 ? [] : [`May be changed with \`run approve --edit\`: ${edit.join(', ')}.`]
   const timeout = on_timeout === 'approve' ? ['It is approved by itself if nobody decides in time.'] : []
-  return [...failed, ...waives, ...raises, ...edits, ...timeout, ...progressLines(approval)].map(oneLine)
+  return [
+    ...changeLines(changes),
+    ...failed,
+    ...waives,
+    ...raises,
+    ...edits,
+    ...timeout,
+    ...progressLines(approval),
+  ].map(oneLine)
 }
 
 /** How far it is: votes, reminders, who else may decide. */

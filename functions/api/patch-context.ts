@@ -1,5 +1,10 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
+import { lockedKeys } from '../../shared/approvals/binding.ts'
+import { canonicalJson } from '../../shared/canonical.ts'
+import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
+import { principalName } from '../../shared/principal.ts'
+import { blockOutcome } from '../../shared/runs/block-lane.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { ContextItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -8,6 +13,7 @@ import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../change-handler.ts'
 import { requireRun } from '../require-run.ts'
 import { checkContextSize, recordContext } from '../runs/context-version.ts'
+import { readPinned } from '../runs/read-pinned.ts'
 
 /**
  * Compare-and-set on the version. The values are stored first and named by their event after: a crash in between
@@ -23,18 +29,53 @@ export const handler = changeHandler({
     const before = (await world.runs.context(run)) ?? { version: 0, values: {} }
     if (before.version !== if_version) throw stale(if_version, before.version)
     refuseTask(run, before, set)
-    if ((head.lanes.ctx ?? 0) < before.version) await record(world, run, before.version, [])
+    await refuseDecided(world, run, before, set)
+    if ((head.lanes.ctx ?? 0) < before.version) await record(world, run, { version: before.version, keys: [] })
     const after = { version: if_version + 1, values: { ...before.values, ...set } }
     checkContextSize(after)
     if (!(await world.runs.putContext(run, after, if_version))) throw await staleNow(world, run, if_version)
-    await record(world, run, after.version, Object.keys(set))
+    const by = principalName(call.principal)
+    await record(world, run, { version: after.version, keys: Object.keys(set), by })
     return { json: after }
   },
 })
 
-async function record(world: World, run: RunKey, version: number, keys: readonly string[]): Promise<void> {
-  const done = await recordContext(world, run, version, keys)
+interface Patched {
+  readonly version: number
+  readonly keys: readonly string[]
+  readonly by?: string
+}
+
+async function record(world: World, run: RunKey, { version, keys, by }: Patched): Promise<void> {
+  const done = await recordContext(world, run, version, keys, by)
   if (!done.ok && done.because === 'terminal') throw ended(run, 'over')
+}
+
+/**
+ * What people are asked about, or decided on, stays as they saw it: a key that a yes binds may not change until all it
+ * lets happen has ended. Who changes it all the same, between this look and the question, changes nothing those blocks see.
+ */
+async function refuseDecided(
+  world: World,
+  run: RunKey,
+  before: ContextItem,
+  set: ContextItem['values'],
+): Promise<void> {
+  const { dag, meta, ...places } = await readPinned(world, run)
+  if (!dag.blocks.some(({ approval }) => approval !== undefined)) return
+  const head = await world.runs.head(run)
+  if (head === undefined) return
+  const asked = new Set(Object.values(head.approvals).map(({ block }) => block))
+  const hasEnded = ({ id }: Block) => blockOutcome(places, head, id) !== undefined
+  const locked = lockedKeys(dag, meta.overrides, {
+    hasEnded,
+    isAsked: (block) => asked.has(block.index) || hasEnded(block),
+  })
+  const same = (key: string) => canonicalJson(before.values[key] ?? null) === canonicalJson(set[key] ?? null)
+  const key = Object.keys(set).find((name) => locked.has(name) && !same(name))
+  if (key === undefined) return
+  const message = `Cannot change "${key}" in the context of run "${run.run_id}": people were asked about block "${locked.get(key)}" with the value it has, and what they decide lets blocks run that read it. Reject the question or stop the run, and start one with the other value.`
+  throw new Fault('Conflict', 'context_is_decided', message, { facts: { key, block_id: locked.get(key) } })
 }
 
 /** A task that blocks move stands behind gates and a review: nobody writes past them, nor before them what looks so. */

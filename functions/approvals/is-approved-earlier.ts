@@ -1,17 +1,19 @@
 import type { Json } from '../../shared/canonical.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
+import { approverRule } from '../../shared/runs/approver-rule.ts'
 import { blockEpoch } from '../../shared/runs/block-lane.ts'
 import type { HeadApproval } from '../../shared/runs/head.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
-import { peopleOf, personOf } from '../../shared/runs/people.ts'
+import { type People, peopleOf, personOf } from '../../shared/runs/people.ts'
 import type { BlockCall } from '../blocks/block-call.ts'
 import type { EarlierBlock } from '../blocks/earlier-result.ts'
 import { describeQuestion } from './describe-question.ts'
 
 /**
- * Whether a person approved, in an earlier run, exactly what this run would ask: the digest binds a decision to the
- * prompt, the values shown and the block's definition. An expiry that counted as approval was nobody's decision. Whoever
- * starts this run may not lean on a yes of their own, or a vote, where that is forbidden.
+ * Whether a decision of an earlier run stands for the question this run would ask: only where the document says
+ * `reuse: true`, where the digest is the same (so prompt, values, definition, document, overrides, context and outputs that
+ * a yes binds are), and where everybody who said yes still may decide. An expiry that counted as approval was nobody's
+ * decision. Whoever starts this run may not lean on a yes of their own, or a vote, where that is forbidden.
  */
 export async function isApprovedEarlier(
   call: BlockCall,
@@ -21,18 +23,42 @@ export async function isApprovedEarlier(
   const policy = call.block.approval
   const epoch = blockEpoch(places, head, call.block.id)
   const approval = head.approvals[approvalId(run.run_id, at, epoch)]
-  if (policy === undefined || approval?.status !== 'approved') return false
-  if (leansOnSelf(call, policy, approval)) return false
+  if (policy?.reuse !== true || approval?.status !== 'approved') return false
+  const people = peopleOf(call.world.settings)
+  const names = [...new Set([approval.decided_by ?? '', ...(approval.votes ?? []).map(({ by }) => by)])]
+  if (leansOnSelf(call, policy, names, people)) return false
+  for (const name of names) if (!(await mayStillDecide(call, policy, approval, { name, people }))) return false
   return (await describeQuestion(call, policy, values)).digest === approval.digest
 }
 
 function leansOnSelf(
-  { world, meta }: BlockCall,
+  { meta }: BlockCall,
   { self_approval }: ApprovalPolicy,
-  { decided_by = '', votes = [] }: HeadApproval,
+  names: readonly string[],
+  people: People,
 ): boolean {
-  const people = peopleOf(world.settings)
   if (self_approval && people.self_approval) return false
   const starter = personOf(meta.starter, people)
-  return [decided_by, ...votes.map(({ by }) => by)].some((name) => personOf(name, people) === starter)
+  return names.some((name) => personOf(name, people) === starter)
+}
+
+const TOKEN = 'token:'
+
+/** By the approvers and groups of now; a token that was revoked, has expired or lost the scope decides no more. */
+async function mayStillDecide(
+  { world, run }: BlockCall,
+  policy: ApprovalPolicy,
+  { escalated }: HeadApproval,
+  { name, people }: { readonly name: string; readonly people: People },
+): Promise<boolean> {
+  const state = escalated === true ? { escalated } : {}
+  if (approverRule(policy, state, name, people) === undefined) return false
+  if (!name.startsWith(TOKEN)) return true
+  const token = await world.tokens.get(name.slice(TOKEN.length))
+  return (
+    token?.tenant === run.tenant &&
+    token.revoked === undefined &&
+    Date.parse(token.expires_at) > world.clock.now() &&
+    token.scopes.includes('approvals:decide')
+  )
 }

@@ -1,3 +1,4 @@
+import { runChanges } from '../../shared/approvals/find-changes.ts'
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -6,11 +7,12 @@ import { costOf } from '../../shared/runs/event-cost.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { World } from '../../shared/world.ts'
-import type { BlockCall } from '../blocks/block-call.ts'
+import type { BlockCall, BlockInputs } from '../blocks/block-call.ts'
 import { putBack } from '../blocks/call-meter.ts'
 import { storeInputs } from '../blocks/item-inputs.ts'
 import { attemptInputs, judgePre } from '../blocks/judge-pre.ts'
 import { takenOver } from '../blocks/taken-over.ts'
+import { allEvents } from '../runs/all-events.ts'
 import { describeQuestion } from './describe-question.ts'
 
 /** What a person is asked about a block; undefined when its inputs or pre-gates would refuse it anyway, or an earlier result stands in for it. */
@@ -28,9 +30,22 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   for (const event of pre.events) putBack(call.meter, costOf(event))
   const open = { attempt, values, inputs_hash: sha256(canonicalJson(values)) }
   if ((await takenOver(call, open)) !== undefined || call.meter.refusal !== undefined) return undefined
-  const question = await describeQuestion(call, policy, values)
+  const { prompt, shown, digest, binding_ref, context_version } = await describeQuestion(call, policy, values)
+  // What is shown and what is bound are of one moment: when the context moved in between, the machine calls again.
+  if (call.resumed === undefined && context_version !== inputs.context_version) return undefined
   const inputs_ref = await storeInputs(call, inputs)
-  return { id, block: block.index, block_id: block.id, ...question, inputs_ref, ...terms(world, policy) }
+  const question = { prompt, shown, digest, inputs_ref, binding_ref, ...(await changesOf(call, inputs)) }
+  return { id, block: block.index, block_id: block.id, ...question, ...terms(world, policy) }
+}
+
+/** Events are read only where the context was ever patched. */
+async function changesOf(
+  { world, run, meta }: BlockCall,
+  { context_version }: BlockInputs,
+): Promise<Pick<ApprovalItem, 'changes'>> {
+  const events = context_version > 0 ? await allEvents(world, run) : []
+  const changes = runChanges(meta, events)
+  return changes === undefined ? {} : { changes }
 }
 
 /** The block state tells why. A store that is away for a moment refuses nothing: the machine calls again. */

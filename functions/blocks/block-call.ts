@@ -55,6 +55,16 @@ export interface BlockInputs {
   readonly values: Readonly<Record<string, Json>>
   readonly problems: readonly string[]
   readonly context_version: number
+  /** The decisions of blocks before it that it stands on. */
+  readonly decisions?: readonly DecisionUsed[]
+  /** Why none of them covers what it would do now. */
+  readonly stale?: string
+}
+
+/** A decision and what it was bound to. */
+export interface DecisionUsed {
+  readonly approval_id: string
+  readonly digest: string
 }
 
 /** Reads the pinned document and the part of HEAD this block needs: its own lane and its upstreams'. */

@@ -65,7 +65,7 @@ type Held = Pick<EventData<'block:started'>, 'holder' | 'lease_until' | 'child'>
 function beginning(
   call: BlockCall,
   attempt: number,
-  { items, hash, context_version }: PreparedAttempt,
+  { items, hash, context_version, decisions }: PreparedAttempt,
   held: Held,
 ): readonly NewEvent[] {
   const { resumed } = call
@@ -74,7 +74,9 @@ function beginning(
   if (resumed !== undefined) {
     return [{ type: 'block:resumed', ...head, data: { approval_id: resumed.ask.approval_id, ...data } }]
   }
-  return [...readyOf(call), { type: 'block:started', ...head, data: { inputs_hash: hash, context_version, ...data } }]
+  const stands = decisions === undefined ? {} : { decisions: [...decisions] }
+  const started = { inputs_hash: hash, context_version, ...stands, ...data }
+  return [...readyOf(call), { type: 'block:started', ...head, data: started }]
 }
 
 /** Items begin with the last append of the claim: the one of the pre-gates' verdicts, if there are any. */

@@ -36,6 +36,7 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     const inputs = await attemptInputs(call)
     const hash = sha256(canonicalJson(inputs.values))
     if (isUnwanted(call, inputs.values)) return { ...inputs, hash, pre: NOT_JUDGED, unwanted: true }
+    if (inputs.stale !== undefined) return { ...inputs, hash, pre: NOT_JUDGED, failure: notCovered(inputs.stale) }
     if (inputs.problems.length > 0) {
       const reason = shortText(`cannot start: ${inputs.problems.join('; ')}`)
       const failure = { code: 'missing_input', reason, retry: false, feedback: [] }
@@ -54,4 +55,10 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     const failure = failureOf(call, error)
     return { values: {}, problems: [], context_version: 0, hash: sha256('{}'), pre: NOT_JUDGED, failure }
   }
+}
+
+/** Nobody said yes to what it would do now: a retry asks. */
+function notCovered(stale: string): Failure {
+  const reason = shortText(`not covered by the decision before it: ${stale}; retry the run, and people are asked again`)
+  return { code: 'approval_stale', reason, retry: false, feedback: [] }
 }

@@ -2,18 +2,28 @@ import type { Json } from '../../shared/canonical.ts'
 import { blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
 import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import { approvedInputs } from '../approvals/approved-inputs.ts'
+import { governedContext } from '../approvals/decision-binding.ts'
 import type { BlockCall, BlockInputs } from './block-call.ts'
 import { readProjections, readValues } from './read-outputs.ts'
 
-/** Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay. */
+/**
+ * Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay, and
+ * behind a decision the context is the one that decision bound.
+ */
 export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
   const { inputs: approved, edits } = await approvedInputs(call)
   if (approved !== undefined) return approved
   const { world, run, meta, dag, block } = call
   const upstream = await readUpstream(call)
-  const context = await world.runs.context(run)
-  const sourcesOf = { overrides: meta.overrides, upstream, context: context?.values ?? {} }
-  return { ...resolveInputs(dag, block, { ...sourcesOf, edits }), context_version: context?.version ?? 0 }
+  const stored = await world.runs.context(run)
+  const { context, decisions, stale } = await governedContext(call, stored?.values ?? {})
+  const sources = { overrides: meta.overrides, upstream, context, edits }
+  return {
+    ...resolveInputs(dag, block, sources),
+    context_version: stored?.version ?? 0,
+    ...(decisions.length === 0 ? {} : { decisions }),
+    ...(stale === undefined ? {} : { stale }),
+  }
 }
 
 async function readUpstream(call: BlockCall) {

@@ -5,7 +5,7 @@ import type { World } from '../../shared/world.ts'
 import { type ContinuedRun, continuedRun } from './continued-run.ts'
 import { type BegunRun, type Entry, enterRun } from './enter-run.ts'
 import { launchRun } from './launch-run.ts'
-import { readDocument } from './read-document.ts'
+import { editedDocument, readDocument } from './read-document.ts'
 import { startValues } from './start-values.ts'
 
 type StartWorld = Pick<
@@ -21,12 +21,13 @@ export async function beginRun(
   key?: string,
 ): Promise<BegunRun> {
   const { dag, dag_hash } = await readDocument(world, body)
+  const edited = await editedDocument(world, body, { dag, dag_hash })
   const { continues, options, overrides = {} } = body
   const earlier = await continuedRun(world, principal, { dag, continues })
   const values = await startValues(world, principal.tenant, dag, body, earlier?.values)
   const { text, parts } = compileDag(dag)
   const machine = () => world.machine.ensure(text, dag_hash, parts)
-  const order = { dag, dag_hash, machine, ...values, overrides, ...linkOf(earlier) }
+  const order = { dag, dag_hash, machine, ...values, overrides, ...edited, ...linkOf(earlier) }
   const entry = { ...order, route: 'POST /api/dag/run', key, body, options }
   return enterRun(world, principal, entry, (run) => launchRun(world, run))
 }

@@ -1,4 +1,5 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
+import { unaskedQuestions } from '../../shared/approvals/binding.ts'
 import type { Json } from '../../shared/canonical.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
@@ -29,7 +30,10 @@ export function checkValues(
     ...missingIssues(dag, context, body),
     ...overrideIssues(dag, body),
   ]
-  if (issues.length === 0) return context
+  if (issues.length === 0) {
+    refuseUnasked(dag, body)
+    return context
+  }
   const names = issues.slice(0, 20).map(({ path }) => path)
   const words = issues.length === 1 ? issues[0]?.message : `${issues.length} values are wrong: ${names.join(', ')}.`
   throw new Fault('InvalidInput', 'invalid_inputs', `Cannot start DAG "${dag.name}": ${words}`, {
@@ -98,6 +102,23 @@ function overrideIssues(dag: Dag, { overrides = {} }: StartRunBody): Issue[] {
       ? []
       : [{ path, message: `Override "${key}" must be ${port.type}, got ${typeof value}.` }]
   })
+}
+
+/**
+ * An override may change what people are shown, and is shown to them; it may not take their question away and let blocks run
+ * that the document keeps behind it. Fault InvalidInput override_skips_question (422).
+ */
+function refuseUnasked(dag: Dag, { overrides = {} }: StartRunBody): void {
+  const unasked = unaskedQuestions(dag, overrides)
+  const [first] = unasked
+  if (first === undefined) return
+  const issues = unasked.slice(0, 20).map(({ override, asking, runs }) => ({
+    path: `overrides["${override}"]`,
+    message: `It decides whether block "${asking}" asks people, and block "${runs}" may run when it does not ask.`,
+    hint: `Leave it out, or start a document of your own in which block "${runs}" waits for "${asking}" to succeed.`,
+  }))
+  const message = `Cannot start DAG "${dag.name}": override "${first.override}" reaches block "${first.asking}", which asks people, and block "${first.runs}" may run when "${first.asking}" is skipped: nobody would see the override. Leave it out, or start a document of your own.`
+  throw new Fault('InvalidInput', 'override_skips_question', message, { status: 422, issues })
 }
 
 function knownNames(dag: Dag): readonly string[] {

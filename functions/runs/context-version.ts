@@ -24,6 +24,7 @@ export function recordContext(
   run: RunKey,
   version: number,
   keys: readonly string[],
+  by?: string,
 ): Promise<Appended> {
   return world.runs.append({
     run,
@@ -31,6 +32,6 @@ export function recordContext(
     ordinal: version,
     guard: { below: version },
     at: new Date(world.clock.now()).toISOString(),
-    events: [{ type: 'context:patched', data: { version, keys: [...keys] } }],
+    events: [{ type: 'context:patched', data: { version, keys: [...keys], ...(by === undefined ? {} : { by }) } }],
   })
 }

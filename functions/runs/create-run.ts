@@ -18,6 +18,7 @@ export interface RunOrder {
   readonly machine: string
   readonly context: Readonly<Record<string, Json>>
   readonly overrides: Meta['overrides']
+  readonly edited?: NonNullable<Meta['edited']>
   readonly options: Meta['options']
   readonly starter: string
   readonly body_hash: string
@@ -68,6 +69,7 @@ export async function createRun(
     blocks: dag.blocks.length,
     ...(parent === undefined ? {} : { parent: parent.link }),
     ...linksOf(order),
+    ...(order.edited === undefined ? {} : { edited: order.edited }),
     ...(order.goal === undefined ? {} : { goal: order.goal }),
     ...(research === undefined ? {} : { kind: 'research', intent_ref: research.intent_ref }),
   }
@@ -123,6 +125,7 @@ function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_a
         ...started,
         ...(parent && { parent }),
         ...linkNames(meta),
+        ...changeNames(meta),
         ...(goal && { goal: goalNames(goal) }),
       },
     },
@@ -137,6 +140,29 @@ function linkNames({ continues, retry_of, iterates, pivots }: Meta): Partial<Eve
     ...(iterates && { iterates: iterates.run_id }),
     ...(pivots && { pivots: pivots.run_id }),
   }
+}
+
+/** Hashes and names: the values are in META. */
+function changeNames({ overrides, edited }: Meta): Partial<EventData<'run:started'>> {
+  const ports = Object.keys(overrides)
+  const { of, dag_hash, added = [], removed = [], changed = [] } = edited ?? {}
+  return {
+    ...(ports.length > 0 && {
+      overrides: { sha256: sha256(canonicalJson(overrides)), count: ports.length, ports: fewNames(ports) },
+    }),
+    ...(of !== undefined &&
+      dag_hash !== undefined && { edited: { of, dag_hash, blocks: fewNames([...changed, ...added, ...removed]) } }),
+  }
+}
+
+const NAMES_BYTES = 200
+
+function fewNames(all: readonly string[]): string[] {
+  let bytes = 0
+  return all.filter((name) => {
+    bytes += Buffer.byteLength(name)
+    return bytes <= NAMES_BYTES
+  })
 }
 
 function goalNames({ contract_hash, source }: NonNullable<Meta['goal']>): EventData<'run:started'>['goal'] {

@@ -20,6 +20,7 @@ export interface Entry
     | 'dag_hash'
     | 'context'
     | 'overrides'
+    | 'edited'
     | 'continues'
     | 'retry_of'
     | 'root'

@@ -1,6 +1,8 @@
 import type { RetryRunBody } from '../../shared/api/lineage-routes.ts'
+import { documentChange } from '../../shared/approvals/find-changes.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { targetInputs } from '../../shared/goals/bind-contract.ts'
 import type { Principal } from '../../shared/principal.ts'
@@ -55,6 +57,7 @@ export async function orderRetry(
       machine: await world.machine.named(text, dag_hash, parts),
       context,
       overrides,
+      ...editedOf(old, { dag, dag_hash }),
       options: { ...options, ...body.options },
       retry_of: { run_id: run.run_id, again },
       root: old.meta.root ?? run.run_id,
@@ -63,6 +66,13 @@ export async function orderRetry(
     },
     reused_expected: expectedReuse(before, { dag, context, overrides, again }),
   }
+}
+
+/** An edited document against that of the run it retries; the same one differs from the deployed one as before. */
+function editedOf({ dag, meta }: Pinned, now: { readonly dag: Dag; readonly dag_hash: string }): Pick<Entry, 'edited'> {
+  const before = { dag, dag_hash: meta.dag_hash, of: meta.run_id }
+  const edited = documentChange(now, before) ?? meta.edited
+  return edited === undefined ? {} : { edited }
 }
 
 /** Results of a document that is edited are taken over block by block, as their hashes say. */

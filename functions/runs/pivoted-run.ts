@@ -15,7 +15,17 @@ export const PIVOT = 'pivot'
 /** The next attempt at a run's goal, before anybody gave it other values. */
 type PivotedRun = Pick<
   RunOrder,
-  'dag' | 'dag_hash' | 'machine' | 'context' | 'overrides' | 'options' | 'root' | 'continues' | 'pivots' | 'goal'
+  | 'dag'
+  | 'dag_hash'
+  | 'machine'
+  | 'context'
+  | 'overrides'
+  | 'edited'
+  | 'options'
+  | 'root'
+  | 'continues'
+  | 'pivots'
+  | 'goal'
 >
 
 export function pivotKey({ tenant, run_id }: RunKey): RunKey {
@@ -34,7 +44,7 @@ export async function pivotedRun(
   words?: string,
 ): Promise<PivotedRun> {
   const { dag, meta } = old
-  const { dag_hash, machine, options, continues } = meta
+  const { dag_hash, machine, options, continues, edited } = meta
   const { context, earlier, overrides } = await retriedValues(world, run, { run, old, dag })
   const { task, ...others } = context
   // A document that moves a task moves it again, from where it was found.
@@ -47,6 +57,7 @@ export async function pivotedRun(
     context: { ...others, ...(found === undefined ? {} : { task: found }), feedback: text, suggestions },
     pivots: { run_id: run.run_id, feedback_ref: ref },
     root: meta.root ?? run.run_id,
+    ...(edited === undefined ? {} : { edited }),
     ...(continues === undefined ? {} : { continues }),
     ...(goal === undefined ? {} : { goal }),
   }

@@ -1,4 +1,7 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
+import { documentChange } from '../../shared/approvals/find-changes.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { type BoundDocument, bindDocument } from './bind-document.ts'
 import { unknownDocument } from './unknown-document.ts'
@@ -20,4 +23,32 @@ async function source(world: Pick<World, 'documents'>, { example, name, dag }: S
   if (text !== undefined) return { text, name: wanted }
   const what = from === 'example' ? 'example' : 'DAG'
   throw unknownDocument(wanted, world.documents.names(from), `Cannot start: there is no ${what} "${wanted}".`)
+}
+
+/** How a document that came with the request differs from the deployed one of its name, if there is one that can be read. */
+export async function editedDocument(
+  world: Pick<World, 'documents' | 'providers' | 'settings'>,
+  { dag: given }: StartRunBody,
+  bound: BoundDocument,
+): Promise<Pick<Meta, 'edited'>> {
+  const { name } = bound.dag
+  if (given === undefined || !world.documents.names('deployed').includes(name)) return {}
+  const text = await world.documents.read(name, 'deployed')
+  const deployed = text === undefined ? undefined : boundOrNothing(world, text, name)
+  const edited = deployed === undefined ? undefined : documentChange(bound, { ...deployed, of: 'deployed' })
+  return edited === undefined ? {} : { edited }
+}
+
+/** A deployed document that is no good is nothing to compare with. */
+function boundOrNothing(
+  world: Pick<World, 'providers' | 'settings'>,
+  text: string,
+  name: string,
+): BoundDocument | undefined {
+  try {
+    return bindDocument(world, text, name)
+  } catch (error) {
+    if (error instanceof Fault) return undefined
+    throw error
+  }
 }

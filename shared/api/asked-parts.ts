@@ -16,3 +16,36 @@ export const AskedGatesSchema = z
 export const RaiseSchema = z
   .strictObject({ tokens: z.int().min(0).optional(), usd: z.number().optional() })
   .describe('Caps the run has after a yes')
+
+const names = z.array(z.string()).readonly()
+
+/** shared/approvals/run-changes.ts */
+export const RunChangesSchema = z
+  .strictObject({
+    overrides: z
+      .array(
+        z.strictObject({
+          port: z.string(),
+          value: z.string().describe('As JSON, its first 300 characters'),
+          sha256: z.string(),
+        }),
+      )
+      .readonly()
+      .optional(),
+    context: z
+      .array(z.strictObject({ key: z.string(), version: z.int(), by: z.string().optional() }))
+      .readonly()
+      .optional()
+      .describe('Keys that were patched since the run began'),
+    document: z
+      .strictObject({
+        of: z.string().describe('`deployed`, or the run whose document it was'),
+        dag_hash: z.string().describe('Of that one'),
+        added: names,
+        removed: names,
+        changed: names.describe('Blocks whose definition is another one'),
+        other: z.boolean().describe('Something outside of its blocks differs'),
+      })
+      .optional(),
+  })
+  .describe('In what the run differs from a plain start of its deployed document')

@@ -4,7 +4,7 @@ import { ParentSchema, StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT, RUN_STATES } from '../runs/head.ts'
 import { RUN_ROLES } from '../runs/role.ts'
 import { SHOWN_STATES } from '../runs/shown-state.ts'
-import { AskedGatesSchema, RaiseSchema, VoteSchema } from './asked-parts.ts'
+import { AskedGatesSchema, RaiseSchema, RunChangesSchema, VoteSchema } from './asked-parts.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { UnpricedSchema } from './unpriced-schema.ts'
 
@@ -40,6 +40,7 @@ const RunSchema = z.strictObject({
   goal: GoalEvaluatedSchema.optional().describe('How its completion was judged; GET .../goal has all of it'),
   waiting_for: text.optional().describe('What a live run waits for, in words'),
   starter: text,
+  changes: RunChangesSchema.optional().describe('In what it differs from a plain start of its deployed document'),
   created_at: text,
   started_at: text.optional(),
   ended_at: text.optional(),
@@ -115,6 +116,7 @@ const ApprovalSchema = z.strictObject({
   approvers: z.array(text).readonly(),
   quorum: count,
   about: z.enum(ASKED_ABOUT).optional().describe('Absent: dispatch, before the work of the block'),
+  changes: RunChangesSchema.optional().describe('In what the run differed from a plain start when it was asked'),
   gates: AskedGatesSchema.optional(),
   raise: RaiseSchema.optional(),
   edit: z.array(text).readonly().optional().describe('Inputs who approves may change'),

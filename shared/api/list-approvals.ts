@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { RISK_LEVELS } from '../approvals/approval-risk.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT } from '../runs/head.ts'
-import { AskedGatesSchema, RaiseSchema, VoteSchema } from './asked-parts.ts'
+import { AskedGatesSchema, RaiseSchema, RunChangesSchema, VoteSchema } from './asked-parts.ts'
 import { queryInt, type RouteSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -33,6 +33,7 @@ const EntrySchema = z.strictObject({
   shown: z.record(text, z.unknown()).describe('The values; a large one, or one past 1 MiB of a page, is its {ref, ..}'),
   shown_refs: refs,
   digest: text.describe('Send it back to approve: it binds the decision to what was shown'),
+  changes: RunChangesSchema.optional().describe('In what the run differs from a plain start of its deployed document'),
   gates: AskedGatesSchema.optional(),
   raise: RaiseSchema.optional(),
   starter: text,

@@ -1,20 +1,21 @@
 import type { ApprovalItem } from '../runs/run-items.ts'
 
 /** What a question says besides its words and values. */
-export interface AskedParts extends Pick<ApprovalItem, 'gates' | 'edit' | 'on_reject'> {
+export interface AskedParts extends Pick<ApprovalItem, 'gates' | 'edit' | 'on_reject' | 'changes'> {
   readonly on_timeout?: ApprovalItem['on_timeout']
   /** Caps the run has after a yes. */
   readonly raise?: { readonly tokens?: number; readonly usd?: number }
 }
 
 /** Of what is stored of it; absent members were not asked for, or not known when it was stored. */
-export function askedParts({ gates, raise, edit, on_timeout, on_reject }: ApprovalItem): AskedParts {
+export function askedParts({ gates, raise, edit, on_timeout, on_reject, changes }: ApprovalItem): AskedParts {
   return {
     on_timeout,
     ...(gates === undefined ? {} : { gates }),
     ...(raise === undefined ? {} : { raise: inDollars(raise) }),
     ...(edit === undefined ? {} : { edit }),
     ...(on_reject === undefined ? {} : { on_reject }),
+    ...(changes === undefined ? {} : { changes }),
   }
 }
 

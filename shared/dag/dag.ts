@@ -124,6 +124,8 @@ export interface ApprovalPolicy {
   readonly on_reject: 'fail' | 'iterate' | 'route'
   /** Of a lineage of runs; after as many a rejection is a failure. */
   readonly max_iterations: number
+  /** A retry may take over a decision that binds exactly the same; absent = it asks again. */
+  readonly reuse?: true
 }
 
 export interface RetryPolicy {

@@ -157,6 +157,8 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       on_reject:
         'What a rejection means: the block fails, a run with the feedback takes the place of this one (iterate), or the run is sent back (route: a rule of on_gate_fail with when_gate: approval). Default: fail.',
       max_iterations: 'Runs in place of one another; then a rejection is a failure. Default: 5.',
+      reuse:
+        'Whether a retry may take over a decision of the earlier run that binds exactly the same, of people who still may decide. Default: false, it asks again.',
     },
   },
   escalate: {

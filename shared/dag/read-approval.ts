@@ -43,7 +43,7 @@ type Section = { readonly [K in keyof typeof SECTIONS.approval.shape]?: z.output
 /** Who is asked stands beside it. */
 function settle(section: Section, name: string): Omit<ApprovalPolicy, 'approvers' | 'escalate'> {
   const { quorum = 1, self_approval = true, timeout_sec = 1_800, on_timeout = 'reject', remind_sec } = section
-  const { prompt = `Approve "${name}"?`, show = [], edit = [], on_reject = 'fail', max_iterations = 5 } = section
+  const { prompt = `Approve "${name}"?`, show = [], edit = [], on_reject = 'fail', max_iterations = 5, reuse } = section
   return {
     prompt,
     show,
@@ -55,6 +55,7 @@ function settle(section: Section, name: string): Omit<ApprovalPolicy, 'approvers
     edit: [...new Set(edit)],
     on_reject,
     max_iterations,
+    ...(reuse === true ? { reuse } : {}),
   }
 }
 

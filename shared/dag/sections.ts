@@ -118,6 +118,7 @@ export const SECTIONS = {
     edit: names,
     on_reject: z.enum(['fail', 'iterate', 'route']).optional(),
     max_iterations: z.int().min(1).max(LIMITS.iterations).optional(),
+    reuse: flag,
   }),
   /** Of an approval: who is asked besides, and when. */
   escalate: z.strictObject({

@@ -6,14 +6,19 @@ import type { HeadApproval } from './head.ts'
 import { type People, personOf } from './people.ts'
 import type { ApprovalItem } from './run-items.ts'
 
-/** Hash of exactly what a person is asked about: prompt, shown values and the block's definition (spec approvals). */
+/**
+ * Hash of exactly what a person is asked about: prompt, shown values, the block's definition, and of a dispatch what a yes
+ * lets happen (`binding`, the sha256 of a Binding: shared/approvals/binding.ts).
+ */
 export function approvalDigest(asked: {
   readonly prompt: string
   readonly shown: Readonly<Record<string, StoredValue>>
   readonly block_hash: string
+  readonly binding?: string
 }): string {
   const shown = Object.fromEntries(Object.entries(asked.shown).map(([port, value]) => [port, value.sha256]))
-  return sha256(canonicalJson({ prompt: asked.prompt, shown, block_hash: asked.block_hash }))
+  const { prompt, block_hash, binding } = asked
+  return sha256(canonicalJson({ prompt, shown, block_hash, ...(binding === undefined ? {} : { binding }) }))
 }
 
 /**

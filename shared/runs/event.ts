@@ -73,6 +73,10 @@ const DATA = {
     pivots: text.optional(),
     /** Its completion is judged, by the contract of this sha256 if there is one. */
     goal: z.strictObject({ contract_hash: text.optional(), source: z.enum(['request', 'dag']).optional() }).optional(),
+    /** Input ports that its starter set over what they are wired to: how many, the first of them, and the hash of all. */
+    overrides: z.strictObject({ sha256: text, count, ports: z.array(text).readonly() }).optional(),
+    /** Its document is another one than the deployed one of its name, or than that of the run it retries. */
+    edited: z.strictObject({ of: text, dag_hash: text, blocks: z.array(text).readonly() }).optional(),
     /** It waits for a place among the active runs first. */
     queued: z.literal(true).optional(),
   }),
@@ -83,7 +87,16 @@ const DATA = {
   'run:cancelled': RunEndedSchema,
   'run:iterated': RunEndedSchema,
   'block:ready': z.strictObject({}),
-  'block:started': z.strictObject({ inputs_hash: text, context_version: count, ...held }),
+  'block:started': z.strictObject({
+    inputs_hash: text,
+    context_version: count,
+    /** The decisions it stands on, of blocks before it that ask. */
+    decisions: z
+      .array(z.strictObject({ approval_id: text, digest: text }))
+      .readonly()
+      .optional(),
+    ...held,
+  }),
   'block:output': z.strictObject({
     outputs: z.record(text, StoredValueSchema),
     provider: text,
@@ -196,7 +209,7 @@ const DATA = {
   'research:assessed': research,
   'research:synthesized': research,
   'research:continued': research,
-  'context:patched': z.strictObject({ version: count, keys: z.array(text) }),
+  'context:patched': z.strictObject({ version: count, keys: z.array(text), by: text.optional() }),
 } as const
 
 export type EventType = keyof typeof DATA

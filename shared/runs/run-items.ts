@@ -1,3 +1,4 @@
+import type { RunChanges } from '../approvals/run-changes.ts'
 import type { Json } from '../canonical.ts'
 import type { ApprovalPolicy } from '../dag/dag.ts'
 import type { EventData, StoredValue } from './event.ts'
@@ -104,6 +105,10 @@ export interface ApprovalItem {
   readonly raise?: { readonly tokens?: number; readonly usd_micros?: number }
   /** Of a dispatch: the inputs the block had when it was asked about, which are what it works with. */
   readonly inputs_ref?: string
+  /** Of a dispatch: object of what a yes lets happen (shared/approvals/binding.ts). Absent: of an earlier version. */
+  readonly binding_ref?: string
+  /** In what the run differed from a plain start of its deployed document when it was asked. */
+  readonly changes?: RunChanges
   /** The message that asks. */
   readonly slack?: { readonly channel: string; readonly ts: string }
 }

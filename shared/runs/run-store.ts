@@ -1,3 +1,4 @@
+import type { DocumentChange } from '../approvals/run-changes.ts'
 import type { Json } from '../canonical.ts'
 import type { CompletionSettings } from '../dag/completion.ts'
 import type { DeadWebhooks } from '../webhooks/dead-webhook.ts'
@@ -54,6 +55,8 @@ export interface Meta extends RunKey {
   readonly body_hash: string
   readonly inputs_hash: string
   readonly overrides: Readonly<Record<string, Json>>
+  /** How its document differs from the deployed one of its name, or from that of the run it retries; absent = it does not. */
+  readonly edited?: DocumentChange
   readonly options: { readonly max_parallel: number; readonly fail_fast: boolean; readonly deadline_sec: number }
   readonly blocks: number
   readonly parent?: ParentLink

@@ -1,5 +1,7 @@
 import { runLinks } from '../api/links.ts'
 import { type AskedParts, askedParts } from '../approvals/asked-parts.ts'
+import { runChanges } from '../approvals/find-changes.ts'
+import type { RunChanges } from '../approvals/run-changes.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import type { EventData, RunEvent, StoredValue } from './event.ts'
 import { foldRun } from './fold.ts'
@@ -85,6 +87,7 @@ export interface RunAnswer {
     readonly goal?: RunFold['goal']
     readonly waiting_for?: string
     readonly starter: string
+    readonly changes?: RunChanges
     readonly created_at: string
     readonly started_at?: string
     readonly ended_at?: string
@@ -111,7 +114,11 @@ export function viewRun({ meta, dag, head, events, approvals = [], lineage = [],
   const blocks = dag.blocks.map((block): [string, BlockAnswer] => [block.id, blockAnswer(block, fold)])
   const shown = new Map(approvals.map((item) => [item.id, item]))
   return {
-    run: { ...runAnswer({ meta, dag, head, fold, ...parts }), ...viewLineage(meta, fold, lineage) },
+    run: {
+      ...runAnswer({ meta, dag, head, fold, ...parts }),
+      ...changesOf(meta, events),
+      ...viewLineage(meta, fold, lineage),
+    },
     blocks: Object.fromEntries(blocks),
     steps: fold.steps,
     dag,
@@ -201,6 +208,11 @@ function approvalAnswer(approval: ApprovalFold, dag: Dag, shown: ReadonlyMap<str
   const policy = dag.blocks.find(({ id }) => id === approval.block_id)?.approval
   const prompt = item?.prompt ?? policy?.prompt ?? ''
   return { ...approval, ...(item === undefined ? {} : askedParts(item)), prompt, shown: item?.shown ?? {} }
+}
+
+function changesOf(meta: Meta, events: readonly RunEvent[]): Pick<RunAnswer['run'], 'changes'> {
+  const changes = runChanges(meta, events)
+  return changes === undefined ? {} : { changes }
 }
 
 function usdOf(micros: number | undefined): number | null {

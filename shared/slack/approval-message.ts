@@ -1,3 +1,4 @@
+import { changeLines } from '../approvals/run-changes.ts'
 import type { Json } from '../canonical.ts'
 import { decidedWords } from '../runs/approval-rules.ts'
 import { asksWaiver } from '../runs/asks-waiver.ts'
@@ -36,6 +37,7 @@ export function approvalMessage(asked: AskedInSlack): SlackMessage {
   const blocks: readonly (Block | undefined)[] = [
     block.header(title),
     factsOf(asked),
+    ...changesOf(asked.item),
     block.text(asked.item.prompt),
     ...reasonsOf(asked.item),
     ...valuesOf(asked),
@@ -73,6 +75,12 @@ function factsOf({ run_id, dag_name, item, cost, approval }: AskedInSlack): Bloc
     ['Spent so far', `$${cost.usd.toFixed(4)}, ${cost.tokens} tokens`],
     ...votes,
   ])
+}
+
+/** Before the words: what is not as the deployed document says. */
+function changesOf({ changes = {} }: ApprovalItem): readonly Block[] {
+  const lines = changeLines(changes)
+  return lines.length === 0 ? [] : [block.text(`Not a plain start of the deployed document\n${lines.join('\n')}`)]
 }
 
 /** So many gates have room; a block has at most twenty. */

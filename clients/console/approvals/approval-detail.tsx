@@ -1,5 +1,6 @@
 import { answerOf, api } from '../api.ts'
 import { ProblemNotice } from '../parts/notice.tsx'
+import { RunChangesNotice } from '../parts/run-changes.tsx'
 import { changeQuery } from '../route.ts'
 import { useAnswer } from '../use-answer.ts'
 import { AskedFacts } from './asked-facts.tsx'
@@ -34,6 +35,7 @@ export function ApprovalDetail({ id, onDecided }: DetailProps) {
         ← All approvals
       </button>
       <AskedHeading approval={approval} />
+      <RunChangesNotice changes={approval.changes} />
       <DecideButtons approval={approval} onDecided={onDecided} reload={reload} />
       {approval.status !== 'pending' && <DecidedWords approval={approval} />}
       <ShownValues approval={approval} />

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { changeLines } from '../../../shared/approvals/run-changes.ts'
 import { shownPrice } from '../../../shared/runs/shown-price.ts'
 import { usdWords } from '../parts/amount-words.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -34,6 +35,7 @@ export function RunFacts({ session }: { readonly session: RunSession }) {
         <Cap of={run.budget.cap_usd === undefined ? undefined : usdWords(run.budget.cap_usd)} />
       </Fact>
       <Fact name="Started by">{run.starter}</Fact>
+      {run.changes !== undefined && <Fact name="Not a plain start">{changeLines(run.changes).join('; ')}</Fact>}
       <Fact name="Created">
         <Ago at={run.created_at} />
       </Fact>

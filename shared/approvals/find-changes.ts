@@ -1,0 +1,51 @@
+import { canonicalJson, type Json, sha256 } from '../canonical.ts'
+import type { Dag } from '../dag/dag.ts'
+import type { RunEvent } from '../runs/event.ts'
+import type { Meta } from '../runs/run-store.ts'
+import type { DocumentChange, RunChanges } from './run-changes.ts'
+
+const VALUE_LENGTH = 300
+
+/** Undefined: it runs its deployed document with declared inputs. `events`: those so far. */
+export function runChanges(
+  { overrides, edited }: Pick<Meta, 'overrides' | 'edited'>,
+  events: readonly RunEvent[],
+): RunChanges | undefined {
+  const patched = events.flatMap((event) => {
+    if (event.type !== 'context:patched') return []
+    const { keys, version, by } = event.data
+    return keys.map((key) => ({ key, version, ...(by === undefined ? {} : { by }) }))
+  })
+  const set = Object.entries(overrides).map(([port, value]) => {
+    const json = canonicalJson(value)
+    return { port, value: json.slice(0, VALUE_LENGTH).toWellFormed(), sha256: sha256(json) }
+  })
+  if (patched.length === 0 && set.length === 0 && edited === undefined) return undefined
+  return {
+    ...(set.length === 0 ? {} : { overrides: set }),
+    ...(patched.length === 0 ? {} : { context: patched }),
+    ...(edited === undefined ? {} : { document: edited }),
+  }
+}
+
+/** How a document differs from another one; undefined: its hash is the same. */
+export function documentChange(
+  { dag, dag_hash }: { readonly dag: Dag; readonly dag_hash: string },
+  before: { readonly dag: Dag; readonly dag_hash: string; readonly of: string },
+): DocumentChange | undefined {
+  if (dag_hash === before.dag_hash) return undefined
+  const now = new Map(dag.blocks.map((block) => [block.id, blockText(block)]))
+  const then = new Map(before.dag.blocks.map((block) => [block.id, blockText(block)]))
+  const changed = [...now.keys()].filter((id) => then.has(id) && then.get(id) !== now.get(id))
+  const added = [...now.keys()].filter((id) => !then.has(id))
+  const removed = [...then.keys()].filter((id) => !now.has(id))
+  const { blocks: _, ...rest } = dag
+  const { blocks: __, ...restBefore } = before.dag
+  const other = canonicalJson(rest as unknown as Json) !== canonicalJson(restBefore as unknown as Json)
+  return { of: before.of, dag_hash: before.dag_hash, added, removed, changed, other }
+}
+
+function blockText(block: Dag['blocks'][number]): string {
+  const { index: _, ...definition } = block
+  return canonicalJson(definition as unknown as Json)
+}
