@@ -107,7 +107,9 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   async retry(scene, { dice }, run) {
     const from_block = pickFrom(run.blocks, dice[0])?.id
     const edited = dice[2] < 0.2 ? { dag: run.document } : {}
-    const body = dice[1] < 0.5 || from_block === undefined ? edited : { from_block }
+    const other =
+      dice[2] > 0.9 && Object.keys(run.overrides).length > 0 ? { overrides: { ...run.overrides, ...swapped(run) } } : {}
+    const body = dice[1] < 0.5 || from_block === undefined ? { ...edited, ...other } : { from_block, ...other }
     const reply = await route(scene, run, 'retry-run', {
       body,
       key: `retry-${Math.floor(dice[2] * 3)}-${run.key.run_id}`,
@@ -302,6 +304,11 @@ async function readSomething(scene: Scene, { dice }: Act, run: SimulatedRun & { 
   }
 }
 
+/** The same ports, with other values: what was approved is no longer what would run. */
+function swapped({ overrides }: SimulatedRun): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.keys(overrides).map((port) => [port, 'another value']))
+}
+
 function asPerson({ tenant }: SimulatedRun) {
   return { tenant, params: {} }
 }
@@ -320,8 +327,8 @@ async function startOnce(
   act: Act,
   run: SimulatedRun & { readonly key: RunKey },
 ): Promise<number | undefined> {
-  const { document, options, deadline_sec, tenant, key } = run
-  const body = { dag: document, options: { ...options, deadline_sec } }
+  const { document, options, deadline_sec, overrides, tenant, key } = run
+  const body = { dag: document, overrides, options: { ...options, deadline_sec } }
   const reply = await callRoute(scene.system, 'start-run', { tenant, params: {}, body, key: keyOfRun(act.run) })
   if (reply?.status === 400)
     scene.system.sim.violate('plan', `a start was refused: ${JSON.stringify(reply.json).slice(0, 400)}`)

@@ -29,6 +29,7 @@ export function planApproval(block: PlannedBlock, text: Written, random: Random)
       ? { escalate: { after_sec: Math.min(timeout_sec - 1, 10 + upTo(random, 80)), to: ['group:leads'] } }
       : {}),
     ...(edits ? { edit: [port] } : {}),
+    ...(chance(random, 0.5) ? { reuse: true } : {}),
   }
   return planRejection(block, text, approval, random)
 }
@@ -63,6 +64,28 @@ export function planAsks(text: Written, random: Random): object {
     ...(text.pre_gates === undefined ? {} : { pre_gates: asking(text.pre_gates, 0.5) }),
     ...(text.post_gates === undefined ? {} : { post_gates: asking(text.post_gates, isAll ? 1 : 0.1) }),
   }
+}
+
+/** An input that comes from the context, which people patch, or from an override: what a yes binds of blocks behind it. */
+export function planNotes<T extends { readonly [key: string]: unknown }>(
+  blocks: readonly T[],
+  random: Random,
+): readonly T[] {
+  return blocks.map((block) => {
+    if (!('agent' in block) || 'foreach' in block || chance(random, 0.6)) return block
+    return { ...block, inputs: { ...(block.inputs as object), note: { type: 'string', default: 'as planned' } } }
+  })
+}
+
+/** In some runs the caller sets such an input; where a block may run though another was skipped, that is refused. */
+export function planOverrides(
+  blocks: readonly { readonly [key: string]: unknown }[],
+  random: Random,
+): Readonly<Record<string, string>> {
+  const noted = blocks.filter(({ inputs }) => Object.hasOwn(inputs as object, 'note'))
+  const one = noted[upTo(random, Math.max(0, noted.length - 1))]
+  const isRefused = blocks.some(({ depends }) => depends !== undefined)
+  return !chance(random, 0.3) || one === undefined || isRefused ? {} : { [`${one.id}.note`]: 'overridden' }
 }
 
 /** A budget that is soon used up, and people who may raise it. */

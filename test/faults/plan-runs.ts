@@ -1,6 +1,6 @@
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { chance, type PlannedBlock, type PlannedRun, planRun, upTo } from '../integration/random-runs.ts'
-import { planApproval, planAsks, planBudget } from './plan-approvals.ts'
+import { planApproval, planAsks, planBudget, planNotes, planOverrides } from './plan-approvals.ts'
 import { planGoal } from './plan-goals.ts'
 import type { Random } from './rng.ts'
 
@@ -9,6 +9,7 @@ export interface SimulatedRun extends PlannedRun {
   readonly tenant: string
   readonly run_id: string
   readonly deadline_sec: number
+  readonly overrides: Readonly<Record<string, string>>
 }
 
 /** The document children are made of: inside it one block reads the other. */
@@ -41,13 +42,18 @@ export function planSmallRun(
     handler(id, { inputs: {}, outputs: { [port]: type } }, 'transform', { expression }, []),
   )
   const kept = [...all, ...asked, ...judges].filter(([{ id }]) => !without.has(id))
+  const noted = planNotes(
+    kept.map(([, block]) => withoutWritten(block, without)),
+    random,
+  )
   return {
     tenant,
     run_id,
     deadline_sec: 60 * (1 + upTo(random, 30)),
     options: plan.options,
     blocks: kept.map(([block]) => withoutPlanned(block, without)),
-    document: { blocks: kept.map(([, block]) => withoutWritten(block, without)), ...budget, ...goal.document },
+    document: { blocks: noted, ...budget, ...goal.document },
+    overrides: planOverrides(noted, random),
   }
 }
 

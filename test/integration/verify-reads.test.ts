@@ -159,7 +159,13 @@ describe.each([
   })
 
   test('the context: compare-and-set; a stale version is 409, internal keys are refused', async () => {
-    const run = await storeRun(stage.world)
+    const parsed = parseDag({
+      name: 'stored',
+      blocks: [{ id: 'a', agent: { provider: 'local', model: 'm' }, outputs: { a: 'string' } }],
+    })
+    const dag = Buffer.from(canonicalJson(parsed.ok ? (parsed.dag as never) : {}))
+    const { ref } = await stage.world.objects.put('main', dag)
+    const run = await storeRun(stage.world, 'stored', { dag_ref: ref })
     const path = `/${run.run_id}/context`
     expect((await call(path)).json).toEqual({ version: 0, values: { goal: 'a test' } })
     expect((await call(path, { set: { more: [1] }, if_version: 0 })).json.version).toBe(1)

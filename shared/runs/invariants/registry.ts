@@ -2,6 +2,7 @@ import { attempts } from './attempts.ts'
 import { blockEnds } from './block-ends.ts'
 import { blockMoves } from './block-moves.ts'
 import { bounces } from './bounces.ts'
+import { boundActions } from './bound-actions.ts'
 import { budget, spent } from './budget.ts'
 import { decisionEffects, decisions } from './decisions.ts'
 import { eventIds } from './event-ids.ts'
@@ -42,4 +43,5 @@ export const INVARIANTS: readonly Invariant[] = [
   bounces,
   goal,
   executionEnd,
+  boundActions,
 ]

@@ -2,12 +2,14 @@ import type { Mutant } from '../mutant.ts'
 import { checkMovedLater } from './check-moved-later.ts'
 import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
+import { decisionInherited } from './decision-inherited.ts'
 import { lateAttemptTaken } from './late-attempt-taken.ts'
 import { leaseKept } from './lease-kept.ts'
 import { leaseOverCap } from './lease-over-cap.ts'
 import { noLaneGuard } from './no-lane-guard.ts'
 import { noTerminalGuard } from './no-terminal-guard.ts'
 import { noteDropped } from './note-dropped.ts'
+import { overrideUnshown } from './override-unshown.ts'
 import { pageByFirstSeq } from './page-by-first-seq.ts'
 import { pagesFirst } from './pages-first.ts'
 import { projectionBackwards } from './projection-backwards.ts'
@@ -15,6 +17,7 @@ import { readThenPut } from './read-then-put.ts'
 import { readerRepeats } from './reader-repeats.ts'
 import { revokedLetIn } from './revoked-let-in.ts'
 import { spendAfterCall } from './spend-after-call.ts'
+import { staleDecision } from './stale-decision.ts'
 import { startUnconditioned } from './start-unconditioned.ts'
 import { stopWithoutOutbox } from './stop-without-outbox.ts'
 import { tokenBeforeDecision } from './token-before-decision.ts'
@@ -27,12 +30,14 @@ export const MUTANTS: readonly Mutant[] = [
   checkMovedLater,
   countedJoins,
   decidedTwice,
+  decisionInherited,
   lateAttemptTaken,
   leaseKept,
   leaseOverCap,
   noLaneGuard,
   noTerminalGuard,
   noteDropped,
+  overrideUnshown,
   pageByFirstSeq,
   pagesFirst,
   projectionBackwards,
@@ -40,6 +45,7 @@ export const MUTANTS: readonly Mutant[] = [
   readerRepeats,
   revokedLetIn,
   spendAfterCall,
+  staleDecision,
   startUnconditioned,
   stopWithoutOutbox,
   tokenBeforeDecision,

@@ -56,7 +56,7 @@ describe('artifacts of a retry', () => {
 })
 
 describe('approvals of a retry', () => {
-  const policy = { required: true, prompt: 'Go on with {{inputs.a}}?' }
+  const policy = { required: true, prompt: 'Go on with {{inputs.a}}?', reuse: true }
   const dag = (over: object = {}) => ({
     blocks: [ai('a'), ai('b', ['a'], { approval: { ...policy, ...over } }), ai('c', ['b'])],
   })
@@ -96,6 +96,8 @@ describe('approvals of a retry', () => {
   test.each([
     ['another question', { dag: dag({ prompt: 'Go on with {{inputs.a}}, really?' }) }],
     ['other values', { dag: { blocks: [ai('a', [], {}, 'else'), ...dag().blocks.slice(1)] } }],
+    ['another document behind it', { dag: { blocks: [...dag().blocks.slice(0, 2), ai('c', ['b'], {}, 'else')] } }],
+    ['an override behind it', { overrides: { 'c.b': 'other' } }],
     ['a retry from it', { from_block: 'b' }],
   ])('are asked for again: %s', async (_what, body) => {
     const id = await approvedAndFailed()
@@ -105,6 +107,14 @@ describe('approvals of a retry', () => {
     const events = await place.place.ended(again)
     expect(events.at(-1)?.type).toBe('run:completed')
     expect(place.asked()).toContain('b')
+  })
+
+  test('are asked for again where the document does not say reuse: true', async () => {
+    const id = await approvedAndFailed(dag({ reuse: false }))
+    const { json } = await place.place.call('retry-run', id, {})
+    const again = String(json['run_id' as never])
+    await decide(again, 'approve')
+    expect((await place.place.ended(again)).at(-1)?.type).toBe('run:completed')
   })
 
   test('are asked for again: a person rejected it', async () => {

@@ -24,7 +24,7 @@ test('a retry that takes over every kind of result holds every invariant', async
   const dag = {
     blocks: [
       ai('a', [], { post_gates: [gate] }),
-      ai('asked', ['a'], { approval: { required: true, prompt: 'Go on with {{inputs.a}}?' } }),
+      ai('asked', ['a'], { approval: { required: true, prompt: 'Go on with {{inputs.a}}?', reuse: true } }),
       child('sub', 'inner'),
       {
         id: 'keep',
