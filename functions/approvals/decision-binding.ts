@@ -22,7 +22,7 @@ import { earlierRuns } from '../blocks/earlier-runs.ts'
 import { readProjections, readValues } from '../blocks/read-outputs.ts'
 
 /**
- * What a decision binds, where it is made and where it is acted on (docs/approvals.md, ADR 0063): a question stores what
+ * What a decision binds, where it is made and where it is acted on (docs/approvals.md, ADR 0062): a question stores what
  * its yes lets happen, and every block behind it works with exactly that or does not run.
  */
 export interface Bound {

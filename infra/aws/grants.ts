@@ -64,6 +64,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'models.ask',
     'http.request',
     'shell.run',
+    'tokens.read',
   ],
   'wait-join': ['runs.update', 'machine.answer'],
   'request-approval': [
@@ -77,6 +78,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'models.ask',
     'http.request',
     'shell.run',
+    'tokens.read',
   ],
   'open-child': [
     ...APPENDS,
@@ -90,6 +92,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'models.ask',
     'http.request',
     'shell.run',
+    'tokens.read',
   ],
   'close-module': [...APPENDS, 'runs.getAll', 'objects.get', 'objects.put', 'machine.answer'],
   settle: [...APPENDS, 'objects.get', 'objects.put', 'outbox.nudge'],
@@ -196,7 +199,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'verify-run': ['runs.get', 'runs.getAll', 'runs.query', 'objects.get', 'machine.describe'],
   'stream-events': ['runs.get', 'runs.query'],
   'get-context': ['runs.get'],
-  'patch-context': [...APPENDS, 'runs.count'],
+  'patch-context': [...APPENDS, 'runs.count', 'objects.get'],
   'list-artifacts': ['runs.get', 'runs.query'],
   'get-artifact': ['runs.get', 'runs.query', 'objects.get'],
   'list-approvals': ['runs.get', 'runs.getAll', 'runs.inbox', 'objects.get'],
