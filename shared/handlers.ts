@@ -44,6 +44,11 @@ export const HANDLERS = {
     content_from: z.string().max(64).optional(),
     path_from: z.string().max(64).optional(),
     default_path_template: z.string().min(1).max(200).default('output-{timestamp}.txt'),
+    timestamp_format: z
+      .string()
+      .regex(/^(?:YYYY|MM|DD|HH|mm|ss|[-_.T])+$/, 'it is made of YYYY, MM, DD, HH, mm, ss and - _ . T')
+      .max(40)
+      .default('YYYYMMDD-HHmmss'),
     mkdir: z.boolean().optional(),
     overwrite: z.boolean().default(false),
   }),

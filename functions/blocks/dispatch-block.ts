@@ -1,10 +1,12 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
+import { told } from '../../shared/gates/file-texts.ts'
 import type { KeptCall } from '../../shared/kept-call.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
 import type { DispatchAnswer } from '../../shared/provider.ts'
 import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
+import { objectReader, storeAnswerFiles } from './agent-files.ts'
 import { askAgent } from './ask-agent.ts'
 import type { BlockCall } from './block-call.ts'
 import { decisionOutputs } from './decision-outputs.ts'
@@ -37,7 +39,8 @@ async function dispatchAgent(
 ): Promise<Produced> {
   const { agent } = block
   const { values } = dispatch
-  const base = agent.prompt === undefined ? generatedPrompt(block, values) : renderText(call, agent.prompt, values)
+  const seen = await told(block.inputs, values, objectReader(call))
+  const base = agent.prompt === undefined ? generatedPrompt(block, seen) : renderText(call, agent.prompt, seen)
   const answers: DispatchAnswer[] = []
   const calls: KeptCall[] = []
   let feedback = dispatch.feedback
@@ -52,7 +55,12 @@ async function dispatchAgent(
     }
     const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
     const raw = await keepAnswers(call, calls)
-    return { ...read, facts: { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw } }
+    const published = await storeAnswerFiles(call, block.outputs, read.values, dispatch)
+    return {
+      ...read,
+      values: published,
+      facts: { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw },
+    }
   }
 }
 

@@ -1,10 +1,12 @@
 import type { GateUse } from '../../shared/dag/dag.ts'
 import type { Fault } from '../../shared/errors.ts'
 import { type Composed, composeVerdicts } from '../../shared/gates/compose.ts'
+import { withFileTexts } from '../../shared/gates/file-texts.ts'
 import type { GateFacts, Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import type { KeptCall } from '../../shared/kept-call.ts'
 import type { NewEvent, UsedByCalls } from '../../shared/runs/event.ts'
+import { objectReader } from './agent-files.ts'
 import type { BlockCall } from './block-call.ts'
 import { gatePorts } from './gate-ports.ts'
 import { keepAnswers } from './keep-answers.ts'
@@ -37,11 +39,12 @@ export async function judgeBlock(
   const verdicts: Verdict[] = [...known]
   const events: NewEvent[] = []
   const before = new Set(known.map(({ name }) => name))
+  const seen = uses.length === 0 ? { ...facts, at } : await withFileTexts(block, { ...facts, at }, objectReader(call))
   const composed = () => composeVerdicts(uses, verdicts, block.gate_composition[phase])
   for (const use of uses) {
     if (before.has(use.name)) continue
     const calls: KeptCall[] = []
-    const verdict = await judgeGate(use, { ...facts, at }, gatePorts(call, calls), () => world.clock.now())
+    const verdict = await judgeGate(use, seen, gatePorts(call, calls), () => world.clock.now())
     // Whatever a gate makes of a judge it may not ask: a budget is no opinion about the block's work.
     if (call.meter.refusal !== undefined) {
       return { verdicts, composed: composed(), events, refusal: call.meter.refusal }

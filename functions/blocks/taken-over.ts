@@ -41,7 +41,10 @@ async function judged(
   if (produced === undefined) return undefined
   const end = await judgeProduced(call, attempt, values, produced, 0)
   if (end.failure !== undefined) return undefined
-  if (beyond(call) === 'artifacts' && !(await takeBlockArtifacts(call, found, attempt))) return undefined
+  const writes = beyond(call) === 'artifacts'
+  const took = (writes || call.block.mode === 'ai') && (await takeBlockArtifacts(call, found, attempt))
+  // An agent's files are its outputs: without an artifact of its name its ports still hold them.
+  if (writes && !took) return undefined
   return { ...end, cached_from: found.run.run_id }
 }
 

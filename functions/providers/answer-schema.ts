@@ -31,7 +31,7 @@ export function answerSchema(ports: Ports): {
   return { schema, strict: Object.values(ports).every(({ type }) => JSON_TYPES[type] !== undefined) }
 }
 
-/** Values of file and artifact ports are object refs. */
+/** Of a file or artifact the model writes the text; the ref is made when it is stored. */
 const JSON_TYPES: Readonly<Record<PortType, string | undefined>> = {
   string: 'string',
   number: 'number',

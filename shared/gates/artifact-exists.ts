@@ -3,7 +3,7 @@ import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import type { GatePorts } from './gate-ports.ts'
 import { oneSentence } from './one-sentence.ts'
 import { PortNameSchema } from './port-name.ts'
-import { readPort, wrongType } from './read-port.ts'
+import { readRef, wrongType } from './read-port.ts'
 
 const REF = /^objstore:\/\/[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[0-9a-f]{64}$/
 
@@ -24,6 +24,7 @@ export const artifactExists: Gate<ArtifactExists> = {
     'Passes when the object whose ref is in the port is stored and undamaged, with this `sha256` and at least `min_bytes` bytes where they are given.',
   params: ArtifactExistsSchema,
   reads: ({ port }) => [port],
+  sees: ({ port }, facts) => facts.refs?.[port] ?? null,
   examples: [
     {
       check: { port: 'file', min_bytes: 1 },
@@ -38,7 +39,7 @@ export const artifactExists: Gate<ArtifactExists> = {
 
 async function check(params: ArtifactExists, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
   const { port, sha256, min_bytes } = params
-  const ref = readPort(facts, port)
+  const ref = readRef(facts, port)
   if (typeof ref !== 'string') return wrongType(port, 'an object ref', ref)
   if (ports.objectFacts === undefined) {
     return { passed: false, error: true, reason: 'objects cannot be looked at in this place', facts: { port } }

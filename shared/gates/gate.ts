@@ -6,6 +6,8 @@ import type { GatePorts } from './gate-ports.ts'
 export interface GateFacts {
   readonly inputs: Readonly<Record<string, Json>>
   readonly outputs: Readonly<Record<string, Json>>
+  /** Of ports of type file and artifact, whose values are texts here: their object refs. */
+  readonly refs?: Readonly<Record<string, string>>
   /** This attempt's measured cost and wall time; null = unknown. */
   readonly measured: {
     readonly cost_usd: number | null

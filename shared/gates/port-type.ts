@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import { PortNameSchema } from './port-name.ts'
-import { readPort, unusable, wrongType } from './read-port.ts'
+import { readRef, unusable, wrongType } from './read-port.ts'
 
 const OBJECT_REF = /^objstore:\/\/[^/\s]+\/[0-9a-f]{64}$/
 const isObjectRef = (value: Json): boolean => typeof value === 'string' && OBJECT_REF.test(value)
@@ -31,6 +31,7 @@ export const portType: Gate<PortType> = {
   summary: 'Passes when the value of the port has the expected type (file and artifact: an object ref).',
   params: PortTypeSchema,
   reads: ({ port }) => [port],
+  sees: ({ port }, facts) => facts.refs?.[port] ?? null,
   examples: [
     { check: { port: 'rows', expected: 'array' }, outputs: { rows: [1, 2] }, passes: true },
     { check: { port: 'rows', expected: 'array' }, outputs: { rows: '[1, 2]' }, passes: false },
@@ -39,7 +40,7 @@ export const portType: Gate<PortType> = {
 }
 
 function check({ port, expected }: PortType, facts: GateFacts): CheckResult {
-  const value = readPort(facts, port)
+  const value = readRef(facts, port)
   if (value === undefined || unusable(port, value) !== undefined) return wrongType(port, expected, value)
   if (TYPES[expected](value)) return { passed: true, reason: `port ${port} is ${expected}`, facts: { port, expected } }
   // The type is what is judged here, so the negation may pass.

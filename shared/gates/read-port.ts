@@ -7,6 +7,12 @@ export function readPort(facts: Pick<GateFacts, 'inputs' | 'outputs'>, port: str
   return Object.hasOwn(facts.inputs, port) ? facts.inputs[port] : undefined
 }
 
+/** The value of a port as it was published: of a file or artifact its object ref, of any other what readPort() gives. */
+export function readRef(facts: Pick<GateFacts, 'inputs' | 'outputs' | 'refs'>, port: string): Json | undefined {
+  const { refs = {} } = facts
+  return Object.hasOwn(refs, port) ? refs[port] : readPort(facts, port)
+}
+
 /** Why a value can pass no gate, in words; undefined when it may be looked at (spec gates, "Envelope"). */
 export function unusable(port: string, value: Json | undefined): string | undefined {
   if (value === undefined) return `missing port ${port}`

@@ -16,7 +16,9 @@ export function generatedPrompt(block: Prompted, values: Readonly<Record<string,
   const outputs = Object.entries(block.outputs)
   if (outputs.length > 0) lines.push('', 'Answer with:')
   for (const [port, { type, required, description }] of outputs) {
-    const kind = required ? type : `${type}, optional`
+    // A model writes text; what stores it makes the ref.
+    const wanted = type === 'file' || type === 'artifact' ? `${type}: its whole text` : type
+    const kind = required ? wanted : `${wanted}, optional`
     lines.push(`- ${port} (${kind})${description === undefined ? '' : `: ${description}`}`)
   }
   const rules = block.post_gates.flatMap((gate) => (gate.error === undefined ? [] : [`- ${gate.error}`]))

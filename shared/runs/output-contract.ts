@@ -15,17 +15,40 @@ export interface ContractResult {
  * Reads an answer's text into output ports: the whole text as a JSON object; else the first ```json fence; else, with
  * a single output port, the raw text (spec dag, "Output parsing"); then the contract is checked.
  */
-export function readAnswer(text: string, ports: Ports): ContractResult {
+export function readAnswer(text: string, declared: Ports): ContractResult {
+  const ports = writtenPorts(declared)
   const names = Object.keys(ports)
   if (names.length === 0) return { values: {}, problems: [] }
   const object = jsonObject(text) ?? jsonObject(fence(text))
   const only = names.length === 1 ? names[0] : undefined
-  if (object !== undefined && (only === undefined || Object.hasOwn(object, only))) return checkOutputs(object, ports)
+  if (object !== undefined && (only === undefined || Object.hasOwn(object, only))) {
+    return checkOutputs(withFileTexts(object, declared), ports)
+  }
   if (only === undefined) return noObject(ports)
   const port = ports[only]
   const value = port?.type === 'json' && object !== undefined ? object : rawValue(text, port)
   if (port?.type === 'json' && value === text && looksLikeJson(text)) return cutShort(only)
   return checkOutputs({ [only]: value }, ports)
+}
+
+/** A model cannot know an object ref: of a file or artifact it writes the text, and whoever stores that makes the ref. */
+function writtenPorts(ports: Ports): Ports {
+  const written = Object.entries(ports).map(([name, port]) => [name, isFile(port) ? { ...port, type: 'string' } : port])
+  return Object.fromEntries(written)
+}
+
+/** An object or a list as the value of a file is its JSON text. */
+function withFileTexts(object: Readonly<Record<string, Json>>, ports: Ports): Readonly<Record<string, Json>> {
+  const texts = Object.entries(object).map(([name, value]) => {
+    const port = Object.hasOwn(ports, name) ? ports[name] : undefined
+    const isText = isFile(port) && typeof value === 'object' && value !== null && jsonProblem(value) === undefined
+    return [name, isText ? `${JSON.stringify(value, null, 2)}\n` : value]
+  })
+  return Object.fromEntries(texts)
+}
+
+function isFile(port: OutputPort | undefined): boolean {
+  return port?.type === 'file' || port?.type === 'artifact'
 }
 
 /** Several ports and no JSON object to read them from: the ports say so, since a model is told these lines. */

@@ -3,23 +3,27 @@ import type { HandlerCall } from './handler.ts'
 import { readObject } from './read-object.ts'
 
 /**
- * Keeps a value as artifact `name` of the run: text as it is, the bytes behind an object ref, other values as indented
+ * Keeps a value as artifact `name` of the run: bytes and text as they are, the bytes behind an object ref, other values as indented
  * JSON. Of a foreach block each item writes one of its own: item 3 of `out/plan.md` is `out/plan.3.md`.
  */
 export async function storeArtifact(
-  call: HandlerCall,
-  given: { readonly name: string; readonly value: Json; readonly media_type?: string | undefined },
+  call: Pick<HandlerCall, 'world' | 'run' | 'block_id' | 'epoch' | 'attempt' | 'item' | 'signal'>,
+  given: { readonly name: string; readonly value: Json | Uint8Array; readonly media_type?: string | undefined },
 ): Promise<{ readonly ref: string; readonly bytes: number }> {
   call.signal.throwIfAborted()
   const { world, run, block_id, epoch, attempt, item } = call
   const name = item === undefined ? given.name : numbered(given.name, item)
-  const stored = await readObject(call, given.value)
-  const object = await world.objects.put(run.tenant, stored ?? new TextEncoder().encode(textOf(given.value)))
+  const object = await world.objects.put(run.tenant, await bytesOf(call, given.value))
   call.signal.throwIfAborted()
   const media_type = given.media_type ?? mediaType(name)
   const passed = { ...(epoch === 0 ? {} : { epoch }), ...(item === undefined ? {} : { item }) }
   await world.runs.putArtifact(run, { name, ...object, media_type, block_id, attempt, ...passed })
   return object
+}
+
+async function bytesOf(call: Pick<HandlerCall, 'world' | 'run'>, value: Json | Uint8Array): Promise<Uint8Array> {
+  if (value instanceof Uint8Array) return value
+  return (await readObject(call, value)) ?? new TextEncoder().encode(textOf(value))
 }
 
 function numbered(name: string, item: number): string {

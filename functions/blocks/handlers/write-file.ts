@@ -6,8 +6,9 @@ import { storeArtifact } from './store-artifact.ts'
 
 /**
  * `builtin:write-file` of OpenSkelo: a file is an artifact of the run here, under its path without `./`; `{timestamp}` is
- * the run's start (UTC, YYYYMMDD-HHMMSS), so that a repeat writes the same name. Outputs by name: file_path, file_name,
- * bytes_written, save_summary, and any other takes the object ref. With `overwrite: false` (the default) a name another
+ * the run's start (UTC, in `timestamp_format`), so that a repeat writes the same name. Outputs: file_path, file_name,
+ * bytes_written and save_summary by name; of the others one of type file or artifact takes the object ref, and a string
+ * the path. With `overwrite: false` (the default) a name another
  * block has written is refused; `mkdir` has no meaning.
  */
 export const writeFile: BlockHandler = {
@@ -23,7 +24,10 @@ export const writeFile: BlockHandler = {
       save_summary: `stored ${stored.bytes} bytes as artifact ${name}`,
     }
     return Object.fromEntries(
-      Object.keys(call.outputs).map((port) => [port, Object.hasOwn(known, port) ? (known[port] ?? null) : stored.ref]),
+      Object.entries(call.outputs).map(([port, { type }]) => {
+        if (type === 'file' || type === 'artifact') return [port, stored.ref]
+        return [port, Object.hasOwn(known, port) ? (known[port] ?? null) : name]
+      }),
     )
   },
 }
@@ -31,11 +35,11 @@ export const writeFile: BlockHandler = {
 const HANDLER = 'builtin:write-file'
 
 async function nameOf(call: HandlerCall): Promise<string> {
-  const { path_from, default_path_template, overwrite } = configOf(HANDLER, call)
+  const { path_from, default_path_template, timestamp_format, overwrite } = configOf(HANDLER, call)
   const given = path_from === undefined ? undefined : call.inputs[path_from]
   const written = typeof given === 'string' && given.trim() !== '' ? given : default_path_template
   const started = (await call.world.runs.meta(call.run))?.created_at ?? ''
-  const name = written.replaceAll('{timestamp}', () => stampOf(started)).replace(/^(?:\.\/)+/, '')
+  const name = written.replaceAll('{timestamp}', () => stampOf(started, timestamp_format)).replace(/^(?:\.\/)+/, '')
   if (!/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/.test(name) || /\.\.|\/\/|\/$/.test(name)) {
     const seen = JSON.stringify(name.slice(0, 200))
     const allowed = 'letters, digits, . _ / -, at most 200, below the run: no "..", no leading "/"'
@@ -45,9 +49,11 @@ async function nameOf(call: HandlerCall): Promise<string> {
   return name
 }
 
-/** `2026-11-22T03:04:05.678Z` -> `20261122-030405`. */
-function stampOf(time: string): string {
-  return time.slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+/** `2026-11-22T03:04:05.678Z` as YYYYMMDD-HHmmss is `20261122-030405`. */
+function stampOf(time: string, format: string): string {
+  const [YYYY = '', MM = '', DD = '', HH = '', mm = '', ss = ''] = time.split(/[^0-9]/)
+  const parts: Readonly<Record<string, string>> = { YYYY, MM, DD, HH, mm, ss }
+  return format.replaceAll(/YYYY|MM|DD|HH|mm|ss/g, (token) => parts[token] ?? token)
 }
 
 async function refuseOther(call: HandlerCall, name: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Json } from '../../../shared/canonical.ts'
+import type { PortType } from '../../../shared/dag/dag.ts'
 import type { DispatchRequest } from '../../../shared/provider.ts'
 import { fitsPort } from '../../../shared/runs/resolve-inputs.ts'
 import { demandOf } from './demand.ts'
@@ -11,8 +12,8 @@ type Problem = { readonly problem: string }
 /**
  * The answer's text: of a single string port the text itself, else a JSON object of the ports. Every port is made from
  * the request alone. string: the tool's text; with several, each asks under its own description or name. json: the
- * value of that name in the inputs, else the tool's value. number, boolean, file, artifact: the value of that name in
- * the inputs (named.ts). What none of this gives is left out, so that the contract names it: nothing is invented.
+ * value of that name in the inputs, else the tool's value. file, artifact: the ref of that name in the inputs, else the
+ * tool's text. number, boolean: the value of that name in the inputs (named.ts). What none of this gives is left out, so that the contract names it: nothing is invented.
  */
 export function answerText(request: DispatchRequest, task: Task, tool: Tool): { readonly text: string } | Problem {
   const ports = Object.keys(request.output_schema)
@@ -36,12 +37,13 @@ function portValue(
   port: string,
 ): { readonly value: Json | undefined } | Problem {
   const { type, description } = output_schema[port] ?? { type: 'string' }
+  const isText = (of: PortType) => of !== 'json' && of !== 'number' && of !== 'boolean'
   if (type !== 'string') {
     const value = namedValue(task.inputs, port, (found) => found !== null && fitsPort(type, found))
-    if (value !== undefined || type !== 'json') return { value }
+    if (value !== undefined || type === 'number' || type === 'boolean') return { value }
   }
-  const several = Object.values(output_schema).filter((other) => other.type === 'string').length > 1
-  const asked = several && type === 'string' ? { ...task, prompt: `${description ?? port}: ${task.prompt}` } : task
+  const several = Object.values(output_schema).filter((other) => isText(other.type)).length > 1
+  const asked = several && isText(type) ? { ...task, prompt: `${description ?? port}: ${task.prompt}` } : task
   const draft = tool(asked, port)
   if ('problem' in draft) return draft
   return {

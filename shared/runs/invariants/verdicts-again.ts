@@ -1,4 +1,5 @@
 import type { Block, GateUse } from '../../dag/dag.ts'
+import { withFileTexts } from '../../gates/file-texts.ts'
 import type { GateFacts } from '../../gates/gate.ts'
 import { inputHash } from '../../gates/judge.ts'
 import { replayVerdict } from '../../gates/replay-verdict.ts'
@@ -43,7 +44,7 @@ async function passProblems(run: Parts, pass: Pass, block: Block): Promise<reado
 }
 
 async function again(
-  { isolate }: Parts,
+  { isolate, read }: Parts,
   pass: Pass,
   block: Block,
   { seq, data }: Judged,
@@ -53,7 +54,11 @@ async function again(
   // A check of time is judged at a moment no event tells; one that could not be carried out may be so again.
   if (use === undefined || data.status === 'error' || looksAtTheClock(use, facts[data.phase])) return []
   const { status, reason, input_hash, facts: found } = data
-  const replay = await replayVerdict({ status, reason, input_hash, facts: found }, use, facts[data.phase], { isolate })
+  const recorded = { status, reason, input_hash, facts: found }
+  const seen = await withFileTexts(block, facts[data.phase], read)
+  const now = await replayVerdict(recorded, use, seen, { isolate })
+  // Until gates looked at the text of files they looked at the refs; verdicts of such runs still stand.
+  const replay = now === 'other_input' ? await replayVerdict(recorded, use, facts[data.phase], { isolate }) : now
   if (replay === 'same' || replay === 'recorded') return []
   const why = replay === 'different' ? 'comes out otherwise' : 'is not of these values'
   return [`${nameOf(pass)}: the verdict of gate "${data.gate}" (event ${seq}) ${why}`]
