@@ -3,8 +3,8 @@ import { callApi, chooseTarget } from './api.ts'
 import type { Choice } from './completions-of.ts'
 import type { Session } from './session.ts'
 
-/** Somebody waits at a prompt. */
-const PATIENCE_MS = 300
+/** Somebody waits at a prompt; a server on a busy machine may still need more than a blink. */
+const PATIENCE_MS = 2_000
 
 const RunsSchema = z.looseObject({
   runs: z.array(z.looseObject({ run_id: z.string(), dag_name: z.string(), state: z.string() })),

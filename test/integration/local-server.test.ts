@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../infra/local/clock.ts'
@@ -224,7 +224,7 @@ describe('the context of a run', () => {
     })
     const events = await place.world.runs.events(run, 1, 10)
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
-      { type: 'context:patched', data: { version: 1, keys: ['n'] } },
+      { type: 'context:patched', data: { version: 1, keys: ['n'], by: `user:${userInfo().username}` } },
     ])
   })
 
@@ -252,7 +252,7 @@ describe('the context of a run', () => {
     const events = await place.world.runs.events(run, 1, 10)
     expect(events.map(({ data }) => data)).toEqual([
       { version: 1, keys: [] },
-      { version: 2, keys: ['b'] },
+      { version: 2, keys: ['b'], by: `user:${userInfo().username}` },
     ])
   })
 

@@ -138,6 +138,23 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const world = worldOf({ tokens: tokens as never }, mutant, 'authorize')
     return (await world.tokens.get('t'))?.revoked !== undefined
   },
+  async 'decision-inherited'({ mutant }) {
+    const dag = { blocks: [{ id: 'deploy', approval: { approvers: ['user:ana'], required: true } }] }
+    const objects = { get: async () => Buffer.from(JSON.stringify(dag)) }
+    const world = worldOf({ objects: objects as never }, mutant, 'run-block')
+    return !Buffer.from(await world.objects.get('main', 'objstore://main/1')).includes('reuse')
+  },
+  async 'override-unshown'({ store, mutant }) {
+    const world = worldOf({ runs: store }, mutant, 'request-approval')
+    const changes = { overrides: [{ port: 'plan.goal', value: '"x"' }] }
+    await world.runs.putApproval(run, { ...question('apr_1', 0), changes } as never, 'token')
+    return (await store.approval(run, 'apr_1'))?.changes !== undefined
+  },
+  async 'stale-decision'({ store, mutant }) {
+    await store.putApproval(run, { ...question('apr_1', 0), binding_ref: `objstore://main/${'a'.repeat(64)}` }, 'token')
+    const world = worldOf({ runs: store }, mutant, 'run-block')
+    return (await world.runs.approval(run, 'apr_1'))?.binding_ref !== undefined
+  },
   async 'waived-undecided'({ store, mutant }) {
     const set = { ...pending(0), about: 'post_gates' } as const
     await store.append(step(run, 'q0', at(1, 10), { approval: { id: 'p', was: null, set } }))

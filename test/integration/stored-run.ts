@@ -7,16 +7,19 @@ import type { World } from '../../shared/world.ts'
 
 const LATER = '2099-01-01T00:00:00.000Z'
 
+const DAG = { name: 'stored', inputs: {}, blocks: [] }
+
 /** A run that is written straight into the store, without a machine: for routes that only read it. */
 export async function storeRun(world: World, dagName = 'stored', over: Partial<Meta> = {}): Promise<RunKey> {
   const run = { tenant: 'main', run_id: newRunId(world.ids.random(17)) }
   const hash = 'a'.repeat(64)
+  const stored = await world.objects.put('main', Buffer.from(JSON.stringify(DAG)))
   await world.runs.create({
     meta: {
       ...run,
       dag_name: dagName,
       dag_hash: hash,
-      dag_ref: `objstore://main/${hash}`,
+      dag_ref: stored.ref,
       machine: `local:${hash}`,
       starter: 'user:ana',
       created_at: now(world),

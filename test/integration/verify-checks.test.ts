@@ -202,6 +202,15 @@ const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { befo
       (parts) => ({ ...parts, meta: { ...parts.meta, goal: { completion: DEFAULT_COMPLETION } } }),
     ],
     [33, 'its execution ended otherwise', (parts) => ({ ...parts, execution: { status: 'FAILED' } })],
+    // What stands behind a decision is broken in approvals/binding.test.ts: here nothing does.
+    [39, 'a question shows something else', withQuestion({ prompt: 'Nothing to see here' })],
+    [
+      39,
+      'an override was not shown',
+      (parts) => ({ ...parts, meta: { ...parts.meta, overrides: { 'plan.text': 'x' } } }),
+    ],
+    [39, 'another document was not shown', (parts) => ({ ...parts, meta: { ...parts.meta, edited: true } as never })],
+    [39, 'the document is another', (parts) => ({ ...parts, meta: { ...parts.meta, dag_hash: '0'.repeat(64) } })],
   ]
 
 function withOutput(over: object) {
@@ -209,6 +218,10 @@ function withOutput(over: object) {
     const outputs = Object.entries(data.outputs).map(([port, value]) => [port, { ...value, ...over }])
     return { data: { ...data, outputs: Object.fromEntries(outputs) } }
   })
+}
+
+function withQuestion(over: object) {
+  return (parts: Parts): Parts => ({ ...parts, approvals: parts.approvals.map((item) => ({ ...item, ...over })) })
 }
 
 function withProjection(over: object) {
