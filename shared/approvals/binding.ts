@@ -9,7 +9,7 @@ import { runInputsRead } from '../runs/run-inputs-read.ts'
 
 /**
  * What a yes lets happen, as far as it is known when a person is asked (docs/approvals.md, "What a decision binds"; ADR
- * 0063): the document, the overrides of the run, the context keys that the governed blocks read, and the outputs they are
+ * 0062): the document, the overrides of the run, the context keys that the governed blocks read, and the outputs they are
  * wired to. The digest of a question is taken over it, and governed blocks work with exactly this context.
  */
 export interface Binding {

@@ -124,7 +124,12 @@ describe('a retry', () => {
     ['with another value', { inputs: { said: '[METRIC:accuracy] 0.6' } }, 0.9],
     ['with another target', { inputs: { target: 0.5 } }, 0.5],
   ])('%s is judged by the target somebody set at a start, whatever became of the context', async (_, body, target) => {
-    const wait = { id: 'wait', mode: 'approval', inputs: { text: { from: 'work.text' } }, approval: { prompt: 'Go?', show: ['text'] } }
+    const wait = {
+      id: 'wait',
+      mode: 'approval',
+      inputs: { text: { from: 'work.text' } },
+      approval: { prompt: 'Go?', show: ['text'] },
+    }
     const contract = contractOf({ ...ACCURACY, target: { input: 'target' } })
     const document = judgedDag(contract, VERIFIED, [wait]) as { readonly inputs: object }
     const dag = { ...document, inputs: { ...document.inputs, target: 'number' } }
