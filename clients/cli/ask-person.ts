@@ -11,6 +11,17 @@ export async function askPerson(
   throw new Refused({ code: 'not_confirmed', detail: instead })
 }
 
+/**
+ * A decision is a person's word: where no person can be asked (stdin or stdout is no terminal) only `--yes` gives it, and
+ * it is recorded as that. Asked before anything is read, so that a script learns it at once: exit code 2.
+ */
+export function requirePerson(session: Session, what: string, yes: boolean): void {
+  if (yes || session.asks) return
+  const { command } = session.settings
+  const detail = `Cannot ${what} here: nobody can be asked, since this is no terminal, and --yes is not given. \`${command} approvals show APPROVAL\` shows what is asked; add --yes to decide without being asked, which is recorded.`
+  throw new Refused({ code: 'nobody_to_ask', detail }, { exitCode: 2 })
+}
+
 async function saysYes(question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await askLine(`${question} [y/n] `)) ?? '')
 }

@@ -6,7 +6,7 @@ import { decidedLine } from './decided-line.ts'
 import { fetchApproval, type InboxApproval } from './fetch-approvals.ts'
 import { Refused } from './refused.ts'
 import { rejection } from './rejection.ts'
-import { type Decided, sendDecision } from './send-decision.ts'
+import type { Decided } from './send-decision.ts'
 import type { Session } from './session.ts'
 import type { TargetOptions } from './target-options.ts'
 
@@ -33,9 +33,7 @@ export async function decideOne(
 ): Promise<Result> {
   try {
     const approval = await fetchApproval(target, id)
-    const decided =
-      decision === 'approve' ? approveOne(session, target, approval, options) : rejectOne(target, approval, options)
-    const answer = await decided
+    const answer = await decideThis(session, target, { approval, decision }, options)
     const what = `block ${approval.block_id} of ${approval.run_id}`
     if (options.json !== true) session.say(`${id}: ${decidedLine(decision, answer, what)}`)
     return { approval_id: id, decided: true, run_id: approval.run_id, status: answer.approval.status }
@@ -48,22 +46,17 @@ export async function decideOne(
 
 const OF_ALL: ReadonlySet<string> = new Set(['no_server', 'not_sluice', 'usage'])
 
-function approveOne(
+function decideThis(
   session: Session,
   target: Target,
-  approval: InboxApproval,
+  { approval, decision }: { readonly approval: InboxApproval; readonly decision: 'approve' | 'reject' },
   options: DecideOptions,
 ): Promise<Decided> {
-  const { feedback, yes = false, json = false } = options
+  const { yes = false, json = false } = options
   const lines = approvalLines(approval, session.settings.command)
-  const more = feedback === undefined ? {} : { feedback }
+  const more = rejection(options)
   requireTheirs(approval)
-  return decideShown(session, target, { runId: approval.run_id, approval, decision: 'approve', lines, yes, json, more })
-}
-
-function rejectOne(target: Target, approval: InboxApproval, options: DecideOptions): Promise<Decided> {
-  requireTheirs(approval)
-  return sendDecision(target, approval.run_id, { approval, decision: 'reject', via: 'cli', ...rejection(options) })
+  return decideShown(session, target, { runId: approval.run_id, approval, decision, lines, yes, json, more })
 }
 
 /** Nobody is asked about what is over, or is not theirs. */

@@ -10,17 +10,17 @@ import type { Session } from './session.ts'
 interface Yes {
   readonly runId: string
   readonly approval: Approval
-  readonly decision: 'approve' | 'waive'
-  /** What a person sees before they say yes. */
+  readonly decision: 'approve' | 'waive' | 'reject'
+  /** What a person sees before they answer. */
   readonly lines: readonly string[]
   /** Nobody is asked on a terminal. */
   readonly yes: boolean
   /** stdout carries the answer only. */
   readonly json: boolean
-  readonly more: Pick<DecisionToSend, 'feedback' | 'edits'>
+  readonly more: Partial<DecisionToSend>
 }
 
-/** Shows what is asked, asks for a yes on a terminal, and sends it with the digest of what was shown. */
+/** Shows what is asked, asks for a yes to the decision on a terminal, and sends it with the digest of what was shown. */
 export async function decideShown(session: Session, target: Target, given: Yes): Promise<Decided> {
   const { runId, approval, decision, lines, yes, json, more } = given
   const show = json ? session.warn : session.say
@@ -31,7 +31,9 @@ export async function decideShown(session: Session, target: Target, given: Yes):
     const detail = `Cannot approve what block ${approval.block_id} asks: its gates failed, a yes waives them and needs a reason: ${other('waive')}`
     throw new Refused({ code: 'waive_expected', detail })
   }
-  const question = decision === 'waive' ? 'Waive what failed?' : 'Approve?'
-  await askPerson(session, { question, yes, instead: `Nothing was decided. To reject: ${other('reject')}` })
+  const instead = decision === 'reject' ? 'Nothing was decided.' : `Nothing was decided. To reject: ${other('reject')}`
+  await askPerson(session, { question: QUESTION[decision], yes, instead })
   return sendDecision(target, runId, { approval, decision, via: yes ? 'cli --yes' : 'cli', ...more })
 }
+
+const QUESTION = { approve: 'Approve?', waive: 'Waive what failed?', reject: 'Reject?' } as const

@@ -1,5 +1,6 @@
 import type { Command, CommandOptions } from 'commander'
 import { chooseTarget } from './api.ts'
+import { requirePerson } from './ask-person.ts'
 import { decideShown } from './decide-shown.ts'
 import { decidedLine } from './decided-line.ts'
 import { fetchRun } from './fetch-run.ts'
@@ -25,12 +26,13 @@ export function addApprove(parent: Command, session: Session, hidden?: CommandOp
     .option('--approval <id>', 'which approval, when several wait')
     .option('--feedback <text>', 'a remark recorded with the decision')
     .option('--edit <port=value>', edit, (pair, pairs: string[] = []) => [...pairs, pair])
-    .option('--yes', 'do not ask on a terminal')
+    .option('--yes', 'decide without being asked: needed where no terminal is, and recorded')
     .action((runId: string, options: ApproveOptions) => approve(session, runId, options))
 }
 
 async function approve(session: Session, runId: string, options: ApproveOptions): Promise<void> {
   const { feedback, edit = [], yes = false, json = false } = options
+  requirePerson(session, 'approve', yes)
   const target = chooseTarget(session, options.url)
   const answer = await fetchRun(target, runId)
   const approval = chooseApproval(answer, options)

@@ -1,5 +1,6 @@
 import type { Command, CommandOptions } from 'commander'
 import { chooseTarget } from './api.ts'
+import { requirePerson } from './ask-person.ts'
 import { decideShown } from './decide-shown.ts'
 import { decidedLine } from './decided-line.ts'
 import { fetchRun } from './fetch-run.ts'
@@ -22,12 +23,13 @@ export function addWaive(parent: Command, session: Session, hidden?: CommandOpti
     .requiredOption('--feedback <text>', 'why: recorded with the decision and with each verdict')
     .option('--block <id>', 'which block, when several wait')
     .option('--approval <id>', 'which approval, when several wait')
-    .option('--yes', 'do not ask on a terminal')
+    .option('--yes', 'decide without being asked: needed where no terminal is, and recorded')
     .action((runId: string, options: WaiveOptions) => waive(session, runId, options))
 }
 
 async function waive(session: Session, runId: string, options: WaiveOptions): Promise<void> {
   const { feedback, yes = false, json = false } = options
+  requirePerson(session, 'waive', yes)
   const target = chooseTarget(session, options.url)
   const approval = chooseApproval(await fetchRun(target, runId), options)
   const lines = shownLines(approval, 4_000, session.settings.command)

@@ -114,7 +114,7 @@ describe('sluice approvals', () => {
     expect(out).toContain('May be changed with `run approve --edit`: text.\n')
     expect(out).toContain('--- text\n  hello\n---\n')
     expect(out).toMatch(/Decide: \S.* approvals approve apr_\w+ --url http/)
-    await run('approvals', 'reject', approval_id)
+    await run('approvals', 'reject', '--yes', approval_id)
     expect(await ended(run_id)).toBe('failed')
   })
 
@@ -126,7 +126,7 @@ describe('sluice approvals', () => {
     ]
     const unknown = `apr_${'0'.repeat(26)}_0_0`
     const ids = [one.approval_id, other.approval_id, unknown, 'nonsense', two.approval_id]
-    const { code, out, err } = await run('approvals', 'approve', ...ids, '--feedback', 'fine')
+    const { code, out, err } = await run('approvals', 'approve', '--yes', ...ids, '--feedback', 'fine')
     expect(code).toBe(1)
     expect(out).toContain(`${one.approval_id}: Approved block publish of ${one.run_id}.\n`)
     expect(out).toContain(`${two.approval_id}: Approved block publish of ${two.run_id}.\n`)
@@ -134,7 +134,7 @@ describe('sluice approvals', () => {
     expect(err).toContain(`${unknown}: NOT decided [unknown_approval]`)
     expect(err).toContain('nonsense: NOT decided [unknown_approval]')
     expect([await ended(one.run_id), await ended(two.run_id)]).toEqual(['completed', 'completed'])
-    const again = await run('approvals', 'reject', one.approval_id, two.approval_id, '--json')
+    const again = await run('approvals', 'reject', '--yes', one.approval_id, two.approval_id, '--json')
     expect(again.code).toBe(1)
     expect(JSON.parse(again.out).results).toMatchObject([
       { approval_id: one.approval_id, decided: false, code: 'already_decided' },
@@ -160,10 +160,10 @@ describe('sluice approvals', () => {
 describe('sluice run approve, waive and reject', () => {
   test('an approver changes an input that may be changed, and nothing else', async () => {
     const { run_id } = await asking('note', '--input', 'text=before')
-    const wrong = await run('run', 'approve', run_id, '--edit', 'other=x')
+    const wrong = await run('run', 'approve', '--yes', run_id, '--edit', 'other=x')
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('other')])
-    expect((await run('run', 'approve', run_id, '--edit', 'text')).code).toBe(2)
-    const { code, out } = await run('run', 'approve', run_id, '--edit', 'text=after')
+    expect((await run('run', 'approve', '--yes', run_id, '--edit', 'text')).code).toBe(2)
+    const { code, out } = await run('run', 'approve', '--yes', run_id, '--edit', 'text=after')
     expect([code, out]).toEqual([0, expect.stringContaining(`Approved block publish of ${run_id}.`)])
     expect(await ended(run_id)).toBe('completed')
     expect((await run('run', 'output', run_id)).out).toContain('after')
@@ -173,12 +173,12 @@ describe('sluice run approve, waive and reject', () => {
   test('a waiver of failed gates has its own command and needs a reason', async () => {
     const { run_id, approval_id } = await asking('gated')
     expect((await run('run', 'status', run_id)).out).toContain('waits for a waiver of failed gates until')
-    const approved = await run('run', 'approve', run_id)
+    const approved = await run('run', 'approve', '--yes', run_id)
     expect([approved.code, approved.err]).toEqual([1, expect.stringContaining('[waive_expected]')])
     expect(approved.out).toMatch(/^Failed gate long-enough: /m)
-    expect((await run('approvals', 'approve', approval_id)).err).toContain('[waive_expected]')
-    expect((await run('run', 'waive', run_id)).code).toBe(2)
-    const { code, out } = await run('run', 'waive', run_id, '--feedback', 'it is a title')
+    expect((await run('approvals', 'approve', '--yes', approval_id)).err).toContain('[waive_expected]')
+    expect((await run('run', 'waive', '--yes', run_id)).code).toBe(2)
+    const { code, out } = await run('run', 'waive', '--yes', run_id, '--feedback', 'it is a title')
     expect([code, out]).toEqual([0, expect.stringContaining(`Waived the failed gates of block draft of ${run_id}.`)])
     expect(await ended(run_id)).toBe('completed')
     expect((await run('run', 'status', run_id)).out).toMatch(/Block draft was waived by \S+: it is a title/)
@@ -187,7 +187,7 @@ describe('sluice run approve, waive and reject', () => {
   test('--yes waives nothing: it says how a person does', async () => {
     const watched = run('run', 'start', 'gated.yaml', '--yes')
     const { run_id } = await until(async () => (await inbox())[0])
-    await run('run', 'waive', run_id, '--feedback', 'it is a title')
+    await run('run', 'waive', '--yes', run_id, '--feedback', 'it is a title')
     const { code, out, err } = await watched
     expect([code, out + err]).toEqual([0, expect.stringMatching(/Gates of block draft failed, .* run waive run_\w+ /)])
     expect(out + err).not.toContain('because of --yes')
@@ -195,12 +195,21 @@ describe('sluice run approve, waive and reject', () => {
 
   test('a rejection may make another run go on in place of this one', async () => {
     const { run_id } = await asking('again')
-    const { code } = await run('run', 'reject', run_id, '--feedback', 'shorter', '--restart-mode', 'from_scratch')
+    const { code } = await run(
+      'run',
+      'reject',
+      '--yes',
+      run_id,
+      '--feedback',
+      'shorter',
+      '--restart-mode',
+      'from_scratch',
+    )
     expect(code).toBe(0)
     expect(await ended(run_id)).toBe('iterated')
     const { run: told } = await get(`/api/dag/runs/${run_id}`)
     await until(async () => (await inbox()).find((one) => one.run_id === told.next_run))
-    await run('run', 'reject', told.next_run, '--no-iterate', '--feedback', 'enough')
+    await run('run', 'reject', '--yes', told.next_run, '--no-iterate', '--feedback', 'enough')
     expect(await ended(told.next_run)).toBe('failed')
   })
 })

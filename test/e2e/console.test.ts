@@ -191,7 +191,7 @@ describe.skipIf(chromium === undefined)('the console, in Chromium', () => {
     await page.goto(`${url}/#/approvals?approval=${mine?.approval_id}`)
     await page.getByText('Draft: decided elsewhere').first().waitFor()
     await page.keyboard.press('a')
-    const { code } = await sluice(['run', 'reject', decided, '--feedback', 'not today', '--url', url])
+    const { code } = await sluice(['run', 'reject', '--yes', decided, '--feedback', 'not today', '--url', url])
     expect(code).toBe(0)
     const late = page.getByRole('dialog')
     await late.getByRole('button', { name: 'Approve send' }).click()

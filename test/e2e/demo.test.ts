@@ -59,7 +59,7 @@ describe('npm run demo', () => {
     const place = await startWhenFree(dataDir)
     const here = ['--url', String(place.first.url)]
     const before = jsonLines((await sluice(['events', runId, '--json', ...here])).out)
-    expect((await sluice(['approve', runId, ...here])).code).toBe(0)
+    expect((await sluice(['approve', '--yes', runId, ...here])).code).toBe(0)
     expect((await sluice(['watch', runId, ...here])).code).toBe(0)
     const after = jsonLines((await sluice(['events', runId, '--json', ...here])).out)
     expect(after.slice(0, before.length)).toEqual(before)
@@ -73,7 +73,7 @@ describe('npm run demo', () => {
     await expect.poll(() => printed.out, { timeout: 60_000 }).toMatch(/run reject run_\w{26}/)
     const line = /npm run -s sluice -- (run reject .*)$/m.exec(printed.out)?.[1] ?? ''
     const args = line.replace(' --feedback "why"', '').split(' ')
-    expect((await sluice([...args, '--feedback', 'too long'])).code).toBe(0)
+    expect((await sluice([...args, '--yes', '--feedback', 'too long'])).code).toBe(0)
     expect(await ended).toBe(1)
     expect(printed.out).toMatch(/publish: rejected by /)
   })
