@@ -3,6 +3,7 @@ import { readJson } from '../shared/api/json-guard.ts'
 import type { RouteSchema } from '../shared/api/route-schema.ts'
 import { issuesOf } from '../shared/api/zod-issues.ts'
 import { Fault } from '../shared/errors.ts'
+import { DECLARED_HEADER, type Declared, readDeclared } from '../shared/principal.ts'
 
 /** The part of API Gateway's REST proxy event that routes read; the local server makes the same. */
 export interface HttpEvent {
@@ -24,7 +25,8 @@ export interface ParsedRequest {
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
   readonly idempotencyKey?: string
-  readonly via: string
+  /** What the client says of itself. */
+  readonly declared?: Declared
 }
 
 /**
@@ -38,17 +40,16 @@ export function parseRequest(event: HttpEvent, schema: RouteSchema, maxBytes: nu
     const message = 'Cannot use this Idempotency-Key: 1 to 255 visible ASCII characters are allowed, without spaces.'
     throw new Fault('InvalidInput', 'bad_idempotency_key', message)
   }
+  const declared = readDeclared(headers[DECLARED_HEADER])
   return {
     params: readParams(event.pathParameters ?? {}, schema),
     query: readQuery(event.queryStringParameters ?? {}, schema),
     body: schema.body === undefined ? undefined : readBody(event, headers, schema, maxBytes),
     headers,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    via: VIA.has(headers['x-sluice-via'] ?? '') ? String(headers['x-sluice-via']) : 'api',
+    ...(declared === undefined ? {} : { declared }),
   }
 }
-
-const VIA = new Set(['cli', 'cli --yes', 'mcp'])
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

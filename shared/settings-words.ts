@@ -57,6 +57,7 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   'auth.jwt.audience': 'One of these is in their aud.',
   'auth.jwt.jwks_url': 'Where the public keys of the issuer are; absent = its /.well-known/jwks.json.',
   'auth.jwt.scopes_claim': 'The claim that holds scopes.',
+  'auth.jwt.person_claim': 'The claim that names the person: who comes with several subjects is one; absent: sub.',
   'auth.jwt.tenant_claim': 'The claim that names the tenant; absent: everybody is of main.',
   'slack.team_id': 'The workspace.',
   'slack.app_id': 'The app.',

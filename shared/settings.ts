@@ -86,10 +86,12 @@ export const SettingsSchema = z.strictObject({
   safety_context: z.array(z.string()).optional(),
   /** Tenants by name of IAM principal, as a deployment was told (infra/aws/context-tenants.ts); in no file. */
   iam_tenants: z.record(z.string(), TenantSchema).optional(),
+  /** Of a deployment in mode `iam`: roles whose sessions are named after persons (infra/aws/context-auth.ts); in no file. */
+  iam_people: z.array(z.string()).optional(),
 })
 /** What a sluice.yaml may hold. */
-export const FileSettingsSchema = SettingsSchema.omit({ safety_context: true, iam_tenants: true })
+export const FileSettingsSchema = SettingsSchema.omit({ safety_context: true, iam_tenants: true, iam_people: true })
 export type Settings = z.infer<typeof SettingsSchema>
 /** What routing and binding need of a place (shared/dag/find-agent.ts), and whether it runs commands (warnings). */
 export type Routing = Pick<Settings, 'agents' | 'providers'> &
-  Partial<Pick<Settings, 'shell_gates' | 'safety' | 'approvals' | 'research'>>
+  Partial<Pick<Settings, 'shell_gates' | 'safety' | 'approvals' | 'research' | 'iam_people' | 'slack'>>

@@ -11,7 +11,7 @@ import type { Session } from './session.ts'
 import { count } from './words.ts'
 
 interface How {
-  /** Approves, recorded as via `--yes`. */
+  /** Approves, declared as `cli --yes`. */
   readonly yes: boolean
   /** What to say when a person is asked, instead of the usual command line. */
   asks?(runId: string): string
@@ -39,7 +39,7 @@ export async function answerApproval(
   }
   try {
     const approval = chooseApproval(await fetchRun(target, run_id), { approval: data.approval_id })
-    const decided = await sendDecision(target, run_id, { approval, decision: 'approve', via: 'cli --yes' })
+    const decided = await sendDecision(target, run_id, { approval, decision: 'approve', by: 'cli --yes' })
     note(`Block ${block_id} asks: ${oneLine(approval.prompt)} Approved because of --yes.`)
     const missing = data.quorum - (decided.approval.votes?.length ?? 0)
     if (decided.approval.status !== 'pending' || missing <= 0) return

@@ -1,8 +1,16 @@
 import * as z from 'zod'
+import { DeclaredSchema } from '../../shared/principal.ts'
 
 const text = z.string()
 
-const VoteSchema = z.looseObject({ by: text, via: text, at: text, feedback: text.optional() })
+const VoteSchema = z.looseObject({
+  by: text,
+  person: text.optional(),
+  via: text,
+  declared: DeclaredSchema.optional(),
+  at: text,
+  feedback: text.optional(),
+})
 
 /** What the CLI shows of one approval, in GET run and in the inbox; a newer server may say more. */
 export const ApprovalSchema = z.looseObject({

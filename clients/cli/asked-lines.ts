@@ -1,4 +1,5 @@
 import { changeLines } from '../../shared/approvals/run-changes.ts'
+import { viaWords } from '../../shared/principal.ts'
 import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { Approval } from './approval-answer.ts'
 import { oneLine } from './plain-text.ts'
@@ -30,7 +31,7 @@ export function progressLines({
   reminded = 0,
   escalated_to = [],
 }: Approval): readonly string[] {
-  const voted = votes.map(({ by, via, at }) => `${by} via ${via} at ${at}`).join(', ')
+  const voted = votes.map(({ by, via, declared, at }) => `${by} ${viaWords(via, declared)} at ${at}`).join(', ')
   const lines = [
     ...(quorum > 1 ? [`${votes.length} of ${quorum} approved${voted === '' ? '' : `: ${voted}`}.`] : []),
     ...(reminded > 0 ? [`Reminded ${count(reminded, 'time')}.`] : []),

@@ -33,7 +33,7 @@ export async function decideShown(session: Session, target: Target, given: Yes):
   }
   const instead = decision === 'reject' ? 'Nothing was decided.' : `Nothing was decided. To reject: ${other('reject')}`
   await askPerson(session, { question: QUESTION[decision], yes, instead })
-  return sendDecision(target, runId, { approval, decision, via: yes ? 'cli --yes' : 'cli', ...more })
+  return sendDecision(target, runId, { approval, decision, by: yes ? 'cli --yes' : 'cli', ...more })
 }
 
 const QUESTION = { approve: 'Approve?', waive: 'Waive what failed?', reject: 'Reject?' } as const

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Fault } from '../../shared/errors.ts'
+import { DECLARED_HEADER } from '../../shared/principal.ts'
 import type { Target } from './api.ts'
 import { gatewayRefusal } from './aws/aws-refusal.ts'
 import { type Reason, Refused } from './refused.ts'
@@ -28,6 +29,7 @@ export async function forwardCall(request: IncomingMessage, response: ServerResp
     signal: gone.signal,
     headers: {
       ...passedOn(request),
+      [DECLARED_HEADER]: 'console',
       ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
       ...signed?.headers,
     },
@@ -62,7 +64,7 @@ async function readBody(request: IncomingMessage): Promise<Uint8Array<ArrayBuffe
 }
 
 /** What routes read. Cookies, credentials and addresses of this machine stay here. */
-const PASSED = ['accept', 'content-type', 'idempotency-key', 'last-event-id', 'if-none-match', 'x-sluice-via'] as const
+const PASSED = ['accept', 'content-type', 'idempotency-key', 'last-event-id', 'if-none-match'] as const
 
 function passedOn({ headers }: IncomingMessage): Record<string, string> {
   const entries = PASSED.map((name) => [name, headers[name]] as const)

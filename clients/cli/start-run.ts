@@ -22,7 +22,7 @@ export interface StartHow {
   /** The body of POST /api/dag/run, or the call of another route that starts a run. */
   readonly request: StartBody | Ask
   readonly json: boolean
-  /** Approves every approval the run asks for, recorded as via `--yes`. */
+  /** Approves every approval the run asks for, declared as `cli --yes`. */
   readonly yes: boolean
   readonly signal?: AbortSignal
   /** The place runs inside this command, and its server is gone afterwards. */

@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
 import { SCOPES, type Scope } from '../../shared/auth/scope.ts'
 import { callApi, chooseTarget } from './api.ts'
@@ -13,28 +13,35 @@ export function addTokenCreate(parent: Command, session: Session): void {
     .argument('<name>', 'what it is for')
     .addArgument(new Argument('<scopes...>', 'what it may do: none that you may not').choices(SCOPES))
     .option('--tenant <name>', 'another tenant than yours; an operator may')
+    .option('--person <user:name>', 'whose it is, if not yours; an operator may')
+    .addOption(new Option('--client <kind>', 'made for a client of this kind, which is recorded').choices([CLIENT]))
     .option('--days <n>', 'when it expires, 1 to 365', wholeNumber(1, 365), DAYS)
     .action((name: string, scopes: readonly Scope[], options: CreateOptions) => create(session, name, scopes, options))
 }
 
 const DAYS = 90
+const CLIENT = 'mcp'
 
 interface CreateOptions extends TargetOptions {
   readonly days: number
   readonly tenant?: string
+  readonly person?: string
+  readonly client?: string
 }
 
 async function create(
   session: Session,
   name: string,
   scopes: readonly Scope[],
-  { url, json, days, tenant }: CreateOptions,
+  { url, json, days, tenant, person, client }: CreateOptions,
 ): Promise<void> {
   const body = {
     name,
     scopes: [...new Set(scopes)],
     expires_in_days: days,
     ...(tenant === undefined ? {} : { tenant }),
+    ...(person === undefined ? {} : { person }),
+    ...(client === undefined ? {} : { client: CLIENT }),
   }
   const made = await callApi(chooseTarget(session, url), AnswerSchema, (api) => api.POST('/api/tokens', { body }))
   if (json === true) return session.say(jsonText(made, 2))

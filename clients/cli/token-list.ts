@@ -20,10 +20,10 @@ async function list(session: Session, { url, json }: TargetOptions): Promise<voi
   for (const token of answer.tokens) session.say(plainText(lineOf(token)))
 }
 
-function lineOf({ token_id, state, expires_at, revoked_at, scopes, name }: ShownToken): string {
+function lineOf({ token_id, state, expires_at, revoked_at, scopes, name, person }: ShownToken): string {
   const day = { valid: 'until', expired: 'since', revoked: 'since' }[state]
   const at = (state === 'revoked' ? revoked_at : expires_at)?.slice(0, 10)
-  return `${token_id}  ${state} ${day} ${at}  ${scopes.join(' ')}  ${name}`
+  return `${token_id}  ${state} ${day} ${at}  ${scopes.join(' ')}  ${name}${person === undefined ? '' : `  of ${person}`}`
 }
 
 /** A newer server may say more. */

@@ -9,7 +9,7 @@ export const handler = changeHandler({
   schema: CONTROL_ROUTES['decide-approval'],
   run: async (call, world) => {
     const run = { tenant: call.principal.tenant, run_id: call.params.run_id }
-    const approval = await decideApproval(world, run, call.principal, call.body, call.via)
+    const approval = await decideApproval(world, run, call.principal, call.body, call.declared)
     const { head } = await requireRun(world, call)
     return { json: { approval: { ...approval }, run: { run_id: run.run_id, state: shownState(head) } } }
   },

@@ -37,7 +37,7 @@ export async function checkDecision(
   { item, approval }: Picked,
 ): Promise<StoredDecision> {
   const { meta } = await readPinned(world, run)
-  const refusal = refusalOf(item, approval, principal, meta.starter, peopleOf(world.settings))
+  const refusal = refusalOf(item, approval, principal, meta.starter_person ?? meta.starter, peopleOf(world.settings))
   if (refusal !== undefined) {
     const name = refusal.code === 'already_voted' ? 'Conflict' : 'Rejected'
     throw new Fault(name, refusal.code, `Cannot decide approval "${item.id}": ${refusal.message}`)

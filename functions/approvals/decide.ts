@@ -1,6 +1,6 @@
 import type { Decision } from '../../shared/api/control-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Principal } from '../../shared/principal.ts'
+import type { Declared, Principal } from '../../shared/principal.ts'
 import type { Append } from '../../shared/runs/append.ts'
 import { decidedWords } from '../../shared/runs/approval-rules.ts'
 import type { HeadApproval } from '../../shared/runs/head.ts'
@@ -29,7 +29,7 @@ export async function decideApproval(
   run: RunKey,
   principal: Principal,
   decision: Decision,
-  via: string,
+  declared?: Declared,
 ): Promise<Decided> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const picked = await pickApproval(world, run, decision)
@@ -37,7 +37,7 @@ export async function decideApproval(
     if (approval.status !== 'pending') throw alreadyDecided(id, approval)
     if (hasExpired(approval, world.clock.now())) await expire(world, run, picked)
     const stored = await checkDecision(world, run, principal, decision, picked)
-    const append = await decisionAppend(world, run, { ...picked, principal, via, decision, stored })
+    const append = await decisionAppend(world, run, { ...picked, principal, declared, decision, stored })
     // What was read meanwhile took its time: the moment of the event is what counts.
     if (hasExpired(approval, Date.parse(append.at))) await expire(world, run, picked)
     const done = await world.runs.append(append)

@@ -1,7 +1,8 @@
 import type { Decision } from '../../shared/api/control-routes.ts'
-import { type Principal, principalName } from '../../shared/principal.ts'
+import { type Declared, type Principal, personName, principalName } from '../../shared/principal.ts'
 import type { Append } from '../../shared/runs/append.ts'
 import { approvalEpoch } from '../../shared/runs/approval-epoch.ts'
+import { decidedBy, voteOf } from '../../shared/runs/approval-rules.ts'
 import { approverRule, policyHash } from '../../shared/runs/approver-rule.ts'
 import { approvalLane, askNumber } from '../../shared/runs/ask-id.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
@@ -21,7 +22,7 @@ const VOTES = 60
 
 interface Deciding extends Picked {
   readonly principal: Principal
-  readonly via: string
+  readonly declared: Declared | undefined
   readonly decision: Decision
   readonly stored: StoredDecision
 }
@@ -60,21 +61,29 @@ export async function decisionAppend(
   }
 }
 
-function decidedApproval({ item, approval, principal, via, decision, stored }: Deciding, at: string): HeadApproval {
+/** The person, where the principal has another name. */
+function otherName(principal: Principal): string | undefined {
+  const person = personName(principal)
+  return person === principalName(principal) ? undefined : person
+}
+
+function decidedApproval(
+  { item, approval, principal, declared, decision, stored }: Deciding,
+  at: string,
+): HeadApproval {
   const by = principalName(principal)
+  const vote = voteOf({ by, person: otherName(principal), via: principal.via ?? 'api', declared }, at)
   const { feedback_ref, edits_ref, iterate } = stored
   const isYes = decision.decision !== 'reject'
   const need = item.quorum ?? 1
-  const votes = isYes && need > 1 ? { votes: [...(approval.votes ?? []), { by, via, at }] } : {}
+  const votes = isYes && need > 1 ? { votes: [...(approval.votes ?? []), vote] } : {}
   if (isYes && need > 1 && votes.votes !== undefined && votes.votes.length < need) return { ...approval, ...votes }
   const { next_at: _, ...rest } = approval
   return {
     ...rest,
     ...votes,
     status: isYes ? 'approved' : 'rejected',
-    decided_by: by,
-    decided_at: at,
-    via,
+    ...decidedBy(vote),
     ...(feedback_ref === undefined ? {} : { feedback_ref }),
     ...(edits_ref === undefined ? {} : { edits_ref }),
     ...(iterate === undefined ? {} : { iterate }),
@@ -83,24 +92,27 @@ function decidedApproval({ item, approval, principal, via, decision, stored }: D
 
 function decidedEvent(
   world: Pick<World, 'settings'>,
-  { id, item, approval, principal, via, decision, stored }: Deciding,
+  { id, item, approval, principal, declared, decision, stored }: Deciding,
   set: HeadApproval,
   now: number,
 ): NewEvent {
   const { feedback_ref, edits_ref, edits_hash, iterate } = stored
   const people = peopleOf(world.settings)
+  const person = otherName(principal)
   const data: EventData<'approval:decided'> = {
     approval_id: id,
     decision: decision.decision,
     by: { kind: principal.kind, id: principal.id },
-    via,
+    ...(person === undefined ? {} : { person }),
+    via: principal.via ?? 'api',
+    ...(declared === undefined ? {} : { declared }),
     digest: item.digest,
     ...(feedback_ref === undefined ? {} : { feedback_ref }),
     // Votes so far, this one among them if it is a yes.
     have: (item.quorum ?? 1) > 1 ? (set.votes?.length ?? 0) : Number(set.status === 'approved'),
     need: item.quorum ?? 1,
     waited_ms: Math.max(0, now - Date.parse(item.requested_at)),
-    policy: approverRule(item, approval, principalName(principal), people) ?? 'nobody',
+    policy: approverRule(item, approval, principalName(principal), people, person) ?? 'nobody',
     policy_hash: policyHash(item, approval, people),
     ...(edits_ref === undefined ? {} : { edits_ref }),
     ...(edits_hash === undefined ? {} : { edits_hash }),

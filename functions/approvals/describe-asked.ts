@@ -49,6 +49,6 @@ function mayDecide({ item, head, meta }: Asked, principal: Principal, people: Pe
   if (approval === undefined || status !== 'pending') {
     return { allowed: false, code: 'already_decided', reason: `It is ${status}.` }
   }
-  const refusal = refusalOf(item, approval, principal, meta.starter, people)
+  const refusal = refusalOf(item, approval, principal, meta.starter_person ?? meta.starter, people)
   return refusal === undefined ? { allowed: true } : { allowed: false, code: refusal.code, reason: refusal.message }
 }

@@ -25,21 +25,35 @@ export async function isApprovedEarlier(
   const approval = head.approvals[approvalId(run.run_id, at, epoch)]
   if (policy?.reuse !== true || approval?.status !== 'approved') return false
   const people = peopleOf(call.world.settings)
-  const names = [...new Set([approval.decided_by ?? '', ...(approval.votes ?? []).map(({ by }) => by)])]
-  if (leansOnSelf(call, policy, names, people)) return false
-  for (const name of names) if (!(await mayStillDecide(call, policy, approval, { name, people }))) return false
+  const voters = votersOf(approval)
+  if (leansOnSelf(call, policy, voters, people)) return false
+  for (const voter of voters) if (!(await mayStillDecide(call, policy, approval, { ...voter, people }))) return false
   return (await describeQuestion(call, policy, values)).digest === approval.digest
+}
+
+/** A name, and the person where that is another one. */
+interface Voter {
+  readonly name: string
+  readonly person?: string | undefined
+}
+
+/** Everybody who said yes; who decided is the last of several votes. */
+function votersOf({ decided_by = '', decided_person, votes = [] }: HeadApproval): readonly Voter[] {
+  const voted = votes.map(({ by, person }) => ({ name: by, person }))
+  return voted.some(({ name }) => name === decided_by)
+    ? voted
+    : [...voted, { name: decided_by, person: decided_person }]
 }
 
 function leansOnSelf(
   { meta }: BlockCall,
   { self_approval }: ApprovalPolicy,
-  names: readonly string[],
+  voters: readonly Voter[],
   people: People,
 ): boolean {
   if (self_approval && people.self_approval) return false
-  const starter = personOf(meta.starter, people)
-  return names.some((name) => personOf(name, people) === starter)
+  const starter = personOf(meta.starter_person ?? meta.starter, people)
+  return voters.some(({ name, person = name }) => personOf(person, people) === starter)
 }
 
 const TOKEN = 'token:'
@@ -49,10 +63,10 @@ async function mayStillDecide(
   { world, run }: BlockCall,
   policy: ApprovalPolicy,
   { escalated }: HeadApproval,
-  { name, people }: { readonly name: string; readonly people: People },
+  { name, person, people }: Voter & { readonly people: People },
 ): Promise<boolean> {
   const state = escalated === true ? { escalated } : {}
-  if (approverRule(policy, state, name, people) === undefined) return false
+  if (approverRule(policy, state, name, people, person) === undefined) return false
   if (!name.startsWith(TOKEN)) return true
   const token = await world.tokens.get(name.slice(TOKEN.length))
   return (

@@ -2,7 +2,7 @@ import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
 import type { Scope } from '../../shared/auth/scope.ts'
 import { showToken } from '../../shared/auth/show-token.ts'
 import { Fault } from '../../shared/errors.ts'
-import { MAIN_TENANT, type Principal, principalName } from '../../shared/principal.ts'
+import { MAIN_TENANT, type Principal, personName, principalName } from '../../shared/principal.ts'
 import type { Settings } from '../../shared/settings.ts'
 import { changeHandler } from '../change-handler.ts'
 import { issueToken } from './issue-token.ts'
@@ -18,6 +18,8 @@ export const handler = changeHandler({
       scopes: body.scopes,
       days: body.expires_in_days,
       by: principalName(principal),
+      person: personFor(principal, body.person, world.settings),
+      client: body.client,
     })
     return { json: { ...showToken(stored, world.clock.now()), token: text } }
   },
@@ -46,6 +48,22 @@ function tenantFor(
   if (tenants.includes(wanted)) return wanted
   const message = `Cannot make a token of tenant "${wanted}": there is none of this name; allowed: ${tenants.join(', ')}. Add it to the tenants of this place (docs/tokens.md, "Tenants").`
   throw new Fault('InvalidInput', 'unknown_tenant', message, { facts: { tenants } })
+}
+
+/**
+ * A token is its maker's own: two that one person makes are one voter. For somebody else it is made by an operator, as of
+ * another tenant: else who may make tokens could be as many people as a quorum asks for.
+ */
+function personFor(
+  principal: Principal,
+  wanted: string | undefined,
+  { auth }: Pick<Settings, 'auth'>,
+): string | undefined {
+  const own = personName(principal)
+  if (wanted === undefined || wanted === own) return own
+  if (auth === undefined && principal.tenant === MAIN_TENANT) return wanted
+  const message = `Cannot make a token of ${wanted} as ${principalName(principal)}: a credential makes tokens of its own person alone${own === undefined ? '' : ` (${own})`}. Leave the person out, or ask who runs this place (docs/tokens.md, "Persons").`
+  throw new Fault('Rejected', 'person_not_held', message)
 }
 
 function foreignTenant(principal: Principal, wanted: string): Fault {

@@ -11,6 +11,8 @@ interface Wanted {
   readonly scopes: readonly Scope[]
   readonly days: number
   readonly by: string
+  readonly person: string | undefined
+  readonly client: 'mcp' | undefined
 }
 
 const DAY_MS = 86_400_000
@@ -20,7 +22,7 @@ const MOST_TRIES = 3
 /** Makes a token and keeps its hash; its text is nowhere but in the answer. Fault Unavailable token_ids_taken. */
 export async function issueToken(
   { tokens, ids, clock }: Pick<World, 'tokens' | 'ids' | 'clock'>,
-  { tenant, name, scopes, days, by }: Wanted,
+  { tenant, name, scopes, days, by, person, client }: Wanted,
 ): Promise<{ readonly stored: StoredToken; readonly text: string }> {
   const now = clock.now()
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -33,6 +35,8 @@ export async function issueToken(
       scopes,
       created_at: new Date(now).toISOString(),
       created_by: by,
+      ...(person === undefined ? {} : { person }),
+      ...(client === undefined ? {} : { client }),
       expires_at: new Date(now + days * DAY_MS).toISOString(),
     }
     if (await tokens.put(stored)) return { stored, text }

@@ -22,7 +22,12 @@ export async function jwtPrincipal(text: string, jwt: JwtSettings, now: number):
   if (verified === undefined || !/^[\x21-\x7e]{1,128}$/.test(sub)) return undefined
   const tenant = jwt.tenant_claim === undefined ? MAIN_TENANT : verified.payload[jwt.tenant_claim]
   if (typeof tenant !== 'string') return undefined
-  return { kind: 'user', id: sub, tenant, scopes: scopesOf(verified.payload, jwt.scopes_claim) }
+  const scopes = scopesOf(verified.payload, jwt.scopes_claim)
+  if (jwt.person_claim === undefined) return { kind: 'user', id: sub, tenant, scopes, via: 'jwt' }
+  // Without the claim nobody knows which person comes, and one that is no name is a wrong credential.
+  const person = verified.payload[jwt.person_claim]
+  if (typeof person !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(person)) return undefined
+  return { kind: 'user', id: sub, tenant, scopes, via: 'jwt', person: `user:${person}` }
 }
 
 /** With keys of two halves: who checks a token could not make one. */

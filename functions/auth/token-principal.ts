@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { readToken } from '../../shared/auth/token-text.ts'
+import type { StoredToken } from '../../shared/auth/tokens-port.ts'
 import { sha256 } from '../../shared/canonical.ts'
 import type { Principal } from '../../shared/principal.ts'
 import type { World } from '../../shared/world.ts'
@@ -16,7 +17,8 @@ export async function tokenPrincipal(
   const matches = sameHash(sha256(parts.secret), token?.secret_sha256 ?? NO_HASH)
   if (token === undefined || !matches) return undefined
   if (token.revoked !== undefined || Date.parse(token.expires_at) <= clock.now()) return undefined
-  return { kind: 'token', id: token.id, tenant: token.tenant, scopes: token.scopes }
+  const { id, tenant, scopes, client } = token
+  return { kind: 'token', id, tenant, scopes, person: ownerOf(token), via: client ?? 'token' }
 }
 
 /** No secret has it: it is not the hash of any text we write. */
@@ -24,4 +26,9 @@ const NO_HASH = '0'.repeat(64)
 
 function sameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'))
+}
+
+/** A token of before persons were kept is its maker's, where that was a person. */
+function ownerOf({ person, created_by }: StoredToken): string | undefined {
+  return person ?? (created_by.startsWith('user:') ? created_by : undefined)
 }

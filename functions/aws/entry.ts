@@ -23,7 +23,8 @@ export type LambdaHandler = (event: unknown, context: LambdaContext) => Promise<
  */
 export function lambdaEntry({ handler, ...parts }: EntryParts, env?: NodeJS.ProcessEnv): LambdaHandler {
   const world = openWorld(parts, env)
-  const principal = (event: unknown) => (isHttp(event) ? principalOf(event, world.settings.iam_tenants) : undefined)
+  const principal = (event: unknown) =>
+    isHttp(event) ? principalOf(event, world.settings.iam_tenants, world.settings.iam_people) : undefined
   return async (event, context) => {
     const invocation = openInvocation(world, event, context, principal(event))
     try {

@@ -28,7 +28,12 @@ export function streamEntry({ handler, ...parts }: EntryParts, env?: NodeJS.Proc
   const world = openWorld(parts, env)
   const runtime = requireRuntime()
   return runtime.streamifyResponse(async (event, response, context) => {
-    const invocation = openInvocation(world, event, context, principalOf(event, world.settings.iam_tenants))
+    const invocation = openInvocation(
+      world,
+      event,
+      context,
+      principalOf(event, world.settings.iam_tenants, world.settings.iam_people),
+    )
     try {
       // Routes are made by functions/http-handler.ts, which answers this shape and never throws.
       const { statusCode, headers, body } = (await handler(invocation.event, invocation.context)) as RouteAnswer

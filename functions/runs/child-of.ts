@@ -7,9 +7,10 @@ export function childOf(
   call: BlockCall,
   attempt: number,
   most_sec: number,
-): Pick<RunOrder, 'run' | 'options' | 'starter'> {
+): Pick<RunOrder, 'run' | 'options' | 'starter' | 'starter_person'> {
   const { world, meta, head } = call
   const left = Math.ceil((Date.parse(head.deadline_at) - world.clock.now()) / 1_000)
   const deadline_sec = Math.max(1, Math.min(left, most_sec))
-  return { run: childRun(call, attempt), options: { ...meta.options, deadline_sec }, starter: meta.starter }
+  const { starter, starter_person } = meta
+  return { run: childRun(call, attempt), options: { ...meta.options, deadline_sec }, starter, starter_person }
 }

@@ -21,6 +21,8 @@ export interface RunOrder {
   readonly edited?: NonNullable<Meta['edited']>
   readonly options: Meta['options']
   readonly starter: string
+  /** The person, where that is another name. */
+  readonly starter_person?: string | undefined
   readonly body_hash: string
   /** The run it goes on from. */
   readonly continues?: string
@@ -61,6 +63,7 @@ export async function createRun(
     dag_ref: stored.ref,
     machine,
     starter,
+    ...(order.starter_person === undefined ? {} : { starter_person: order.starter_person }),
     created_at: new Date(now).toISOString(),
     body_hash,
     inputs_hash: research?.inputs_hash ?? sha256(canonicalJson({ context, overrides })),
@@ -103,13 +106,14 @@ interface Bounds {
 }
 
 function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_at, now, told }: Bounds): NewRun {
-  const { dag_name, dag_hash, inputs_hash, starter, options, created_at, parent, goal } = meta
+  const { dag_name, dag_hash, inputs_hash, starter, starter_person, options, created_at, parent, goal } = meta
   const { max_parallel, deadline_sec } = options
   const started = {
     dag_name,
     dag_hash,
     inputs_hash,
     starter,
+    ...(starter_person === undefined ? {} : { starter_person }),
     deadline_at,
     caps: { max_parallel, deadline_sec, ...caps },
   }

@@ -1,7 +1,8 @@
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type Principal, principalName } from '../../shared/principal.ts'
+import { type Principal, personName, principalName } from '../../shared/principal.ts'
+import { unknownPerson } from '../../shared/runs/approval-rules.ts'
 import { newRunId, runIdOfKey } from '../../shared/runs/ids.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -63,12 +64,15 @@ export async function enterRun(
 ): Promise<BegunRun> {
   const { route, key, body, options: wanted, machine, ...order } = entry
   const run = { tenant: principal.tenant, run_id: runIdFor(world, principal.tenant, route, key) }
+  requireToldStarter(world, principal, order.dag)
   const starter = principalName(principal)
+  const person = personName(principal)
+  const starter_person = person === starter ? undefined : person
   const body_hash = sha256(canonicalJson(body))
   const options = optionsOf(world, wanted)
   const make = async (queued: boolean) => {
     const on = typeof machine === 'string' ? machine : await machine()
-    return createRun(world, { ...order, machine: on, run, options, starter, body_hash, queued })
+    return createRun(world, { ...order, machine: on, run, options, starter, starter_person, body_hash, queued })
   }
   await refuseHeld(world, run.tenant)
   const there = key === undefined ? undefined : await madeBefore(world, run)
@@ -91,6 +95,15 @@ export async function enterRun(
     blocks: meta.blocks,
     edges: edgesOf(order.dag),
   }
+}
+
+/** Who may not decide because they started the run must be known as a person. */
+function requireToldStarter({ settings }: EnterWorld, principal: Principal, { blocks }: Dag): void {
+  if (personName(principal) !== undefined) return
+  const first = blocks.find(({ approval }) => approval && !(approval.self_approval && settings.safety.self_approval))
+  if (first === undefined) return
+  const message = `Cannot start: block "${first.id}" may not be approved by who starts the run (self_approval: false), but ${unknownPerson(principalName(principal))}`
+  throw new Fault('Rejected', 'person_unknown', message, { facts: { block_id: first.id } })
 }
 
 /** With HEAD the run is there: META alone is of a start that died, which this one finishes. */

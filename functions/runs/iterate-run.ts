@@ -35,7 +35,7 @@ export async function iterateRun(call: BlockCall, iteration: Iteration): Promise
 /** The same run for whoever asks: its id is that of this run and the approval. */
 async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: Iteration, root: string): Promise<Meta> {
   const { world, run, meta, dag } = call
-  const { dag_hash, machine, overrides, options, starter, continues, edited } = meta
+  const { dag_hash, machine, overrides, options, starter, starter_person, continues, edited } = meta
   const run_id = runIdOfKey(run.tenant, 'iterate', `${run.run_id}|${approval_id}`)
   const iterates = { run_id: run.run_id, approval_id, mode, feedback_ref }
   const goal = await carryGoal(world, meta)
@@ -48,6 +48,7 @@ async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: It
     overrides,
     options,
     starter,
+    starter_person,
     body_hash: sha256(canonicalJson(iterates)),
     iterates,
     root,

@@ -26,6 +26,7 @@ export async function nextAttempt(
   const isMeant = meta.goal?.completion.pivot === 'auto' && meta.parent === undefined
   if (!isMeant || final_status !== 'PARTIAL' || !pivot.shouldPivot) return undefined
   const next = await pivotedRun(world, run, pinned, evaluation)
-  const order = { ...next, run: pivotKey(run), starter: meta.starter, body_hash: NOTHING_TO_ADD, queued: true }
+  const { starter, starter_person } = meta
+  const order = { ...next, run: pivotKey(run), starter, starter_person, body_hash: NOTHING_TO_ADD, queued: true }
   return (await createRun(world, order)).meta.run_id
 }

@@ -34,7 +34,7 @@ async function decide(world: World, tenant: string, click: SlackClick): Promise<
   const words = feedback === undefined ? {} : { feedback }
   const wish = { approval_id, decision, digest: item.digest, ...words }
   try {
-    await whileAway(world, () => decideApproval(world, run, principal, wish, 'slack'))
+    await whileAway(world, () => decideApproval(world, run, principal, wish))
     return undefined
   } catch (error) {
     if (!(error instanceof Fault) || error.name === 'Bug') throw error
@@ -76,9 +76,10 @@ function runOf(tenant: string, approval_id: string): RunKey {
 function personOf({ settings }: World, tenant: string, user: string): Principal {
   const [, kind, id] = /^(user|iam|token):(.+)$/.exec(settings.slack?.users[user] ?? '') ?? []
   const scopes = ['approvals:decide']
-  if (kind === undefined || id === undefined) return { kind: 'slack', id: user, tenant, scopes }
-  // The pattern knows the kinds.
-  return { kind: kind as Principal['kind'], id, tenant, scopes }
+  const via = 'slack'
+  if (kind === undefined || id === undefined) return { kind: 'slack', id: user, tenant, scopes, via }
+  // The pattern knows the kinds. Whatever it names, one member of the workspace is one person.
+  return { kind: kind as Principal['kind'], id, tenant, scopes, via, person: `${kind}:${id}` }
 }
 
 /** The same decision, or vote, of the same person: an earlier delivery of this click, or an impatient second one. */

@@ -69,7 +69,7 @@ function modeOf(value: unknown): unknown {
 }
 
 const AUTH =
-  'iam, token, or {"mode": "jwt", "jwt": {"issuer", "audience"}}, or {"mode": "iam", "tenants": {ROLE: TENANT}}'
+  'iam, token, or {"mode": "jwt", "jwt": {"issuer", "audience"}}, or {"mode": "iam", "people": [ROLE], "tenants": {ROLE: TENANT}}'
 
 /** As `iam:` is written before it: a role, `user/<name>`, `federated-user/<name>`, `root`; of another account with its number in front. */
 const RoleSchema = z.string().regex(/^(\d{12}\/)?((federated-)?user\/)?[\w+=,.@-]{1,64}$/)
@@ -77,6 +77,11 @@ const IamSchema = z.strictObject({
   mode: z.literal('iam'),
   /** Whom this does not name is of the main tenant. */
   tenants: z.record(RoleSchema, TenantSchema).optional(),
+  /** Roles whose sessions are named after persons; `*` at the end stands for any rest. */
+  people: z
+    .array(z.string().regex(/^(\d{12}\/)?[\w+=,.@-]{1,64}\*?$/))
+    .max(50)
+    .optional(),
 })
 const AuthSchema = z.union([IamSchema, AuthSettingsSchema], AUTH)
 

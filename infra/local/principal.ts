@@ -4,7 +4,7 @@ import { MAIN_TENANT, type Principal } from '../../shared/principal.ts'
 
 /** Who calls a server that only this machine reaches: the user it runs as, in the main tenant (decisions, "Ids"). */
 export function localPrincipal(): Principal {
-  return { kind: 'user', id: userName(), tenant: MAIN_TENANT, scopes: SCOPES }
+  return { kind: 'user', id: userName(), tenant: MAIN_TENANT, scopes: SCOPES, via: 'local' }
 }
 
 /** A container's user id may have no name. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { requireCaller } from '../../shared/auth/require-caller.ts'
@@ -40,7 +41,7 @@ export interface LocalServer {
 export async function listen(port: number, parts: ServerParts): Promise<LocalServer> {
   const live = new Set<AbortController>()
   const turn = inTurn()
-  const served = { ...parts, console: createConsole(parts.consoleDir) }
+  const served = { ...parts, console: createConsole(parts.consoleDir), session: randomBytes(24).toString('hex') }
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
     turn(request.socket, () => serve(request, response, served, live))
   })
@@ -63,6 +64,8 @@ export async function listen(port: number, parts: ServerParts): Promise<LocalSer
 
 interface Served extends ServerParts {
   readonly console: ReturnType<typeof createConsole>
+  /** What pages of the console get, and send with their calls: nothing else makes a call one of the console. */
+  readonly session: string
 }
 
 const GRACE_MS = 1_000
@@ -134,7 +137,7 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
   const page = await parts.console({ method, path, headers: request.headers })
   if (page !== undefined) {
     seen.route = 'console'
-    return page
+    return withSession(page, request, parts)
   }
   const { line, params } = matchRoute(method, path)
   seen.route = line.path
@@ -164,8 +167,31 @@ function textOf(body: Buffer | undefined) {
   return { body: body.toString(isText ? 'utf8' : 'base64'), isBase64Encoded: !isText }
 }
 
-function callerOf({ headers }: IncomingMessage, { login, principal }: Served): Promise<Principal | undefined> {
-  return login === undefined ? Promise.resolve(principal) : login(headers.authorization ?? '')
+/** Where a login is asked for, its credential says how somebody came. */
+async function callerOf(
+  request: IncomingMessage,
+  { login, principal, session }: Served,
+): Promise<Principal | undefined> {
+  if (login !== undefined) return login(request.headers.authorization ?? '')
+  return holdsSession(request, session) ? { ...principal, via: 'console' } : principal
+}
+
+/** Cookies are of all ports of a machine: each server has a name of its own. */
+function cookieOf({ socket }: IncomingMessage): string {
+  return `sluice_console_${socket.localPort}`
+}
+
+function withSession(page: Answer, request: IncomingMessage, { session }: Served): Answer {
+  const isPage = page.headers['content-type']?.startsWith('text/html') === true
+  if (!isPage) return page
+  const cookie = `${cookieOf(request)}=${session}; Path=/api; HttpOnly; SameSite=Strict`
+  return { ...page, headers: { ...page.headers, 'set-cookie': cookie } }
+}
+
+function holdsSession(request: IncomingMessage, session: string): boolean {
+  const cookies = (request.headers.cookie ?? '').split(/; */)
+  const sent = cookies.find((one) => one.startsWith(`${cookieOf(request)}=`))?.split('=')[1] ?? ''
+  return sent.length === session.length && timingSafeEqual(Buffer.from(sent), Buffer.from(session))
 }
 
 function splitOnce(text: string, mark: string): readonly string[] {

@@ -1,9 +1,12 @@
 import * as z from 'zod'
+import { DeclaredSchema } from '../principal.ts'
 
 /** Parts of a question to people that several routes answer. */
 export const VoteSchema = z.strictObject({
   by: z.string(),
-  via: z.string(),
+  person: z.string().optional().describe('Who they are, where `by` is another name of theirs'),
+  via: z.string().describe('By what the place saw it come'),
+  declared: DeclaredSchema.optional().describe('What the client said of itself'),
   at: z.string(),
   feedback: z.string().optional().describe('What they said with it; in GET run only'),
 })

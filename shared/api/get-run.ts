@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { DeclaredSchema } from '../principal.ts'
 import { GoalEvaluatedSchema, RunEndedSchema } from '../runs/completion-events.ts'
 import { ParentSchema, StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT, RUN_STATES } from '../runs/head.ts'
@@ -130,7 +131,9 @@ const ApprovalSchema = z.strictObject({
   iterate: text.optional().describe('What the run that takes its place is given: refine or from_scratch'),
   decided_by: text.optional(),
   decided_at: text.optional(),
-  via: text.optional(),
+  decided_person: text.optional().describe('Who that is, where it is another name of theirs'),
+  via: text.optional().describe('By what the place saw the decision come'),
+  declared: DeclaredSchema.optional().describe('What the client said of itself'),
   feedback: text.optional().describe('What the decider said, at most 3,000 characters'),
   feedback_ref: text.optional(),
   waited_ms: z.number().optional(),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { RISK_LEVELS } from '../approvals/approval-risk.ts'
+import { DeclaredSchema } from '../principal.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT } from '../runs/head.ts'
 import { AskedGatesSchema, RaiseSchema, RunChangesSchema, VoteSchema } from './asked-parts.ts'
@@ -58,7 +59,9 @@ const EntrySchema = z.strictObject({
   cost: CostSchema,
   decided_by: text.optional(),
   decided_at: text.optional().describe('When it was decided, expired, or its run or block ended'),
-  via: text.optional(),
+  decided_person: text.optional().describe('Who that is, where it is another name of theirs'),
+  via: text.optional().describe('By what the place saw the decision come'),
+  declared: DeclaredSchema.optional().describe('What the client said of itself'),
   links: z.record(text, text),
 })
 export type ApprovalEntry = z.output<typeof EntrySchema>

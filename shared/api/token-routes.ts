@@ -27,6 +27,12 @@ export const TOKEN_ROUTES = {
       tenant: TenantSchema.optional().describe(
         "Its tenant; absent = its maker's, and only an operator may name another",
       ),
+      person: z
+        .string()
+        .regex(/^user:[\x21-\x7e]{1,200}$/, 'a person: user:NAME')
+        .optional()
+        .describe("Whose it is; absent = its maker's, and only an operator may name somebody else"),
+      client: z.literal('mcp').optional().describe('Made for an MCP client: what comes with it is recorded as via mcp'),
       expires_in_days: z.int().min(1).max(365).default(90),
     }),
     answer: TokenSchema.extend({ token: z.string().describe('Shown this once: slu_<id>_<secret>') }),

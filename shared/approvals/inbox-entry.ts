@@ -54,15 +54,18 @@ export function inboxEntry(asked: Asked, facts: EntryFacts): Omit<ApprovalEntry,
 
 /** What HEAD says of it so far. `told` counts reminders and the escalation. */
 function progressOf({ item, head, at }: Asked, isOpen: boolean) {
-  const { votes = [], told = 0, escalated, decided_by, decided_at, via } = head.approvals[item.id] ?? {}
+  const approval = head.approvals[item.id]
+  const { votes = [], told = 0, escalated, decided_by, decided_person, decided_at, via, declared } = approval ?? {}
   const closed = isOpen ? {} : { decided_at: decided_at ?? at }
   return {
     votes,
     reminders: escalated === true ? Math.max(0, told - 1) : told,
     ...(escalated === true ? { escalated_to: item.escalate?.to ?? [] } : {}),
     ...(decided_by === undefined ? {} : { decided_by }),
+    ...(decided_person === undefined ? {} : { decided_person }),
     ...closed,
     ...(via === undefined ? {} : { via }),
+    ...(declared === undefined ? {} : { declared }),
   }
 }
 

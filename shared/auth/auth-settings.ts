@@ -14,6 +14,8 @@ const JwtSettingsSchema = z.strictObject({
   /** The claim that holds scopes, as a list or as text with spaces between. */
   scopes_claim: z.string().min(1).max(200).default('scope'),
   /** The claim that names the caller's tenant, as text; absent = everybody is of `main`. */
+  /** The claim that names the person, as text: who comes with several subjects is one. Absent = `sub`. */
+  person_claim: z.string().min(1).max(200).optional(),
   tenant_claim: z.string().min(1).max(200).optional(),
 })
 export type JwtSettings = z.infer<typeof JwtSettingsSchema>

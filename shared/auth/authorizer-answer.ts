@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Principal } from '../principal.ts'
+import { type Principal, VIAS } from '../principal.ts'
 import { SCOPES } from './scope.ts'
 
 /** What an authorizer of API Gateway answers (type TOKEN, payload 1.0). Values of the context are plain texts. */
@@ -26,8 +26,9 @@ export function authorizerAnswer(principal: Principal | undefined, methodArn: st
     Statement: [{ Action: 'execute-api:Invoke', Effect, Resource }],
   } as const
   if (principal === undefined) return { principalId: 'nobody', policyDocument }
-  const { kind, id, tenant, scopes } = principal
-  return { principalId: `${kind}:${id}`, policyDocument, context: { kind, id, tenant, scopes: scopes.join(' ') } }
+  const { kind, id, tenant, scopes, person, via } = principal
+  const context = { kind, id, tenant, scopes: scopes.join(' '), ...(person && { person }), ...(via && { via }) }
+  return { principalId: `${kind}:${id}`, policyDocument, context }
 }
 
 /** Who calls, from the context of an authorizer's answer; undefined where it names nobody. */
@@ -45,4 +46,6 @@ const ContextSchema = z.object({
   id: z.string().min(1),
   tenant: z.string().min(1),
   scopes: z.string(),
+  person: z.exactOptional(z.string().min(1)),
+  via: z.exactOptional(z.enum(VIAS)),
 })

@@ -3,7 +3,7 @@ import type { StoredToken } from './tokens-port.ts'
 
 /** What its administrators see of a token at a time. */
 export function showToken(token: StoredToken, now: number): ShownToken {
-  const { id, tenant, name, scopes, created_at, created_by, expires_at, revoked } = token
+  const { id, tenant, name, scopes, created_at, created_by, expires_at, revoked, person, client } = token
   const ended = Date.parse(expires_at) <= now ? 'expired' : 'valid'
   return {
     token_id: id,
@@ -13,6 +13,8 @@ export function showToken(token: StoredToken, now: number): ShownToken {
     state: revoked === undefined ? ended : 'revoked',
     created_at,
     created_by,
+    ...(person === undefined ? {} : { person }),
+    ...(client === undefined ? {} : { client }),
     expires_at,
     ...(revoked === undefined ? {} : { revoked_at: revoked.at, revoked_by: revoked.by }),
   }

@@ -12,6 +12,8 @@ export const TokenSchema = z.strictObject({
   state: z.enum(['valid', 'expired', 'revoked']),
   created_at: text,
   created_by: text,
+  person: text.optional().describe('Whose it is: all tokens of a person are one voter; absent: nobody can tell'),
+  client: z.literal('mcp').optional().describe('Made for this kind of client'),
   expires_at: text,
   revoked_at: text.optional(),
   revoked_by: text.optional(),

@@ -11,6 +11,10 @@ export interface StoredToken {
   readonly scopes: readonly Scope[]
   readonly created_at: string
   readonly created_by: string
+  /** Whose it is: votes of all tokens of a person are one. Absent: the person cannot be told. */
+  readonly person?: string | undefined
+  /** Made for this kind of client alone. */
+  readonly client?: 'mcp' | undefined
   readonly expires_at: string
   readonly revoked?: Revoked | undefined
 }

@@ -33,7 +33,12 @@ export function readApproval(
     approvers: readApprovers(reading, { approvers, approver }, path),
     ...(escalate === undefined ? {} : { escalate }),
   }
-  const wrong = [...timeProblems(policy), ...voteProblems(policy), ...editProblems(policy, inputs)]
+  const wrong = [
+    ...timeProblems(policy),
+    ...voteProblems(policy),
+    ...editProblems(policy, inputs),
+    ...personProblems(reading, policy),
+  ]
   reading.problems.push(...wrong.map((problem) => ({ ...problem, path: [...path, ...problem.path] })))
   return policy
 }
@@ -94,6 +99,19 @@ function voteProblems({ quorum, approvers, escalate, edit }: ApprovalPolicy): re
     wrong.push(invalid(['edit'], text, 'Take "edit" away, or let one person decide.'))
   }
   return wrong
+}
+
+/** Where callers are roles that several people may share, and nobody comes by Slack, persons cannot be counted. */
+function personProblems({ routing }: Reading, { quorum, self_approval }: ApprovalPolicy): readonly Problem[] {
+  const isTold = routing?.iam_people === undefined || routing.iam_people.length > 0 || routing.slack !== undefined
+  if (isTold) return []
+  const hint =
+    'Name the roles whose sessions are named after persons in sluice:auth, {"mode": "iam", "people": ["AWSReservedSSO_*"]}, or let people decide in Slack (docs/tokens.md).'
+  const why = 'but this deployment cannot tell persons: its callers are roles of IAM'
+  return [
+    ...(quorum > 1 ? [invalid(['quorum'], `is ${quorum}, ${why}`, hint)] : []),
+    ...(self_approval ? [] : [invalid(['self_approval'], `is false, ${why}`, hint)]),
+  ].map((problem) => ({ ...problem, code: 'person_unknown' }))
 }
 
 function editProblems({ edit }: ApprovalPolicy, inputs: Asking['inputs']): readonly Problem[] {

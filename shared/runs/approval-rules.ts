@@ -1,8 +1,8 @@
 import { canonicalJson, sha256 } from '../canonical.ts'
-import { type Principal, principalName } from '../principal.ts'
+import { type Principal, personName, principalName, viaWords } from '../principal.ts'
 import { approverRule, listedNames } from './approver-rule.ts'
 import type { StoredValue } from './event.ts'
-import type { HeadApproval } from './head.ts'
+import type { HeadApproval, Vote } from './head.ts'
 import { type People, personOf } from './people.ts'
 import type { ApprovalItem } from './run-items.ts'
 
@@ -23,7 +23,8 @@ export function approvalDigest(asked: {
 
 /**
  * Why this principal may not decide now, or undefined. Groups and aliases are those of this moment: who has left a group
- * decides no more. A vote is a person's, by whichever name they come (spec approvals; docs/approvals.md).
+ * decides no more. A vote is a person's, by whichever name or token they come; where persons are counted or compared,
+ * whoever cannot be told as one decides nothing (docs/approvals.md, "Persons"). `starter`: the person who started the run.
  */
 export function refusalOf(
   item: Pick<ApprovalItem, 'approvers' | 'self_approval' | 'escalate' | 'quorum'>,
@@ -33,21 +34,63 @@ export function refusalOf(
   people: People,
 ): { readonly code: string; readonly message: string } | undefined {
   const name = principalName(principal)
-  const person = personOf(name, people)
-  if (approverRule(item, approval, name, people) === undefined) {
+  const told = personName(principal)
+  const person = personOf(told ?? name, people)
+  if (approverRule(item, approval, name, people, told) === undefined) {
     const listed = listedNames(item, approval)
     const who = listed.length === 0 ? `the default group "${people.default_group}"` : `the approvers (${few(listed)})`
     return { code: 'not_an_approver', message: `"${name}" is not among ${who}.` }
   }
-  if (!(item.self_approval && people.self_approval) && person === personOf(starter, people)) {
+  const isOthers = !(item.self_approval && people.self_approval)
+  if (isOthers && person === personOf(starter, people)) {
     const said = people.self_approval ? 'self_approval is false' : 'safety.self_approval is false in sluice.yaml'
     return { code: 'self_approval', message: `"${name}" started the run and ${said}: somebody else must decide.` }
   }
-  const earlier = approval.votes?.find(({ by }) => personOf(by, people) === person)
+  if (told === undefined && isOthers) return { code: 'person_unknown', message: unknownPerson(name) }
+  return voteRefusal(item, approval, { name, told }, people)
+}
+
+function voteRefusal(
+  { quorum = 1 }: Pick<ApprovalItem, 'quorum'>,
+  { votes = [] }: Pick<HeadApproval, 'votes'>,
+  { name, told }: { readonly name: string; readonly told: string | undefined },
+  people: People,
+) {
+  if (told === undefined) return quorum > 1 ? { code: 'person_unknown', message: unknownPerson(name) } : undefined
+  const person = personOf(told, people)
+  const earlier = votes.find((vote) => personOf(vote.person ?? vote.by, people) === person)
   if (earlier === undefined) return undefined
   const as = earlier.by === name ? '' : ` (as "${earlier.by}")`
   const message = `"${name}" approved it already${as} at ${earlier.at} via ${earlier.via}: the other votes are other people's.`
   return { code: 'already_voted', message }
+}
+
+/** One person's word as it is kept, of an event's or a request's members. */
+export function voteOf({ by, person, via, declared }: Omit<Vote, 'at'> | Cast, at: string): Vote {
+  return { by, ...(person && { person }), via, ...(declared && { declared }), at }
+}
+
+interface Cast {
+  readonly by: string
+  readonly person: string | undefined
+  readonly via: string
+  readonly declared: Vote['declared'] | undefined
+}
+
+/** The same where it decided. */
+export function decidedBy({ by, person, via, declared, at }: Vote): Partial<HeadApproval> {
+  return {
+    decided_by: by,
+    ...(person && { decided_person: person }),
+    decided_at: at,
+    via,
+    ...(declared && { declared }),
+  }
+}
+
+/** Of a caller who may be any of several people. */
+export function unknownPerson(name: string): string {
+  return `the person behind "${name}" cannot be told, and here persons are counted (quorum, self_approval). Come with a token of a person (\`sluice token create --person user:NAME\`), or name the role in people of sluice:auth if its sessions are named after persons (docs/tokens.md).`
 }
 
 /** So many names a message has room for. */
@@ -59,8 +102,8 @@ function few(names: readonly string[]): string {
 }
 
 /** The decision somebody made before, in words. */
-export function decidedWords({ status, decided_by, decided_at, via }: HeadApproval): string {
+export function decidedWords({ status, decided_by, decided_at, via, declared }: HeadApproval): string {
   const by = decided_by === undefined ? '' : ` by ${decided_by}`
   const at = decided_at === undefined ? '' : ` at ${decided_at}`
-  return `${status}${by}${at}${via === undefined ? '' : ` via ${via}`}`
+  return `${status}${by}${at}${via === undefined ? '' : ` ${viaWords(via, declared)}`}`
 }

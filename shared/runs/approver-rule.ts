@@ -9,11 +9,18 @@ type State = Pick<HeadApproval, 'escalated'>
 /**
  * The rule by which a principal may decide, as approval:decided tells it: `anyone_allowed`, `approvers`, `alias:NAME` (a
  * listed name of the same person), `group:NAME`, `default_group:NAME`. Undefined: none does. An empty list means the
- * default group, or without one whoever may approve in this deployment; with a list nobody else may.
+ * default group, or without one whoever may approve in this deployment; with a list nobody else may. `told`: the person
+ * behind the name, where that is another name.
  */
-export function approverRule(item: Question, state: State, name: string, people: People): string | undefined {
+export function approverRule(
+  item: Question,
+  state: State,
+  name: string,
+  people: People,
+  told: string = name,
+): string | undefined {
   const listed = listedNames(item, state)
-  const person = personOf(name, people)
+  const person = personOf(told, people)
   if (item.approvers.length === 0) {
     if (people.default_group === undefined) return 'anyone_allowed'
     if (isIn(people.default_group, person, people)) return `default_group:${people.default_group}`

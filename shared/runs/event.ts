@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { DeclaredSchema } from '../principal.ts'
 import { GoalEvaluatedSchema, RunEndedSchema } from './completion-events.ts'
 import { ASKED_ABOUT, RESTART_MODES } from './head.ts'
 
@@ -60,6 +61,8 @@ const DATA = {
     dag_hash: text,
     inputs_hash: text,
     starter: text,
+    /** The person, where `starter` is not their own name. */
+    starter_person: text.optional(),
     deadline_at: time,
     caps: z.record(text, z.number()),
     parent: ParentSchema.optional(),
@@ -176,7 +179,11 @@ const DATA = {
     /** `waive`: the yes to a question about gates. Fewer yeses than needed (`have` < `need`) leave it open. */
     decision: z.enum(['approve', 'reject', 'waive']),
     by: z.strictObject({ kind: text, id: text }),
+    /** The person, where `by` is not their own name. */
+    person: text.optional(),
+    /** By what the place saw it come, and what the client said of itself. */
     via: text,
+    declared: DeclaredSchema.optional(),
     digest: text,
     feedback_ref: text.optional(),
     have: count,

@@ -1,3 +1,4 @@
+import { decidedBy, voteOf } from './approval-rules.ts'
 import type { RunEvent } from './event.ts'
 import { changeBlock } from './fold-block.ts'
 import type { Draft } from './fold-draft.ts'
@@ -23,12 +24,12 @@ export function openApproval(draft: Draft, event: Extract<RunEvent, { readonly t
 /** A vote that is not the last leaves it open. */
 export function decideApproval(draft: Draft, event: Extract<RunEvent, { readonly type: 'approval:decided' }>): void {
   const { data, at } = event
-  const { via, waited_ms, feedback_ref, edits_ref, iterate, have, need } = data
-  const by = `${data.by.kind}:${data.by.id}`
+  const { waited_ms, feedback_ref, edits_ref, iterate, have, need, person, via, declared } = data
+  const vote = voteOf({ by: `${data.by.kind}:${data.by.id}`, person, via, declared }, at)
   const asked = draft.approvals.get(data.approval_id)
   if (asked?.status !== 'pending') return
   const isYes = data.decision !== 'reject'
-  const votes = isYes && need > 1 ? { votes: [...(asked.votes ?? []), { by, via, at }] } : {}
+  const votes = isYes && need > 1 ? { votes: [...(asked.votes ?? []), vote] } : {}
   if (isYes && have < need) {
     draft.approvals.set(data.approval_id, { ...asked, ...votes })
     return
@@ -36,9 +37,7 @@ export function decideApproval(draft: Draft, event: Extract<RunEvent, { readonly
   answerApproval(draft, event, data.approval_id, {
     ...votes,
     status: isYes ? 'approved' : 'rejected',
-    decided_by: by,
-    decided_at: at,
-    via,
+    ...decidedBy(vote),
     waited_ms,
     ...(feedback_ref === undefined ? {} : { feedback_ref }),
     ...(edits_ref === undefined ? {} : { edits_ref }),

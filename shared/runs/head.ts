@@ -1,3 +1,4 @@
+import type { Declared } from '../principal.ts'
 import type { RunBudget } from './run-budget.ts'
 
 /** Stored run states; `paused_approval` is derived on read, never stored (decisions, "Events"). */
@@ -12,7 +13,10 @@ export interface HeadApproval {
   readonly digest: string
   readonly decided_by?: string
   readonly decided_at?: string
+  /** The person, where `decided_by` is not their own name. */
+  readonly decided_person?: string
   readonly via?: string
+  readonly declared?: Declared
   readonly feedback_ref?: string
   /** What is asked about; absent = a dispatch. */
   readonly about?: AskedAbout
@@ -36,7 +40,10 @@ export type AskedAbout = (typeof ASKED_ABOUT)[number]
 /** One person's yes. `at`: ISO time. */
 export interface Vote {
   readonly by: string
+  /** Where `by` is not their own name. */
+  readonly person?: string
   readonly via: string
+  readonly declared?: Declared
   readonly at: string
 }
 

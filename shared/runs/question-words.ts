@@ -1,3 +1,4 @@
+import { viaWords } from '../principal.ts'
 import type { EventData } from './event.ts'
 
 /** What a question waits for, and of how many where one is not enough: `waits for approval of 2 people`. */
@@ -14,11 +15,12 @@ const ASKS = {
 
 /** What was decided, by whom, how, and after how long (`took`, in words). */
 export function decidedWords(data: EventData<'approval:decided'>, took: string): string {
-  const { decision, by, via, have, need, edits_hash, iterate } = data
+  const { decision, by, person, via, declared, have, need, edits_hash, iterate } = data
   const votes = need > 1 ? ` (${have} of ${need})` : ''
   const edited = edits_hash === undefined ? '' : ', inputs changed'
+  const who = person === undefined ? '' : ` (${person})`
   const again = iterate === undefined ? '' : `, another run goes on (${iterate})`
-  return `${DONE[decision]}${votes} by ${by.kind}:${by.id} via ${via} after ${took}${edited}${again}`
+  return `${DONE[decision]}${votes} by ${by.kind}:${by.id}${who} ${viaWords(via, declared)} after ${took}${edited}${again}`
 }
 
 const DONE = { approve: 'approved', reject: 'rejected', waive: 'waived' } as const

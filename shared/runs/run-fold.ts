@@ -1,4 +1,5 @@
 import type { FinalStatus } from '../goals/two-gates.ts'
+import type { Declared } from '../principal.ts'
 import type { Stage } from '../research/stage.ts'
 import type { EventData, StoredValue } from './event.ts'
 import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
@@ -77,7 +78,9 @@ export interface ApprovalFold {
   readonly quorum: number
   readonly decided_by?: string
   readonly decided_at?: string
+  readonly decided_person?: string
   readonly via?: string
+  readonly declared?: Declared
   readonly feedback_ref?: string
   readonly waited_ms?: number
   readonly about?: AskedAbout

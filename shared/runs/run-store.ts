@@ -50,6 +50,8 @@ export interface Meta extends RunKey {
   /** Machine the run executes on: an ARN on AWS, `local:<hash>` locally. */
   readonly machine: string
   readonly starter: string
+  /** The person, where `starter` is not their own name. */
+  readonly starter_person?: string
   readonly created_at: string
   /** sha256 of the start request's canonical body: same key, other body is a conflict. */
   readonly body_hash: string

@@ -128,7 +128,9 @@ describe('runs on a server', () => {
     expect(left.code).toBe(0)
     expect(left.out).toMatch(/Take the left one\?[\s\S]*--- word\n {2}red\n/)
     const right = await cli('approve', runId, '--json', '--yes')
-    expect(JSON.parse(right.out)).toMatchObject({ approval: { status: 'approved', via: 'cli --yes' } })
+    expect(JSON.parse(right.out)).toMatchObject({
+      approval: { status: 'approved', via: 'local', declared: { client: 'cli', yes: true } },
+    })
     expect(await cli('run', 'watch', runId)).toMatchObject({ code: 0, err: '' })
     const again = await cli('run', 'approve', '--yes', runId, '--block', 'left')
     expect(again.code).toBe(1)

@@ -173,7 +173,7 @@ describe('sluice mcp', { timeout: SLOW }, () => {
     expect(await call(deciding, 'approve', shown)).toMatchObject({ approval: { status: 'approved' } })
     await call(deciding, 'watch_run', { run_id })
     const { approvals: decided } = await call(deciding, 'run_status', { run_id })
-    expect(decided).toMatchObject([{ status: 'approved', via: 'mcp' }])
+    expect(decided).toMatchObject([{ status: 'approved', via: 'local', declared: { client: 'mcp' } }])
   })
 
   test('checks and plans documents, and says what is wrong with them', async () => {

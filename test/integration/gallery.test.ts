@@ -195,7 +195,7 @@ describe('dependency-review', () => {
     for (const name of ['ana', 'bo']) {
       const person = { kind: 'user', id: name, tenant: 'main', scopes: SCOPES } as const
       const yes = { decision: 'approve', digest: asked?.digest ?? '' } as const
-      votes.push((await decideApproval(world, key, person, yes, 'api')).status)
+      votes.push((await decideApproval(world, key, person, yes)).status)
     }
     expect(votes).toEqual(['pending', 'approved'])
     const { end, artifact, refused } = await gallery.toEnd(id, 'nobody')

@@ -28,10 +28,10 @@ const echo = httpHandler({
     }),
     answer: z.unknown(),
   },
-  run: ({ params, query, body, via, principal: caller, idempotencyKey }) => {
+  run: ({ params, query, body, declared, principal: caller, idempotencyKey }) => {
     if (body.say === 'fault') throw new Fault('Conflict', 'busy', 'Cannot say it: somebody speaks.')
     if (body.say === 'bug') throw new Error('secret words')
-    return { json: { params, query, body, via, caller: caller.id, key: idempotencyKey ?? null } }
+    return { json: { params, query, body, declared, caller: caller.id, key: idempotencyKey ?? null } }
   },
 })
 
@@ -60,7 +60,7 @@ describe('httpHandler()', () => {
   it('gives the route its parsed parts and answers JSON that no browser runs', async () => {
     const headers = {
       'Content-Type': 'application/json; charset=utf-8',
-      'X-Sluice-Via': 'cli --yes',
+      'X-Sluice-Client': 'cli --yes',
       'Idempotency-Key': 'k1',
     }
     const answer = await send({ headers, queryStringParameters: { limit: '7' }, body: '{"say":"hello"}' })
@@ -69,7 +69,7 @@ describe('httpHandler()', () => {
       params: { run_id },
       query: { limit: 7 },
       body: { say: 'hello' },
-      via: 'cli --yes',
+      declared: { client: 'cli', yes: true },
       caller: 'ana',
       key: 'k1',
     })
@@ -78,7 +78,7 @@ describe('httpHandler()', () => {
   })
 
   it('takes no body for an empty one, whatever its type', async () => {
-    expect((await send({ body: null, headers: {} })).json).toMatchObject({ body: {}, query: { limit: 50 }, via: 'api' })
+    expect((await send({ body: null, headers: {} })).json).toMatchObject({ body: {}, query: { limit: 50 } })
   })
 
   it('takes a body in base64, as API Gateway sends bytes', async () => {

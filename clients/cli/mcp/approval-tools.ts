@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { CONTROL_ROUTES } from '../../../shared/api/control-routes.ts'
 import { LIST_APPROVALS } from '../../../shared/api/list-approvals.ts'
 import { RunParamsSchema } from '../../../shared/api/route-schema.ts'
+import { DECLARED_HEADER } from '../../../shared/principal.ts'
 import { callApi } from '../api.ts'
 import { present } from './present.ts'
 import { type Tool, tool } from './tool.ts'
@@ -35,7 +36,7 @@ export const APPROVAL_TOOLS: readonly Tool[] = [
       // The schema of the arguments is that of the body; edits are free JSON values.
       const request = {
         params: { path: { run_id } },
-        headers: { 'x-sluice-via': 'mcp' },
+        headers: { [DECLARED_HEADER]: 'mcp' },
         body: present(body) as never,
         signal,
       }

@@ -28,7 +28,7 @@ export const decisions = invariant({
         ...noteAnswer(log, event),
         ...askedProblems(event, log.asked.get(event.data.approval_id)),
         ...voteProblems(log, event),
-        ...(item === undefined ? [] : allowedProblems(event, item, meta?.starter ?? '', log)),
+        ...(item === undefined ? [] : allowedProblems(event, item, meta?.starter_person ?? meta?.starter ?? '', log)),
       ]
     })
   },
@@ -79,13 +79,13 @@ function askedProblems({ seq, at, data }: Decided, asked: EventData<'approval:re
 
 /** Yeses are counted one by one, each of another person; what goes with them changes nothing for the others. */
 function voteProblems({ votes }: Log, { seq, data }: Decided): readonly string[] {
-  const { approval_id, decision, by, have, need, edits_ref, iterate } = data
+  const { approval_id, decision, by, person, have, need, edits_ref, iterate } = data
   const wrong: string[] = []
   if (edits_ref !== undefined && (decision !== 'approve' || need > 1))
     wrong.push(`event ${seq} edits without being the one yes`)
   if (iterate !== undefined && decision !== 'reject') wrong.push(`event ${seq} iterates, but rejects nothing`)
   if (decision === 'reject') return wrong
-  const name = `${by.kind}:${by.id}`
+  const name = person ?? `${by.kind}:${by.id}`
   const before = votes.get(approval_id) ?? []
   votes.set(approval_id, [...before, name])
   if (before.includes(name)) wrong.push(`event ${seq} counts "${name}" again`)
@@ -100,7 +100,7 @@ function allowedProblems(
   starter: string,
   { escalated }: Log,
 ): readonly string[] {
-  const { by, policy, approval_id } = data
+  const { by, person, policy, approval_id } = data
   const name = `${by.kind}:${by.id}`
   const wrong: string[] = []
   const state = escalated.has(approval_id) ? { escalated: true as const } : {}
@@ -111,7 +111,8 @@ function allowedProblems(
       ? item.approvers.length === 0
       : listed.includes(policy === 'approvers' ? name : rule)
   if (!holds) wrong.push(`event ${seq}: "${name}" is not among the approvers (by "${policy}")`)
-  if (!item.self_approval && name === starter) wrong.push(`event ${seq}: "${name}" started the run and may not decide`)
+  if (!item.self_approval && (person ?? name) === starter)
+    wrong.push(`event ${seq}: "${name}" started the run and may not decide`)
   return wrong
 }
 

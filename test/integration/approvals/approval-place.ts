@@ -69,7 +69,7 @@ export async function openApprovalPlace(settings: object = {}, options: PlaceOpt
   const answer: ApprovalPlace['answer'] = async (id, who, decision) => {
     const [kind = '', name = ''] = who.split(':')
     const principal: Principal = { kind: kind as Principal['kind'], id: name, tenant: 'main', scopes: SCOPES }
-    return decideApproval(open.place.world, keyOf(id), principal, decision as Decision, 'api')
+    return decideApproval(open.place.world, keyOf(id), principal, decision as Decision)
   }
   return Object.assign(open, {
     prompts,

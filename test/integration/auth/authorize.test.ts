@@ -24,7 +24,14 @@ test('a right token may call the stage: who it is comes along as texts', async (
   const expected = {
     principalId: `token:${token_id}`,
     policyDocument: policy('Allow'),
-    context: { kind: 'token', id: token_id, tenant: 'main', scopes: 'runs:read runs:write' },
+    context: {
+      kind: 'token',
+      id: token_id,
+      tenant: 'main',
+      scopes: 'runs:read runs:write',
+      person: expect.stringMatching(/^user:/),
+      via: 'token',
+    },
   }
   expect(await ask(`Bearer ${token}`)).toEqual(expected)
   expect(await ask(`bearer ${token}`)).toEqual(expected)

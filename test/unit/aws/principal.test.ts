@@ -37,6 +37,19 @@ describe('principalOf()', () => {
       expect(tenantOf(`arn:aws:sts::${rest}`)).toBe('main')
   })
 
+  test('a session names its person where the settings vouch for the role, and nowhere else', () => {
+    const personOf = (rest: string) =>
+      principalOf(event(`arn:aws:sts::${rest}`), {}, ['AWSReservedSSO_*', 'Releaser'])?.person
+    expect(personOf(`${OWN}:assumed-role/AWSReservedSSO_Dev_1a2b/ana@example.com`)).toBe('user:ana@example.com')
+    expect(personOf(`${OWN}:assumed-role/Releaser/bo`)).toBe('user:bo')
+    const others = [
+      `${OWN}:assumed-role/Releaser2/bo`,
+      `${OWN}:assumed-role/Ci/bo`,
+      '999999999999:assumed-role/Releaser/bo',
+    ]
+    for (const rest of others) expect(personOf(rest)).toBeUndefined()
+  })
+
   const authorized = (authorizer: unknown) => ({ ...event(null), requestContext: { accountId: OWN, authorizer } })
   const context = { kind: 'token', id: '0123456789abcdef', tenant: 'main', scopes: 'runs:read admin:stop runs:fly' }
 

@@ -114,3 +114,22 @@ describe('an approval is read', () => {
     expect(parseDag(ask('approvers: ["group:ops"]'))).toMatchObject({ ok: true })
   })
 })
+
+describe('where persons cannot be told', () => {
+  const among = (more: object, approval: string) => {
+    const parsed = parseDag(ask(approval), { providers: ['local'], routing: { ...routing, ...more } })
+    return parsed.ok ? [] : parsed.errors.map(({ code, path }) => `${code} ${path}`)
+  }
+
+  test('a deployment of roles alone refuses a quorum and self_approval: false, and says what to do', () => {
+    const at = 'blocks[0].approval'
+    expect(among({ iam_people: [] }, 'quorum: 2')).toEqual([`person_unknown ${at}.quorum`])
+    expect(among({ iam_people: [] }, 'self_approval: false')).toEqual([`person_unknown ${at}.self_approval`])
+    expect(among({ iam_people: [] }, 'quorum: 1')).toEqual([])
+  })
+
+  test('one that vouches for a role takes them, and so does any other place', () => {
+    for (const more of [{ iam_people: ['AWSReservedSSO_*'] }, {}])
+      expect(among(more, 'quorum: 2, self_approval: false')).toEqual([])
+  })
+})

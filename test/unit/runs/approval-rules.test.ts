@@ -189,3 +189,29 @@ test('decidedWords() says who, when and how', () => {
   } as const
   expect(decidedWords(decided)).toBe('approved by user:ana at t via cli')
 })
+
+describe('persons', () => {
+  const two = { ...open, quorum: 2 }
+  const role = (id: string, person?: string): Principal => ({ ...principal(`iam:${id}`), ...(person && { person }) })
+  const refusal = (item: typeof two, who: Principal, votes: readonly Vote[] = []) =>
+    refusalOf(item, { votes }, who, 'user:eve', SOME)?.code
+
+  test('one person with two roles is one voter, two persons with one role are two', () => {
+    const votes = [{ by: 'iam:Dev', person: 'user:ana', via: 'iam', at: 't' }]
+    expect(refusal(two, role('Ops', 'user:ana'), votes)).toBe('already_voted')
+    expect(refusal(two, role('Dev', 'user:bo'), votes)).toBeUndefined()
+    expect(refusal(two, principal('slack:U1'), votes)).toBe('already_voted')
+  })
+
+  test('who cannot be told as a person decides only where persons are neither counted nor compared', () => {
+    expect(refusal(two, role('Dev'))).toBe('person_unknown')
+    expect(refusal(two, principal('token:a'))).toBe('person_unknown')
+    expect(refusal({ ...two, quorum: 1, self_approval: false }, role('Dev'))).toBe('person_unknown')
+    expect(refusal({ ...two, quorum: 1 }, role('Dev'))).toBeUndefined()
+    expect(refusal(two, role('user/ana'))).toBeUndefined()
+  })
+
+  test('who started the run is the same person by another role', () => {
+    expect(refusal({ ...two, self_approval: false }, role('Ops', 'user:eve'))).toBe('self_approval')
+  })
+})

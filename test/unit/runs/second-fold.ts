@@ -219,8 +219,10 @@ function approvalsOf(events: readonly RunEvent[], end: RunEvent | undefined): ob
 function votesOf(events: readonly RunEvent[], id: string): object {
   const votes = events.flatMap((event) => {
     if (event.type !== 'approval:decided' || event.data.approval_id !== id || event.data.need === 1) return []
-    const { by, via, decision } = event.data
-    return decision === 'reject' ? [] : [{ by: `${by.kind}:${by.id}`, via, at: event.at }]
+    const { by, decision } = event.data
+    return decision === 'reject'
+      ? []
+      : [{ by: `${by.kind}:${by.id}`, ...pick(event.data, ['person', 'via', 'declared']), at: event.at }]
   })
   return votes.length === 0 ? {} : { votes }
 }
@@ -239,8 +241,10 @@ function answered(answer: RunEvent | undefined, end: RunEvent | undefined): obje
   if (answer.type !== 'approval:decided') return { status: 'expired', decided_at: answer.at }
   const { by, decision } = answer.data
   const status = decision === 'reject' ? 'rejected' : 'approved'
-  const told = pick(answer.data, ['via', 'waited_ms', 'feedback_ref', 'edits_ref', 'iterate'])
-  return { status, decided_by: `${by.kind}:${by.id}`, decided_at: answer.at, ...told }
+  const told = pick(answer.data, ['via', 'declared', 'waited_ms', 'feedback_ref', 'edits_ref', 'iterate'])
+  const { person } = answer.data
+  const who = { decided_by: `${by.kind}:${by.id}`, ...(person === undefined ? {} : { decided_person: person }) }
+  return { status, ...who, decided_at: answer.at, ...told }
 }
 
 /** An output is what its call cost; other events say it in `spent`. An unknown price is none. */
