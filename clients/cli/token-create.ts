@@ -26,7 +26,7 @@ interface CreateOptions extends TargetOptions {
   readonly days: number
   readonly tenant?: string
   readonly person?: string
-  readonly client?: string
+  readonly client?: typeof CLIENT
 }
 
 async function create(
@@ -41,7 +41,7 @@ async function create(
     expires_in_days: days,
     ...(tenant === undefined ? {} : { tenant }),
     ...(person === undefined ? {} : { person }),
-    ...(client === undefined ? {} : { client: CLIENT }),
+    ...(client === undefined ? {} : { client }),
   }
   const made = await callApi(chooseTarget(session, url), AnswerSchema, (api) => api.POST('/api/tokens', { body }))
   if (json === true) return session.say(jsonText(made, 2))

@@ -231,7 +231,8 @@ describe('the record of decisions', () => {
         kind: 'decided',
         decision: 'waive',
         who: { kind: 'user', id: expect.any(String) },
-        source: 'cli',
+        source: 'local',
+        declared: { client: 'cli', yes: true },
         why: 'it is a title',
         have: 1,
         need: 1,
@@ -261,7 +262,7 @@ describe('the record of decisions', () => {
     const good = await check('--audit', record)
     expect([good.code, good.out]).toEqual([0, expect.stringMatching(/^ok {11}record of decisions, computed here$/m)])
     const forged = join(folder, 'forged.ndjson')
-    writeFileSync(forged, readFileSync(record, 'utf8').replace('"source":"cli"', '"source":"cly"'))
+    writeFileSync(forged, readFileSync(record, 'utf8').replace('"source":"local"', '"source":"lokal"'))
     const bad = await check('--audit', forged)
     expect(bad.code).toBe(100)
     expect(bad.out).toMatch(
@@ -279,7 +280,7 @@ describe('the record of decisions', () => {
     const db = new DatabaseSync(join(folder, '.sluice', 'sluice.db'))
     const { changes } = db
       .prepare(
-        `UPDATE events SET body = replace(body, '"via":"cli"', '"via":"cly"')
+        `UPDATE events SET body = replace(body, '"via":"local"', '"via":"lokal"')
          WHERE body LIKE '%approval:decided%' AND id / 16777216 = (SELECT run FROM runs WHERE run_id = ?)`,
       )
       .run(runId)

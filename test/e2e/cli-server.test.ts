@@ -177,7 +177,7 @@ describe('runs on a server', () => {
   test('--yes approves by itself, recorded as such', async () => {
     const { code, out } = await cli('run', 'start', 'two.yaml', '--input', 'word=w', '--yes')
     expect(code).toBe(0)
-    expect(out.match(/approved by user:\S+ via cli --yes/g)).toHaveLength(2)
+    expect(out.match(/approved by user:\S+ via local \(declared: cli --yes\)/g)).toHaveLength(2)
   })
 
   test.each([
@@ -231,7 +231,7 @@ describe('runs without a server', () => {
     const started = await sluice(['run', 'start', 'two.yaml', '--input', 'word=w', '--json', ...there], { cwd })
     const { run_id } = JSON.parse(started.out)
     await expect
-      .poll(async () => (await sluice(['approve', run_id, '--block', 'left', ...there], { cwd })).code, {
+      .poll(async () => (await sluice(['approve', '--yes', run_id, '--block', 'left', ...there], { cwd })).code, {
         timeout: 30_000,
       })
       .toBe(0)
@@ -239,7 +239,7 @@ describe('runs without a server', () => {
     expect(await first.ended).toBe(1)
     const second = await startSluice(['start', '--port', '0', '--json'], cwd)
     const here = ['--url', String(second.first.url)]
-    expect((await sluice(['approve', run_id, ...here], { cwd })).code).toBe(0)
+    expect((await sluice(['approve', '--yes', run_id, ...here], { cwd })).code).toBe(0)
     expect((await sluice(['watch', run_id, ...here], { cwd })).code).toBe(0)
     const { out } = await sluice(['events', run_id, '--json', ...here], { cwd })
     const events = jsonLines(out) as readonly { type: string; block_id?: string }[]

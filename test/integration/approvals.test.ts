@@ -67,7 +67,7 @@ describe('an approval', () => {
     await open.call('decide-approval', id, { decision: 'reject', feedback: 'not today' })
     const events = await open.ended(id)
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'approval_rejected', block_id: 'deploy' } })
-    expect(JSON.stringify(events.at(-1))).toMatch(/rejected by user:\w+ at \S+ via api: not today/)
+    expect(JSON.stringify(events.at(-1))).toMatch(/rejected by user:\w+ at \S+ via local: not today/)
     expect(calls).toBe(1)
   })
 

@@ -49,7 +49,7 @@ describe('a post-gate with on_fail: ask', () => {
     expect(waived).toMatchObject({
       status: 'waived',
       input_hash: failed?.input_hash,
-      facts: { by: expect.stringMatching(/^user:/), via: 'api', approval_id: question.approval_id },
+      facts: { by: expect.stringMatching(/^user:/), via: 'local', approval_id: question.approval_id },
     })
     expect(waived?.reason).toMatch(/^waived by user:\w+ \("good enough"\); it had failed: /)
     expect([calls('plan'), calls('use'), await proxyStatus(open, run, 'plan')]).toEqual([1, 1, 200])
@@ -84,7 +84,7 @@ describe('a post-gate with on_fail: ask', () => {
     const events = await open.ended(run)
     const [failed] = all(events, 'block:failed')
     expect(failed?.data).toMatchObject({ code: 'ask_rejected' })
-    expect(failed?.data.reason).toMatch(/rejected by user:\w+ at \S+ via api: not good at all/)
+    expect(failed?.data.reason).toMatch(/rejected by user:\w+ at \S+ via local: not good at all/)
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'ask_rejected', block_id: 'plan' } })
     expect([calls('plan'), calls('use')]).toEqual([1, 0])
     expect(all(events, 'block:gate').map(({ data }) => data.status)).toEqual(['failed'])

@@ -97,7 +97,13 @@ describe('settings', () => {
     readDeploySettings((key) => (({ ...cdkContext(), ...given }) as Record<string, unknown>)[key])
 
   test('those of cdk.json are good', () => {
-    expect(read({})()).toEqual({ stage: 'dev', auth: { mode: 'iam' }, key: 'aws', retention_days: 365, waf: 'none' })
+    expect(read({})()).toEqual({
+      stage: 'dev',
+      auth: { mode: 'iam', people: ['AWSReservedSSO_*'] },
+      key: 'aws',
+      retention_days: 365,
+      waf: 'none',
+    })
   })
 
   test('of who calls are a word, or an object as text or as it is', () => {
