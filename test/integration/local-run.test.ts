@@ -107,11 +107,15 @@ describe('a run of the local place', () => {
     expect((await post(path, { decision: 'approve' })).status).toBe(400)
     expect((await post(path, { decision: 'approve', digest: '0'.repeat(64) })).json.code).toBe('digest_changed')
     const body = { decision: 'approve', digest }
-    const all = await Promise.all(Array.from({ length: 10 }, () => post(path, body, { 'x-sluice-client': 'cli --yes' })))
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => post(path, body, { 'x-sluice-client': 'cli --yes' })),
+    )
     expect(all.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)])
     const events = await eventsUntil(runId, 'run:completed')
     const decided = events.filter(({ type }) => type === 'approval:decided')
-    expect(decided).toMatchObject([{ data: { decision: 'approve', via: 'local', declared: { client: 'cli', yes: true }, by: { kind: 'user' } } }])
+    expect(decided).toMatchObject([
+      { data: { decision: 'approve', via: 'local', declared: { client: 'cli', yes: true }, by: { kind: 'user' } } },
+    ])
     expect(await view(runId)).toMatchObject({
       run: { state: 'completed', last_seq: events.length },
       steps: [{ block_id: 'first' }, { block_id: 'publish' }],
