@@ -56,6 +56,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // On emulators of others, where they are installed.
+      { test: { ...project('slow', 120_000).test, ...SHARES_THE_MACHINE, sequence: { groupOrder: 3 } } },
       // What the files of project `aws` traced, when the last of them is over.
       { test: { ...project('aws-rights', 20_000).test, sequence: { groupOrder: 2 } } },
     ],

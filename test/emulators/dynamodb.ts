@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
@@ -14,6 +14,7 @@ import {
 import dynalite from 'dynalite'
 import { RUN_TABLE, type TableIndex } from '../../shared/runs/table.ts'
 import { type EmulatedAws, emulatedAws } from './aws-client.ts'
+import { openRulesProxy } from './rules-proxy.ts'
 
 /** A DynamoDB on a port of 127.0.0.1. */
 export interface DynamodbEmulator {
@@ -24,6 +25,30 @@ export interface DynamodbEmulator {
 }
 
 /**
+ * moto: Python, independent, with all of its services on one port; undefined where it is not installed. The project does not
+ * need it: only the slow suite asks for it.
+ */
+export async function startMotoServer(): Promise<
+  { readonly port: number; readonly stop: () => Promise<void> } | undefined
+> {
+  if (spawnSync('python3', ['-c', 'import moto.server'], { stdio: 'ignore' }).status !== 0) return undefined
+  const port = await freePort()
+  const child = spawn('python3', ['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const stop = () => child.kill()
+  process.once('exit', stop)
+  await answering(`http://127.0.0.1:${port}`, 600)
+  return {
+    port,
+    async stop() {
+      process.off('exit', stop)
+      stop()
+      await ended
+    },
+  }
+}
+
+/**
  * dynalite: JavaScript, in memory, always there. It has conditions, expressions, indexes and paging; not: the item of a
  * failed condition, TTL, transactions, streams. Its indexes are never behind.
  */
@@ -31,7 +56,7 @@ export async function startDynalite(): Promise<DynamodbEmulator> {
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0 })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return emulator(portOf(server), async () => {
+  return dynamodbAt(portOf(server), async () => {
     const closed = once(server, 'close')
     server.closeAllConnections()
     server.close()
@@ -53,7 +78,7 @@ export async function startDynoxide(): Promise<DynamodbEmulator | undefined> {
   const stop = () => child.kill()
   process.once('exit', stop)
   await answering(`http://127.0.0.1:${port}`)
-  return emulator(port, async () => {
+  return dynamodbAt(port, async () => {
     process.off('exit', stop)
     stop()
     await ended
@@ -86,8 +111,8 @@ function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-async function answering(url: string): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
+async function answering(url: string, most = 100): Promise<void> {
+  for (let tries = 0; tries < most; tries += 1) {
     const up = await fetch(url).then(
       () => true,
       () => false,
@@ -95,11 +120,13 @@ async function answering(url: string): Promise<void> {
     if (up) return
     await sleep(50)
   }
-  throw new Error(`Cannot use the emulator at ${url}: it did not answer within 5 s.`)
+  throw new Error(`Cannot use the emulator at ${url}: it did not answer within ${most / 20} s.`)
 }
 
-function emulator(port: number, stop: () => Promise<void>): DynamodbEmulator {
-  const aws = emulatedAws(`http://127.0.0.1:${port}`)
+/** Every request goes past the rules of DynamoDB first (dynamodb-rules.ts). */
+export async function dynamodbAt(port: number, stop: () => Promise<void>): Promise<DynamodbEmulator> {
+  const rules = await openRulesProxy(port)
+  const aws = emulatedAws(`http://127.0.0.1:${rules.port}`)
   const client = new DynamoDBClient(aws)
   let tables = 0
   return {
@@ -116,6 +143,7 @@ function emulator(port: number, stop: () => Promise<void>): DynamodbEmulator {
     },
     async close() {
       client.destroy()
+      await rules.close()
       await stop()
     },
   }

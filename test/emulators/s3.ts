@@ -23,7 +23,14 @@ export interface S3Emulator {
 export async function startS3(bucket = 'sluice-test'): Promise<S3Emulator> {
   const server = await startFauxqs({ port: 0, host: '127.0.0.1', logger: false })
   server.createBucket(bucket)
-  const config = { ...emulatedAws(`http://127.0.0.1:${server.port}`), forcePathStyle: true }
+  return s3At(`http://127.0.0.1:${server.port}`, bucket, async () => {
+    await server.stop()
+  })
+}
+
+/** One bucket of whatever answers there. */
+export function s3At(endpoint: string, bucket: string, stop: () => Promise<void>): S3Emulator {
+  const config = { ...emulatedAws(endpoint), forcePathStyle: true }
   const client = new S3Client(config)
   return {
     bucket,
@@ -40,7 +47,7 @@ export async function startS3(bucket = 'sluice-test'): Promise<S3Emulator> {
     },
     async close() {
       client.destroy()
-      await server.stop()
+      await stop()
     },
   }
 }

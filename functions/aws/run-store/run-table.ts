@@ -1,4 +1,5 @@
 import {
+  type AttributeValue,
   BatchGetItemCommand,
   type BatchGetItemCommandOutput,
   type DynamoDBClient,
@@ -42,7 +43,7 @@ export interface RunTable extends TableWrites, Keeping {
   getAll(keys: readonly Item[]): Promise<readonly Item[]>
   /** One page, of 1 MB at most; `last` where there may be more. */
   query(query: TableQuery): Promise<{ readonly items: readonly Item[]; readonly last?: Item }>
-  /** Every item of one partition whose sort key starts so, or the first so many, by sort key. */
+  /** Every item of one partition whose sort key starts so (empty: every one), or the first so many, by sort key. */
   all(key: Item, limit?: number): Promise<readonly Item[]>
   /** For telling own writes from equal ones: 8 characters, one an append. */
   nonce(): string
@@ -153,9 +154,7 @@ async function queryAll(query: RunTable['query'], { pk, sk }: Item, limit = Infi
   let after: Item | undefined
   do {
     const page = await query({
-      where: (terms) => ({
-        condition: `${terms.path(RUN_TABLE.hash)} = ${terms.value(pk ?? as.text(''))} AND begins_with(${terms.path(RUN_TABLE.range)}, ${terms.value(sk ?? as.text(''))})`,
-      }),
+      where: (terms) => ({ condition: partitionFrom(terms, pk ?? as.text(''), sk?.S ?? '') }),
       ...(after === undefined ? {} : { after }),
       ...(limit === Infinity ? {} : { limit: limit - found.length }),
     })
@@ -163,6 +162,13 @@ async function queryAll(query: RunTable['query'], { pk, sk }: Item, limit = Infi
     after = page.last
   } while (after !== undefined && found.length < limit)
   return found
+}
+
+/** A key condition with an empty text is a ValidationException: a whole partition is asked for by its own key alone. */
+function partitionFrom(terms: Terms, pk: AttributeValue, prefix: string): string {
+  const whole = `${terms.path(RUN_TABLE.hash)} = ${terms.value(pk)}`
+  if (prefix === '') return whole
+  return `${whole} AND begins_with(${terms.path(RUN_TABLE.range)}, ${terms.value(as.text(prefix))})`
 }
 
 const failed =

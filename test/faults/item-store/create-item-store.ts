@@ -7,9 +7,10 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
+import { ruleBroken } from '../../emulators/dynamodb-rules.ts'
 import type { Billed } from './billed.ts'
 import { batchGetItem, getItem, query } from './reads.ts'
-import { type Item, refusals } from './refusals.ts'
+import { type Item, invalid, refusals } from './refusals.ts'
 import { createRows } from './rows.ts'
 import type { Table } from './table.ts'
 import { deleteItem, putItem, updateItem } from './writes.ts'
@@ -39,6 +40,8 @@ export function createItemStore(billed?: (units: Billed) => void): ItemStore {
   const send = async (command: { readonly input: object }) => {
     const operation = OPERATIONS.get(command.constructor)
     if (operation === undefined) throw refusals.unsupported(`the command ${command.constructor.name}`)
+    const broken = ruleBroken(command.constructor.name.replace('Command', ''), command.input)
+    if (broken !== undefined) throw invalid(broken)
     return { $metadata: OK, ...operation(table, command.input) }
   }
   return {
