@@ -5,6 +5,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import type { FunctionLine } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
 import { type Chosen, statementsOf } from './access.ts'
 import { sizeOf } from './function-size.ts'
 import { rightsOf } from './grants.ts'
@@ -35,6 +36,7 @@ export class CatalogFunction extends Construct {
     super(scope, props.line.name)
     const { line, names, bundle, environment, deadLetters } = props
     const functionName = names.function(line.name)
+    requireRoom(functionName, Stack.of(this).resolve(environment))
     const { timeoutSec, memoryMb, atOnce, diskMb } = sizeOf(line.name)
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -112,4 +114,39 @@ const NOTHING_CHOSEN: Chosen = {
   research: { secrets: [], models: [] },
   embeddings: [],
   shell: false,
+}
+
+/** AWS quota of Lambda, "Environment variables": 4 KB for all of a function together; counted as their JSON text. */
+const ENVIRONMENT_BYTES = 4_096
+/** What deployment puts in, at its longest; anything else is an ARN: of a version of a machine with a name of 80 characters. */
+const LONGEST: Readonly<Record<string, number>> = {
+  'AWS::Partition': 'aws-us-gov'.length,
+  'AWS::Region': 'ap-southeast-1'.length,
+  'AWS::AccountId': 12,
+  'AWS::URLSuffix': 'amazonaws.com.cn'.length,
+}
+const LONGEST_ARN = 'arn:aws-us-gov:states:ap-southeast-1:123456789012:stateMachine::9999'.length + 80
+
+/**
+ * Refuses at synthesis what Lambda would refuse in the middle of a deployment, with every name at its longest: Fault
+ * InvalidInput environment_too_large.
+ */
+function requireRoom(functionName: string, resolved: unknown): void {
+  const bytes = Buffer.byteLength(JSON.stringify(longest(resolved)))
+  if (bytes <= ENVIRONMENT_BYTES) return
+  const message = `Cannot deploy function "${functionName}": its environment would have up to ${bytes} bytes, and Lambda takes ${ENVIRONMENT_BYTES}. If it is start-run, that is the list of deployed documents: give them shorter names, or keep some out of dags/ and start them inline.`
+  throw new Fault('InvalidInput', 'environment_too_large', message)
+}
+
+/** The same with every part that deployment fills in as long as it may become. */
+function longest(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const [[kind, given] = ['', undefined], ...more] = Object.entries(value)
+  if (more.length === 0 && kind === 'Ref') return 'x'.repeat(LONGEST[String(given)] ?? LONGEST_ARN)
+  if (more.length === 0 && kind === 'Fn::Join' && Array.isArray(given)) {
+    const [between, parts] = given as [string, readonly unknown[]]
+    return parts.map((part) => String(longest(part))).join(between)
+  }
+  if (more.length === 0 && kind.startsWith('Fn::')) return 'x'.repeat(LONGEST_ARN)
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, longest(one)]))
 }

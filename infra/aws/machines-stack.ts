@@ -5,7 +5,6 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import type { FunctionLine } from '../../shared/catalog.ts'
-import { Fault } from '../../shared/errors.ts'
 import { type Chosen, functionArn } from './access.ts'
 import { CatalogFunction } from './catalog-function.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
@@ -36,7 +35,6 @@ export class MachinesStack extends Stack {
   constructor(scope: Construct, id: string, props: MachinesStackProps) {
     super(scope, id, props)
     const { names, dags } = props
-    refuseTooMany(dags.map(({ slug }) => names.machine(slug)))
     this.deadLetters = this.addDeadLetters(names)
     const arns = functionsAt('machine').map((line) => [line.placeholder ?? '', this.calledArn(line, props)] as const)
     const { role } = new MachineRole(this, 'Machines', { names, functionArns: arns.map(([, arn]) => arn) })
@@ -108,15 +106,4 @@ export class MachinesStack extends Stack {
 
 function isTold(line: FunctionLine): boolean {
   return rightsOf(line).includes('machine.deployed')
-}
-
-/** A function's environment has 4 KB, of which start-run needs a quarter for other things. */
-const MAX_VERSIONS_BYTES = 3_000
-const ARN_BYTES = '"":"arn:aws-us-gov:states:ap-southeast-1:123456789012:stateMachine::9999+99",'.length
-
-function refuseTooMany(machines: readonly string[]): void {
-  const bytes = machines.reduce((sum, name) => sum + 2 * name.length + ARN_BYTES, 0)
-  if (bytes <= MAX_VERSIONS_BYTES) return
-  const message = `Cannot deploy ${machines.length} DAGs: the list of their machines has about ${bytes} bytes, at most ${MAX_VERSIONS_BYTES} fit into start-run's environment. Give them shorter names, or keep some out of dags/ and start them inline.`
-  throw new Fault('InvalidInput', 'too_many_dags', message)
 }

@@ -124,8 +124,8 @@ async function answering(url: string, most = 100): Promise<void> {
 }
 
 /** Every request goes past the rules of DynamoDB first (dynamodb-rules.ts). */
-export async function dynamodbAt(port: number, stop: () => Promise<void>): Promise<DynamodbEmulator> {
-  const rules = await openRulesProxy(port)
+export async function dynamodbAt(port: number, stop: () => Promise<void>, sockets?: number): Promise<DynamodbEmulator> {
+  const rules = await openRulesProxy(port, sockets)
   const aws = emulatedAws(`http://127.0.0.1:${rules.port}`)
   const client = new DynamoDBClient(aws)
   let tables = 0

@@ -7,8 +7,11 @@ import { ruleBroken } from './dynamodb-rules.ts'
  * others go on as they came. So whatever speaks to the emulator, bundled functions in processes of their own too, is held
  * to the rules.
  */
-export async function openRulesProxy(port: number): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+export async function openRulesProxy(
+  port: number,
+  sockets = 256,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: sockets })
   const server = createServer((incoming, answer) => {
     void passOn({ agent, port }, incoming, answer).catch((error: unknown) => {
       if (!answer.headersSent) answer.writeHead(502)
