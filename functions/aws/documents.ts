@@ -1,14 +1,17 @@
+import { DescribeStateMachineAliasCommand, type SFNClient } from '@aws-sdk/client-sfn'
 import { Fault } from '../../shared/errors.ts'
 import { researchMachine } from '../../shared/research/research-machine.ts'
 import type { Documents } from '../../shared/world.ts'
+import { aliasOfDocument, machineArn, writeMachineId } from './machine-id.ts'
+import { sdkFault } from './sdk-fault.ts'
 import type { Core } from './world.ts'
 
-/** What the deployment knows of one document: its text, its hash, and its machine's name. */
+/** What the deployment knows of one document: its text, its hash, its machine's name and how many parts that has. */
 interface DeployedDocument {
   readonly document: string
   readonly dag_hash: string
-  /** `sluice-<stage>-<slug>`, a key of MACHINE_ARNS; or an ARN. */
   readonly machine: string
+  readonly parts: number
 }
 
 /** The generated module of a deployment, by name of the document. */
@@ -22,13 +25,52 @@ export function openDocuments({ deployed }: Pick<Core, 'deployed'>): Documents {
   }
 }
 
-/** ARN of the deployed machine of this hash, a document's or the research chain's; undefined when it was not deployed. */
-export function deployedMachine({ deployed, env }: Pick<Core, 'deployed' | 'env'>, hash: string): string | undefined {
-  const research = { dag_hash: researchMachine().hash, machine: `sluice-${env.STAGE}-research` }
-  const found = [...Object.values(deployed), research].find(({ dag_hash }) => dag_hash === hash)
-  if (found === undefined || found.machine.startsWith('arn:')) return found?.machine
-  const arn = Object.hasOwn(env.MACHINE_ARNS, found.machine) ? env.MACHINE_ARNS[found.machine] : undefined
-  if (arn !== undefined) return arn
-  const message = `Cannot start a deployed DAG: environment value MACHINE_ARNS does not name its machine "${found.machine}". Deploy again.`
-  throw new Fault('Bug', 'setting_missing', message, { facts: { setting: 'MACHINE_ARNS' } })
+/**
+ * Machine id (machine-id.ts) of the deployed document of this hash, or of the research chain; undefined when it was not
+ * deployed.
+ */
+export type DeployedMachines = (dag_hash: string) => Promise<string | undefined>
+
+/**
+ * Each deployed document's machine has an alias named after the document's hash (infra/aws/dag-machine.ts), which says the
+ * version: a function's environment has room for twenty, and no document is ever started on the machine of another text
+ * of it. A process asks once for each. Fault Bug machine_not_deployed when the alias is not there.
+ */
+export function openDeployedMachines(
+  { deployed, env }: Pick<Core, 'deployed' | 'env'>,
+  client: SFNClient,
+): DeployedMachines {
+  const research = { dag_hash: researchMachine().hash, machine: `sluice-${env.STAGE}-research`, parts: 0 }
+  const all = new Map([research, ...Object.values(deployed)].map((one) => [one.dag_hash, one]))
+  const known = new Map<string, Promise<string>>()
+  return async (hash) => {
+    const found = all.get(hash)
+    if (found === undefined) return undefined
+    const asked = known.get(hash) ?? readVersion(client, env, found)
+    known.set(hash, asked)
+    asked.catch(() => known.delete(hash))
+    return asked
+  }
 }
+
+async function readVersion(
+  client: SFNClient,
+  env: Core['env'],
+  { machine, dag_hash, parts }: Omit<DeployedDocument, 'document'>,
+): Promise<string> {
+  const stateMachineAliasArn = `${machineArn(env, machine)}:${aliasOfDocument(dag_hash)}`
+  try {
+    const alias = await client.send(new DescribeStateMachineAliasCommand({ stateMachineAliasArn }))
+    const arn = alias.routingConfiguration?.[0]?.stateMachineVersionArn
+    if (arn !== undefined) return writeMachineId({ arn, parts, suffix: '' })
+  } catch (error) {
+    const isGone = error instanceof Error && GONE.has(error.name)
+    if (!isGone) {
+      throw sdkFault(error, { doing: 'find the machine of a deployed DAG', action: 'states:DescribeStateMachineAlias' })
+    }
+  }
+  const message = `Cannot start a deployed DAG: its machine "${machine}" has no alias for this document. Deploy again.`
+  throw new Fault('Bug', 'machine_not_deployed', message, { facts: { machine } })
+}
+
+const GONE = new Set(['ResourceNotFound', 'StateMachineDoesNotExist'])

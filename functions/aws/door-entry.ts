@@ -49,7 +49,6 @@ function readFew(env: NodeJS.ProcessEnv): AwsSettings {
     STAGE: env.STAGE ?? '',
     AWS_REGION: env.AWS_REGION ?? '',
     TABLE: env.TABLE,
-    MACHINE_ARNS: {},
     SLUICE_LOG: env.SLUICE_LOG === 'error' ? 'error' : 'info',
     functions: env.SLACK_WORK_ARN === undefined ? {} : { 'slack-work': env.SLACK_WORK_ARN },
   }

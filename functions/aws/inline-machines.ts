@@ -4,8 +4,8 @@ import { FUNCTIONS } from '../../shared/catalog.ts'
 import { bindPlaceholders } from '../../shared/compile/bind.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
-import { deployedMachine } from './documents.ts'
-import { type MachineId, partArn, readMachineId, writeMachineId } from './machine-id.ts'
+import { type DeployedMachines, openDeployedMachines } from './documents.ts'
+import { type MachineId, machineArn, partArn, readMachineId, writeMachineId } from './machine-id.ts'
 import type { MachineUses } from './machine-uses.ts'
 import { functionArn, required } from './named-setting.ts'
 import { sdkFault } from './sdk-fault.ts'
@@ -17,11 +17,12 @@ export interface InlineMachines {
   ensure(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
   /** What `ensure` answers; no call is made. */
   named(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
+  /** Of a document that was deployed; undefined = it was not. */
+  readonly deployed: DeployedMachines
   /** AWS says that this one is gone: the next `ensure` makes it again. */
   forget(arn: string): void
   /** Before a run is started on a machine of either kind. Fault Unavailable machine_deleting. */
   use(arn: string): Promise<void>
-  arnOf(name: string): string
 }
 
 export function createInlineMachines(
@@ -30,9 +31,10 @@ export function createInlineMachines(
   uses: () => MachineUses,
 ): InlineMachines {
   const known = new Map<string, Promise<string>>()
+  const deployedMachine = openDeployedMachines(core, client)
   return {
     async ensure(definition, hash, parts = []) {
-      const deployed = deployedMachine(core, hash)
+      const deployed = await deployedMachine(hash)
       if (deployed !== undefined) return deployed
       const made = known.get(hash) ?? createAll({ client, env: core.env, uses }, { definition, hash, parts })
       known.set(hash, made)
@@ -40,8 +42,9 @@ export function createInlineMachines(
       return made
     },
     async named(definition, hash, parts = []) {
-      return deployedMachine(core, hash) ?? writeMachineId(identify(core.env, { definition, hash, parts }))
+      return (await deployedMachine(hash)) ?? writeMachineId(identify(core.env, { definition, hash, parts }))
     },
+    deployed: (hash) => deployedMachine(hash),
     forget(arn) {
       for (const [hash, made] of known)
         void made.then((its) => its === arn && known.delete(hash)).catch(() => undefined)
@@ -51,7 +54,6 @@ export function createInlineMachines(
       // A deployed one is never removed from here.
       if (name.startsWith(prefixOf(core.env)) && !(await uses().use(name))) throw beingRemoved()
     },
-    arnOf: (name) => arnOf(core.env, name),
   }
 }
 
@@ -97,7 +99,7 @@ function prefixOf({ STAGE }: AwsSettings): string {
 function identify(env: AwsSettings, { definition, hash, parts }: Document): MachineId {
   const set = sha256(JSON.stringify([definition, ...parts.map(({ text }) => text)])).slice(0, HASH_OF_PARTS)
   const suffix = parts.length === 0 ? '' : `_${set}`
-  return { arn: arnOf(env, `${prefixOf(env)}${hash.slice(0, HASH_IN_NAME)}`), parts: parts.length, suffix }
+  return { arn: machineArn(env, `${prefixOf(env)}${hash.slice(0, HASH_IN_NAME)}`), parts: parts.length, suffix }
 }
 
 async function create(
@@ -117,9 +119,9 @@ async function create(
     const created = await client.send(
       new CreateStateMachineCommand({ name, ...machine, tags: tags.map(([key, value]) => ({ key, value })) }),
     )
-    return created.stateMachineArn ?? arnOf(env, name)
+    return created.stateMachineArn ?? machineArn(env, name)
   } catch (error) {
-    return await existing(client, { ...machine, stateMachineArn: arnOf(env, name) }, error)
+    return await existing(client, { ...machine, stateMachineArn: machineArn(env, name) }, error)
   }
 }
 
@@ -177,7 +179,3 @@ function nameOfMachine(machine: string): string {
 }
 
 /** Partition and account are those of the role the machine runs as. */
-function arnOf(env: AwsSettings, name: string): string {
-  const [, partition, , , account] = required(env, 'STATE_MACHINE_ROLE_ARN').split(':')
-  return `arn:${partition}:states:${env.AWS_REGION}:${account}:stateMachine:${name}`
-}

@@ -1,3 +1,6 @@
+import { required } from './named-setting.ts'
+import type { AwsSettings } from './settings.ts'
+
 /**
  * What the Machine port calls a machine here: its ARN, of a version where there is one; with parts `+<how many>` behind
  * it, and `.<hash>` where the names of the parts end in one. So whoever stops a run knows every execution it may have.
@@ -21,4 +24,15 @@ export function readMachineId(id: string): MachineId {
 /** ARN of part k: the machine's name, `_`, the number. No name of a whole machine holds a `_`. */
 export function partArn({ arn, suffix }: MachineId, part: number): string {
   return `${arn.split(':').slice(0, 7).join(':')}_${part}${suffix}`
+}
+
+/** Alias of the version that runs of a deployed document of this hash are started on. */
+export function aliasOfDocument(dag_hash: string): string {
+  return `document-${dag_hash.slice(0, 40)}`
+}
+
+/** ARN of a machine of this deployment, in the account of its role. */
+export function machineArn(env: AwsSettings, name: string): string {
+  const [, partition = '', , , account = ''] = required(env, 'STATE_MACHINE_ROLE_ARN').split(':')
+  return `arn:${partition}:states:${env.AWS_REGION}:${account}:stateMachine:${name}`
 }

@@ -12,9 +12,8 @@ import { Fault } from '../../shared/errors.ts'
 import type { Execution, Machine, TokenAnswer } from '../../shared/runs/machine.ts'
 import { clearMachines } from './clear-machines.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
-import { deployedMachine } from './documents.ts'
 import { beingRemoved, createInlineMachines } from './inline-machines.ts'
-import { partArn, readMachineId } from './machine-id.ts'
+import { machineArn, partArn, readMachineId } from './machine-id.ts'
 import { type MachineUses, machineUsesOn } from './machine-uses.ts'
 import { tableClient } from './run-store/table-client.ts'
 import { sdkFault } from './sdk-fault.ts'
@@ -43,7 +42,7 @@ export function openMachine(
   return {
     ensure: (definition, hash, parts) => inline.ensure(definition, hash, parts),
     async deployed(_definition, hash) {
-      return deployedMachine(core, hash) ?? notDeployed()
+      return (await inline.deployed(hash)) ?? notDeployed()
     },
     named: (definition, hash, parts) => inline.named(definition, hash, parts),
     async start(order) {
@@ -56,7 +55,7 @@ export function openMachine(
       }
     },
     describe: (machine, name) => describe(client, executionArn(readMachineId(machine).arn, name)),
-    clear: (limits) => clearMachines({ client, uses: uses(), arnOf: inline.arnOf }, limits),
+    clear: (limits) => clearMachines({ client, uses: uses(), arnOf: (name) => machineArn(core.env, name) }, limits),
     stop: (machine, name, cause) => stopWithParts(client, machine, name, cause),
     answer: (token, answer) => answerToken(client, token, answer),
     holderGone: () => false,

@@ -40,19 +40,8 @@ const EnvSchema = z.object({
   STATE_MACHINE_ROLE_ARN: ArnSchema.optional(),
   /** Where inline machines log (level ALL, without execution data); its ARN ends in `:*`. */
   MACHINE_LOG_GROUP_ARN: ArnSchema.optional(),
-  /** JSON {machine name: version ARN} of the deployed machines. */
-  MACHINE_ARNS: z.string().default('{}').transform(parseMachines).pipe(z.record(z.string(), ArnSchema)),
   SLUICE_LOG: z.enum(['info', 'error']).default('info'),
 })
-
-function parseMachines(text: string, context: z.RefinementCtx): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    context.addIssue('JSON {machine name: ARN}')
-    return z.NEVER
-  }
-}
 
 function parseArn(name: string, arn: string): string {
   const parsed = ArnSchema.safeParse(arn)

@@ -114,7 +114,10 @@ function namedClients({ providers, slack, webhooks, telemetry }: Settings): Name
 
 function deployedDocuments({ dags, names }: BundleParts) {
   return Object.fromEntries(
-    dags.map(({ name, document, dag_hash, slug }) => [name, { document, dag_hash, machine: names.machine(slug) }]),
+    dags.map(({ name, document, dag_hash, slug, parts }) => [
+      name,
+      { document, dag_hash, machine: names.machine(slug), parts: parts.length },
+    ]),
   )
 }
 

@@ -6,7 +6,7 @@ import type { DeployedDag } from './deployed-dags.ts'
 import type { Names } from './names.ts'
 
 export interface DagMachineProps {
-  readonly dag: Pick<DeployedDag, 'slug' | 'definition' | 'parts'>
+  readonly dag: Pick<DeployedDag, 'slug' | 'dag_hash' | 'definition' | 'parts'>
   readonly names: Names
   /** Folder with the definitions, exactly as compileDag wrote them: `<slug>.json`, parts `<slug>_<k>.json`. */
   readonly definitions: string
@@ -18,14 +18,14 @@ export interface DagMachineProps {
 }
 
 /**
- * A DAG's state machine with a version and the alias `live`, and one for each of its parts. The texts are assets and
- * their placeholders are bound by CloudFormation, so what is deployed is what was compiled. A version outlives its
- * replacement, because runs that were started on it name it; the same of the parts, which a machine starts by version.
+ * A DAG's state machine with a version, and one for each of its parts. The texts are assets and their placeholders are
+ * bound by CloudFormation, so what is deployed is what was compiled. A version outlives its replacement, because runs that
+ * were started on it name it; the same of the parts, which a machine starts by version. An alias named after the document's
+ * hash says the version, for whoever starts runs of exactly this text: another text gets another alias, and the old one
+ * goes when the deployment has ended well.
  */
 export class DagMachine extends Construct {
   readonly machine: CfnStateMachine
-  /** What runs are started on: a text that never changes; as functions/aws/machine-id.ts writes it. */
-  readonly versionArn: string
 
   constructor(scope: Construct, props: DagMachineProps) {
     const { dag, names } = props
@@ -41,9 +41,8 @@ export class DagMachine extends Construct {
     const whole = { ...props, name: names.machine(dag.slug), file, text: dag.definition, arns }
     const { machine, version } = addVersioned(this, whole)
     this.machine = machine
-    this.versionArn = dag.parts.length === 0 ? version.ref : `${version.ref}+${dag.parts.length}`
-    new CfnStateMachineAlias(this, 'Live', {
-      name: 'live',
+    new CfnStateMachineAlias(this, 'Document', {
+      name: names.documentAlias(dag.dag_hash),
       routingConfiguration: [{ stateMachineVersionArn: version.ref, weight: 100 }],
     })
   }

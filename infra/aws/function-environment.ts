@@ -5,12 +5,10 @@ import { rightsOf } from './grants.ts'
 import type { Names } from './names.ts'
 import type { Right } from './right.ts'
 
-/** What only the stack of the machines knows; who starts runs is told. */
+/** What only the stack of the machines knows; who makes machines is told. */
 export interface MachineFacts {
   readonly roleArn: string
   readonly logGroupArn: string
-  /** JSON {machine name: version ARN}. */
-  readonly versionArns: string
 }
 
 /**
@@ -34,9 +32,7 @@ export function environmentOf(
     ...(OF_BUCKET.some(has) ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
     ...arns(...CALLED.filter(([right]) => rights.includes(right)).map(([, name]) => name)),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
-    ...(has('machine.deployed') && facts !== undefined ? { MACHINE_ARNS: facts.versionArns } : {}),
-    ...(has('machine.clear') && facts !== undefined ? { STATE_MACHINE_ROLE_ARN: facts.roleArn } : {}),
-    ...(has('machine.named') && facts !== undefined ? machineNames(facts) : {}),
+    ...(OF_ROLE.some(has) && facts !== undefined ? { STATE_MACHINE_ROLE_ARN: facts.roleArn } : {}),
   }
 }
 
@@ -52,15 +48,12 @@ const CALLED: readonly (readonly [Right, string])[] = [
   ['shell.run', 'shell-gate'],
 ]
 const OF_TABLE = ['runs.', 'graph.', 'search.', 'index.', 'tokens.', 'machine.clear']
+const OF_ROLE = ['machine.clear', 'machine.named', 'machine.deployed']
 const OF_BUCKET = ['objects.', 'search.', 'index.']
 
-function machineVariables(facts: MachineFacts | undefined): Record<string, string> {
-  return facts === undefined ? {} : { ...machineNames(facts), MACHINE_LOG_GROUP_ARN: facts.logGroupArn }
-}
-
 /** The role's ARN also says in which account inline machines are. */
-function machineNames({ roleArn, versionArns }: MachineFacts): Record<string, string> {
-  return { STATE_MACHINE_ROLE_ARN: roleArn, MACHINE_ARNS: versionArns }
+function machineVariables(facts: MachineFacts | undefined): Record<string, string> {
+  return facts === undefined ? {} : { STATE_MACHINE_ROLE_ARN: facts.roleArn, MACHINE_LOG_GROUP_ARN: facts.logGroupArn }
 }
 
 function arnVariable(name: string): string {

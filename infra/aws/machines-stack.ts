@@ -50,16 +50,13 @@ export class MachinesStack extends Stack {
       functionArns: Object.fromEntries(arns),
     }
     this.machines = dags.map((dag) => this.addMachine(dag, common, props))
-    const versions = dags.map(({ slug }, i) => [names.machine(slug), this.machines[i]?.versionArn ?? ''] as const)
-    const versionArns = this.toJsonString(Object.fromEntries(versions))
-    const facts = { ...common, versionArns }
     const opening = functionsAt('machine')
       .filter(isTold)
-      .map((line) => this.addFunction(line, props, facts))
+      .map((line) => this.addFunction(line, props, common))
     const unseen = functionsAt('unseen')
       .filter((line) => stands(line, props.chosen))
-      .map((line) => [line.name, this.addFunction(line, props, facts)] as const)
-    for (const line of functionsAt('told')) this.addFunction(line, props, facts)
+      .map((line) => [line.name, this.addFunction(line, props, common)] as const)
+    for (const line of functionsAt('told')) this.addFunction(line, props, common)
     for (const line of functionsAt('called')) if (stands(line, props.chosen)) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
     new Map(unseen).get('start-run')?.node.addDependency(...opening)

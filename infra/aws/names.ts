@@ -19,6 +19,8 @@ export interface Names {
   readonly machinePart: (slug: string, part: number | '*') => string
   /** What the names of inline machines begin with. */
   readonly inlineMachines: string
+  /** Alias of the version that runs of a deployed document of this hash are started on. */
+  readonly documentAlias: (dag_hash: string) => string
 }
 
 export function namesOf(stage: string): Names {
@@ -34,6 +36,7 @@ export function namesOf(stage: string): Names {
     machine: (slug) => `${prefix}-${slug}`,
     machinePart: (slug, part) => `${prefix}-${slug}_${part}`,
     inlineMachines: `${prefix}-x-`,
+    documentAlias: (dag_hash) => `document-${dag_hash.slice(0, 40)}`,
   }
 }
 

@@ -3,7 +3,8 @@ import type { DagMachineProps } from './dag-machine.ts'
 
 /** The machine of the research chain, deployed as that of a document: `sluice-<stage>-research`. */
 export function deployedResearch(): DagMachineProps['dag'] {
-  return { slug: RESEARCH_SLUG, definition: researchMachine().text, parts: [] }
+  const { text, hash } = researchMachine()
+  return { slug: RESEARCH_SLUG, dag_hash: hash, definition: text, parts: [] }
 }
 
 /** No document may have it. */

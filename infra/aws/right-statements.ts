@@ -39,6 +39,9 @@ const OF_TOKENS = () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys'
 const OF_GRAPH = partitionsLike('#G', '#G#*')
 const OF_MANIFEST = partitions('#G')
 
+/** Aliases of deployed machines say their versions. */
+const VERSIONS: Allowed = { on: 'machines', actions: ['states:DescribeStateMachineAlias'] }
+
 /** What each right allows; those on what the settings name are in access.ts. */
 export const STATEMENTS = {
   'runs.get': onItems('GetItem', OF_RUNS),
@@ -113,6 +116,7 @@ export const STATEMENTS = {
   // AWS checks it against the machine's ARN, though its policy editor offers only *. Nobody answers with an error.
   'machine.answer': [{ on: 'machines', actions: ['states:SendTaskSuccess'] }],
   'machine.ensure': [
+    VERSIONS,
     { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], conditions: OF_MACHINES },
     { on: 'inlineMachines', actions: ['states:CreateStateMachine', 'states:UpdateStateMachine', 'states:TagResource'] },
     {
@@ -121,10 +125,9 @@ export const STATEMENTS = {
       conditions: () => ({ StringEquals: { 'iam:PassedToService': 'states.amazonaws.com' } }),
     },
   ],
-  // Versions stand in its environment: no call is made.
-  'machine.deployed': [],
-  // Its name is made of the stage and the document's hash.
-  'machine.named': [],
+  'machine.deployed': [VERSIONS],
+  // That of an inline document is made of the stage and the document's hash.
+  'machine.named': [VERSIONS],
   'machine.start': [
     { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'], conditions: OF_MACHINES },
     { on: 'machines', actions: ['states:StartExecution'] },

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { CreateTableCommand, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
+  CreateStateMachineAliasCommand,
   CreateStateMachineCommand,
   PublishStateMachineVersionCommand,
   SFNClient,
@@ -73,11 +74,11 @@ export async function deploy(
     ssm: secrets.aws.endpoint,
   }
   const door = await startDoor(services, rights.allows)
-  /** The stack of the machines first, as CloudFormation does: functions are told the versions it published. */
+  /** The machines first, as CloudFormation does: aliases say the versions it published. */
   const release = async (released: DeployedTemplates, known: ReadonlySet<string>) => {
-    const versions = await putMachines(released, states.aws, known)
+    await putAliases(released, states.aws, await putMachines(released, states.aws, known))
     for (const resource of released.all('AWS::Lambda::Function')) {
-      const sandboxes = createSandboxes(functionOf(released, resource, door.endpoint, versions))
+      const sandboxes = createSandboxes(functionOf(released, resource, door.endpoint))
       const name = String(resource.properties.FunctionName)
       const before = functions.get(name)
       if (before !== undefined) replaced.push(before)
@@ -173,12 +174,7 @@ async function createTable(templates: DeployedTemplates, aws: ConstructorParamet
 /** As the SDK's clients call them. */
 const SERVICES = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER', 'SSM']
 
-function functionOf(
-  templates: DeployedTemplates,
-  { properties }: Deployed,
-  endpoint: string,
-  versions: ReadonlyMap<string, string>,
-) {
+function functionOf(templates: DeployedTemplates, { properties }: Deployed, endpoint: string) {
   const { S3Key } = properties.Code as { readonly S3Key: string }
   const { Variables } = properties.Environment as { readonly Variables: Readonly<Record<string, string>> }
   const name = String(properties.FunctionName)
@@ -188,7 +184,7 @@ function functionOf(
     name,
     index: pathToFileURL(`${templates.asset(S3Key)}/${file}.mjs`).href,
     env: {
-      ...Object.fromEntries(Object.entries(Variables).map(([key, value]) => [key, told(value, versions)])),
+      ...Variables,
       ...Object.fromEntries(SERVICES.map((service) => [`AWS_ENDPOINT_URL_${service}`, endpoint])),
       AWS_REGION: REGION,
       AWS_ACCESS_KEY_ID: name,
@@ -234,6 +230,23 @@ async function putMachines(
   }
   client.destroy()
   return versions
+}
+
+async function putAliases(
+  templates: DeployedTemplates,
+  aws: ConstructorParameters<typeof SFNClient>[0],
+  versions: ReadonlyMap<string, string>,
+): Promise<void> {
+  const client = new SFNClient(aws ?? {})
+  for (const { properties } of templates.all('AWS::StepFunctions::StateMachineAlias')) {
+    const [route] = properties.RoutingConfiguration as readonly { readonly StateMachineVersionArn: string }[]
+    const stateMachineVersionArn = told(route?.StateMachineVersionArn ?? '', versions)
+    const name = String(properties.Name)
+    await client.send(
+      new CreateStateMachineAliasCommand({ name, routingConfiguration: [{ stateMachineVersionArn, weight: 100 }] }),
+    )
+  }
+  client.destroy()
 }
 
 /** Templates say the first version (template.ts); this one was published. */

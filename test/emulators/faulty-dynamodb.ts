@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { EmulatedAws } from './aws-client.ts'
@@ -39,9 +40,10 @@ export function faultyClient(aws: EmulatedAws, rates: FaultRates, random: () => 
     if (does) injected[kind] += 1
     return does
   }
-  const later = (send: () => Promise<unknown>) => {
+  const later = (send: () => Promise<{ readonly response: unknown }>) => {
     const done = sleep(random() * 250)
       .then(send)
+      .then(leaveUnread)
       .catch(() => {})
       .finally(() => underWay.delete(done))
     underWay.add(done)
@@ -55,7 +57,10 @@ export function faultyClient(aws: EmulatedAws, rates: FaultRates, random: () => 
         throw networkError('ETIMEDOUT')
       }
       const answer = await next(args)
-      if (happens('unanswered')) throw networkError('ECONNRESET')
+      if (happens('unanswered')) {
+        leaveUnread(answer)
+        throw networkError('ECONNRESET')
+      }
       return answer
     },
     { step: 'deserialize', priority: 'low', name: 'faults' },
@@ -82,6 +87,11 @@ export function faultyClient(aws: EmulatedAws, rates: FaultRates, random: () => 
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }
+}
+
+/** An answer that nobody reads would hold its connection, of which a client has few, until the server closes it. */
+function leaveUnread({ response }: { readonly response: unknown }): void {
+  ;(response as { readonly body?: Readable }).body?.destroy()
 }
 
 function mayBeStale(command: string, input: object): boolean {

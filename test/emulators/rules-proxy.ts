@@ -55,6 +55,8 @@ async function passOn({ agent, port }: Behind, incoming: IncomingMessage, answer
   const forwarded = request({ agent, host: '127.0.0.1', port, method, path: url, headers })
   forwarded.end(body)
   const [reply] = (await once(forwarded, 'response')) as [IncomingMessage]
+  const answered: Buffer[] = []
+  for await (const chunk of reply) answered.push(chunk as Buffer)
   answer.writeHead(reply.statusCode ?? 502, reply.headers)
-  reply.pipe(answer)
+  answer.end(Buffer.concat(answered))
 }

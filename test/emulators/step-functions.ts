@@ -30,8 +30,8 @@ export interface StepFunctionsEmulator extends HttpService {
  * Step Functions over our own interpreter, in memory: the AWS JSON 1.0 wire of the operations Sluice uses, with AWS's
  * error names and idempotency rules. It proves client and protocol; what AWS does with a definition is proven by
  * nothing here. Differences known: the context object holds local ids, executions and histories are listed whole (those
- * of machines with Parallel, Map or parts not at all), aliases and versions nobody published mean the machine
- * itself, and an invocation nobody waits for is told to abort.
+ * of machines with Parallel, Map or parts not at all), aliases are described and mean the
+ * machine itself, as do versions nobody published, and an invocation nobody waits for is told to abort.
  */
 export async function startStepFunctions(options: StepFunctionsOptions): Promise<StepFunctionsEmulator> {
   const clock = options.clock ?? systemClock
@@ -46,7 +46,15 @@ export async function startStepFunctions(options: StepFunctionsOptions): Promise
     machineOf: (order) => startedByMachine(place, order),
   })
   const recorded = histories.of
-  const place: Place = { interpreter, clock, machines: new Map(), versions: new Map(), executions: new Map(), recorded }
+  const place: Place = {
+    interpreter,
+    clock,
+    machines: new Map(),
+    versions: new Map(),
+    aliases: new Map(),
+    executions: new Map(),
+    recorded,
+  }
   const service = await serveAws({
     mediaType: 'application/x-amz-json-1.0',
     operationOf: targetOf,
@@ -77,6 +85,8 @@ interface Place {
   readonly interpreter: LocalMachine
   readonly clock: Clock
   readonly machines: Map<string, StoredMachine>
+  /** By ARN. */
+  readonly aliases: Map<string, Readonly<Record<string, Json>>>
   /** ARNs of versions, and the text each has. */
   readonly versions: Map<string, Pick<StoredMachine, 'arn' | 'local'>>
   readonly executions: Map<string, StoredExecution>
@@ -114,6 +124,15 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   DeleteStateMachine: remove,
   PublishStateMachineVersion: publish,
+  CreateStateMachineAlias: createAlias,
+  DescribeStateMachineAlias(place, { stateMachineAliasArn }) {
+    const found = place.aliases.get(String(stateMachineAliasArn))
+    if (found !== undefined) return { stateMachineAliasArn, ...found }
+    throw new ServiceError(
+      'ResourceNotFound',
+      `Request references a resource that does not exist: '${String(stateMachineAliasArn)}'`,
+    )
+  },
   StartExecution: start,
   async DescribeExecution(place, { executionArn }) {
     const found = requireExecution(place, String(executionArn))
@@ -183,6 +202,22 @@ function publish(place: Place, { stateMachineArn }: Input): unknown {
   const version = isSame ? last : `${arn}:${own.length + 1}`
   place.versions.set(version, { arn, local })
   return { stateMachineVersionArn: version, creationDate: place.clock.now() / 1_000 }
+}
+
+/** The same again is the same alias; another route under its name is refused. */
+function createAlias(place: Place, { name: given, routingConfiguration }: Input): unknown {
+  const name = requireName(given)
+  const [route] = routingConfiguration as readonly { readonly stateMachineVersionArn: string }[]
+  const version = String(route?.stateMachineVersionArn)
+  if (!place.versions.has(version)) throw new ServiceError('ResourceNotFound', `Version does not exist: '${version}'`)
+  const arn = `${version.split(':').slice(0, 7).join(':')}:${name}`
+  const alias = { name, routingConfiguration: routingConfiguration ?? [] }
+  const known = place.aliases.get(arn)
+  if (known !== undefined && canonicalJson(known) !== canonicalJson(alias)) {
+    throw new ServiceError('ConflictException', `Alias exists: '${arn}'`)
+  }
+  place.aliases.set(arn, alias)
+  return { stateMachineAliasArn: arn, creationDate: place.clock.now() / 1_000 }
 }
 
 /** At once, where AWS takes some seconds; what runs on it ends, as there, and is not found any more. */

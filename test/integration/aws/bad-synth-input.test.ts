@@ -2,14 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { App } from 'aws-cdk-lib'
+import { App, Aws, Stack } from 'aws-cdk-lib'
 import { afterAll, describe, expect, test } from 'vitest'
+import { CatalogFunction } from '../../../infra/aws/catalog-function.ts'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { entrySource } from '../../../infra/aws/entry.ts'
 import { rightsOf } from '../../../infra/aws/grants.ts'
-import { MachinesStack } from '../../../infra/aws/machines-stack.ts'
 import { namesOf, slugOf } from '../../../infra/aws/names.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
+import { FUNCTIONS, type FunctionLine } from '../../../shared/catalog.ts'
 import { ROOT } from './assembly.ts'
 import { cdkContext } from './synthesized.ts'
 
@@ -71,20 +72,25 @@ describe('documents', () => {
     )
   })
 
-  test('more than fit into what start-run is told are refused, with their number', () => {
-    const dags = Array.from({ length: 30 }, (_, i) => ({ slug: `plan-number-${i}`, name: '', file: '' }))
-    const made = { document: '', dag_hash: '', definition: '', parts: [] }
-    const stack = () =>
-      new MachinesStack(new App(), 'Many', {
+  test('what does not fit into the environment of a function is refused, with its size; documents do not stand there', () => {
+    const line = FUNCTIONS.find(({ name }) => name === 'start-run')
+    const make = (environment: Record<string, string>) => () =>
+      new CatalogFunction(new Stack(new App(), 'One'), {
+        line: line as FunctionLine,
         names: namesOf('dev'),
-        dags: dags.map((dag) => ({ ...dag, ...made })),
-        built: '/nowhere',
+        bundle: '/nowhere',
+        environment,
         chosen: {
           ...{ tenants: ['main'], secrets: [], models: [], research: { secrets: [], models: [] } },
           ...{ embeddings: [], shell: false },
         },
       })
-    expect(stack).toThrow(/^Cannot deploy 30 DAGs: .* start them inline\.$/)
+    const words =
+      /^Cannot deploy function "sluice-dev-start-run": its environment would have up to 4097 bytes, and Lambda takes 4096/
+    expect(make({ A: 'x'.repeat(4_097 - '{"A":""}'.length) })).toThrow(words)
+    // A region is as long as the longest one may be.
+    expect(make({ A: `${'x'.repeat(4_097 - '{"A":"ap-southeast-1"}'.length)}${Aws.REGION}` })).toThrow(words)
+    expect(make({ A: 'x'.repeat(4_096 - '{"A":""}'.length) })).toThrow(/nowhere/)
   })
 
   test('a folder without documents deploys none', () => {

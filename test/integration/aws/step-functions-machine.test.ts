@@ -1,3 +1,9 @@
+import {
+  CreateStateMachineAliasCommand,
+  CreateStateMachineCommand,
+  PublishStateMachineVersionCommand,
+  SFNClient,
+} from '@aws-sdk/client-sfn'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { lambdaClock } from '../../../functions/aws/clock.ts'
 import { openMachine } from '../../../functions/aws/machine.ts'
@@ -164,19 +170,27 @@ describe('the Step Functions adapter', () => {
 
   test('a deployed document has its machine already', async () => {
     const { service, another } = await open()
-    const arn = `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:sluice-test-basic:3`
-    const env = { MACHINE_ARNS: JSON.stringify({ 'sluice-test-basic': arn }) }
-    const deployed = { basic: { document: 'blocks: []', dag_hash: HASH, machine: 'sluice-test-basic' } }
-    expect(await another(env, deployed).ensure(TEXT, HASH)).toBe(arn)
-    expect(await another(env, deployed).deployed(TEXT, HASH)).toBe(arn)
-    const unknown = another(env, deployed).deployed(TEXT, HASH.replace(/./g, '0'))
+    const deployed = { basic: { document: 'blocks: []', dag_hash: HASH, machine: 'sluice-test-basic', parts: 2 } }
+    const early = another({}, deployed)
+    await expect(early.ensure(TEXT, HASH)).rejects.toMatchObject({ name: 'Bug', code: 'machine_not_deployed' })
+    const client = new SFNClient(service.aws)
+    const definition = TEXT.replace(/\$\{WaitJoin\}/, lambdaArn('wait-join'))
+    const role = { roleArn: `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines` }
+    const made = await client.send(new CreateStateMachineCommand({ name: 'sluice-test-basic', definition, ...role }))
+    const { stateMachineVersionArn } = await client.send(new PublishStateMachineVersionCommand(made as never))
+    const routingConfiguration = [{ stateMachineVersionArn, weight: 100 }]
+    const name = `document-${HASH.slice(0, 40)}`
+    await client.send(new CreateStateMachineAliasCommand({ name, routingConfiguration }))
+    client.destroy()
+    const before = service.calls.length
+    const arn = `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:sluice-test-basic:1+2`
+    expect(await Promise.all([early.ensure(TEXT, HASH), early.deployed(TEXT, HASH), early.named(TEXT, HASH)])).toEqual([
+      ...[arn, arn, arn],
+    ])
+    const unknown = early.deployed(TEXT, HASH.replace(/./g, '0'))
     await expect(unknown).rejects.toMatchObject({ name: 'NotFound', code: 'machine_unknown' })
-    await expect(another({}, deployed).ensure(TEXT, HASH)).rejects.toMatchObject({
-      name: 'Bug',
-      code: 'setting_missing',
-      message: expect.stringContaining('MACHINE_ARNS'),
-    })
-    expect(service.calls).toEqual([])
+    // One call a process.
+    expect(service.calls.slice(before)).toEqual(['DescribeStateMachineAlias'])
   })
 
   test('a version is started, described and stopped by the name of its machine', async () => {

@@ -140,6 +140,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   UpdateStateMachine: 'states',
   DeleteStateMachine: 'states',
   DescribeStateMachine: 'states',
+  DescribeStateMachineAlias: 'states',
   ListStateMachines: 'states',
   ListExecutions: 'states',
   StartExecution: 'states',

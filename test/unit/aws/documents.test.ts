@@ -4,8 +4,8 @@ import { openInputs } from '../../../functions/aws/inputs.ts'
 
 describe('deployed documents', () => {
   const deployed = {
-    coding: { document: 'name: coding', dag_hash: 'b', machine: 'sluice-dev-coding' },
-    basic: { document: 'name: basic', dag_hash: 'a', machine: 'sluice-dev-basic' },
+    coding: { document: 'name: coding', dag_hash: 'b', machine: 'sluice-dev-coding', parts: 0 },
+    basic: { document: 'name: basic', dag_hash: 'a', machine: 'sluice-dev-basic', parts: 0 },
   }
   const documents = openDocuments({ deployed })
 

@@ -11,7 +11,6 @@ describe('readAwsSettings()', () => {
     expect(required(settings, 'TABLE')).toBe('sluice-dev')
     expect(functionArn(settings, 'run-block')).toBe(ARN)
     expect(settings).not.toHaveProperty('PATH')
-    expect(settings.MACHINE_ARNS).toEqual({})
   })
 
   test.each<[string, NodeJS.ProcessEnv]>([
@@ -20,8 +19,6 @@ describe('readAwsSettings()', () => {
     ['AWS_REGION', { STAGE: 'dev' }],
     ['TABLE', { ...ENV, TABLE: '' }],
     ['STATE_MACHINE_ROLE_ARN', { ...ENV, STATE_MACHINE_ROLE_ARN: 'role' }],
-    ['MACHINE_ARNS', { ...ENV, MACHINE_ARNS: '{' }],
-    ['MACHINE_ARNS', { ...ENV, MACHINE_ARNS: '{"m": "no-arn"}' }],
     ['RUN_BLOCK_ARN', { ...ENV, RUN_BLOCK_ARN: 'sluice-dev-run-block' }],
     ['SLUICE_LOG', { ...ENV, SLUICE_LOG: 'loud' }],
   ])('says that %s is wrong, not what is in it', (name, env) => {
