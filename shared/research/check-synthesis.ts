@@ -1,18 +1,25 @@
+import { citationsIn } from '../gates/citations.ts'
 import { numbersIn } from '../gates/numbers-in.ts'
 import { claimLines } from './claim-sentences.ts'
 import type { Evidence } from './evidence.ts'
 import { proseOf, refsIn } from './evidence-refs.ts'
+import { plainName } from './plain-name.ts'
 import { outsideQuotations, quotationsIn } from './quotations.ts'
 import { checkQuote, type QuoteFinding } from './quote.ts'
 import { indexQuotes, type QuoteIndex } from './quote-index.ts'
 import { citableText, type ShownEvidence } from './shown-evidence.ts'
+import { type Passages, passagesOf, type SupportStatus, supportOf } from './support.ts'
 
 /** What an item of evidence says, and where it is stored. */
-export type CitedEvidence = ShownEvidence & Pick<Evidence, 'objectstore_ref'>
+export type CitedEvidence = ShownEvidence &
+  Pick<Evidence, 'objectstore_ref'> & { readonly snippet_text?: string | undefined }
 
 /** One sentence of an answer, held against the evidence it cites. */
 export interface SentenceFinding {
   readonly sentence: string
+  readonly status: SupportStatus
+  /** The sentence or fact of the evidence it agrees with, and whose it is. */
+  readonly passage?: { readonly place: number; readonly text: string }
   /** Places of the evidence it cites, from 1. */
   readonly places: readonly number[]
   readonly unknown_refs: readonly string[]
@@ -24,7 +31,7 @@ export interface SentenceFinding {
 
 /**
  * Every claim of an answer against the stored bodies: references resolve, quotations stand there word for word (in the
- * evidence the sentence cites, nowhere else), numbers occur there with the same value. Nothing fuzzy passes.
+ * evidence the sentence cites, nowhere else), and one passage of what it cites agrees with it (support.ts).
  */
 export function checkSynthesis(
   topic: string,
@@ -34,20 +41,28 @@ export function checkSynthesis(
   const sources = evidence.map((item, place) => ({ id: `${place + 1}`, text: citableText(item) }))
   const index = indexQuotes(sources)
   const numbers = evidence.map(numbersOf)
+  const read = new Map<number, Passages>()
+  const passages = (place: number) => {
+    const item = evidence[place - 1]
+    const known = read.get(place) ?? passagesOf(item ?? { entity_id: '' })
+    read.set(place, known)
+    return known
+  }
   return claimLines(topic, synthesis)
     .flatMap(({ sentences }) => sentences)
-    .map((sentence) => checkSentence(sentence, { evidence, index, numbers }))
+    .map((sentence) => checkSentence(sentence, { evidence, index, numbers, passages }))
 }
 
-/** Whether nothing is wrong with a sentence; one that cites nothing is not grounded. */
-export function isGrounded({ places, unknown_refs, bad_quotes, bad_numbers }: SentenceFinding): boolean {
-  return places.length > 0 && unknown_refs.length + bad_quotes.length + bad_numbers.length === 0
+/** Whether a sentence is quoted or supported, and cites nothing unknown beside. */
+export function isGrounded({ status, unknown_refs }: SentenceFinding): boolean {
+  return status !== 'unsupported' && unknown_refs.length === 0
 }
 
 interface Known {
   readonly evidence: readonly CitedEvidence[]
   readonly index: QuoteIndex
   readonly numbers: readonly ReadonlySet<string>[]
+  readonly passages: (place: number) => Passages
 }
 
 /** Of its text, its name and its id: `Drone 001` is a name with a number. */
@@ -61,7 +76,8 @@ function withoutPowers(text: string): string {
   return text.replace(/(?<=\p{L})[²³]/gu, '')
 }
 
-function checkSentence(sentence: string, { evidence, index, numbers }: Known): SentenceFinding {
+function checkSentence(sentence: string, known: Known): SentenceFinding {
+  const { evidence, index, numbers } = known
   const refs = refsIn(outsideQuotations(sentence), evidence)
   const places = [...new Set(refs.flatMap(({ place }) => place ?? []))]
   const quoted = quotationsIn(sentence).map((at) => ({ ...at, verdict: verdictOf(at.quote, places, index) }))
@@ -69,15 +85,70 @@ function checkSentence(sentence: string, { evidence, index, numbers }: Known): S
   const found = quoted.filter(({ verdict }) => verdict === 'found' && places.length > 0)
   const said = numbersIn(withoutPowers(proseOf(cutOut(sentence, found))))
   const unknown = said.filter(({ key }) => !places.some((place) => numbers[place - 1]?.has(key)))
+  const isQuotedWell = quoted.every(({ verdict }) => verdict === undefined || verdict === 'found')
+  const support = isQuotedWell ? supported(sentence, places, known) : UNSUPPORTED
   return {
     sentence,
+    ...support,
     places,
     unknown_refs: refs.filter(({ place }) => place === undefined).map(({ ref }) => ref),
     bad_quotes: quoted.flatMap(({ quote, verdict }) =>
       verdict === undefined || verdict === 'found' ? [] : [{ quote, verdict }],
     ),
-    bad_numbers: [...new Set(unknown.map(({ written }) => written))],
+    bad_numbers: support.status === 'unsupported' ? [...new Set(unknown.map(({ written }) => written))] : [],
   }
+}
+
+type Support = Pick<SentenceFinding, 'status' | 'passage'>
+
+const UNSUPPORTED: Support = { status: 'unsupported' }
+
+/**
+ * The whole sentence by one item it cites, or else each of its pieces by the item cited right behind it; what stands
+ * behind the last citation belongs to that piece. A piece may be the mere name of its item.
+ */
+function supported(sentence: string, places: readonly number[], { evidence, passages }: Known): Support {
+  if (places.length === 0) return UNSUPPORTED
+  const whole = bestOf(places.map((place) => bySource(proseOf(sentence), place, passages)))
+  if (whole.status !== 'unsupported') return whole
+  const pieces = piecesOf(sentence)
+  const each = pieces.map(({ text, cited }) => {
+    const own = refsIn(cited, evidence).flatMap(({ place }) => place ?? [])
+    if (own.some((place) => isName(text, evidence[place - 1]))) return { status: 'supported' } as const
+    return bestOf(own.map((place) => bySource(text, place, passages)))
+  })
+  return pieces.length > 1 && each.every(({ status }) => status !== 'unsupported')
+    ? { ...each[0], status: 'supported' }
+    : UNSUPPORTED
+}
+
+function bySource(claim: string, place: number, passages: Known['passages']): Support {
+  const { status, passage } = supportOf(claim, passages(place))
+  return passage === undefined ? { status } : { status, passage: { place, text: passage } }
+}
+
+function bestOf(all: readonly Support[]): Support {
+  const found = all.find(({ status }) => status === 'quoted') ?? all.find(({ status }) => status === 'supported')
+  return found ?? UNSUPPORTED
+}
+
+/** What stands before each citation, without the comma or word that goes on from the one before. */
+function piecesOf(sentence: string): readonly { readonly text: string; readonly cited: string }[] {
+  let from = 0
+  return citationsIn(sentence).map(({ at, end }) => {
+    const text = sentence.slice(from, at).replace(/^[\s,;.]{0,20}(?:and\s)?/, '')
+    from = end
+    return { text: text.trim(), cited: sentence.slice(at, end) }
+  })
+}
+
+/** The lists of the extractive model: `Found there: Sensor S1 [1], Sensor S2 [2].` */
+function isName(text: string, item: CitedEvidence | undefined): boolean {
+  const named = text.replace(/^Found there:\s*/, '').toLowerCase()
+  return (
+    item !== undefined &&
+    [item.label ?? item.entity_id, item.entity_id].some((name) => plainName(name).toLowerCase() === named)
+  )
 }
 
 /** Found in one of the places cited (in any evidence, where none is); undefined = too short to count. */

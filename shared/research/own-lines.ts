@@ -10,7 +10,7 @@ export function isOwnLine(line: string, topic: string): boolean {
   if ([EXTRACTIVE_NOTE, MORE_MAY_FIT, NONE_QUOTED, noAnswer(topic)].includes(line)) return true
   if (/^Note: \d{1,6} references were taken out: they name no evidence\.$/.test(line)) return true
   if (
-    /^Note: \d{1,6} sentences were taken out: their quotations or numbers are not in the evidence they cite\.$/.test(
+    /^Note: \d{1,6} sentences were taken out: (?:the evidence they cite does not say them|their quotations or numbers are not in the evidence they cite)\.$/.test(
       line,
     )
   )

@@ -5,7 +5,10 @@ export interface Quotation {
   readonly end: number
 }
 
-/** What stands between a pair of double quotation marks, on one line, without marks inside. Single marks are apostrophes. */
+/**
+ * What stands between a pair of quotation marks of whatever kind, on one line, without marks inside. A single mark between
+ * letters is an apostrophe.
+ */
 export function quotationsIn(text: string): readonly Quotation[] {
   return [...text.matchAll(QUOTED)].map((match) => {
     const [whole, ...inner] = match
@@ -18,4 +21,5 @@ export function outsideQuotations(text: string): string {
   return text.replace(QUOTED, ' ')
 }
 
-const QUOTED = /“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|"([^"\n]*)"/g
+const QUOTED =
+  /“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|"([^"\n]*)"|‹([^‹›\n]*)›|「([^「」\n]*)」|『([^『』\n]*)』|＂([^＂\n]*)＂|&quot;((?:(?!&quot;)[^\n])*)&quot;|&ldquo;((?:(?!&rdquo;)[^\n])*)&rdquo;|`([^`\n]*)`|(?<![\p{L}\p{N}])[‘']([^‘'’\n]*(?:(?<=\p{L})['’](?=\p{L})[^‘'’\n]*)*)['’](?![\p{L}\p{N}])/gu

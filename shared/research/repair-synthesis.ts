@@ -1,5 +1,5 @@
 import { NONE_QUOTED } from './answer-notes.ts'
-import { type CitedEvidence, checkSynthesis, type SentenceFinding } from './check-synthesis.ts'
+import { type CitedEvidence, checkSynthesis, isGrounded } from './check-synthesis.ts'
 import { claimLines } from './claim-sentences.ts'
 import { echoEvidence, noAnswer } from './degraded-result.ts'
 import type { Evidence } from './evidence.ts'
@@ -14,8 +14,8 @@ export interface RepairedSynthesis {
 }
 
 /**
- * What becomes of an answer that still does not hold after it was asked for once more: unknown references are taken
- * out, and so are sentences whose quotations or numbers are not in what they cite, each with a note. Where no reference
+ * What becomes of an answer that is not all quoted or supported after it was asked for once more: unknown references are
+ * taken out, and so is every sentence that cites nothing, or that no passage it cites agrees with, each with a note. Where no reference
  * is left, the first items of evidence are shown. Without evidence it is no answer, whatever was written; an honest no
  * answer stands as it is.
  */
@@ -39,12 +39,12 @@ export function repairSynthesis(
 }
 
 const REASON = 'the synthesis did not hold against its evidence'
-const NOT_THERE = 'their quotations or numbers are not in the evidence they cite'
+const NOT_THERE = 'the evidence they cite does not say them'
 
-/** Without the sentences that do not hold. What is left is looked at again: without one, its neighbour may end elsewhere. */
+/** Without the sentences that are neither quoted nor supported. What is left is looked at again: without one, its neighbour may end elsewhere. */
 function withoutFalse(topic: string, synthesis: string, evidence: readonly CitedEvidence[], before = 0): Kept {
   const findings = checkSynthesis(topic, synthesis, evidence)
-  const false_ones = new Set(findings.filter(isFalse).map(({ sentence }) => sentence))
+  const false_ones = new Set(findings.filter((finding) => !isGrounded(finding)).map(({ sentence }) => sentence))
   const taken = before + false_ones.size
   const cites = findings.some(({ places }) => places.length > 0)
   if (false_ones.size === 0) return { text: synthesis, taken, cites }
@@ -57,10 +57,6 @@ interface Kept {
   readonly taken: number
   /** It still cites some evidence. */
   readonly cites: boolean
-}
-
-function isFalse({ bad_quotes, bad_numbers }: SentenceFinding): boolean {
-  return bad_quotes.length + bad_numbers.length > 0
 }
 
 /** The line without its false sentences; gone where nothing is left of it. */

@@ -11,7 +11,11 @@ export function synthesisErrors(findings: readonly SentenceFinding[]): readonly 
 const LISTED = 10
 
 function faultsOf({ places, unknown_refs, bad_quotes, bad_numbers }: SentenceFinding): readonly string[] {
+  const isPlain = places.length > 0 && unknown_refs.length + bad_quotes.length + bad_numbers.length === 0
   return [
+    ...(isPlain
+      ? ['no one passage of what it cites says it: use its words, in its order, with its negation and bounds']
+      : []),
     ...unknown_refs.map((ref) => `[${ref.slice(0, 100)}] names no evidence`),
     ...(places.length > 0 || unknown_refs.length > 0 ? [] : ['it cites no evidence']),
     ...bad_quotes.map(({ quote, verdict }) => `"${quote.slice(0, 100)}" ${VERDICTS[verdict]}`),
