@@ -1,14 +1,16 @@
 import { citationsIn } from '../gates/citations.ts'
 import { numbersIn } from '../gates/numbers-in.ts'
 import { claimLines } from './claim-sentences.ts'
+import { echoEvidence } from './degraded-result.ts'
 import type { Evidence } from './evidence.ts'
 import { proseOf, refsIn } from './evidence-refs.ts'
+import { passageWords } from './passage-words.ts'
 import { plainName } from './plain-name.ts'
 import { outsideQuotations, quotationsIn } from './quotations.ts'
 import { checkQuote, type QuoteFinding } from './quote.ts'
 import { indexQuotes, type QuoteIndex } from './quote-index.ts'
 import { citableText, type ShownEvidence } from './shown-evidence.ts'
-import { type Passages, passagesOf, type SupportStatus, supportOf } from './support.ts'
+import { type Passages, passagesOf, type SupportStatus, supportOf, withoutLead } from './support.ts'
 
 /** What an item of evidence says, and where it is stored. */
 export type CitedEvidence = ShownEvidence &
@@ -48,7 +50,10 @@ export function checkSynthesis(
     read.set(place, known)
     return known
   }
+  // What is shown of the evidence where an answer cites none is the evidence itself.
+  const echoed = new Set(echoEvidence(evidence))
   return claimLines(topic, synthesis)
+    .filter(({ text }) => !echoed.has(text.trim()))
     .flatMap(({ sentences }) => sentences)
     .map((sentence) => checkSentence(sentence, { evidence, index, numbers, passages }))
 }
@@ -105,21 +110,54 @@ const UNSUPPORTED: Support = { status: 'unsupported' }
 
 /**
  * The whole sentence by one item it cites, or else each of its pieces by the item cited right behind it; what stands
- * behind the last citation belongs to that piece. A piece may be the mere name of its item.
+ * behind the last citation belongs to that piece. A sentence of quotations alone is judged by each of them.
  */
-function supported(sentence: string, places: readonly number[], { evidence, passages }: Known): Support {
+function supported(sentence: string, places: readonly number[], known: Known): Support {
   if (places.length === 0) return UNSUPPORTED
-  const whole = bestOf(places.map((place) => bySource(proseOf(sentence), place, passages)))
+  const quotes = onlyQuotes(sentence)
+  const whole = allOf(quotes.map((claim) => bestOf(places.map((place) => bySource(claim, place, known.passages)))))
   if (whole.status !== 'unsupported') return whole
   const pieces = piecesOf(sentence)
+  if (isRanking(pieces, known)) return { status: 'supported' }
   const each = pieces.map(({ text, cited }) => {
-    const own = refsIn(cited, evidence).flatMap(({ place }) => place ?? [])
-    if (own.some((place) => isName(text, evidence[place - 1]))) return { status: 'supported' } as const
-    return bestOf(own.map((place) => bySource(text, place, passages)))
+    const own = refsIn(cited, known.evidence).flatMap(({ place }) => place ?? [])
+    if (own.some((place) => isName(text, known.evidence[place - 1]))) return { status: 'supported' } as const
+    return bestOf(own.map((place) => bySource(text, place, known.passages)))
   })
-  return pieces.length > 1 && each.every(({ status }) => status !== 'unsupported')
-    ? { ...each[0], status: 'supported' }
-    : UNSUPPORTED
+  const together = allOf(each)
+  return pieces.length > 1 && together.status === 'quoted' ? { ...together, status: 'supported' } : together
+}
+
+/** The quotations, where nothing but them and citations stands in the sentence; else its prose as one claim. */
+function onlyQuotes(sentence: string): readonly string[] {
+  const quotes = quotationsIn(sentence)
+  const rest = passageWords(withoutLead(`${proseOf(outsideQuotations(sentence))}“`))
+  const isAlone = quotes.length > 0 && rest.every(({ kind, key }) => kind === 'light' && key === 'and')
+  return isAlone ? quotes.map(({ quote }) => quote) : [proseOf(sentence)]
+}
+
+function allOf(all: readonly Support[]): Support {
+  if (all.length === 0 || all.some(({ status }) => status === 'unsupported')) return UNSUPPORTED
+  return all.find(({ status }) => status === 'supported') ?? all[0] ?? UNSUPPORTED
+}
+
+type Piece = ReturnType<typeof piecesOf>[number]
+
+/** The extractive model's comparison: `By area, greatest first: Peru 1285216 [3], Norway 323802 [2].`, each a fact, in order. */
+function isRanking(pieces: readonly Piece[], { evidence, passages }: Known): boolean {
+  const [, word] = /^By ([^:]{1,200}), greatest first: /.exec(pieces[0]?.text ?? '') ?? []
+  if (word === undefined || pieces.length < 2) return false
+  const values = pieces.map(({ text, cited }, at) => {
+    const [place] = refsIn(cited, evidence).flatMap((ref) => ref.place ?? [])
+    const item = evidence[(place ?? 0) - 1]
+    const said = at === 0 ? text.replace(/^By [^:]{1,200}, greatest first: /, '') : text
+    const label = item?.label ?? item?.entity_id ?? ''
+    if (place === undefined || !said.startsWith(`${label} `)) return Number.NaN
+    const value = said.slice(label.length + 1)
+    const isFact = supportOf(`${label}, ${word}: ${value}`, passages(place)).status === 'quoted'
+    return isFact ? Number(numbersIn(value)[0]?.key ?? Number.NaN) : Number.NaN
+  })
+  return values.every((value, at) => at === 0 || value <= (values[at - 1] ?? Number.NaN))
 }
 
 function bySource(claim: string, place: number, passages: Known['passages']): Support {

@@ -36,7 +36,7 @@ export function noAnswer(topic: string): string {
 }
 
 /** The first items as lines with their citations. */
-export function echoEvidence(evidence: readonly Evidence[]): readonly string[] {
+export function echoEvidence(evidence: readonly Pick<Evidence, 'entity_id' | 'snippet_text'>[]): readonly string[] {
   return evidence.slice(0, SHOWN).map(({ entity_id, snippet_text }, at) => {
     const text = (snippet_text ?? '').replace(/\s+/g, ' ').trim()
     return `- ${text === '' ? entity_id : text} [${at + 1}]`

@@ -67,7 +67,7 @@ function clean(text: string): string {
 }
 
 const PIECE =
-  /[-\u2212+]?\p{Sc}?\d+(?:[,\u202f\u00a0'’]\d{3}(?!\d))*(?:\.\d+)?|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}]+)?['’]?|[%‰\p{Sc}]|[,;:()[\]{}\u2014\u2013|]/gu
+  /(?:(?<![\p{L}\p{N}])[-\u2212+])?\p{Sc}?\d+(?:[,\u202f\u00a0'’]\d{3}(?!\d))*(?:\.\d+)?|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}]+)?['’]?|[%‰\p{Sc}]|[,;:()[\]{}\u2014\u2013|]/gu
 
 interface ReadWord {
   readonly key: string
@@ -106,8 +106,7 @@ function readNumber(raw: readonly string[], at: number): ReadWord | undefined {
     value = scaled(value, scale)
     used += 1
   }
-  const minus =
-    digits?.[1] !== undefined && /[-\u2212]/u.test(digits[1]) && !/[\p{L}\p{N}]$/u.test(raw[at - 1] ?? '') ? '-' : ''
+  const minus = /[-\u2212]/u.test(digits?.[1] ?? '') ? '-' : ''
   return { key: `#${minus}${plainNumber(value)}${digits?.[2] ?? ''}`, kind: 'number', used }
 }
 
@@ -116,11 +115,16 @@ function scaleOf(piece: string | undefined): number | undefined {
   return Object.hasOwn(SCALES, lower) ? SCALES[lower] : undefined
 }
 
-/** `one` alone is mostly no number. */
+/** `Zero's` is the number of a name too. */
+function bare(piece = ''): string {
+  return piece.toLowerCase().replace(/['’]s?$/u, '')
+}
+
+/** Words from zero to ninety-nine. */
 function wordNumber(raw: readonly string[], at: number): { value: string; used: number } | undefined {
-  const lower = raw[at]?.toLowerCase() ?? ''
+  const lower = bare(raw[at])
   const ten = TENS.indexOf(lower)
-  const next = SMALL.indexOf(raw[at + 1]?.toLowerCase() ?? '')
+  const next = SMALL.indexOf(bare(raw[at + 1]))
   if (ten >= 0)
     return next > 0 && next < 10
       ? { value: `${(ten + 2) * 10 + next}`, used: 2 }

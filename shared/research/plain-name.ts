@@ -11,5 +11,5 @@ export function plainName(text: string): string {
     .replace(/\s+/g, ' ')
     .replaceAll('[', '(')
     .replaceAll(']', ')')
-    .replace(/["“”„«»]/g, "'")
+    .replace(/["“”„«»‹›「」『』＂`‘]|(?<![\p{L}\p{N}])['’]|['’](?![\p{L}\p{N}])|&(?:quot|[lr]dquo);/gu, '')
 }

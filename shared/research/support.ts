@@ -1,7 +1,7 @@
 import { detectLanguage } from '../gates/detect-language.ts'
 import { sentencesIn } from '../gates/sentences.ts'
 import { type PassageWord, passageWords, stem } from './passage-words.ts'
-import { groupFacts, type ShownEvidence } from './shown-evidence.ts'
+import { factText, groupFacts, type ShownEvidence } from './shown-evidence.ts'
 
 /**
  * How a claim stands to the evidence it cites. `quoted`: its words stand there one after the other. `supported`: its words,
@@ -84,7 +84,7 @@ function factPassages({ label, entity_id, facts }: Item): readonly Passage[] {
     const word = (predicate.split('.').at(-1) ?? predicate).replace(/[_-]+/g, ' ')
     const front = passageWords(`x ${name}`).length - 1
     const said = passageWords(`x ${name}, ${word}`).length - 1
-    const text = `${name}, ${word}: ${objects.join(', ')}`
+    const text = factText(name, predicate, objects)
     const words = passageWords(text)
     return { text, words, subject: new Set<string>(), fact: { name: front, object: said }, english: true }
   })
@@ -113,12 +113,15 @@ export function supportOf(
 }
 
 /** `The report says:` claims nothing of its own. */
-function withoutLead(claim: string): string {
-  return claim.replace(LEAD, '')
+export function withoutLead(claim: string): string {
+  const plain = claim.replace(/\s{1,1000}/g, ' ').trim()
+  return `${plain.slice(0, LONGEST_LEAD).replace(LEAD, '')}${plain.slice(LONGEST_LEAD)}`
 }
 
+const LONGEST_LEAD = 80
+
 const LEAD =
-  /^\s*(?:according to|as)?\s*(?:the|this|its)?\s*(?:report|source|evidence|text|document|article|entry|record)\s*(?:says?|states?|reads?|notes?)?(?: that)?\s*[:,]?\s*(?=[“"„«'‘「『`])/i
+  /^(?:according to |as )?(?:the |this |its )?(?:report|source|evidence|text|document|article|entry|record)(?: says?| states?| reads?| notes?)?(?: that)?[:,]? ?(?=[“"„«'‘「『`])/i
 
 function againstOne(said: readonly PassageWord[], heavy: readonly PassageWord[], passage: Passage): SupportStatus {
   const run = runAt(said, passage.words)
@@ -316,20 +319,26 @@ function saysFact(
   const own = said.filter(({ kind }) => kind !== 'light')
   if (own.some(({ key }) => !named.has(key) && !predicate.has(key) && !objects.has(key))) return false
   if (![...predicate].every((key) => own.some((word) => word.key === key))) return false
-  const isNamed = own.some(({ key }) => named.has(key)) || said.some(({ key }) => ITS.has(key))
   const at = (set: ReadonlySet<string>) => said.findIndex(({ key, kind }) => kind !== 'light' && set.has(key))
-  const isObject = at(objects) >= 0 && wholeNames(own, objects, words.slice(object))
-  // `Norway is the capital of Oslo` turns it round.
+  if (at(named) < 0 && !said.some(({ key }) => ITS.has(key))) return false
+  if (at(objects) < 0 || !wholeNames(own, objects, words.slice(object))) return false
+  return isSaidForward(said, { named, predicate, objects, at })
+}
+
+interface FactWords {
+  readonly named: ReadonlySet<string>
+  readonly predicate: ReadonlySet<string>
+  readonly objects: ReadonlySet<string>
+  readonly at: (set: ReadonlySet<string>) => number
+}
+
+/** The name before its object, or behind an `of`; `Norway is the capital of Oslo` turns it round. */
+function isSaidForward(said: readonly PassageWord[], { named, predicate, objects, at }: FactWords): boolean {
   const head = said.findLastIndex(({ key }) => predicate.has(key))
-  const behind = said[head + 1]
-  const isTurned =
-    behind?.key === 'of' &&
-    objects.has(said.slice(head + 1).find(({ kind }) => kind !== 'light')?.key ?? '') &&
-    !named.has(said.slice(head + 1).find(({ kind }) => kind !== 'light')?.key ?? '')
-  const order = [at(named), at(predicate), at(objects)]
-  const isForward = order[0] === -1 || order[2] === -1 || (order[0] ?? 0) < (order[2] ?? 0)
-  const isOf = behind?.key === 'of' || said[at(named)]?.possessive === true
-  return isNamed && isObject && !isTurned && (isForward || isOf)
+  const isOf = said[head + 1]?.key === 'of'
+  const next = said.slice(head + 1).find(({ kind }) => kind !== 'light')?.key ?? ''
+  if (isOf && objects.has(next) && !named.has(next)) return false
+  return at(named) < 0 || at(named) < at(objects) || isOf || said[at(named)]?.possessive === true
 }
 
 const ITS: ReadonlySet<string> = new Set(['its', 'it', 'their', 'his', 'her'])

@@ -120,8 +120,9 @@ describe('repairSynthesis()', () => {
   test('takes unknown references out, with a note', () => {
     expect(repair('Oslo is its capital [2, 9]. It is acme.ops.geo.atlas.country.xx [8].').synthesis).toBe(
       [
-        'Oslo is its capital [2]. It is (unknown reference).',
+        'Oslo is its capital [2].',
         'Note: 3 references were taken out: they name no evidence.',
+        'Note: 1 sentences were taken out: the evidence they cite does not say them.',
       ].join('\n'),
     )
   })
@@ -131,7 +132,7 @@ describe('repairSynthesis()', () => {
     expect(repaired.synthesis).toBe(
       [
         'Oslo is its capital [2].',
-        'Note: 2 sentences were taken out: their quotations or numbers are not in the evidence they cite.',
+        'Note: 2 sentences were taken out: the evidence they cite does not say them.',
       ].join('\n'),
     )
     expect(repaired.degraded_reason).toMatch(/did not hold/)
