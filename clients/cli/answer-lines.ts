@@ -1,4 +1,5 @@
 import type { ResearchAnswer } from '../../shared/api/research-routes.ts'
+import { comparedWords } from '../../shared/research/check-synthesis.ts'
 import type { CheckedAnswer } from './check-answer.ts'
 import { oneLine, plainText } from './plain-text.ts'
 import { count, durationWords } from './words.ts'
@@ -29,7 +30,6 @@ function evidenceLines(
 ): readonly string[] {
   const found = result?.evidence?.length ?? 0
   if (cited.size === 0) return [`Evidence: ${count(found, 'item')}, none cited.`]
-  const holds = sentences.filter(({ grounded }) => grounded).length
   return [
     `Evidence: ${count(found, 'item')}, ${cited.size} cited`,
     ...[...cited].flatMap(([place, item]) => [
@@ -41,21 +41,23 @@ function evidenceLines(
       `      ${oneLine(item.entity_id)}`,
     ]),
     '',
-    ...wrapText(
-      `Checked against what is stored now: ${holds} of ${count(sentences.length, 'sentence')} ${holds === 1 ? 'holds' : 'hold'}`,
-      columns,
-    ),
+    ...wrapText(`Compared with what is stored now: ${comparedWords(sentences)}`, columns),
     ...sentences.flatMap((one) => sentenceLines(one, columns)),
   ]
 }
 
 function sentenceLines(one: CheckedAnswer['sentences'][number], columns: number): readonly string[] {
   const told = [
+    ...(one.status === 'unsupported' ? [] : [one.status]),
+    ...(one.status === 'supported' && one.passage !== undefined
+      ? [`by [${one.passage.place}]: “${oneLine(one.passage.text).slice(0, 200)}”`]
+      : []),
     ...one.verbatim.map(({ place, start, end }) => `word for word in [${place}], bytes ${start} to ${end}`),
     ...(one.places.length === 0 ? ['cites nothing'] : []),
     ...one.unknown_refs.map((ref) => `cites ${oneLine(ref)}, which is no evidence`),
     ...one.bad_quotes.map(({ quote, verdict }) => `“${oneLine(quote)}”: ${verdict}`),
     ...one.bad_numbers.map((number) => `${oneLine(number)} does not occur there`),
+    ...(one.status === 'unsupported' ? ['unsupported: no one passage of what it cites says it in these words'] : []),
   ]
   const [first = '', ...rest] = wrapText(oneLine(one.sentence), columns, '    ')
   return [

@@ -50,17 +50,28 @@ export function checkSynthesis(
     read.set(place, known)
     return known
   }
+  const known = { evidence, index, numbers, passages }
   // What is shown of the evidence where an answer cites none is the evidence itself.
-  const echoed = new Set(echoEvidence(evidence))
-  return claimLines(topic, synthesis)
-    .filter(({ text }) => !echoed.has(text.trim()))
-    .flatMap(({ sentences }) => sentences)
-    .map((sentence) => checkSentence(sentence, { evidence, index, numbers, passages }))
+  const echoed = new Map(echoEvidence(evidence).map((line, at) => [line, at + 1]))
+  return claimLines(topic, synthesis).flatMap(({ text, sentences }) => {
+    const place = echoed.get(text.trim())
+    if (place === undefined) return sentences.map((sentence) => checkSentence(sentence, known))
+    const found = { status: 'quoted', places: [place], unknown_refs: [], bad_quotes: [], bad_numbers: [] } as const
+    return sentences.map((sentence) => ({ sentence, ...found }))
+  })
 }
 
 /** Whether a sentence is quoted or supported, and cites nothing unknown beside. */
 export function isGrounded({ status, unknown_refs }: SentenceFinding): boolean {
   return status !== 'unsupported' && unknown_refs.length === 0
+}
+
+/** How sentences stand to what they cite, in numbers: `2 of 3 quoted, 1 supported`. */
+export function comparedWords(sentences: readonly Pick<SentenceFinding, 'status'>[]): string {
+  const of = (status: SentenceFinding['status']) => sentences.filter((one) => one.status === status).length
+  const [quoted, supported, unsupported] = [of('quoted'), of('supported'), of('unsupported')]
+  const all = `${sentences.length} ${sentences.length === 1 ? 'sentence' : 'sentences'}`
+  return `of ${all} ${quoted} quoted, ${supported} supported, ${unsupported} unsupported`
 }
 
 interface Known {

@@ -46,9 +46,7 @@ function withoutFalse(topic: string, synthesis: string, evidence: readonly Cited
   const findings = checkSynthesis(topic, synthesis, evidence)
   const false_ones = new Set(findings.filter((finding) => !isGrounded(finding)).map(({ sentence }) => sentence))
   const taken = before + false_ones.size
-  const echoed = new Set(echoEvidence(evidence))
-  const cites =
-    findings.some(({ places }) => places.length > 0) || synthesis.split('\n').some((line) => echoed.has(line))
+  const cites = findings.some(({ places }) => places.length > 0)
   if (false_ones.size === 0) return { text: synthesis, taken, cites }
   const lines = claimLines(topic, synthesis).flatMap(({ text, sentences }) => keptLine(text, sentences, false_ones))
   return withoutFalse(topic, lines.join('\n'), evidence, taken)

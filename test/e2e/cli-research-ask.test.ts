@@ -59,8 +59,12 @@ describe('sluice research ask', () => {
     expect(evidence).toMatch(
       /^Evidence: \d+ items, 1 cited\n {2}\[\d+\] Spain \(tier 0, \w+\)\n {6}acme\.ops\.geo\.atlas\.country\.es$/,
     )
-    expect(checked).toMatch(/^Checked against what is stored now: 2 of 2 sentences hold\n {2}✓ Spain, borders/)
-    expect(checked).toMatch(/✓ Spain, capital: Madrid \[\d+\]\.\n {6}word for word in \[\d+\], bytes \d+ to \d+$/m)
+    expect(checked).toMatch(
+      /^Compared with what is stored now: of 2 sentences 2 quoted, 0 supported, 0\n?\s+unsupported\n {2}✓ Spain, borders/,
+    )
+    expect(checked).toMatch(
+      /✓ Spain, capital: Madrid \[\d+\]\.\n {6}quoted\n {6}word for word in \[\d+\], bytes \d+ to \d+$/m,
+    )
     expect(cost).toMatch(/^\d+ tokens, .*, 0 refine rounds, \d.*\nRun run_\w{26}$/)
     expect(trace).toMatch(/^Trace\n {2}nl_classify [\s\S]* {2}route_search .*walk_seeds\n[\s\S]*predicate_walk: /)
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
@@ -79,12 +83,12 @@ describe('sluice research ask', () => {
     expect(answer).toMatchObject({
       state: 'completed',
       intent: { hints: { entity_kind: 'country' }, budget_tokens: 4000, max_iterations: 5 },
-      checked: { sentences: [{ grounded: true }], cited: [{ label: 'Germany' }] },
+      checked: { sentences: [{ grounded: true, status: 'quoted' }], cited: [{ label: 'Germany' }] },
     })
     expect(answer.result.synthesis).toContain('“Its oldest town is a harbour.”')
     const shown = await cli('research', 'show', answer.run_id)
     expect(shown.out).toMatch(
-      /✓ “Its oldest town is a harbour\.” \[\d+\]\n {6}word for word in \[\d+\], bytes 46 to 75/,
+      /✓ “Its oldest town is a harbour\.” \[\d+\]\n {6}quoted\n {6}word for word in \[\d+\], bytes 46 to 75/,
     )
   })
 

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks'
+import { comparedWords } from '../../../shared/research/check-synthesis.ts'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
 import { useAnswer } from '../use-answer.ts'
@@ -36,7 +37,7 @@ export function ResearchAnswerView({ answer }: { readonly answer: ResearchAnswer
           </div>
           <p class="small" role="status">
             {lines === undefined
-              ? problem === undefined && 'Checking every sentence against what is stored'
+              ? problem === undefined && 'Comparing every sentence with what is stored'
               : checkWords(lines)}
           </p>
           {problem !== undefined && <ProblemNotice problem={problem} />}
@@ -73,7 +74,6 @@ async function checkNow({ intent, result, degraded }: ResearchAnswer): Promise<r
 
 function checkWords(lines: readonly CheckedLine[]): string {
   const sentences = lines.flatMap((line) => line.sentences)
-  const holding = sentences.filter(({ grounded }) => grounded).length
   if (sentences.length === 0) return 'The answer claims nothing, so there is nothing to check.'
-  return `Checked here against what is stored now: ${holding} of ${sentences.length} sentences hold.`
+  return `Compared here with what is stored now: ${comparedWords(sentences)}. Words are compared; nobody says that they are true.`
 }

@@ -34,10 +34,15 @@ function Sentence({ sentence, evidence }: { readonly sentence: CheckedSentence }
         <span class="sign" aria-hidden="true">
           {grounded ? '✓' : '✕'}
         </span>
-        {grounded ? 'verified' : 'not verified'}
+        {sentence.status}
       </span>{' '}
       <span class="research-sentence">
         <Cited text={sentence.sentence} evidence={evidence} />
+        {sentence.status === 'supported' && sentence.passage !== undefined && (
+          <span class="soft small">
+            [{sentence.passage.place}] “{sentence.passage.text}”
+          </span>
+        )}
         {!grounded && <span class="research-faults small">{faultWords(sentence).join('; ')}</span>}
       </span>
     </li>

@@ -61,9 +61,17 @@ function checkedPiece(
   })
 }
 
-/** What was found wrong with a sentence, each in words; none where it holds. */
-export function faultWords({ places, unknown_refs, bad_quotes, bad_numbers }: SentenceFinding): readonly string[] {
+/** What was found wrong with a sentence, each in words; none of one that is quoted or supported. */
+export function faultWords({
+  places,
+  unknown_refs,
+  bad_quotes,
+  bad_numbers,
+  status,
+}: SentenceFinding): readonly string[] {
+  const isPlain = places.length > 0 && unknown_refs.length + bad_quotes.length + bad_numbers.length === 0
   return [
+    ...(status === 'unsupported' && isPlain ? ['no one passage of what it cites says it in these words'] : []),
     ...(places.length === 0 && unknown_refs.length === 0 ? ['it cites nothing'] : []),
     ...unknown_refs.map((ref) => `${ref} is no evidence of this answer`),
     ...bad_quotes.map(({ quote, verdict }) => `“${quote}” ${QUOTE_WORDS[verdict]}`),

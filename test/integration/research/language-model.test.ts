@@ -124,7 +124,7 @@ describe('quote-back', () => {
     expect(result?.synthesis).toContain('Norway’s parliament is the Storting [1].')
     expect(result?.synthesis).not.toMatch(/20 million|left the union|\.xx|99/)
     expect(result?.synthesis).toContain('Note: 2 references were taken out: they name no evidence.')
-    expect(result?.synthesis).toContain('Note: 2 sentences were taken out')
+    expect(result?.synthesis).toContain('Note: 3 sentences were taken out')
     expect(degraded).toEqual(['the synthesis did not hold against its evidence'])
   })
 

@@ -130,10 +130,9 @@ describe('repairSynthesis()', () => {
   test('takes sentences out whose quotations or numbers are not there, with a note', () => {
     const repaired = repair('Oslo is its capital [2]. It has 5 million people [2].\n- “Oil was found in 1968.” [2]')
     expect(repaired.synthesis).toBe(
-      [
-        'Oslo is its capital [2].',
-        'Note: 2 sentences were taken out: the evidence they cite does not say them.',
-      ].join('\n'),
+      ['Oslo is its capital [2].', 'Note: 2 sentences were taken out: the evidence they cite does not say them.'].join(
+        '\n',
+      ),
     )
     expect(repaired.degraded_reason).toMatch(/did not hold/)
   })
