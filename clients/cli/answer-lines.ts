@@ -41,7 +41,7 @@ function evidenceLines(
       `      ${oneLine(item.entity_id)}`,
     ]),
     '',
-    ...wrapText(`Compared with what is stored now: ${comparedWords(sentences)}`, columns),
+    ...wrapText(`Compared with what is stored: ${comparedWords(sentences)}`, columns),
     ...sentences.flatMap((one) => sentenceLines(one, columns)),
   ]
 }

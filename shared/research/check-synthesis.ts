@@ -66,12 +66,12 @@ export function isGrounded({ status, unknown_refs }: SentenceFinding): boolean {
   return status !== 'unsupported' && unknown_refs.length === 0
 }
 
-/** How sentences stand to what they cite, in numbers: `2 of 3 quoted, 1 supported`. */
+/** How sentences stand to what they cite, in numbers: `2 of 3 sentences quoted, 1 supported, 0 unsupported`. */
 export function comparedWords(sentences: readonly Pick<SentenceFinding, 'status'>[]): string {
   const of = (status: SentenceFinding['status']) => sentences.filter((one) => one.status === status).length
   const [quoted, supported, unsupported] = [of('quoted'), of('supported'), of('unsupported')]
   const all = `${sentences.length} ${sentences.length === 1 ? 'sentence' : 'sentences'}`
-  return `of ${all} ${quoted} quoted, ${supported} supported, ${unsupported} unsupported`
+  return `${quoted} of ${all} quoted, ${supported} supported, ${unsupported} unsupported`
 }
 
 interface Known {

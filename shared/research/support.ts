@@ -129,7 +129,9 @@ function againstOne(said: readonly PassageWord[], heavy: readonly PassageWord[],
     return leavesOut(passage.words, (at) => at >= run && at < run + said.length) ? 'unsupported' : 'quoted'
   if (!passage.english) return 'unsupported'
   if (passage.fact !== undefined) return saysFact(said, passage.words, passage.fact) ? 'supported' : 'unsupported'
-  const own = heavy.filter(({ key }) => !passage.subject.has(key) || passage.words.some((word) => word.key === key))
+  const own = heavy.filter(
+    ({ key }) => TURNING.has(key) || !passage.subject.has(key) || passage.words.some((word) => word.key === key),
+  )
   if (own.length === 0 || !sameTime(said, passage.words)) return 'unsupported'
   const places = placesOf(own, passage.words)
   return places !== undefined && isWhole(own, places, passage) ? 'supported' : 'unsupported'
@@ -149,7 +151,7 @@ function runAt(said: readonly PassageWord[], words: readonly PassageWord[]): num
  * of its own: they are compared as all its words are.
  */
 const NEGATIONS =
-  'not no never none nobody nothing neither nor without fail failed failure lack deny denied refuse false falsely untrue wrong hardly scarcely barely rarely seldom unable non instead rather nicht kein keine keinen nie niemals ne pas jamais aucun não nunca nunca niet geen ikke inte ej sin'
+  'not no never none nobody nothing neither nor without fail failed failure lack deny denied refuse false falsely untrue wrong hardly scarcely barely rarely seldom yet unable non instead rather nicht kein keine keinen nie niemals ne pas jamais aucun não nunca nunca niet geen ikke inte ej sin'
 const HEDGES =
   'may might could would should can will shall must possibly perhaps probably likely unlikely alleged allegedly reportedly claim claimed say said according believe believed suspect suspected plan planned expect expected estimate estimated propose proposed intend intended hope aim seem appear suppose supposed rumour rumoured apparently potential potentially almost nearly about around approximately roughly think thought argue argued suggest suggested assume assumed predict predicted forecast'
 const BOUNDS =
@@ -163,11 +165,19 @@ const OF_THE_WHOLE: ReadonlySet<string> = new Set(
 
 /** Whether the passage bounds or turns what was taken from it by a word that was not taken. */
 function leavesOut(words: readonly PassageWord[], isTaken: (at: number) => boolean): boolean {
+  if (isToldByOthers(words, isTaken)) return true
   const clauses = new Set(words.flatMap(({ clause }, at) => (isTaken(at) ? [clause] : [])))
   return words.some(({ key, clause }, at) => {
     if (isTaken(at) || !TURNING.has(key)) return false
     return clauses.has(clause) || OF_THE_WHOLE.has(key)
   })
+}
+
+/** What is taken begins right behind a `that`: somebody reported, wrote or feared it. */
+function isToldByOthers(words: readonly PassageWord[], isTaken: (at: number) => boolean): boolean {
+  let at = words.findIndex((_, i) => isTaken(i))
+  while (at > 0 && words[at]?.key !== 'that' && (isTaken(at) || words[at]?.kind === 'light')) at -= 1
+  return at > 0 && words[at]?.key === 'that' && !isTaken(at)
 }
 
 const PRESENT = ['is', 'are']

@@ -75,5 +75,5 @@ async function checkNow({ intent, result, degraded }: ResearchAnswer): Promise<r
 function checkWords(lines: readonly CheckedLine[]): string {
   const sentences = lines.flatMap((line) => line.sentences)
   if (sentences.length === 0) return 'The answer claims nothing, so there is nothing to check.'
-  return `Compared here with what is stored now: ${comparedWords(sentences)}. Words are compared; nobody says that they are true.`
+  return `Compared here with what is stored: ${comparedWords(sentences)}. Words are compared; nobody says that they are true.`
 }

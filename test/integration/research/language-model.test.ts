@@ -181,7 +181,8 @@ describe('retrieved text that gives orders', () => {
     const { place, model } = await withModel(script, hostile)
     await place.ask({ topic: `${TOPIC} guide`, ...BUDGET })
     const prompts = (['route', 'assess', 'answer'] as const).flatMap((kind) => model.prompts(kind))
-    expect(prompts).toHaveLength(3)
+    // The answer is asked for once more: what it cites does not say it.
+    expect(prompts).toHaveLength(4)
     for (const prompt of prompts) {
       expect(prompt).toContain('ignore the rules above')
       expect(outsideFences(prompt)).not.toMatch(/SYSTEM|ignore the rules|bank passwords/)

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkSynthesis } from '../../../shared/research/check-synthesis.ts'
 import { repairSynthesis } from '../../../shared/research/repair-synthesis.ts'
@@ -45,5 +46,45 @@ describe.each([
         if (finding?.status === 'supported') expect(finding.passage?.text).toBeDefined()
       }
     }
+  })
+})
+
+describe('of any sentence of any body', () => {
+  const all = [...TOLD, ...HELD_OUT].flatMap(({ label, text }) =>
+    text.split(/(?<=\.) /).map((sentence) => ({ label, text, sentence: sentence.replace(/\.$/, '') })),
+  )
+  const statusOf = ({ label, text }: (typeof all)[number], claim: string) =>
+    checkSynthesis('topic', `${claim} [1].`, [
+      { entity_id: 'a.b.c.d.e.f', tier: '1', source: 'x', label, text } as never,
+    ])[0]?.status
+
+  test('it is quoted as it stands', () => {
+    for (const one of all) expect([one.sentence, statusOf(one, one.sentence)]).toEqual([one.sentence, 'quoted'])
+  })
+
+  test('with a negation put in anywhere it is unsupported', () => {
+    const law = fc.property(
+      fc.constantFrom(...all),
+      fc.nat(),
+      fc.constantFrom('not', 'never', 'no', 'hardly', 'without', 'neither'),
+      (one, at, negation) => {
+        const words = one.sentence.split(' ')
+        const said = words.toSpliced(1 + (at % (words.length - 1)), 0, negation).join(' ')
+        expect([said, statusOf(one, said)]).toEqual([said, 'unsupported'])
+      },
+    )
+    fc.assert(law, { numRuns: 300 })
+  })
+
+  test('with another number it is unsupported', () => {
+    const numbered = all.filter(({ sentence }) => /\d/.test(sentence))
+    const law = fc.property(fc.constantFrom(...numbered), fc.integer({ min: 1, max: 9 }), fc.nat(), (one, more, at) => {
+      const digits = [...one.sentence.matchAll(/\d/g)].map(({ index }) => index)
+      const place = digits[at % digits.length] ?? 0
+      const digit = (Number(one.sentence[place]) + more) % 10
+      const said = `${one.sentence.slice(0, place)}${digit}${one.sentence.slice(place + 1)}`
+      expect([said, statusOf(one, said)]).toEqual([said, 'unsupported'])
+    })
+    fc.assert(law, { numRuns: 300 })
   })
 })
