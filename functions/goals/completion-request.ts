@@ -22,10 +22,13 @@ export async function completionRequest(
   { completion, contract_ref }: RunGoal,
 ): Promise<RunRequest> {
   const standing = await standingBlocks(world, run)
-  const { texts, artifacts, left_out } = await gatherEvidence(world, run, pinned, standing)
+  const { texts, artifacts, other_outputs, left_out } = await gatherEvidence(world, run, pinned, standing)
   const verdicts = await readVerdicts(world, run, { dag: pinned.dag, completion, standing })
   const contract = contract_ref === undefined ? {} : { contract: await readContract(world, run, contract_ref) }
-  return { request: { ...contract, texts, artifacts, ...verdicts, quality: completion.quality }, left_out }
+  return {
+    request: { ...contract, texts, artifacts, other_outputs, ...verdicts, quality: completion.quality },
+    left_out,
+  }
 }
 
 /** META names it, so it was written: without it a run is never judged as one that has none. */

@@ -14,6 +14,8 @@ export interface GatheredEvidence {
   readonly texts: readonly EvidenceText[]
   /** Looked up in the object store and found as recorded. */
   readonly artifacts: readonly EvidenceArtifact[]
+  /** Outputs that are no texts and not empty: nothing a gate reads, and yet something. */
+  readonly other_outputs: number
   readonly left_out: readonly LeftOut[]
 }
 
@@ -29,24 +31,30 @@ export async function gatherEvidence(
 ): Promise<GatheredEvidence> {
   const standing = evidenceBlocks(dag, known ?? (await standingBlocks(world, run)))
   const texts: EvidenceText[] = []
+  let other_outputs = 0
   for (const one of standing) {
-    const said = await textsOf(world, run, one)
+    const values = await valuesOf(world, run, one)
+    other_outputs += values.filter((value) => typeof value !== 'string' && !isEmpty(value)).length
+    const said = values.filter((value) => typeof value === 'string')
     texts.push(...said.map((text) => ({ text, block: one.block, attempt: one.attempt, seq: one.seq })))
   }
-  return { texts, ...(await checkArtifacts(world, run, standing)) }
+  return { texts, other_outputs, ...(await checkArtifacts(world, run, standing)) }
 }
 
 /** Ports in the order of their names: one object's keys have no other. Items of a foreach block in item order. */
-async function textsOf(
+async function valuesOf(
   world: Pick<World, 'objects'>,
   { tenant }: RunKey,
   standing: Standing,
-): Promise<readonly string[]> {
+): Promise<readonly Json[]> {
   const values = await readStanding(world, tenant, standing)
   const ports = Object.keys(values).toSorted()
-  return ports.flatMap((port) => stringsIn(standing.items !== undefined ? values[port] : [values[port] ?? null]))
+  return ports.flatMap((port) => {
+    const value = values[port] ?? null
+    return standing.items !== undefined && Array.isArray(value) ? value : [value]
+  })
 }
 
-function stringsIn(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+function isEmpty(value: Json): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 }

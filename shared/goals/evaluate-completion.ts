@@ -18,6 +18,8 @@ export interface CompletionRequest {
   /** In event order. */
   readonly texts: readonly EvidenceText[]
   readonly artifacts: readonly EvidenceArtifact[]
+  /** Outputs that are no texts (numbers, objects, lists) and not empty. */
+  readonly other_outputs?: number
   /** What each configured verifier said; none = no verifier. */
   readonly trust_scores: readonly unknown[]
   readonly claimed_status?: unknown
@@ -48,9 +50,12 @@ export function evaluateCompletion(request: CompletionRequest): EvaluatedComplet
     }
   }
   const blockers = readBlockers(request.blockers)
-  const trust = guarded('trust', () => judgeTrust(request.trust_scores), CRASHED.trust)
+  const judge = () => (hasEvidence(request) ? judgeTrust(request.trust_scores) : NOTHING.trust)
+  const trust = guarded('trust', judge, CRASHED.trust)
   const { goal, pivot, contract_errors } = guarded('goal', () => judgeGoalSoFar(request, blockers), CRASHED)
-  const quality = guarded('quality', () => judgeQuality(readEvidence(request.texts), request.quality), CRASHED.quality)
+  const qualify = () =>
+    hasEvidence(request) ? judgeQuality(readEvidence(request.texts), request.quality) : NOTHING.quality
+  const quality = guarded('quality', qualify, CRASHED.quality)
   const claim = readClaim(request.claimed_status)
   const decision = decideTwoGates({
     trust_passed: trust.passed,
@@ -109,6 +114,19 @@ function viewOf({ criterion, status, actualValue, target, message, source }: Cri
     source: source ?? null,
   }
 }
+
+/** Whether anything was said or made that a gate could judge. */
+function hasEvidence({ texts, artifacts, other_outputs = 0 }: CompletionRequest): boolean {
+  return other_outputs > 0 || artifacts.length > 0 || texts.some(({ text }) => text !== '' && !/^\s*$/.test(text))
+}
+
+const NO_EVIDENCE = 'there is no evidence: no block gave a text, a value or an artifact'
+
+/** Of nothing there is nothing to trust, and it has no quality, whatever a verifier says of it. */
+const NOTHING = {
+  trust: { score: null, passed: false, band: null, message: NO_EVIDENCE },
+  quality: { passed: false, score: 0, violations: [{ code: 'NO_EVIDENCE', penalty: 100, message: NO_EVIDENCE }] },
+} as const
 
 /** What is known of a gate that crashed. */
 const CRASHED = {

@@ -10,6 +10,25 @@ const ONE = contractOf(ACCURACY)
 const MET = '[METRIC:accuracy] 0.95'
 
 describe('evaluateCompletion()', () => {
+  test.each(['', ' \n\t'])(
+    'of an output of %j nothing is trusted and nothing has quality, whatever the verifier says',
+    (output) => {
+      const { completion } = evaluated({ output, trust: 85 })
+      expect(completion).toMatchObject({
+        final_status: 'PARTIAL',
+        row: 'FAIL x NO_CONTRACT',
+        trust_passed: false,
+        quality: { passed: false, score: 0, violations: [{ code: 'NO_EVIDENCE', penalty: 100 }] },
+      })
+      expect(completion.warnings.map(({ message }) => message)[0]).toContain('there is no evidence')
+    },
+  )
+
+  test('a file, or a value that is no text, is something', () => {
+    expect(evaluated({ output: '', files: ['a.txt'] }).completion.final_status).toBe('SUCCESS')
+    expect(evaluated({ output: '', other_outputs: 1 }).completion.final_status).toBe('SUCCESS')
+  })
+
   test('has exactly the members of an answer', () => {
     const { completion } = evaluated({ contract: ONE, output: MET })
     expect(completion).toEqual({

@@ -2,7 +2,7 @@ import { type CompletionRequest, evaluateCompletion } from '../../../shared/goal
 
 /** One evaluation of plain text, told by what differs from a verified run that claims SUCCESS. */
 export function evaluated({
-  output = '',
+  output = 'The work is done.',
   files = [],
   trust = 90,
   ...rest

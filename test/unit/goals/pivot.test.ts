@@ -8,7 +8,7 @@ import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 const BASELINE = { kind: 'marker_required', marker: 'METRIC:baseline' }
 const TWO = contractOf(ACCURACY, BASELINE)
 const attempt = (fingerprint: string, ...unmet: readonly string[]): GoalAttempt => ({ fingerprint, unmet })
-const afterAttempts = (prior_attempts: readonly GoalAttempt[], output = '', contract: object = TWO) =>
+const afterAttempts = (prior_attempts: readonly GoalAttempt[], output = 'Tried.', contract: object = TWO) =>
   evaluated({ contract, output, prior_attempts }).completion
 
 describe('attempts', () => {
@@ -107,7 +107,7 @@ describe('Unachievable', () => {
   })
 
   test('on the last attempt both reasons are told', () => {
-    const { warnings } = afterAttempts(failed, '', TWO)
+    const { warnings } = afterAttempts(failed, 'Tried.', TWO)
     expect(warnings.map(({ message }) => message.slice(0, 40))).toEqual([
       'Goal criteria not met: 0/2 criteria pass',
       'The goal is blocked: Unachievable: two d',
