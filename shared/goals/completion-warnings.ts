@@ -13,6 +13,8 @@ interface Judged {
   readonly unknown_claim: boolean
   /** What somebody says keeps the goal from being met. */
   readonly blockers: readonly string[]
+  /** Texts with more markers than are read, by whose they are. */
+  readonly cut_texts: readonly string[]
   /** Gates that crashed, in words. */
   readonly crashes: readonly string[]
 }
@@ -24,6 +26,9 @@ export function completionWarnings(judged: Judged): readonly CompletionWarning[]
     ...goalWarnings(goal),
     ...evidenceWarnings(judged),
     ...skippedWarnings(judged),
+    ...judged.cut_texts.map((place) =>
+      warning('MARKERS_CUT', `${place} has more than 10000 markers; those behind were not read`),
+    ),
     ...contract_errors.map((message) => ({ code: 'GOAL_CONTRACT_INVALID', message, severity: 'error' as const })),
     ...crashes.map((message) => ({ code: 'GATE_CRASHED', message, severity: 'error' as const })),
   ]

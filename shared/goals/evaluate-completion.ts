@@ -4,6 +4,7 @@ import { completionWarnings } from './completion-warnings.ts'
 import { type EvidenceArtifact, type EvidenceText, readEvidence } from './evidence.ts'
 import type { GoalAttempt } from './goal-attempt.ts'
 import { type CriterionResult, type GoalGateResult, judgeGoal } from './goal-gate.ts'
+import { isCut } from './marker.ts'
 import type { QualityProfile } from './quality/quality-rule.ts'
 import { judgeQuality } from './quality-gate.ts'
 import { readGoalContract } from './read-contract.ts'
@@ -77,6 +78,7 @@ export function evaluateCompletion(request: CompletionRequest): EvaluatedComplet
       contract_errors,
       blockers,
       unknown_claim: !claim.known,
+      cut_texts: cutTexts(request.texts),
       crashes,
     }),
     criteria: goal.criteriaResults.map(viewOf),
@@ -113,6 +115,12 @@ function viewOf({ criterion, status, actualValue, target, message, source }: Cri
     message,
     source: source ?? null,
   }
+}
+
+function cutTexts(texts: readonly EvidenceText[]): readonly string[] {
+  return texts
+    .filter(({ text }) => typeof text === 'string' && isCut(text))
+    .map(({ block }) => (block === undefined ? 'the output' : `block "${block}"`))
 }
 
 /** Whether anything was said or made that a gate could judge. */

@@ -15,16 +15,45 @@ export interface Marker {
   readonly known: boolean
 }
 
+/** Markers of one text that are read; what stands behind them is none. */
+export const MOST_MARKERS = 10_000
+
 /**
- * The markers of a text, one a line at most (spec goal-gates, "Evaluating criteria"). Only white space may stand before
- * the bracket: quoted lines (`> [METRIC:x] 1`) and brackets inside of sentences are prose. \r\n is \n.
+ * The markers of a text, one a line at most (docs/goal-gates.md, "Markers"). Only white space may stand before the
+ * bracket: quoted lines (`> [METRIC:x] 1`), brackets inside of sentences and everything between fences (``` or ~~~; one
+ * that is never closed goes to the end) are prose. \r\n is \n. The first 10,000; one more is told by `isCut`.
  */
 export function parseMarkers(text: string): readonly Marker[] {
-  return text.split('\n').flatMap((line, index) => {
-    const match = MARKER.exec(line)
-    return match === null ? [] : [read(match, index + 1)]
-  })
+  return markersOf(text).slice(0, MOST_MARKERS)
 }
+
+/** Whether a text has more markers than are read. */
+export function isCut(text: string): boolean {
+  return markersOf(text).length > MOST_MARKERS
+}
+
+function markersOf(text: string): readonly Marker[] {
+  const markers: Marker[] = []
+  let fence = ''
+  for (const [index, line] of text.split('\n').entries()) {
+    const before = fence
+    fence = fenceAfter(line, before)
+    const match = before === '' && fence === '' ? MARKER.exec(line) : null
+    if (match !== null) markers.push(read(match, index + 1))
+    if (markers.length > MOST_MARKERS) break
+  }
+  return markers
+}
+
+/** The marks a line leaves open, where `open` are open before it; empty = none. */
+function fenceAfter(line: string, open: string): string {
+  const marks = FENCE.exec(line)?.[1] ?? ''
+  if (open === '') return marks
+  return marks.startsWith(open) && line.trim() === marks ? '' : open
+}
+
+/** Three or more at the beginning of a line; behind backticks no backtick follows. */
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 
 /** How types and subtypes are compared: `-` and `_` are equal. */
 export function sameDashes(word: string): string {

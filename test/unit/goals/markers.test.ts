@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readEvidence } from '../../../shared/goals/evidence.ts'
-import { parseMarkers } from '../../../shared/goals/marker.ts'
+import { isCut, parseMarkers } from '../../../shared/goals/marker.ts'
 import { MARKER_TYPES } from '../../../shared/goals/marker-types.ts'
 
 const keys = (text: string) =>
@@ -134,5 +134,33 @@ describe('readEvidence()', () => {
     const texts = [{ text: '[METRIC:a] 1', seq: 9 }, { text: '[METRIC:b] 1' }, { text: '[METRIC:c] 1', seq: 1 }]
     expect(readEvidence(texts).markers.map(({ subtype }) => subtype)).toEqual(['a', 'b', 'c'])
     expect(readEvidence([]).artifacts).toEqual([])
+  })
+})
+
+describe('what stands between fences is no marker', () => {
+  const values = (text: string) => parseMarkers(text).map(({ content }) => content)
+
+  test.each([
+    ['```\n[METRIC:a] 1\n```\n[METRIC:a] 2', ['2']],
+    ['~~~text\n[METRIC:a] 1\n~~~\n[METRIC:a] 2', ['2']],
+    ['````\n[METRIC:a] 1\n```\n[METRIC:a] 2\n````\n[METRIC:a] 3', ['3']],
+    ['[METRIC:a] 1\n```\n[METRIC:a] 2', ['1']],
+    ['``` not ` a fence\n[METRIC:a] 1', ['1']],
+    ['    ```\n[METRIC:a] 1', ['1']],
+    ['a ``` b\n[METRIC:a] 1', ['1']],
+  ])('%j', (text, expected) => expect(values(text)).toEqual(expected))
+
+  test('ten thousand are read, and one more is told', () => {
+    const many = (n: number) => '[METRIC:a] 1\n'.repeat(n)
+    expect([parseMarkers(many(10_000)).length, isCut(many(10_000))]).toEqual([10_000, false])
+    expect([parseMarkers(many(10_001)).length, isCut(many(10_001))]).toEqual([10_000, true])
+  })
+
+  test('names that objects have of their own are names like others', () => {
+    const text = '[METRIC:__proto__] 1\n[METRIC:constructor] 2\n[METRIC:toString:__proto__=3] 4'
+    const markers = parseMarkers(text)
+    expect(markers.map(({ subtype }) => subtype)).toEqual(['__proto__', 'constructor', 'toString'])
+    expect(Object.hasOwn(markers[2]?.attributes ?? {}, '__proto__')).toBe(true)
+    expect(({} as { readonly 3?: unknown })[3]).toBeUndefined()
   })
 })

@@ -156,8 +156,33 @@ function same(word: string): string {
 }
 
 /** Line by line, character by character. */
+/** Lines between fences, and fences, as empty ones. */
+function outsideFences(output: string): readonly string[] {
+  let open = ''
+  return output.split('\n').map((text) => {
+    const marks = fenceOf(text)
+    if (open !== '') {
+      if (marks.startsWith(open) && text.trim() === marks) open = ''
+      return ''
+    }
+    open = marks
+    return marks === '' ? text : ''
+  })
+}
+
+function fenceOf(text: string): string {
+  const line = text.trimStart()
+  const blanks = text.slice(0, text.length - line.length)
+  const [mark = ''] = line
+  if (mark === '' || blanks.length > 3 || blanks !== ' '.repeat(blanks.length) || !'`~'.includes(mark)) return ''
+  let marks = mark
+  while (line.startsWith(`${marks}${mark}`)) marks += mark
+  const isOther = mark === '`' && line.slice(marks.length).includes('`')
+  return marks.length < 3 || isOther ? '' : marks
+}
+
 function markersOf(output: string): readonly Said[] {
-  return output.split('\n').flatMap((text, index) => {
+  return outsideFences(output).flatMap((text, index) => {
     const line = text.trim()
     const end = line.indexOf(']')
     if (!line.startsWith('[') || end < 0) return []
