@@ -163,7 +163,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   },
   { name: 'net-gate', file: 'gates/net-gate.ts', ports: [], serves: 'http' },
   { name: 'shell-gate', file: 'gates/shell-gate.ts', ports: [], serves: 'shell' },
-  { name: 'get-health', file: 'api/get-health.ts', ports: [] },
+  { name: 'get-health', file: 'api/get-health.ts', ports: ['health'] },
   { name: 'get-config', file: 'api/get-config.ts', ports: ['documents'] },
   { name: 'get-document', file: 'api/get-document.ts', ports: ['documents'] },
   { name: 'get-agents', file: 'api/get-agents.ts', ports: ['providers'] },

@@ -4,6 +4,7 @@ import type { GraphStore } from './graph/graph-store.ts'
 import type { GraphWork } from './graph/graph-work.ts'
 import type { Indexing } from './graph/indexing.ts'
 import type { SearchIndex } from './graph/search-index.ts'
+import type { Health } from './health.ts'
 import type { Isolate } from './isolate.ts'
 import type { Providers } from './provider.ts'
 import type { LeasePool } from './runs/leases.ts'
@@ -111,6 +112,8 @@ export interface World {
   /** Absent where the settings name no collector. */
   readonly telemetry?: Telemetry | undefined
   readonly tokens: Tokens
+  /** What of the place works now. */
+  readonly health: Health
   readonly settings: Settings
 }
 

@@ -43,13 +43,29 @@ function checkLines(checks: readonly Check[]): readonly string[] {
   })
 }
 
+/** A newer server may tell more, an older one less. */
+const HealthSchema = z.looseObject({
+  status: z.string(),
+  parts: z.record(z.string(), z.looseObject({ state: z.string(), why: z.string().optional() })).default({}),
+})
+
+function saidBy({ url }: Target, { status, parts }: z.output<typeof HealthSchema>): Check {
+  const all = Object.entries(parts)
+  const failed = all.flatMap(([part, { state, why }]) => (state === 'failed' ? [`${part} (${why})`] : []))
+  if (failed.length > 0)
+    return check.warning('server', `${url} is ${status}: ${failed.join(', ')}`, 'mend what it names')
+  const good = all.flatMap(([part, { state }]) => (state === 'ok' ? [part] : []))
+  return check.ok('server', `${url} says ${status}${good.length === 0 ? '' : `; it tried ${good.join(', ')}`}`)
+}
+
 /** A server nobody named need not be there: a run then runs inside its command. */
 async function serverCheck({ settings }: Session, target: Target): Promise<Check> {
   try {
-    const { status } = await callApi(target, z.looseObject({ status: z.string() }), (api) => api.GET('/api/health'))
-    return check.ok('server', `${target.url} says ${status}`)
+    const health = await callApi(target, HealthSchema, (api) => api.GET('/api/health'))
+    return saidBy(target, health)
   } catch (error) {
     if (!(error instanceof Refused)) throw error
+    if (error.reason.code === 'place_unable') return check.failed('server', error.reason.detail, 'mend what it names')
     if (target.named) return check.failed('server', error.reason.detail, 'start one, or name another with --url')
     const says = `none at ${target.url}; runs run inside their command`
     return check.warning('server', says, `\`${settings.command} start\` starts one, with the console`)

@@ -54,6 +54,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   slack: true,
   webhooks: true,
   tokens: true,
+  health: true,
 }
 
 function refuse(name: string, port: Port): never {

@@ -111,6 +111,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   slack: ['slack', 'openSlackClient'],
   webhooks: ['webhooks', 'openWebhookKeys'],
   tokens: ['tokens', 'openTokens'],
+  health: ['health', 'openHealth'],
   telemetry: ['telemetry', 'openSpans'],
 }
 

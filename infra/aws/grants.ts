@@ -45,6 +45,7 @@ const PORTS_WITH_RIGHTS = new Set([
   'slack',
   'webhooks',
   'tokens',
+  'health',
 ])
 
 /** An append reads HEAD again where it is refused, looks back through the pages, and moves a long tail into one. */
@@ -209,6 +210,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'stop-run': [...APPENDS, 'runs.getAll', 'runs.count', 'objects.get', 'outbox.nudge'],
   'stop-all': [...APPENDS, 'runs.list', 'runs.count', 'outbox.nudge'],
   'release-starts': [...APPENDS, 'runs.count', 'runs.dequeue', 'outbox.nudge'],
+  'get-health': ['health.probe'],
   'get-safety': ['runs.get', 'runs.query'],
   'start-research': [...APPENDS, 'runs.count', 'runs.dequeue', 'objects.put', 'machine.deployed', 'outbox.nudge'],
   'get-research': ['runs.get', 'runs.query', 'objects.get'],

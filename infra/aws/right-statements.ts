@@ -80,6 +80,14 @@ export const STATEMENTS = {
       conditions: partitions('#RATE'),
     },
   ],
+  // One item that health is probed with, in a partition of its own.
+  'health.probe': [
+    {
+      on: 'table',
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
+      conditions: () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main#HEALTH' } }),
+    },
+  ],
   // Bearer tokens, in a partition of their own: who calls is asked before the tenant is known.
   'tokens.read': [{ on: 'table', actions: ['dynamodb:GetItem'], conditions: OF_TOKENS }],
   'tokens.list': [{ on: 'table', actions: ['dynamodb:Query'], conditions: OF_TOKENS }],

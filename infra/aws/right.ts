@@ -44,6 +44,7 @@ export type Right =
   | 'slack.call'
   | 'webhooks.sign'
   | 'webhooks.nudge'
+  | 'health.probe'
   | 'tokens.read'
   | 'tokens.list'
   | 'tokens.put'

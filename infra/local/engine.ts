@@ -9,6 +9,7 @@ import type { Settings } from '../../shared/settings.ts'
 import type { Clock, Log, World } from '../../shared/world.ts'
 import { createLocalMachine } from './asl/local-machine.ts'
 import { createSqliteJournal } from './asl/sqlite-journal.ts'
+import { openHealth } from './health.ts'
 import { createHost, type Host } from './host.ts'
 import { createOutbox } from './outbox.ts'
 import { createSlack } from './slack.ts'
@@ -49,12 +50,13 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
   const telemetry = await createTelemetry({ ...parts, ids })
   const { ports, close } = createPorts({ ...parts, ids, outbox, invoke, telemetry })
   const telling = new Set<Promise<unknown>>()
+  const journal = createSqliteJournal(db)
   const machine = createLocalMachine({
     // Handlers answer JSON, as Lambda demands of them.
     invoke: (name, payload, signal) => host.invoke(name, payload, { signal }) as Promise<Json>,
     clock,
     ids,
-    journal: createSqliteJournal(db),
+    journal,
     bind,
     needed: () => machinesNamed(db),
     onEnd: (name, execution, input) => {
@@ -67,7 +69,8 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
       telling.add(told)
     },
   })
-  const world: World = { ...ports, machine, slack: createSlack(parts.settings, parts.keys) }
+  const health = openHealth({ db, folder: parts.settings.data_dir, isolate: ports.isolate, journal, clock })
+  const world: World = { ...ports, health, machine, slack: createSlack(parts.settings, parts.keys) }
   return {
     world,
     host,

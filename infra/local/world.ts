@@ -34,7 +34,7 @@ interface Parts {
 
 /** The ports of the local place, but for the machine, which calls back into the host, and Slack (engine.ts ties them). */
 export function createPorts(parts: Parts): {
-  readonly ports: Omit<World, 'machine' | 'slack'>
+  readonly ports: Omit<World, 'machine' | 'slack' | 'health'>
   close(): Promise<void>
 } {
   const { settings, db, clock, ids, log, outbox, telemetry } = parts

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { HEALTH_PARTS, PartHealthSchema } from '../health.ts'
 import { SettingsSchema } from '../settings.ts'
 import { TaskGateSettingsSchema } from '../tasks/task-gate.ts'
 import { StartHoldSchema } from './control-routes.ts'
@@ -12,11 +13,22 @@ const policy = z.strictObject({
   source: z.enum(['default', 'sluice.yaml', 'cdk context']),
 })
 
+const health = z.strictObject({
+  status: z
+    .enum(['ok', 'degraded'])
+    .describe(
+      'degraded: a part failed that some runs need. Where nothing can be started the answer is 503 place_unable',
+    ),
+  version: text,
+  checked_at: text.describe('When the oldest of the probes ended; they are repeated every 3 seconds at most'),
+  parts: z.record(z.enum(HEALTH_PARTS), PartHealthSchema),
+})
+
 /** Routes about the place itself: they read settings, never a run. */
 export const PLACE_ROUTES = {
   'get-health': {
-    summary: 'Whether the place answers, and which version it is',
-    answer: z.strictObject({ status: z.literal('ok'), version: text }),
+    summary: 'Which version the place is, and what of it works: each part is probed, and says what was checked',
+    answer: health,
   },
   'get-config': {
     summary: 'The effective configuration, without secrets',

@@ -16,7 +16,7 @@ import {
 import type { Sim } from './sim.ts'
 
 /** The ports all sandboxes share, behind no fault; stores and waker are opened for each sandbox. */
-export interface SharedPorts extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker' | 'tokens'> {
+export interface SharedPorts extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker' | 'tokens' | 'health'> {
   openRuns(clock: Clock): World['runs']
   openTokens(clock: Clock): World['tokens']
   /** Its client waits for turns itself. */

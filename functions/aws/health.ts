@@ -1,0 +1,49 @@
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { Fault } from '../../shared/errors.ts'
+import { createHealth, type Health } from '../../shared/health.ts'
+import { MAIN_TENANT } from '../../shared/principal.ts'
+import { CLIENT_OPTIONS } from './client-options.ts'
+import { required } from './named-setting.ts'
+import { as } from './run-store/attribute-values.ts'
+import { openTable } from './run-store/run-table.ts'
+import type { Core } from './world.ts'
+
+/** An answer is worth no more waiting. */
+const REQUEST_MS = 800
+const DAY_SEC = 86_400
+
+/** One item for all: it is written over, and the table drops it a day after the last look. */
+const KEY = { pk: as.text(`T#${MAIN_TENANT}#HEALTH`), sk: as.text('PROBE') }
+
+/**
+ * What a deployment is looked at for: the table, which everything that is started goes through. The rest is AWS's own, and
+ * is watched by the alarms (docs/operate.md): it is told as unchecked, and never as good.
+ */
+export function openHealth(
+  { env, clock, ids }: Pick<Core, 'env' | 'clock' | 'ids'>,
+  config: DynamoDBClientConfig = {},
+): Health {
+  const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
+  const client = new DynamoDBClient({ ...CLIENT_OPTIONS, requestHandler, maxAttempts: 1, ...config })
+  const table = openTable({ client, table: required(env, 'TABLE'), clock, ids })
+  const now = () => clock.now()
+  return createHealth(
+    {
+      reads: {
+        checked: 'an item of the table was read',
+        probe: async () => void (await table.get(KEY)),
+      },
+      writes: {
+        checked: 'an item was written to the table; objects were not',
+        probe: async () => {
+          const ttl = as.number(Math.floor(now() / 1_000) + DAY_SEC)
+          const { ok } = await table.put({ ...KEY, w: as.text(table.nonce()), ttl })
+          if (!ok) throw new Fault('Unavailable', 'store_unavailable', 'The table refused the write.')
+        },
+      },
+      machine: { checked: 'nothing', probe: 'Step Functions is watched by the alarms of the stage' },
+      isolates: { checked: 'nothing', probe: 'isolates live in the functions that need them' },
+    },
+    now,
+  )
+}
