@@ -120,3 +120,14 @@ function answerOf(reply: Reply<RouteSchema>, schema: RouteSchema) {
     isBase64Encoded: body instanceof Uint8Array,
   }
 }
+
+/** Makes a browser save a body that strangers wrote, under its own name, and never show it. */
+export function asDownload(name: string): Record<string, string> {
+  const last = name.split('/').at(-1) ?? ''
+  const plain = last.replace(/[^\w .()+-]/g, '_') || 'download'
+  const exact = encodeURIComponent(last).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return { 'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${exact}` }
+}

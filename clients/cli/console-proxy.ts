@@ -55,8 +55,9 @@ function bound(server: Server, port: number): Promise<void> {
 async function answer(request: IncomingMessage, response: ServerResponse, parts: ProxyParts): Promise<void> {
   try {
     const { method = 'GET', headers, url = '/' } = request
-    guardSite({ port: request.socket.localPort ?? 0, host: headers.host, origin: headers.origin })
     const path = url.split('?')[0] ?? '/'
+    const site = headers['sec-fetch-site']
+    guardSite({ port: request.socket.localPort ?? 0, host: headers.host, origin: headers.origin, site, path })
     const page = await parts.files({ method, path, headers })
     if (page === undefined) return await forward(request, response, parts)
     response.writeHead(page.statusCode, page.headers).end(page.body)
@@ -76,14 +77,5 @@ async function forward(request: IncomingMessage, response: ServerResponse, { tar
     const message = `Cannot find "${path.slice(0, 200)}": the console is at / and the API below /api/.`
     throw new Fault('NotFound', 'route_not_found', message)
   }
-  mustBeOurPage(request)
   await forwardCall(request, response, target)
-}
-
-/** Somebody's rights are used here: a page of another site must not even make a call whose answer it cannot read. */
-function mustBeOurPage({ headers }: IncomingMessage): void {
-  const from = headers['sec-fetch-site']
-  if (from === undefined || from === 'same-origin' || from === 'none') return
-  const message = `Cannot answer a ${String(from).slice(0, 20)} request: only pages of this server may call it.`
-  throw new Fault('Rejected', 'origin_not_allowed', message)
 }

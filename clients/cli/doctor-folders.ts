@@ -3,13 +3,19 @@ import { dirname, join, resolve } from 'node:path'
 import type { Settings } from '../../shared/settings.ts'
 import { type Check, check } from './check.ts'
 import { checkFile, filesToCheck } from './check-files.ts'
+import { storeChecks } from './doctor-store.ts'
 import { Refused } from './refused.ts'
 import { count, sizeWords } from './words.ts'
 
 /** The data folder, the inputs folder and the documents here. Unknown settings: there is nothing to look for. */
 export function folderChecks(settings: Settings | undefined): readonly Check[] {
   if (settings === undefined) return []
-  return [dataCheck(settings.data_dir), inputsCheck(settings.inputs_dir), documentsCheck()]
+  return [
+    dataCheck(settings.data_dir),
+    ...storeChecks(settings.data_dir),
+    inputsCheck(settings.inputs_dir),
+    documentsCheck(),
+  ]
 }
 
 /** Below it the next run may end for want of room. */

@@ -14,6 +14,9 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     const session = openSession()
     command = session.settings.command
+    const { stands_in } = session.settings
+    // Every path of every command is meant from there, also those of the place it starts.
+    if (stands_in !== undefined) process.chdir(stands_in)
     await commandTree(session).parseAsync([...argv])
     return Number(process.exitCode ?? 0)
   } catch (error) {

@@ -37,6 +37,7 @@ async function list(session: Session, options: ListOptions): Promise<void> {
     api.GET('/api/dag/runs', { params: { query: queryOf(options) } }),
   )
   if (json === true) return session.say(jsonText(answer, 2))
+  warnOfDamaged(session, answer.damaged)
   if (answer.runs.length === 0) return session.say('No runs.')
   const columns = session.terminal ? session.size().columns : Number.POSITIVE_INFINITY
   for (const run of answer.runs) {
@@ -47,6 +48,12 @@ async function list(session: Session, options: ListOptions): Promise<void> {
     session.say(cut(facts.join('  '), columns))
   }
   if (answer.next_cursor !== null) session.say(`More: ${moreOf(session, target, options, answer.next_cursor)}`)
+}
+
+function warnOfDamaged(session: Session, damaged: z.infer<typeof ListSchema>['damaged'] = []): void {
+  for (const { run_id, item, seen, fix } of damaged) {
+    session.warn(`warning: run ${run_id} cannot be listed: its ${item} is damaged (${oneLine(seen)}). ${fix}`)
+  }
 }
 
 /** What an older server does not tell is left out. */

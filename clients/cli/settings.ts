@@ -13,6 +13,8 @@ const EnvironmentSchema = z.object({
   /** What npm says to a script: `run` or `run-script`, and the script's name. */
   npm_command: z.string().optional(),
   npm_lifecycle_event: z.string().optional(),
+  /** Where the person stood who called npm: it runs a script in the folder of the package. */
+  INIT_CWD: z.string().optional(),
   /** And to what npx runs: `exec`, and the program's name in quotes. */
   npm_lifecycle_script: z.string().optional(),
 })
@@ -28,6 +30,8 @@ export interface Settings {
   readonly cursor: boolean
   /** What a place inside a command logs is shown (SLUICE_LOG=info). */
   readonly logs: boolean
+  /** The folder the person stands in, where npm started this in another one. */
+  readonly stands_in?: string
   /** How a person types this CLI here: in a clone it is started through npm. */
   readonly command: string
 }
@@ -44,6 +48,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     ...colorOf(read),
     cursor: read.TERM !== 'dumb' && (read.CI === undefined || read.CI === 'false'),
     logs: read.SLUICE_LOG === 'info',
+    ...(isOwnScript(read) && read.INIT_CWD !== undefined && { stands_in: read.INIT_CWD }),
     command: isNpmScript(read) ? 'npm run -s sluice --' : isNpx(read) ? 'npx sluice' : 'sluice',
   }
 }
@@ -59,6 +64,11 @@ function isNpmScript({ npm_command, npm_lifecycle_event }: z.output<typeof Envir
   return (
     npm_command?.startsWith('run') === true && ['sluice', 'demo', 'demo:research'].includes(npm_lifecycle_event ?? '')
   )
+}
+
+/** `npm run sluice` in a clone. A project's script of another name means the project's folder. */
+function isOwnScript({ npm_command, npm_lifecycle_event }: z.output<typeof EnvironmentSchema>): boolean {
+  return npm_command?.startsWith('run') === true && npm_lifecycle_event === 'sluice'
 }
 
 /** Not what a program that npx runs starts in its turn, for example a test. */

@@ -1,9 +1,9 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import { httpHandler } from '../http-handler.ts'
+import { asDownload, httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
 
-/** Artifacts are written by models: the wrapper's headers keep a browser from running one as a page. */
+/** Artifacts are written by models: a browser saves one, and the wrapper's headers keep it from running as a page. */
 export const handler = httpHandler({
   name: 'get-artifact',
   schema: RUN_DATA_ROUTES['get-artifact'],
@@ -13,7 +13,11 @@ export const handler = httpHandler({
     const item = items.find(({ name }) => name === call.params.name)
     if (item === undefined) throw unknownArtifact(call.params.name, items)
     const body = await world.objects.get(run.tenant, item.ref)
-    return { body, media_type: withCharset(item.media_type), headers: { etag: `"${item.sha256}"` } }
+    return {
+      body,
+      media_type: withCharset(item.media_type),
+      headers: { etag: `"${item.sha256}"`, ...asDownload(item.name) },
+    }
   },
 })
 

@@ -3,7 +3,7 @@ import { runLinks } from '../../shared/api/links.ts'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { type RunRole, roleOf } from '../../shared/runs/role.ts'
-import type { Meta } from '../../shared/runs/run-store.ts'
+import type { DamagedRun, Meta, RunFilter } from '../../shared/runs/run-store.ts'
 import { priceInLedger } from '../../shared/runs/shown-price.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
@@ -13,14 +13,18 @@ export const handler = httpHandler({
   name: 'list-runs',
   schema: RUN_ROUTES['list-runs'],
   run: async ({ query, principal }, world) => {
-    const { runs, next } = await shownRuns(world, principal.tenant, query)
-    return { json: { runs: [...runs], next_cursor: next ?? null } }
+    const { runs, damaged, next } = await shownRuns(world, principal.tenant, query)
+    const told = damaged.map(({ run_id, item, seen }) => ({ run_id, item, seen: seen.slice(0, 200), fix: FIX }))
+    return { json: { runs: [...runs], ...(told.length === 0 ? {} : { damaged: told }), next_cursor: next ?? null } }
   },
 })
+
+const FIX = 'Restore the store from a copy, or go on without this run; `sluice doctor` says what else is damaged.'
 
 type Query = z.output<(typeof RUN_ROUTES)['list-runs']['query']>
 interface Shown {
   readonly runs: readonly RunSummary[]
+  readonly damaged: readonly DamagedRun[]
   readonly next?: string
 }
 
@@ -31,21 +35,28 @@ const MAX_READS = 20
  * `running`, `pending` and `paused_approval` are one stored state, told apart on read. Each read asks for no more than the page
  * still lacks, so that the store's cursor is right behind the last run shown.
  */
-async function shownRuns(world: World, tenant: string, { status, dag, role, limit, cursor }: Query): Promise<Shown> {
-  const state = status === 'paused_approval' || status === 'pending' ? 'running' : status
-  const filter = { ...(state === undefined ? {} : { state }), ...(dag === undefined ? {} : { dag_name: dag }) }
+async function shownRuns(world: World, tenant: string, { role, limit, cursor, ...asked }: Query): Promise<Shown> {
+  const { status } = asked
+  const filter = filterOf(asked)
   const runs: RunSummary[] = []
+  const damaged: DamagedRun[] = []
   let after = cursor
   for (let reads = 0; reads < MAX_READS; reads += 1) {
     const rest = limit - runs.length
     const page = await world.runs.list(tenant, { ...filter, limit: rest, ...(after === undefined ? {} : { after }) })
     const wanted = page.runs.filter((meta) => role === undefined || isOfRole(meta, role))
     runs.push(...wanted.map(summaryOf).filter((run) => status === undefined || run.state === status))
+    damaged.push(...(page.damaged ?? []))
     after = page.next
-    if (after === undefined) return { runs }
+    if (after === undefined) return { runs, damaged }
     if (runs.length === limit) break
   }
-  return { runs, ...(after === undefined ? {} : { next: after }) }
+  return { runs, damaged, ...(after === undefined ? {} : { next: after }) }
+}
+
+function filterOf({ status, dag }: Pick<Query, 'status' | 'dag'>): Omit<RunFilter, 'limit' | 'after'> {
+  const state = status === 'paused_approval' || status === 'pending' ? 'running' : status
+  return { ...(state === undefined ? {} : { state }), ...(dag === undefined ? {} : { dag_name: dag }) }
 }
 
 /** A question has its own role, and is a root or a child besides. */

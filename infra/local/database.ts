@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../shared/errors.ts'
@@ -33,7 +33,7 @@ export function openDatabase(folder: string): DatabaseSync {
   const file = folder === ':memory:' ? folder : join(folder, 'sluice.db')
   let db: DatabaseSync | undefined
   try {
-    if (folder !== ':memory:') mkdirSync(folder, { recursive: true })
+    if (folder !== ':memory:') makeClosed(folder, file)
     db = new DatabaseSync(file, { timeout: 5_000 })
     requireOurs(db, file)
     db.exec(PRAGMAS)
@@ -42,6 +42,12 @@ export function openDatabase(folder: string): DatabaseSync {
     db?.close()
     throw storeFault(cause, `open "${file}"`)
   }
+}
+
+/** SQLite gives the files beside it the mode of this one. */
+function makeClosed(folder: string, file: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600))
 }
 
 function requireOurs(db: DatabaseSync, file: string): void {

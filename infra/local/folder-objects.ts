@@ -64,11 +64,11 @@ function writeWhole(path: string, body: Uint8Array): void {
 
 function writeNew(path: string, body: Uint8Array): void {
   try {
-    writeFileSync(path, body, { flag: 'wx' })
+    writeFileSync(path, body, { flag: 'wx', mode: 0o600 })
   } catch (cause) {
     if (codeOf(cause) !== 'ENOENT') throw cause
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, body, { flag: 'wx' })
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(path, body, { flag: 'wx', mode: 0o600 })
   }
 }
 

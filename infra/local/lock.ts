@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../shared/errors.ts'
@@ -14,7 +14,7 @@ export function lockFolder(dataDir: string): () => void {
   const file = join(dataDir, 'lock')
   const pidFile = join(dataDir, 'lock.pid')
   const lock = locked(file, (cause) => inUse(dataDir, pidFile, cause))
-  writeFileSync(pidFile, String(process.pid))
+  writeFileSync(pidFile, String(process.pid), { mode: 0o600 })
   return () => {
     rmSync(pidFile, { force: true })
     lock.close()
@@ -24,6 +24,7 @@ export function lockFolder(dataDir: string): () => void {
 function locked(file: string, inUse: (cause: unknown) => Fault): DatabaseSync {
   let lock: DatabaseSync | undefined
   try {
+    closeSync(openSync(file, 'a', 0o600))
     lock = new DatabaseSync(file)
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
     return lock

@@ -13,6 +13,8 @@ import { readSettings } from './settings.ts'
  * so does the end of a parent that gave it a channel, however that ended: no port and folder are held for nobody.
  */
 async function main(): Promise<void> {
+  // Files of the data folder, those of SQLite and the index too, are their owner's alone.
+  process.umask(0o077)
   const { settings, verbose, keys } = readSettings(process.argv.slice(2), process.env, process.cwd())
   const place = await openPlace(settings, { listen: true, log: createLog(verbose), keys })
   stopOnSignal(place)

@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { Fault } from '../../shared/errors.ts'
 import type { Provider } from '../../shared/provider.ts'
 import type { Settings } from '../../shared/settings.ts'
@@ -90,9 +91,37 @@ async function openSteps(
 
 function makeFolder(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true })
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    closeToOthers(dir)
   } catch (cause) {
     const message = `Cannot use data folder "${dir}": ${(cause as Error).message}. Choose another with --data-dir.`
     throw new Fault('InvalidInput', 'bad_data_dir', message, { cause })
+  }
+}
+
+/**
+ * What runs hold is nobody else's: a folder that an older version made, or that was copied, is closed, and the files this
+ * place writes in it. Where the folder is closed already nothing below it can be reached, and nothing is looked at.
+ */
+function closeToOthers(dir: string): void {
+  const { mode, uid } = statSync(dir)
+  // Whose folder it is not may not change it: the operating system keeps it as its owner wants.
+  if (process.platform === 'win32' || (mode & 0o077) === 0 || uid !== process.getuid?.()) return
+  chmodSync(dir, 0o700)
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    if (entry.isFile() && OWN_FILES.test(entry.name)) chmodSync(join(dir, entry.name), 0o600)
+    else if (entry.isDirectory() && entry.name === 'objects') closeAll(join(dir, entry.name))
+  }
+}
+
+/** The folder may hold somebody's other files too: those stay as they are. */
+const OWN_FILES = /^(sluice\.db|index[\w.-]*\.db|lock|first-token)/
+
+function closeAll(dir: string): void {
+  chmodSync(dir, 0o700)
+  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isDirectory()) chmodSync(path, 0o700)
+    else if (entry.isFile()) chmodSync(path, 0o600)
   }
 }

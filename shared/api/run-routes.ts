@@ -57,6 +57,10 @@ export const RUN_ROUTES = {
     }),
     answer: z.strictObject({
       runs: z.array(RunSummarySchema),
+      damaged: z
+        .array(z.strictObject({ run_id: text, item: z.enum(['META', 'HEAD']), seen: text, fix: text }))
+        .optional()
+        .describe('Runs of this page whose stored items cannot be read; the others are listed all the same'),
       next_cursor: text.nullable().describe('null ends the list; a page before that may be short'),
     }),
   },

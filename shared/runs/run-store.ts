@@ -109,6 +109,14 @@ export interface RunFilter {
   readonly after?: string
 }
 
+/** A run whose items are there and are not what was written. */
+export interface DamagedRun {
+  readonly run_id: string
+  /** META: what was started; HEAD: where it stands. */
+  readonly item: 'META' | 'HEAD'
+  readonly seen: string
+}
+
 /**
  * The run store port. Every write is one conditional update and safe to repeat; SQLite does the same in one
  * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol and
@@ -138,7 +146,12 @@ export interface RunStore
   list(
     tenant: string,
     filter: RunFilter,
-  ): Promise<{ readonly runs: readonly (Meta & { readonly head: Head })[]; readonly next?: string }>
+  ): Promise<{
+    readonly runs: readonly (Meta & { readonly head: Head })[]
+    /** Of the page: what is stored of them cannot be read. They keep nobody from the others. */
+    readonly damaged?: readonly DamagedRun[]
+    readonly next?: string
+  }>
   /** Runs whose check_at has come, oldest first. */
   due(at: string, limit: number): Promise<readonly RunKey[]>
 

@@ -81,6 +81,8 @@ const WHERE: readonly Case[] = [
   ['our host with a dot', { host: 'localhost.:4040' }, 421, 'wrong_host'],
   ['an empty host', { host: '' }, 421, 'wrong_host'],
   ['a page of another site', { headers: ['Origin: http://evil.example'] }, 403, 'origin_not_allowed'],
+  ['a read by a page of another site', { headers: ['Sec-Fetch-Site: cross-site'] }, 403, 'origin_not_allowed'],
+  ['a read by a page of another port', { headers: ['Sec-Fetch-Site: same-site'] }, 403, 'origin_not_allowed'],
   ['a page without an origin', { headers: ['Origin: null'], path: START, body: '{}' }, 403, 'origin_not_allowed'],
   ['a preflight', { method: 'OPTIONS', headers: ['Origin: http://evil.example'] }, 403, 'origin_not_allowed'],
   ['an absolute address', { path: 'http://evil.example/api/health' }, 404, 'route_not_found'],

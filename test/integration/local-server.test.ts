@@ -287,6 +287,7 @@ describe('the artifacts of a run', () => {
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(response.headers.get('content-security-policy')).toContain('sandbox')
     expect(response.headers.get('etag')).toBe(`"${stored.sha256}"`)
+    expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="/)
     expect(await problem('GET', `/api/dag/runs/${run.run_id}/artifacts/no.md`)).toMatchObject({
       status: 404,
       code: 'unknown_artifact',

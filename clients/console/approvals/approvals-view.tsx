@@ -5,7 +5,7 @@ import { changeQuery, route } from '../route.ts'
 import { ApprovalDetail } from './approval-detail.tsx'
 import { ApprovalList } from './approval-list.tsx'
 import { nextPending } from './next-pending.ts'
-import { type InboxStatus, useInbox } from './use-inbox.ts'
+import { type Inbox, type InboxStatus, useInbox } from './use-inbox.ts'
 import './approvals.css'
 
 const STATUSES: readonly { readonly name: InboxStatus; readonly label: string }[] = [
@@ -41,7 +41,7 @@ export function ApprovalsView() {
         {said}
       </p>
       {inbox.problem !== undefined && <ProblemNotice problem={inbox.problem} retry={inbox.reload} />}
-      {inbox.approvals?.length === 0 && <NothingAsked status={status} />}
+      {inbox.approvals?.length === 0 && <NothingAsked status={status} problem={inbox.problem} />}
       <div class={query.approval === undefined ? 'inbox' : 'inbox has-choice'}>
         {inbox.approvals !== undefined && inbox.approvals.length > 0 && (
           <div class="inbox-list">
@@ -84,10 +84,11 @@ function StatusChoice({ status }: { readonly status: InboxStatus }) {
   )
 }
 
-function NothingAsked({ status }: { readonly status: InboxStatus }) {
-  if (status !== 'pending') return <Empty>Nobody was asked anything yet. Decisions stay here with who and when.</Empty>
+function NothingAsked({ status, problem }: Pick<Inbox, 'problem'> & { readonly status: InboxStatus }) {
+  if (status !== 'pending')
+    return <Empty problem={problem}>Nobody was asked anything yet. Decisions stay here with who and when.</Empty>
   return (
-    <Empty>
+    <Empty problem={problem}>
       Nobody is asked anything. A block with <code>approval: true</code> waits here before it begins, and shows what it
       is about to work with.
     </Empty>

@@ -6,7 +6,7 @@ import type { Approval, InboxPage } from './decision.ts'
 
 export type InboxStatus = 'pending' | 'decided' | 'all'
 
-interface Inbox {
+export interface Inbox {
   /** Undefined until the first answer came. */
   readonly approvals: readonly Approval[] | undefined
   readonly problem: ApiProblem | undefined

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiProblem } from '../api.ts'
+import { health } from '../place/place-state.ts'
 
 /** What the server refused: its words, each place with its hint, and the code the manual explains. */
 export function ProblemNotice({ problem, retry }: { readonly problem: ApiProblem; readonly retry?: () => void }) {
@@ -30,7 +31,21 @@ export function ProblemNotice({ problem, retry }: { readonly problem: ApiProblem
   )
 }
 
-/** A place with nothing in it says what would be there, and how it comes there. */
-export function Empty({ children }: { readonly children: ComponentChildren }) {
-  return <p class="empty">{children}</p>
+interface EmptyProps {
+  readonly children: ComponentChildren
+  /** What the question was refused with, where the last one was. */
+  readonly problem?: ApiProblem | undefined
+}
+
+/**
+ * A place with nothing in it says what would be there, and how it comes there. Where the server was not heard nobody knows
+ * that there is nothing, and it is not said.
+ */
+export function Empty({ children, problem }: EmptyProps) {
+  const isUnheard = problem !== undefined || health.problem.value !== undefined
+  return (
+    <p class="empty">
+      {isUnheard ? 'Not known: the server did not answer. Nothing is said about what is there.' : children}
+    </p>
+  )
 }

@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
+import type { ApiProblem } from '../api.ts'
 import { Empty, ProblemNotice } from '../parts/notice.tsx'
 import { useKeys } from '../place/keys.ts'
 import { hrefOf, route } from '../route.ts'
@@ -36,7 +37,7 @@ export function RunsView() {
       <RunFilters names={names} first={first} />
       {problem !== undefined && <ProblemNotice problem={problem} retry={reload} />}
       {runs === undefined && problem === undefined && <p class="empty">Asking the place for its runs.</p>}
-      {runs !== undefined && runs.length === 0 && <NoRuns isFiltered={isFiltered} />}
+      {runs !== undefined && runs.length === 0 && <NoRuns isFiltered={isFiltered} problem={problem} />}
       {runs !== undefined && runs.length > 0 && <RunsTable runs={runs} chosen={chosen} onChoose={choose} />}
       {hasOlder && (
         <button type="button" disabled={isLoadingOlder} onClick={() => void loadOlder()}>
@@ -62,8 +63,14 @@ function compareHref(chosen: readonly string[]): string {
   return hrefOf(['compare', ...chosen])
 }
 
-function NoRuns({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (isFiltered) return <Empty>No run is like that. Clear the filters to see all.</Empty>
+interface NoRunsProps {
+  readonly isFiltered: boolean
+  readonly problem: ApiProblem | undefined
+}
+
+function NoRuns({ isFiltered, problem }: NoRunsProps) {
+  if (isFiltered || problem !== undefined)
+    return <Empty problem={problem}>No run is like that. Clear the filters to see all.</Empty>
   return (
     <div class="card stack first-run">
       <p>No run was started here yet. Each run shows up as soon as it begins. Start the example from a terminal:</p>

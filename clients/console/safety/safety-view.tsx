@@ -12,6 +12,7 @@ export function SafetyView() {
       <h1>Safety</h1>
       {problem !== undefined && <ProblemNotice problem={problem} retry={() => void safety.reload()} />}
       {answer === undefined && problem === undefined && <p class="empty">Asking the place for its limits.</p>}
+      {answer !== undefined && problem !== undefined && <p class="empty">What follows was so at the last answer.</p>}
       {answer !== undefined && (
         <>
           <StateOfPlace />

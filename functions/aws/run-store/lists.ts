@@ -1,4 +1,4 @@
-import type { Meta, RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import type { DamagedRun, Meta, RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
 import type { DeadWebhooks } from '../../../shared/webhooks/dead-webhook.ts'
 import { as, from, type Item } from './attribute-values.ts'
@@ -25,9 +25,10 @@ export function listsOf(
       const cursors = await cursorsOf(tenant)
       const after = filter.after === undefined ? undefined : cursors.open(tenant, filter.after, 'runs')
       const { found, next } = await findRuns(table, tenant, filter, after)
-      const runs = await summaries(table, found)
+      const { runs, damaged } = await summaries(table, found)
       const shown = runs.filter(({ head }) => filter.state === undefined || head.state === filter.state)
-      return { runs: shown, ...(next === undefined ? {} : { next: cursors.seal(tenant, next, 'runs') }) }
+      const told = damaged.length === 0 ? {} : { damaged }
+      return { runs: shown, ...told, ...(next === undefined ? {} : { next: cursors.seal(tenant, next, 'runs') }) }
     },
     async due(at, limit) {
       const shards = await Promise.all(DUE_SHARDS.map((shard) => dueIn(table, shard, at, limit)))
@@ -112,12 +113,27 @@ function positionOf(item: Item): Position {
 async function summaries(table: RunTable, runs: readonly RunKey[]) {
   const items = await table.getAll(runs.flatMap((run) => [headKey(run), itemKey(run, 'META')]))
   const byKey = new Map(items.map((item) => [`${item.pk?.S} ${item.sk?.S}`, item]))
-  return runs.flatMap((run) => {
+  const read = runs.flatMap((run) => {
     const { pk } = headKey(run)
     const head = byKey.get(`${pk?.S} HEAD`)
     const meta = byKey.get(`${pk?.S} META`)
-    if (head === undefined || meta === undefined) return []
-    const body: Meta = JSON.parse(from.text(meta, 'body'))
-    return [{ ...body, head: readHead(head).head }]
+    return head === undefined || meta === undefined ? [] : [readRun(run, meta, head)]
   })
+  return {
+    runs: read.flatMap((one) => ('summary' in one ? [one.summary] : [])),
+    damaged: read.flatMap((one) => ('damaged' in one ? [one.damaged] : [])),
+  }
+}
+
+/** An item that somebody changed by hand hides no other run. */
+function readRun({ run_id }: RunKey, meta: Item, head: Item) {
+  let item: DamagedRun['item'] = 'META'
+  try {
+    const body: Meta = JSON.parse(from.text(meta, 'body'))
+    item = 'HEAD'
+    return { summary: { ...body, head: readHead(head).head } }
+  } catch (error) {
+    const damaged: DamagedRun = { run_id, item, seen: error instanceof Error ? error.message : String(error) }
+    return { damaged }
+  }
 }

@@ -52,8 +52,9 @@ function askedOf(summary: ReturnType<typeof summaryReader>, tenant: string, rows
   )
   return rows.flatMap(({ at, run_id, id, item }): readonly Asked[] => {
     const found = runs.get(run_id)
-    if (found === undefined || shownStatus(found.head, id) === undefined) return []
-    const { head, ...meta } = found
+    // A damaged run keeps nobody from the questions of the others; the list of runs names it.
+    if (found === undefined || !('summary' in found) || shownStatus(found.summary.head, id) === undefined) return []
+    const { head, ...meta } = found.summary
     // Our own text, written by putApproval.
     return [{ item: JSON.parse(item), meta, head, at }]
   })

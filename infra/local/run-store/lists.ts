@@ -35,9 +35,11 @@ export function listsOf(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbo
       const rows = page.all(tenant, created_at, last_id, state ?? null, dag_name ?? null, limit + 1)
       const shown = rows.slice(0, limit)
       const last = rows.length > limit ? shown.at(-1) : undefined
-      const runs = shown.map(({ run_id }) => summary({ tenant, run_id }))
+      const read = shown.map(({ run_id }) => summary({ tenant, run_id }))
+      const damaged = read.flatMap((one) => ('damaged' in one ? [one.damaged] : []))
       return {
-        runs,
+        runs: read.flatMap((one) => ('summary' in one ? [one.summary] : [])),
+        ...(damaged.length === 0 ? {} : { damaged }),
         ...(last === undefined ? {} : { next: cursors.seal(tenant, [last.created_at, last.run_id], 'runs') }),
       }
     },

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+/** `npm run -s sluice --` as a person types it in a folder of a clone: npm itself goes to the clone's root. */
+const CLONE = join(import.meta.dirname, '../..')
+let folder = ''
+
+beforeAll(() => {
+  mkdirSync(join(CLONE, '.sluice'), { recursive: true })
+  folder = mkdtempSync(join(CLONE, '.sluice/clone-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function typed(words: readonly string[], cwd: string) {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|SLUICE_)/i.test(name)),
+  )
+  const { status, stdout, stderr } = spawnSync('npm', ['run', '-s', 'sluice', '--', ...words], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  })
+  return { code: status, said: `${stdout}${stderr}` }
+}
+
+test('the first commands of the guide act in the folder where the person stands', () => {
+  const made = typed(['init', 'brief'], folder)
+  expect(made.code, made.said).toBe(0)
+  expect(existsSync(join(folder, 'brief/sluice.yaml'))).toBe(true)
+  const brief = join(folder, 'brief')
+  const ran = typed(['run', 'start'], brief)
+  expect(ran.code, ran.said).toBe(0)
+  expect(existsSync(join(brief, '.sluice/sluice.db'))).toBe(true)
+  const checked = typed(['validate', 'dags/nothing.yaml'], brief)
+  expect(checked.code).toBe(2)
+  expect(checked.said).toContain(brief)
+}, 120_000)
