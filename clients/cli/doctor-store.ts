@@ -18,11 +18,11 @@ const SAVE =
 
 /** Rows of these hold JSON; `who` names the run. */
 const JSON_ROWS = [
-  ['metas', 'body', 'run'],
-  ['events', 'body', 'id / 16777216'],
-  ['outbox', 'body', 'run'],
-  ['approvals', "coalesce(item, '{}')", 'run'],
-  ['artifacts', 'body', 'run'],
+  ['metas', 't.body', 't.run'],
+  ['events', 't.body', 't.id / 16777216'],
+  ['outbox', 't.body', 't.run'],
+  ['approvals', "coalesce(t.item, '{}')", 't.run'],
+  ['artifacts', 't.body', 't.run'],
 ] as const
 
 function databaseCheck(file: string, dataDir: string): Check {
@@ -57,8 +57,8 @@ function unreadableRows(db: DatabaseSync): readonly string[] {
       .map(({ name }) => name),
   )
   return JSON_ROWS.filter(([table]) => tables.has(table)).flatMap(([table, body, run]) => {
-    const sql = `SELECT DISTINCT coalesce((SELECT run_id FROM runs WHERE run = ${run}), '?') AS run_id
-      FROM ${table} WHERE NOT json_valid(${body}) LIMIT 5`
+    const sql = `SELECT DISTINCT coalesce((SELECT r.run_id FROM runs r WHERE r.run = ${run}), '?') AS run_id
+      FROM ${table} t WHERE NOT json_valid(${body}) LIMIT 5`
     return db
       .prepare(sql)
       .all()

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import * as z from 'zod'
 import { storeChecks } from '../../../clients/cli/doctor-store.ts'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
+import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 
 /** A data folder that somebody damaged, or that is open to others. */
@@ -38,6 +40,8 @@ const DAG = {
   ],
 }
 
+const StartedSchema = z.looseObject({ run_id: z.string() })
+
 async function startTwo(at: Place): Promise<readonly string[]> {
   const ids: string[] = []
   for (let n = 0; n < 2; n += 1) {
@@ -46,8 +50,7 @@ async function startTwo(at: Place): Promise<readonly string[]> {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ dag: DAG }),
     })
-    const json = await response.json()
-    expect(json, JSON.stringify(json)).toMatchObject({ dag_name: 'two' })
+    const json = StartedSchema.parse(await response.json())
     ids.push(json.run_id)
   }
   return ids
@@ -70,8 +73,8 @@ test.each([
   const { url } = await open()
   const response = await fetch(`${url}/api/dag/runs`)
   expect(response.status).toBe(200)
-  const { runs, damaged } = await response.json()
-  expect(runs.map(({ run_id }: { readonly run_id: string }) => run_id)).toEqual([good])
+  const { runs, damaged } = RUN_ROUTES['list-runs'].answer.parse(await response.json())
+  expect(runs.map(({ run_id }) => run_id)).toEqual([good])
   expect(damaged).toEqual([
     { run_id: wrong, item, seen: expect.any(String), fix: expect.stringContaining('sluice doctor') },
   ])
