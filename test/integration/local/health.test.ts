@@ -2,11 +2,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createHealth } from '../../../functions/probe-health.ts'
 import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openHealth } from '../../../infra/local/health.ts'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
-import { createHealth } from '../../../shared/health.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 
 /** What /api/health says of a place whose database really has no room, and of probes that hang. */
