@@ -1,8 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { Fault } from '../../shared/errors.ts'
-import type { Health } from '../../shared/health.ts'
+import { createHealth, type Health } from '../../shared/health.ts'
 import { MAIN_TENANT } from '../../shared/principal.ts'
-import { createHealth } from '../probe-health.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
 import { required } from './named-setting.ts'
 import { as } from './run-store/attribute-values.ts'
@@ -45,6 +44,6 @@ export function openHealth(
       machine: { checked: 'nothing', probe: 'Step Functions is watched by the alarms of the stage' },
       isolates: { checked: 'nothing', probe: 'isolates live in the functions that need them' },
     },
-    now,
+    clock,
   )
 }

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { createHealth } from '../../functions/probe-health.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Health } from '../../shared/health.ts'
+import { createHealth, type Health } from '../../shared/health.ts'
 import type { Isolate } from '../../shared/isolate.ts'
 import type { Clock } from '../../shared/world.ts'
 import type { Journal } from './asl/journal.ts'
@@ -18,7 +17,7 @@ interface HealthParts {
   readonly isolate: Isolate
   /** Of the machine. */
   readonly journal: Pick<Journal, 'use' | 'durable'>
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
 }
 
 /** As much as a start of a small document writes: a disk on which this has no room has none for a run either. */
@@ -39,7 +38,7 @@ export function openHealth({ db, folder, isolate, journal, clock }: HealthParts)
       machine: { checked: 'the journal that moves runs took a write', probe: journalProbe(journal, clock) },
       isolates: { checked: 'an isolate computed an expression', probe: () => compute(isolate) },
     },
-    () => clock.now(),
+    clock,
   )
 }
 

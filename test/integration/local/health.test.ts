@@ -2,14 +2,16 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createHealth } from '../../../functions/probe-health.ts'
 import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openHealth } from '../../../infra/local/health.ts'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
+import { createHealth } from '../../../shared/health.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 
 /** What /api/health says of a place whose database really has no room, and of probes that hang. */
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
 let dir: string
 let place: Place | undefined
 
@@ -50,7 +52,7 @@ test('a healthy place says what it tried', async () => {
 
 test('a database without room for another page: writes fail, reads do not', async () => {
   const db = openDatabase(dir)
-  const clock = { now: () => 1 }
+  const clock = { now: () => 1, delay: pause }
   db.exec('CREATE TABLE runs (run INTEGER); ')
   const parts = {
     db,
@@ -71,7 +73,7 @@ test('a database without room for another page: writes fail, reads do not', asyn
 
 test('the folder of objects cannot be written to: 503, and good again once it can', async () => {
   let at = Date.now()
-  const clock = { now: () => at, delay: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) }
+  const clock = { now: () => at, delay: pause }
   place = await openPlace(SettingsSchema.parse({ data_dir: dir }), { sweep_ms: 0, clock })
   expect((await ask(place)).status).toBe(200)
   // A file stands where the folder was: so it is refused to root too.
@@ -95,7 +97,7 @@ test('what hangs is unchecked, and failed when it has hung for long; the others 
   const hangs = { checked: 'it', probe: () => new Promise<void>(() => {}) }
   const health = createHealth(
     { reads: fine, writes: hangs, machine: fine, isolates: { checked: 'nothing', probe: 'by design' } },
-    () => at,
+    { now: () => at, delay: pause },
     1,
   )
   const first = (await health.look()).parts
