@@ -26,24 +26,20 @@ export function openHealth(
   const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
   const client = new DynamoDBClient({ ...CLIENT_OPTIONS, requestHandler, maxAttempts: 1, ...config })
   const table = openTable({ client, table: required(env, 'TABLE'), clock, ids })
-  const now = () => clock.now()
-  return createHealth(
+  const readItem = async () => void (await table.get(KEY))
+  const writeItem = async () => {
+    const ttl = as.number(Math.floor(clock.now() / 1_000) + DAY_SEC)
+    const { ok } = await table.put({ ...KEY, w: as.text(table.nonce()), ttl })
+    if (!ok) throw new Fault('Unavailable', 'store_unavailable', 'The table refused the write.')
+  }
+  const health = createHealth(
     {
-      reads: {
-        checked: 'an item of the table was read',
-        probe: async () => void (await table.get(KEY)),
-      },
-      writes: {
-        checked: 'an item was written to the table; objects were not',
-        probe: async () => {
-          const ttl = as.number(Math.floor(now() / 1_000) + DAY_SEC)
-          const { ok } = await table.put({ ...KEY, w: as.text(table.nonce()), ttl })
-          if (!ok) throw new Fault('Unavailable', 'store_unavailable', 'The table refused the write.')
-        },
-      },
+      reads: { checked: 'an item of the table was read', probe: readItem },
+      writes: { checked: 'an item was written to the table; objects were not', probe: writeItem },
       machine: { checked: 'nothing', probe: 'Step Functions is watched by the alarms of the stage' },
       isolates: { checked: 'nothing', probe: 'isolates live in the functions that need them' },
     },
     clock,
   )
+  return { look: () => health.look() }
 }

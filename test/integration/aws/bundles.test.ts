@@ -66,7 +66,7 @@ describe('what a bundle holds', () => {
   })
 
   test.each([
-    ['runs graph search indexing tokens', 'DynamoDB_20120810'],
+    ['runs graph search indexing tokens health', 'DynamoDB_20120810'],
     ['objects search indexing uploads', 'x-amz-checksum-sha256'],
     ['machine', 'AWSStepFunctions'],
     ['outbox http shell', 'AWSGirApiService'],
@@ -113,12 +113,12 @@ describe('as Lambda runs it', () => {
     expect(importBundle(alone, name)).toMatchObject({ answer: 'function', stderr: '' })
   })
 
-  test('get-health answers API Gateway', () => {
+  test('get-health answers API Gateway, and says what fails: there is no table here', () => {
     const { answer } = importBundle(built, 'get-health', request('/api/health'))
     expect(answer).toMatchObject({
-      statusCode: 200,
+      statusCode: 503,
       isBase64Encoded: false,
-      body: expect.stringContaining('"status":"ok"'),
+      body: expect.stringMatching(/"code":"place_unable".*reads \(.*writes \(/),
     })
   })
 

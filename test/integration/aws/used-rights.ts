@@ -79,6 +79,7 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'outbox.graphWork': ['outbox.graph'],
   'outbox.webhookWork': ['outbox.webhook'],
   webhooks: ['webhooks.sign'],
+  'health.look': ['health.probe'],
   'tokens.get': ['tokens.read'],
   'tokens.list': ['tokens.list'],
   'tokens.put': ['tokens.put'],
