@@ -1,6 +1,7 @@
 import { readYaml } from '../../shared/dag/yaml.ts'
 import { memberOf } from '../../shared/goals/contract-problems.ts'
 import { CONTRACT_SKELETONS, type SkeletonName } from '../../shared/goals/contract-skeletons.ts'
+import { withFigureOf } from '../../shared/goals/figure-of-goal.ts'
 import { contractSource, writeContract } from '../../shared/goals/files/contract-file.ts'
 import type { GoalContract } from '../../shared/goals/goal-contract.ts'
 import { readGoalContract } from '../../shared/goals/read-contract.ts'
@@ -25,8 +26,15 @@ export function goalInit(session: Session, file: string, options: InitOptions): 
   const written = writeContract(file, text, contract)
   if (!written.ok) throw notWritten(file, written.problem)
   writeWholeFile(file, written.text)
-  const ids = contract.acceptance_criteria.map(({ id }) => id).join(', ')
+  const ids = contract.acceptance_criteria.map(criterionWords).join(', ')
   session.say(plainText(`${file} has a goal contract now: ${ids}. Change its figures to what is wanted.`))
+}
+
+/** With its figure, so that nobody takes a skeleton's for the goal's. */
+function criterionWords(criterion: GoalContract['acceptance_criteria'][number]): string {
+  if (criterion.kind === 'metric_threshold')
+    return `${criterion.id} (${criterion.op} ${JSON.stringify(criterion.target)})`
+  return criterion.kind === 'finding_count' ? `${criterion.id} (>= ${criterion.minCount ?? 1})` : criterion.id
 }
 
 function contractToWrite({ type = 'ml_classification', goalText, contract }: InitOptions): GoalContract {
@@ -35,7 +43,14 @@ function contractToWrite({ type = 'ml_classification', goalText, contract }: Ini
   if (!read.ok) throw usage(`Cannot use "${contract}": it has no goal contract.`)
   if (goalText === undefined) return read.contract
   const named = readGoalContract({ ...read.contract, goal_text: goalText })
-  if (named.ok) return named.contract
+  if (named.ok && contract !== undefined) return named.contract
+  if (named.ok) {
+    const taken = withFigureOf(goalText, type, named.contract)
+    if (taken.ok) return taken.contract
+    throw usage(
+      `Cannot use this --goal-text: ${taken.problem}. Say it with one figure ("at least 75 %"), or without one and change the contract's own.`,
+    )
+  }
   throw usage(`Cannot use this --goal-text: ${named.errors[0]?.message}`)
 }
 

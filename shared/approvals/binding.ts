@@ -200,7 +200,7 @@ export function unaskedQuestions(dag: Dag, overrides: Readonly<Record<string, Js
 }
 
 /** The first block behind `asking` that may run although that one did not complete. */
-export function runsWithout(dag: Pick<Dag, 'blocks'>, asking: string): string | undefined {
+function runsWithout(dag: Pick<Dag, 'blocks'>, asking: string): string | undefined {
   const after = new Set(withBlocksAfter(dag, asking))
   // Blocks that cannot complete when the asking one does not.
   const held = new Set([asking])

@@ -16,7 +16,7 @@ export interface Marker {
 }
 
 /** Markers of one text that are read; what stands behind them is none. */
-export const MOST_MARKERS = 10_000
+const MOST_MARKERS = 10_000
 
 /**
  * The markers of a text, one a line at most (docs/goal-gates.md, "Markers"). Only white space may stand before the

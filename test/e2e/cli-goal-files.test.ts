@@ -81,9 +81,9 @@ describe('sluice goal evaluate --notebook', () => {
     expect(contract.out).toContain('goal     NOT_MET (1/2)')
   })
 
-  test('has no goal without a contract, and says so', async () => {
+  test('has no goal without a contract; without any output it has nothing to trust either, and says so', async () => {
     const { code, out } = await goal('evaluate', '--notebook', 'none.ipynb', '--trust', '90')
-    expect([code, out.split('\n')[0]]).toEqual([0, 'SUCCESS  PASS x NO_CONTRACT  next: accept'])
+    expect([code, out.split('\n')[0]]).toEqual([3, 'PARTIAL  FAIL x NO_CONTRACT  next: rework_trust'])
   })
 
   test('is checked by goal validate as well', async () => {
@@ -126,7 +126,7 @@ describe('sluice goal init', () => {
     const { code, out } = await goal('init', 'dag.yaml', '--type', 'report', '--goal-text', 'Say: what # is "new"')
     expect([code, out.trim()]).toEqual([
       0,
-      'dag.yaml has a goal contract now: written, sources, cited, honest. Change its figures to what is wanted.',
+      'dag.yaml has a goal contract now: written, sources (>= 5), cited, honest. Change its figures to what is wanted.',
     ])
     const [head = '', tail = ''] = DAG.split('# the blocks')
     expect(read('dag.yaml').startsWith(`${head}goal_contract:\n`)).toBe(true)

@@ -25,7 +25,7 @@ interface Request {
   readonly TransactItems?: readonly unknown[]
 }
 
-export const DYNAMODB_LIMITS = {
+const DYNAMODB_LIMITS = {
   expression_bytes: 4_096,
   expression_operators: 300,
   batch_get: 100,

@@ -206,7 +206,12 @@ describe('the events of a run', () => {
     expect([first.next_since, first.status]).toEqual([4, 'running'])
     const rest = (await call('GET', `${path}?since=${first.next_since}`)).json
     expect(rest.events.map(({ seq }: { seq: number }) => seq)).toEqual([5, 6])
-    expect((await call('GET', `${path}?since=99`)).json).toMatchObject({ events: [], next_since: 99 })
+    expect((await call('GET', `${path}?since=6`)).json).toMatchObject({ events: [], next_since: 6 })
+    expect(await problem('GET', `${path}?since=7`)).toMatchObject({
+      status: 409,
+      code: 'cursor_ahead',
+      facts: { last_seq: 6 },
+    })
   })
 })
 
