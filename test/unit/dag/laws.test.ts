@@ -91,7 +91,7 @@ describe('parseDag() never throws', () => {
           result.ok ? result.dag_hash : result.errors.map((e) => `${e.path} ${e.message}`).toSorted()
         expect(said(text)).toEqual(said(object))
       }),
-      { numRuns: 1_500 },
+      { numRuns: 800 },
     )
   })
 
