@@ -1,8 +1,9 @@
 import { RECORD_RUN } from '../../shared/api/record-run.ts'
 import { canonicalJson } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
-import { RawAnswersSchema } from '../../shared/kept-call.ts'
+import { type KeptCall, RawAnswersSchema } from '../../shared/kept-call.ts'
 import type { RecordedCall, Recording } from '../../shared/recording.ts'
+import { redactSecrets } from '../../shared/redact-secrets.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { isStageEvent } from '../../shared/runs/stage-events.ts'
@@ -39,10 +40,19 @@ async function recordingOf(world: World, meta: Meta): Promise<Recording> {
   const events = await allEvents(world, meta)
   for (const ref of [...events.flatMap(rawRefOf), ...(await stageRefs(world, tenant, events))]) {
     const kept = RawAnswersSchema.parse(JSON.parse(Buffer.from(await world.objects.get(tenant, ref)).toString()))
-    // A recording knows questions by their hashes.
-    calls.push(...kept.calls.map(({ asked: _, ...call }) => call))
+    calls.push(...kept.calls.map(recorded))
   }
   return { v: 1, run_id, dag_name, dag_hash, calls }
+}
+
+/**
+ * A call as a file carries it that is shared and committed: questions by their hashes, and an answer without what looks
+ * like a secret.
+ */
+function recorded({ asked: _, answer, ...call }: KeptCall): RecordedCall {
+  const { text, model, finish_reason, note } = answer
+  const said = { text: redactSecrets(text), model: redactSecrets(model), finish_reason: redactSecrets(finish_reason) }
+  return { ...call, answer: { ...answer, ...said, ...(note === undefined ? {} : { note: redactSecrets(note) }) } }
 }
 
 function rawRefOf(event: RunEvent): readonly string[] {

@@ -2,7 +2,7 @@ import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
-import { aheadOfHead } from './stream-events.ts'
+import { aheadOfHead } from './ahead-of-head.ts'
 
 export const handler = httpHandler({
   name: 'replay-run',

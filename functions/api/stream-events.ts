@@ -6,6 +6,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { type Call, httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
+import { aheadOfHead } from './ahead-of-head.ts'
 
 const SCHEMA = RUN_ROUTES['stream-events']
 
@@ -34,12 +35,6 @@ function cursorOf({ headers, query }: Call<typeof SCHEMA>): number {
   if (/^\d{1,9}$/.test(last)) return Number(last)
   const message = `Cannot resume after Last-Event-ID "${last.slice(0, 100)}": it must be the id of an event, a whole number.`
   throw new Fault('InvalidInput', 'bad_cursor', message)
-}
-
-/** Of a cursor behind the newest event: Fault Conflict cursor_ahead. */
-export function aheadOfHead(since: number, seq: number): Fault {
-  const message = `Cannot resume after event ${since}: the newest event of this run is ${seq}. Start again with since=0.`
-  return new Fault('Conflict', 'cursor_ahead', message, { facts: { last_seq: seq } })
 }
 
 /**

@@ -85,7 +85,7 @@ export const STATEMENTS = {
     {
       on: 'table',
       actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
-      conditions: () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'T#main#HEALTH' } }),
+      conditions: () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'HEALTH' } }),
     },
   ],
   // Bearer tokens, in a partition of their own: who calls is asked before the tenant is known.

@@ -51,8 +51,7 @@ export function evaluateCompletion(request: CompletionRequest): EvaluatedComplet
     }
   }
   const blockers = readBlockers(request.blockers)
-  const judge = () => (hasEvidence(request) ? judgeTrust(request.trust_scores) : NOTHING.trust)
-  const trust = guarded('trust', judge, CRASHED.trust)
+  const trust = guarded('trust', () => judgeTrust(request.trust_scores), CRASHED.trust)
   const { goal, pivot, contract_errors } = guarded('goal', () => judgeGoalSoFar(request, blockers), CRASHED)
   const qualify = () =>
     hasEvidence(request) ? judgeQuality(readEvidence(request.texts), request.quality) : NOTHING.quality
@@ -130,9 +129,8 @@ function hasEvidence({ texts, artifacts, other_outputs = 0 }: CompletionRequest)
 
 const NO_EVIDENCE = 'there is no evidence: no block gave a text, a value or an artifact'
 
-/** Of nothing there is nothing to trust, and it has no quality, whatever a verifier says of it. */
+/** Nothing has no quality, whatever a verifier says of it: never SUCCESS. */
 const NOTHING = {
-  trust: { score: null, passed: false, band: null, message: NO_EVIDENCE },
   quality: { passed: false, score: 0, violations: [{ code: 'NO_EVIDENCE', penalty: 100, message: NO_EVIDENCE }] },
 } as const
 

@@ -81,9 +81,9 @@ describe('sluice goal evaluate --notebook', () => {
     expect(contract.out).toContain('goal     NOT_MET (1/2)')
   })
 
-  test('has no goal without a contract; without any output it has nothing to trust either, and says so', async () => {
+  test('has no goal without a contract; without any output it has no quality either, and says so', async () => {
     const { code, out } = await goal('evaluate', '--notebook', 'none.ipynb', '--trust', '90')
-    expect([code, out.split('\n')[0]]).toEqual([3, 'PARTIAL  FAIL x NO_CONTRACT  next: rework_trust'])
+    expect([code, out.split('\n')[0]]).toEqual([3, 'PARTIAL  PASS x NO_CONTRACT  next: fix_quality'])
   })
 
   test('is checked by goal validate as well', async () => {

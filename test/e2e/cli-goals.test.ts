@@ -129,7 +129,7 @@ describe('sluice goal evaluate --ndjson', () => {
     expect(short).toEqual([
       [1, 'PASS x MET', 'SUCCESS', 'accept', undefined],
       ['two', 'PASS x NOT_MET', 'PARTIAL', 'pivot', undefined],
-      [3, 'PASS x NO_CONTRACT', 'SUCCESS', 'accept', undefined],
+      [3, 'PASS x NO_CONTRACT', 'PARTIAL', 'fix_quality', undefined],
       [4, 'FAIL x NOT_MET', 'PARTIAL', 'rework_and_pivot', undefined],
       [5, 'PASS x BLOCKED', 'BLOCKED', 'none', undefined],
       [6, 'PASS x BLOCKED', 'BLOCKED', 'none', undefined],

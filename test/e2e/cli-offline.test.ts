@@ -252,7 +252,9 @@ describe('sluice', () => {
 
   test('says `sluice start` where no server is, with exit code 1', async () => {
     for (const command of ['list', 'status', 'watch', 'events', 'approve', 'reject', 'stop']) {
-      const args = command === 'list' ? [] : ['run_00000000000000000000000000']
+      // Off a terminal a decision is made with --yes only.
+      const sure = ['approve', 'reject'].includes(command) ? ['--yes'] : []
+      const args = command === 'list' ? [] : ['run_00000000000000000000000000', ...sure]
       const { code, err } = await sluice(['run', command, ...args, '--url', 'http://127.0.0.1:9'])
       expect({ command, code }).toEqual({ command, code: 1 })
       expect(err).toMatch(/no_server/)

@@ -38,7 +38,7 @@ describe('npm run demo', () => {
     expect(performance.now() - began).toBeLessThan(60_000)
     expect(printed.out).toMatch(/✗ draft \(attempt 1\) \S+ failed: /)
     expect(printed.out).toMatch(/✓ draft \(attempt 2\) /)
-    expect(printed.out).toMatch(/via cli --yes/)
+    expect(printed.out).toMatch(/declared: cli --yes/)
     expect(printed.out).toMatch(/Timeline\n {2}load .*━/)
     const path = /Artifact dataset-brief\.md: (.*)\n$/.exec(printed.out)?.[1] ?? ''
     const brief = readFileSync(resolve(folder, path), 'utf8')

@@ -302,7 +302,8 @@ describe('a failure', () => {
 
 describe('the sweep', () => {
   const stuck = async (place: TestPlace['place']) => {
-    const run = await storeRun(place.world)
+    // Its document is nowhere.
+    const run = await storeRun(place.world, 'stored', { dag_ref: `objstore://main/${'a'.repeat(64)}` })
     const at = new Date(Date.now() - 120_000).toISOString()
     const { runs } = place.world
     await runs.append({

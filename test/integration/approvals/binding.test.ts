@@ -136,8 +136,8 @@ describe('the context', () => {
     const id = await open.start(document, { context: { env: 'test' } })
     await open.until(id, ({ type, block_id }) => type === 'block:skipped' && block_id === 'owners')
     const answer = await open.call('patch-context', id, { set: { env: 'prod' }, if_version: 0 })
-    // Either the run was faster, or it is refused: never is it taken and used.
-    expect(answer.status).toBe(409)
+    // Refused, or taken when nothing was left that it could change: never is it used.
+    expect([200, 409]).toContain(answer.status)
     await open.ended(id)
     expect(open.prompts).not.toContain('act on prod')
   })

@@ -170,7 +170,7 @@ const AFTER_SCORE =
 
 const QUALITY = `## Quality
 
-The score is 100 less the penalties, 0 at least; the gates pass without a single violation. \`ml\` has the standard rules too. Where there is no evidence at all (every text of every block is blank, there is no value that is no text, and no artifact) the trust gate fails whatever the verifiers said, and quality is 0 with the one violation \`NO_EVIDENCE\`.`
+The score is 100 less the penalties, 0 at least; the gates pass without a single violation. \`ml\` has the standard rules too. Where there is no evidence at all (every text of every block is blank, there is no value that is no text, and no artifact) quality is 0 with the one violation \`NO_EVIDENCE\`.`
 
 const ATTEMPTS = `## Attempts and pivots
 

@@ -28,8 +28,7 @@ export function oracle(asked: AskedOfOracle) {
   const verified = findings(said)
   const goal = goalOf(asked, said, verified.filter((one) => one.ci && one.effect).length)
   const isNothing = [...asked.output].every((letter) => /\s/.test(letter)) && asked.artifacts.length === 0
-  const trust =
-    !isNothing && typeof asked.trust_score === 'number' && asked.trust_score >= 80 && asked.trust_score <= 100
+  const trust = typeof asked.trust_score === 'number' && asked.trust_score >= 80 && asked.trust_score <= 100
   const penalties = isNothing ? [100] : penaltiesOf(said, verified, asked.quality)
   const decided = matrix(trust, goal.status, penalties.length === 0)
   const claimed = ORDER.indexOf(asked.claimed_status) > ORDER.indexOf(decided[0])
