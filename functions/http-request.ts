@@ -12,6 +12,8 @@ export interface HttpEvent {
   readonly path: string
   readonly pathParameters: Readonly<Record<string, string>> | null
   readonly queryStringParameters: Readonly<Record<string, string>> | null
+  /** Every value of each; the member before has only the last one. */
+  readonly multiValueQueryStringParameters?: Readonly<Record<string, readonly string[]>> | null
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
   readonly isBase64Encoded: boolean
@@ -35,6 +37,7 @@ export interface ParsedRequest {
  */
 export function parseRequest(event: HttpEvent, schema: RouteSchema, maxBytes: number): ParsedRequest {
   const headers = lowerCased(event.headers)
+  refuseDoubled(event.multiValueQueryStringParameters ?? {})
   const idempotencyKey = headers['idempotency-key']
   if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
     const message = 'Cannot use this Idempotency-Key: 1 to 255 visible ASCII characters are allowed, without spaces.'
@@ -51,8 +54,25 @@ export function parseRequest(event: HttpEvent, schema: RouteSchema, maxBytes: nu
   }
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+/** API Gateway writes null where there are none, and for one without a value. */
+function lowerCased(headers: Readonly<Record<string, string | null>> | null): Record<string, string> {
+  const given = Object.entries(headers ?? {}).flatMap(([name, value]) =>
+    value === null ? [] : [[name.toLowerCase(), value] as const],
+  )
+  return Object.fromEntries(given)
+}
+
+/** Of two values one would be taken in silence. */
+function refuseDoubled(query: Readonly<Record<string, readonly string[]>>): void {
+  const issues = Object.entries(query).flatMap(([path, values]) =>
+    values.length < 2
+      ? []
+      : [{ path: path.slice(0, 100), message: `it is given ${values.length} times`, hint: 'Give it once.' }],
+  )
+  const [first] = issues
+  if (first === undefined) return
+  const message = `Cannot read the query: "${first.path}" ${first.message.slice(3)}. ${first.hint}`
+  throw new Fault('InvalidInput', 'bad_query', message, { issues: issues.slice(0, 20) })
 }
 
 function readParams(params: Readonly<Record<string, string>>, schema: RouteSchema): unknown {

@@ -1,3 +1,4 @@
+import { changedNumbers, changedWords } from '../../shared/exact-numbers.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
 
 export type ImportKind = 'entities' | 'triples'
@@ -80,6 +81,10 @@ function readLine(text: string, line: number): Read | BadLine {
     const seen = value === undefined ? 'it is no JSON object' : 'it has neither'
     const message = `A line is one JSON object with an entity_id (an entity) or a subject (a triple); ${seen}.`
     return { line, code: 'malformed_line', message }
+  }
+  const [changed] = changedNumbers(text)
+  if (changed !== undefined) {
+    return { line, code: 'malformed_line', message: `Cannot take this line: ${changedWords(changed)}.` }
   }
   const id = entity_id ?? subject
   return { kind, item: { line, ...(typeof id === 'string' && { id }), value }, text: text.length }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../../shared/canonical.ts'
+import { changedNumbers, changedWords } from '../../shared/exact-numbers.ts'
 import { readFile } from './read-file.ts'
 import { usage } from './refused.ts'
 
@@ -18,6 +19,8 @@ const ContextSchema = z.record(
 )
 
 function readJson(text: string, path: string): unknown {
+  const [changed] = changedNumbers(text)
+  if (changed !== undefined) throw usage(`Cannot use context file "${path}": ${changedWords(changed)}.`)
   try {
     return JSON.parse(text)
   } catch (error) {

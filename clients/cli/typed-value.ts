@@ -1,5 +1,6 @@
 import type { Json } from '../../shared/canonical.ts'
 import type { PortType } from '../../shared/dag/dag.ts'
+import { changedNumber, changedNumbers, changedWords } from '../../shared/exact-numbers.ts'
 import { usage } from './refused.ts'
 
 /** A value as typed, in the type its port has; exit code 2 for what is none. `option` is told: `--input`. */
@@ -11,6 +12,10 @@ export function typedValue(option: string, key: string, value: string, type: Por
 
 function numberOf(option: string, key: string, value: string): number {
   const read = /^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(value) ? Number(value) : Number.NaN
+  const changed = Number.isFinite(read) ? changedNumber(value) : undefined
+  if (changed !== undefined) {
+    throw usage(`Cannot use ${option} ${key}: ${changedWords(changed)}, and declare "${key}" as a string.`)
+  }
   if (Number.isFinite(read)) return read
   throw usage(`Cannot use ${option} ${key}=${value}: the document declares "${key}" as a number.`)
 }
@@ -21,6 +26,8 @@ function booleanOf(option: string, key: string, value: string): boolean {
 }
 
 function jsonOf(option: string, key: string, value: string): Json {
+  const [changed] = changedNumbers(value)
+  if (changed !== undefined) throw usage(`Cannot use ${option} ${key}: ${changedWords(changed)}.`)
   try {
     return JSON.parse(value)
   } catch (error) {

@@ -5,6 +5,7 @@ import type { World } from '../../shared/world.ts'
 import type { Pinned } from '../runs/read-pinned.ts'
 import { checkArtifacts, type LeftOut } from './check-artifacts.ts'
 import { evidenceBlocks } from './evidence-blocks.ts'
+import { givenLines } from './given-lines.ts'
 import { readStanding } from './read-standing.ts'
 import { type Standing, standingBlocks } from './standing-blocks.ts'
 
@@ -29,14 +30,17 @@ export async function gatherEvidence(
   { dag }: Pick<Pinned, 'dag'>,
   known?: readonly Standing[],
 ): Promise<GatheredEvidence> {
-  const standing = evidenceBlocks(dag, known ?? (await standingBlocks(world, run)))
+  const all = known ?? (await standingBlocks(world, run))
+  const standing = evidenceBlocks(dag, all)
+  const given = givenLines(world, run, dag, all)
   const texts: EvidenceText[] = []
   let other_outputs = 0
   for (const one of standing) {
     const values = await valuesOf(world, run, one)
     other_outputs += values.filter((value) => typeof value !== 'string' && !isEmpty(value)).length
-    const said = values.filter((value) => typeof value === 'string')
-    texts.push(...said.map((text) => ({ text, block: one.block, attempt: one.attempt, seq: one.seq })))
+    for (const text of values.filter((value) => typeof value === 'string')) {
+      texts.push({ text, block: one.block, attempt: one.attempt, seq: one.seq, ...(await given(one.block, text)) })
+    }
   }
   return { texts, other_outputs, ...(await checkArtifacts(world, run, standing)) }
 }

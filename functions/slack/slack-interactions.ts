@@ -56,7 +56,9 @@ function answer(statusCode: number, json?: unknown, headers: Readonly<Record<str
 async function answerTo(event: HttpEvent, world: World): Promise<Answer> {
   const { slack, settings, clock } = world
   if (slack === undefined || settings.slack === undefined) throw notConfigured()
-  const headers = new Map(Object.entries(event.headers).map(([name, value]) => [name.toLowerCase(), value]))
+  // API Gateway writes null where there are none: then no signature holds.
+  const given: HttpEvent['headers'] | null = event.headers
+  const headers = new Map(Object.entries(given ?? {}).map(([name, value]) => [name.toLowerCase(), value ?? undefined]))
   const signed = {
     timestamp: headers.get('x-slack-request-timestamp'),
     signature: headers.get('x-slack-signature'),
@@ -98,9 +100,24 @@ async function askReason(world: World, asked: Extract<Interaction, { readonly ki
   const { slack } = world
   if (slack === undefined) throw notConfigured()
   const noted = await world.runs.noteRequest(requestOfClick(tenantOf(world), click))
-  if (noted === 'first') await slack.call('views.open', { trigger_id, view: reasonModal(click, required) })
-  return answer(200)
+  if (noted !== 'first') return answer(200)
+  try {
+    await slack.call('views.open', { trigger_id, view: reasonModal(click, required) })
+    return answer(200)
+  } catch (error) {
+    if (!(error instanceof Fault) || !SPENT.has(error.code)) throw error
+    // Slack would only send the same trigger again.
+    world.log.info('trigger spent', { code: error.code })
+    return answer(200, { text: 'Nothing was decided: this click came too late to open its form. Click again.' })
+  }
 }
+
+/** A trigger is good for three seconds and one modal. */
+const SPENT: ReadonlySet<string> = new Set([
+  'slack_expired_trigger_id',
+  'slack_exchanged_trigger_id',
+  'slack_trigger_expired',
+])
 
 /** A workspace is of one tenant: a click decides in no other. */
 function tenantOf({ settings }: Pick<World, 'settings'>): string {

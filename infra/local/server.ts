@@ -152,12 +152,20 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
     path,
     pathParameters: params,
     queryStringParameters: query === '' ? null : Object.fromEntries(new URLSearchParams(query)),
+    multiValueQueryStringParameters: everyValue(query),
     headers: request.headers,
     ...textOf(body),
     requestContext: {},
   }
   // Every route is made by functions/http-handler.ts, which answers this shape.
   return (await parts.host.invoke(line.name, event, { signal, ...(principal && { principal }) })) as Answer
+}
+
+function everyValue(query: string) {
+  const values = new URLSearchParams(query)
+  return query === ''
+    ? null
+    : Object.fromEntries([...new Set(values.keys())].map((name) => [name, values.getAll(name)]))
 }
 
 /** As API Gateway hands bodies over: what is no text in base 64. */

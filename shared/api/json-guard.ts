@@ -1,19 +1,30 @@
 import { Fault } from '../errors.ts'
+import { changedNumbers, changedWords } from '../exact-numbers.ts'
 import { jsonProblem } from '../json-problem.ts'
 
 /**
  * Parses JSON that came from outside. One linear scan before the parser refuses what a parser would accept silently
  * or choke on: deeper than 64 levels (json_too_deep), the same key twice in one object (duplicate_key), and the keys
  * `__proto__`, `constructor`, `prototype` (forbidden_key). Bad syntax is json_syntax; what JSON's grammar allows but no
- * hash can be made of is number_too_large or half_character. All are Fault InvalidInput.
- * Source: spec reliability, "Limits".
+ * hash can be made of is number_too_large or half_character, and a number that a double would change number_inexact. All
+ * are Fault InvalidInput.
  */
 export function readJson(text: string): unknown {
   guard(text)
   const value = parsed(text)
+  refuseChanged(text)
   const problem = jsonProblem(value)
   if (problem === undefined) return value
   throw new Fault('InvalidInput', problem.code, `Cannot read the body: ${problem.text}.`)
+}
+
+function refuseChanged(text: string): void {
+  const [changed] = changedNumbers(text)
+  if (changed === undefined) return
+  const before = text.slice(0, changed.at).split('\n')
+  const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+  const message = `Cannot read the body: ${place}: ${changedWords(changed)}.`
+  throw new Fault('InvalidInput', 'number_inexact', message)
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,5 @@
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml'
+import { changedNumber, changedWords } from '../exact-numbers.ts'
 import { isReserved } from './name.ts'
 import type { Problem } from './report.ts'
 import type { Path, Spot } from './source.ts'
@@ -72,11 +73,26 @@ function step(walk: Walk, event: Event): void {
 
 function attachScalar(walk: Walk, event: ScalarEvent): void {
   const at = event.valueStart < 0 ? emptyAt(walk, event) : scalarAt(walk, event)
+  checkNumber(walk, event, at)
   attach(walk, { at }, getScalarValue(walk.text, event))
   if (event.valueStart >= 0) walk.cursor = event.valueEnd + (isQuoted(event) ? 1 : 0)
   // Also past what an empty value has: else each of many would look through the same text again.
   else walk.cursor = Math.max(walk.cursor, event.tagEnd, event.anchorEnd)
 }
+
+/** A number that would be read as another one; in quotes, or with the tag of a text, it is none. */
+function checkNumber(walk: Walk, event: ScalarEvent, at: number): void {
+  const tag = event.tagStart < 0 ? '' : walk.text.slice(event.tagStart, event.tagEnd)
+  const mayBe = tag === '' ? event.style === SCALAR_STYLE.PLAIN : tag === '!!int' || tag === '!!float'
+  const text = mayBe && event.valueStart >= 0 ? getScalarValue(walk.text, event) : ''
+  const changed = NUMBER.test(text) ? changedNumber(text) : undefined
+  if (changed === undefined) return
+  const say = () => ({ text: changedWords(changed) })
+  walk.problems.push({ code: 'number_inexact', path: pathOf(walk), at, say })
+}
+
+/** As the core schema has integers (decimal, octal, hexadecimal) and floats. */
+const NUMBER = /^[-+]?(?:0x[\da-f]+|0o[0-7]+|0b[01]+|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)$/i
 
 /** A node is the next item, the next key, or the value of the key before it. */
 function attach(walk: Walk, spot: Spot, name: string | undefined): void {

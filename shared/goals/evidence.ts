@@ -10,6 +10,10 @@ export interface EvidencePlace {
 /** The marker text of one attempt of a block. */
 export interface EvidenceText extends EvidencePlace {
   readonly text: string
+  /** Lines, from 1, that stand in what its block was given by blocks that speak: they count where they were said first. */
+  readonly relayed?: readonly number[]
+  /** Lines that stand in what its block was given by others: what was read counts nowhere. */
+  readonly read?: readonly number[]
 }
 
 /** An object that exists: `name` is its path in the run. Whoever makes this list has looked. */
@@ -25,6 +29,8 @@ export type PlacedMarker = Marker & EvidencePlace & { readonly text: number }
 /** What the gates judge: markers in the order in which they were said, and what exists. */
 export interface Evidence {
   readonly markers: readonly PlacedMarker[]
+  /** Markers that a text says again: a finding beside them may rest on them, and nothing else. */
+  readonly relayed: readonly PlacedMarker[]
   readonly artifacts: readonly EvidenceArtifact[]
 }
 
@@ -32,8 +38,15 @@ export interface Evidence {
 export function readEvidence(texts: readonly EvidenceText[], artifacts: readonly EvidenceArtifact[] = []): Evidence {
   const known = texts.every(({ seq }) => seq !== undefined)
   const ordered = known ? texts.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0)) : texts
-  const markers = ordered.flatMap(({ text, ...place }, index) =>
-    parseMarkers(text).map((marker) => ({ ...marker, ...place, text: index })),
-  )
-  return { markers, artifacts }
+  const markers: PlacedMarker[] = []
+  const again: PlacedMarker[] = []
+  for (const [index, { text, relayed, read, ...place }] of ordered.entries()) {
+    const [said, merelyRead] = [new Set(relayed), new Set(read)]
+    for (const marker of parseMarkers(text)) {
+      const placed = { ...marker, ...place, text: index }
+      if (said.has(marker.line)) again.push(placed)
+      else if (!merelyRead.has(marker.line)) markers.push(placed)
+    }
+  }
+  return { markers, relayed: again, artifacts }
 }

@@ -39,10 +39,21 @@ function markersOf(text: string): readonly Marker[] {
     const before = fence
     fence = fenceAfter(line, before)
     const match = before === '' && fence === '' ? MARKER.exec(line) : null
-    if (match !== null) markers.push(read(match, index + 1))
+    const marker = match === null ? undefined : read(match, index + 1)
+    if (marker !== undefined && !hasForbiddenName(marker)) markers.push(marker)
     if (markers.length > MOST_MARKERS) break
   }
   return markers
+}
+
+/** Metrics go by their names into objects of whoever reads them: what every object has already is no name. */
+export function isMetricName(name: string): boolean {
+  const same = sameDashes(name)
+  return same !== 'prototype' && !Object.hasOwn(Object.prototype, same)
+}
+
+function hasForbiddenName({ type, subtype = '' }: Marker): boolean {
+  return type === 'METRIC' && !isMetricName(subtype)
 }
 
 /** The marks a line leaves open, where `open` are open before it; empty = none. */

@@ -14,22 +14,29 @@ export interface JudgedFinding {
 }
 
 /** Every [FINDING] with the [STAT:ci] and [STAT:effect_size] that stand before it in the same text, the nearest ones. */
-export function judgeFindings({ markers }: Evidence): readonly JudgedFinding[] {
-  return markers.flatMap((finding, index) => {
+export function judgeFindings({ markers, relayed }: Evidence): readonly JudgedFinding[] {
+  const byPlace = new Map([...markers, ...relayed].map((marker) => [placeOf(marker.text, marker.line), marker]))
+  return markers.flatMap((finding) => {
     if (finding.type !== 'FINDING') return []
-    const before = markersBefore(markers, index)
+    const before = markersBefore(byPlace, finding)
     const ci = before.find((marker) => isStatistic(marker, 'ci'))
     const effect_size = before.find((marker) => isStatistic(marker, 'effect_size'))
     return [{ finding, before, ci, effect_size, verified: ci !== undefined && effect_size !== undefined }]
   })
 }
 
+/** A line has one marker at most. */
+function placeOf(text: number, line: number): string {
+  return `${text}:${line}`
+}
+
 /** Nearest first, within the lines that count; text of another block or attempt is none of them. */
-function markersBefore(markers: readonly PlacedMarker[], index: number): readonly PlacedMarker[] {
-  const finding = markers[index]
-  // A line has one marker at most, so there are no more than the lines.
-  const near = markers.slice(Math.max(0, index - LOOK_BACK_LINES), index).toReversed()
-  return near.filter(({ text, line }) => text === finding?.text && finding.line - line <= LOOK_BACK_LINES)
+function markersBefore(
+  byPlace: ReadonlyMap<string, PlacedMarker>,
+  { text, line }: PlacedMarker,
+): readonly PlacedMarker[] {
+  const lines = Array.from({ length: LOOK_BACK_LINES }, (_, back) => line - 1 - back)
+  return lines.flatMap((at) => byPlace.get(placeOf(text, at)) ?? [])
 }
 
 function isStatistic({ type, subtype, content }: PlacedMarker, name: string): boolean {

@@ -1,5 +1,6 @@
 import type { Json } from '../canonical.ts'
 import type { OutputPort } from '../dag/dag.ts'
+import { type ChangedNumber, changedNumbers, changedWords } from '../exact-numbers.ts'
 import { jsonProblem } from '../json-problem.ts'
 import { fitsPort } from './resolve-inputs.ts'
 
@@ -16,10 +17,16 @@ export interface ContractResult {
  * a single output port, the raw text (spec dag, "Output parsing"); then the contract is checked.
  */
 export function readAnswer(text: string, declared: Ports): ContractResult {
+  if (Object.keys(declared).length === 0) return { values: {}, problems: [] }
+  const fenced = fence(text)
+  const whole = jsonObject(text)
+  const read = readPorts(text, whole ?? jsonObject(fenced), declared)
+  return unchanged(read, changedNumbers(whole === undefined && fenced !== '' ? fenced : text))
+}
+
+function readPorts(text: string, object: Readonly<Record<string, Json>> | undefined, declared: Ports): ContractResult {
   const ports = writtenPorts(declared)
   const names = Object.keys(ports)
-  if (names.length === 0) return { values: {}, problems: [] }
-  const object = jsonObject(text) ?? jsonObject(fence(text))
   const only = names.length === 1 ? names[0] : undefined
   if (object !== undefined && (only === undefined || Object.hasOwn(object, only))) {
     return checkOutputs(withFileTexts(object, declared), ports)
@@ -29,6 +36,31 @@ export function readAnswer(text: string, declared: Ports): ContractResult {
   const value = port?.type === 'json' && object !== undefined ? object : rawValue(text, port)
   if (port?.type === 'json' && value === text && looksLikeJson(text)) return cutShort(only)
   return checkOutputs({ [only]: value }, ports)
+}
+
+/** A number that is another one once it is read (9007199254740993) breaks the contract of every port that holds it. */
+function unchanged({ values, problems }: ContractResult, changed: readonly ChangedNumber[]): ContractResult {
+  if (changed.length === 0) return { values, problems }
+  const byValue = new Map(changed.map((one) => [one.becomes, one]))
+  const kept: Record<string, Json> = {}
+  const wrong = [...problems]
+  for (const [name, value] of Object.entries(values)) {
+    const held = heldNumber(value, byValue)
+    if (held === undefined) kept[name] = value
+    else wrong.push(`port ${name} cannot be stored: ${changedWords(held)}`)
+  }
+  return { values: kept, problems: wrong }
+}
+
+/** Values nest 64 levels at most here: deeper ones have broken the contract already. */
+function heldNumber(value: Json, byValue: ReadonlyMap<number, ChangedNumber>): ChangedNumber | undefined {
+  if (typeof value === 'number') return byValue.get(value)
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const member of Object.values(value)) {
+    const held = heldNumber(member, byValue)
+    if (held !== undefined) return held
+  }
+  return undefined
 }
 
 /** A model cannot know an object ref: of a file or artifact it writes the text, and whoever stores that makes the ref. */

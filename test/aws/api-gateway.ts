@@ -136,7 +136,10 @@ function eventOf(found: Method, request: IncomingMessage, url: URL, path: string
     headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
     multiValueHeaders: {},
     queryStringParameters: Object.keys(query).length === 0 ? null : query,
-    multiValueQueryStringParameters: null,
+    multiValueQueryStringParameters:
+      Object.keys(query).length === 0
+        ? null
+        : Object.fromEntries(Object.keys(query).map((name) => [name, url.searchParams.getAll(name)])),
     pathParameters: { ...(found.pattern.exec(path)?.groups ?? {}) },
     stageVariables: null,
     requestContext: {

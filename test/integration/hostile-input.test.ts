@@ -148,6 +148,8 @@ const HOW: readonly Case[] = [
   ],
   ['1e999', started('"inputs":{"n":{"a":[1e999]}}'), 400, 'number_too_large'],
   ['400 digits', started(`"inputs":{"n":${'9'.repeat(400)}}`), 400, 'number_too_large'],
+  ['a whole number no double holds', started('"inputs":{"n":9007199254740993}'), 400, 'number_inexact'],
+  ['a query parameter twice', { path: '/api/dag/runs?limit=1&limit=2' }, 400, 'bad_query'],
   ['half of a character', started('"inputs":{"n":"\\ud800"}'), 400, 'half_character'],
   ['half of a character in a key', started('"inputs":{"n":1},"context":{"\\udc00x":1}'), 400, 'half_character'],
   ['an internal context key', started('"inputs":{"n":1},"context":{"_x":1}'), 400, 'bad_body'],

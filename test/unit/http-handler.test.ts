@@ -108,6 +108,13 @@ describe('httpHandler()', () => {
     ['a limit of zero', { queryStringParameters: { limit: '0' } }, 400, 'bad_query', undefined],
     ['a limit in words', { queryStringParameters: { limit: '1e2' } }, 400, 'bad_query', undefined],
     ['an empty limit', { queryStringParameters: { limit: '' } }, 400, 'bad_query', undefined],
+    [
+      'a query key twice',
+      { queryStringParameters: { limit: '7' }, multiValueQueryStringParameters: { limit: ['5', '7'] } },
+      400,
+      'bad_query',
+      undefined,
+    ],
     ['something that is no run id', { pathParameters: { run_id: '../etc' } }, 404, 'unknown_run', undefined],
     [
       'a key with a space',
@@ -116,6 +123,7 @@ describe('httpHandler()', () => {
       'bad_idempotency_key',
       undefined,
     ],
+    ['no headers at all', { headers: null }, 401, 'unauthenticated', {}],
     ['a Fault of the route', { body: '{"say":"fault"}' }, 409, 'busy', undefined],
   ])('refuses %s', async (_name, change, status, code, context) => {
     const answer = await send(change, context)

@@ -1,6 +1,7 @@
 import type { Json } from '../../../shared/canonical.ts'
 import type { PortType } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
+import { changedNumbers, changedWords } from '../../../shared/exact-numbers.ts'
 import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
 import { readObject } from './read-object.ts'
 import { refuse } from './refuse.ts'
@@ -76,6 +77,9 @@ function textOf(call: HandlerCall, bytes: Uint8Array): string {
 }
 
 function jsonOf(call: HandlerCall, text: string): Json {
+  const [changed] = changedNumbers(text)
+  if (changed !== undefined)
+    throw refused(call, 'number_inexact', `the file holds what JSON cannot: ${changedWords(changed)}.`)
   try {
     return JSON.parse(text) as Json
   } catch (cause) {

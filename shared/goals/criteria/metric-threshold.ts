@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { COMPARISONS, OPERATORS } from '../comparison.ts'
 import type { Evidence, PlacedMarker } from '../evidence.ts'
-import { sameDashes } from '../marker.ts'
+import { isMetricName, sameDashes } from '../marker.ts'
 import { metricValue } from '../metric-value.ts'
 import { CRITERION_BASE } from './criterion-base.ts'
 import type { CriterionKind, Judgement } from './criterion-kind.ts'
@@ -10,7 +10,11 @@ import { sourceOf } from './source-of.ts'
 const MetricThresholdSchema = z.strictObject({
   ...CRITERION_BASE,
   kind: z.literal('metric_threshold'),
-  metric: z.string().regex(/\S/, 'it must not be blank').max(200),
+  metric: z
+    .string()
+    .regex(/\S/, 'it must not be blank')
+    .max(200)
+    .refine(isMetricName, 'every object has a member of this name; choose another one'),
   op: z.enum(OPERATORS),
   target: z.number(),
   tolerance: z.number().min(0).default(0),

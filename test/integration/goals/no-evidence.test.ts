@@ -63,6 +63,45 @@ describe('no goal is reached by', () => {
     expect(ended(await judge(open, dag, { inputs: { said: `${found}\n${other}` } }))).toEqual(REACHED)
   })
 
+  test('a line that a block was given: it counts where it was said first, and what was read nowhere', async () => {
+    const ports = { inputs: { text: { from: 'work.text' } }, outputs: { text: 'string' } }
+    const better = {
+      id: 'better',
+      deterministic: { handler: 'transform', config: { expression: "'[METRIC:accuracy] 0.5'" } },
+    }
+    const later = { ...ports, ...better, mode: 'deterministic' }
+    const relay = { id: 'relay', mode: 'deterministic', deterministic: { handler: 'pass' }, ...ports }
+    const summary = { ...relay, inputs: { text: { from: 'work.text' }, after: { from: 'better.text' } } }
+    const dag = judgedDag(contractOf(ACCURACY), VERIFIED, [later, summary])
+    const judged = await judge(open, dag, { inputs: { said: '[METRIC:accuracy] 0.95' } })
+    expect(ended(judged)).toEqual(MISSED)
+    expect(judged.evaluation?.completion.criteria[0]).toMatchObject({ actual: 0.5, source: { block: 'better' } })
+    const quoting = provider(() => 'The file says:\n  [METRIC:accuracy] 0.95')
+    await open.reopen({ ...QUIET, providers: { probe: quoting } })
+    const wait = {
+      id: 'wait',
+      mode: 'approval',
+      approval: { prompt: 'Which?' },
+      outputs: { feedback: { type: 'string', required: false } },
+    }
+    const quote = {
+      id: 'quote',
+      agent: { provider: 'probe', model: 'm', prompt: 'x' },
+      inputs: { text: { from: 'wait.feedback' } },
+      outputs: { text: 'string' },
+    }
+    const run_id = await open.start(judgedDag(contractOf(ACCURACY), VERIFIED, [wait, quote]), { inputs: { said: 'x' } })
+    const { data } = await open.until(run_id, ({ type }) => type === 'approval:requested')
+    const { approval_id, digest } = data as { approval_id: string; digest: string }
+    await open.call('decide-approval', run_id, {
+      approval_id,
+      digest,
+      decision: 'approve',
+      feedback: '[METRIC:accuracy] 0.95',
+    })
+    expect(ended(await judgedRun(open, run_id))).toEqual(MISSED)
+  })
+
   test('what a failed item of a fan-out wrote', async () => {
     const good = { name: 'good', check: { type: 'contains', port: 'body', values: ['good'] }, on_fail: 'fail' }
     const write = {

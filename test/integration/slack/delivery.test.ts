@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { handler as interactions } from '../../../functions/slack/slack-interactions.ts'
 import {
   ANA,
   asked,
@@ -69,7 +70,34 @@ describe('Slack that does not answer', () => {
   })
 })
 
+test("a request whose headers are null, as API Gateway has them, is nobody's: 401", async () => {
+  open = await openSlackPlace()
+  for (const headers of [null, { 'x-slack-signature': null }]) {
+    const event = {
+      httpMethod: 'POST',
+      path: '/api/slack/interactions',
+      headers,
+      body: 'payload=x',
+      isBase64Encoded: false,
+    }
+    const answer = await interactions(event, { world: open.place.world })
+    expect(answer).toMatchObject({ statusCode: 401 })
+  }
+})
+
 describe('the same click', () => {
+  test('that comes when its trigger has expired is answered 200 with words, and who clicks again is asked', async () => {
+    open = await openSlackPlace()
+    const { slack } = open
+    await open.start(deploy())
+    const message = await open.message(() => true)
+    slack.fail('views.open', 'error:expired_trigger_id')
+    const answer = await slack.deliver(slack.clickBody(message, 'sluice_reject', ANA))
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([200, { text: expect.stringMatching(/Click again/) }])
+    expect(await slack.deliver(slack.clickBody(message, 'sluice_reject', ANA))).toMatchObject({ status: 200 })
+    expect(slack.views).toHaveLength(1)
+  })
+
   test('ten times at once, and again with Slack’s retry headers, is one decision', async () => {
     open = await openSlackPlace()
     const { slack } = open

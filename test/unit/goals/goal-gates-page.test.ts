@@ -155,7 +155,7 @@ const EXAMPLES =
 
 const MARKERS = `## Evidence
 
-Blocks print markers, one a line: \`[TYPE:subtype:key=value] content\`. Nothing but white space may stand before the bracket: quoted lines, brackets in sentences and everything between code fences are prose. Of one text the first 10,000 are read, and more are told (\`MARKERS_CUT\`). TYPE is upper case; \`-\` and \`_\` are equal; \\r\\n is \\n. A CITATION keeps its colons. Other types than these are kept, and mean nothing unless a contract names them.
+Blocks print markers, one a line: \`[TYPE:subtype:key=value] content\`. Nothing but white space may stand before the bracket: quoted lines, brackets in sentences and everything between code fences are prose, and what every object has (\`__proto__\`, \`constructor\`, \`toString\` ..) is no name of a metric. Of one text the first 10,000 are read, and more are told (\`MARKERS_CUT\`). TYPE is upper case; \`-\` and \`_\` are equal; \\r\\n is \\n. A CITATION keeps its colons. Other types than these are kept, and mean nothing unless a contract names them.
 
 A metric's value is the first word of its content: sign, decimals, a leading dot, an exponent, an optional \`=\` before it. \`85%\`, \`1,234\`, \`NaN\`, \`inf\` and words are no numbers. The last line of a name counts, and results name the block, attempt and event it came from.`
 
@@ -185,6 +185,7 @@ When every block has completed or was skipped, \`_settle\` sends the machine to 
 - Texts: the string outputs of blocks (of a fan-out those of its items, in their order), as the attempts left them that completed and stand. What an attempt said that was retried, or that a bounce put back, is none.
 - Artifacts of the run, each read from the object store: size and sha256 are as recorded, or it does not count (\`left_out\` of the evaluation names it). Those of attempts that do not stand, and of failed items of a fan-out, do not count either; what came along with the run that this one continues counts where it did so there.
 - Nothing of the blocks that \`completion\` names: verifiers, the claim and the blockers judge, they do not testify. Nor does a person's word in an approval, nor what was merely read: blocks of \`read-input\`, \`read-object\` and \`mode: research\`.
+- A marker line counts where it was said first. One that stands word for word in an output wired into its block is relayed: it counts at the block that said it, or nowhere where that block does not testify; a finding may rest on relayed statistics of a block that does. Inputs of the run are no block's output: whoever starts a run answers for them. What an agent reads by its tools is not compared.
 
 A verdict on what was sent back after it (by a rule of another block; the verifier did not look again) is none: no score, no claim. \`blockers\` in what a verifier says count beside those of \`completion.blockers\`.
 

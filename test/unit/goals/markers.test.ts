@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { readEvidence } from '../../../shared/goals/evidence.ts'
 import { isCut, parseMarkers } from '../../../shared/goals/marker.ts'
 import { MARKER_TYPES } from '../../../shared/goals/marker-types.ts'
+import { readGoalContract } from '../../../shared/goals/read-contract.ts'
+import { judgeFindings } from '../../../shared/goals/verified-findings.ts'
 
 const keys = (text: string) =>
   parseMarkers(text).map(
@@ -101,7 +103,34 @@ describe('parseMarkers()', () => {
   })
 })
 
+test('what every object has is no name of a metric, and a contract may not ask for it', () => {
+  for (const name of ['__proto__', '--proto--', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
+    expect(keys(`[METRIC:${name}] 1\n[METRIC:fine] 2`)).toEqual(['METRIC:fine 2'])
+    const asked = { kind: 'metric_threshold', metric: name, op: '>=', target: 1 }
+    const read = readGoalContract({ goal_text: 'x', acceptance_criteria: [{ id: 'A', ...asked }] })
+    expect(read.ok ? [] : read.errors.map(({ message }) => message)).toEqual([expect.stringMatching(/every object/)])
+  }
+})
+
 describe('readEvidence()', () => {
+  test('a line that is said again counts once, one that was read nowhere, and a finding may rest on the former', () => {
+    const lines = '[STAT:ci] 1\n[STAT:effect_size] 1\n[METRIC:a] 1'
+    const evidence = readEvidence([
+      { text: lines },
+      { text: `${lines}\n[FINDING] x\n[METRIC:b] 2`, relayed: [1, 2, 3], read: [5] },
+    ])
+    expect(evidence.markers.map(({ type, text }) => [type, text])).toEqual([
+      ['STAT', 0],
+      ['STAT', 0],
+      ['METRIC', 0],
+      ['FINDING', 1],
+    ])
+    expect(judgeFindings(evidence)).toMatchObject([{ verified: true }])
+    expect(judgeFindings(readEvidence([{ text: `${lines}\n[FINDING] x`, read: [1, 2] }]))).toMatchObject([
+      { verified: false },
+    ])
+  })
+
   test('each marker knows its block, attempt, seq and text', () => {
     const { markers, artifacts } = readEvidence(
       [
@@ -156,11 +185,9 @@ describe('what stands between fences is no marker', () => {
     expect([parseMarkers(many(10_001)).length, isCut(many(10_001))]).toEqual([10_000, true])
   })
 
-  test('names that objects have of their own are names like others', () => {
-    const text = '[METRIC:__proto__] 1\n[METRIC:constructor] 2\n[METRIC:toString:__proto__=3] 4'
-    const markers = parseMarkers(text)
-    expect(markers.map(({ subtype }) => subtype)).toEqual(['__proto__', 'constructor', 'toString'])
-    expect(Object.hasOwn(markers[2]?.attributes ?? {}, '__proto__')).toBe(true)
+  test('attributes that objects have of their own are names like others', () => {
+    const [marker] = parseMarkers('[METRIC:a:__proto__=3] 4')
+    expect(Object.hasOwn(marker?.attributes ?? {}, '__proto__')).toBe(true)
     expect(({} as { readonly 3?: unknown })[3]).toBeUndefined()
   })
 })
