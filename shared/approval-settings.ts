@@ -6,6 +6,9 @@ const person = z
   .max(200)
   .regex(/^(?:user|slack|iam|token):.*\S/, 'a person: user:NAME, slack:ID, iam:ROLE or token:ID')
 
+/** Who is meant by a name that documents have for somebody: `owner` -> `user:ana`. */
+export const NamedPeopleSchema = z.record(name, z.array(person).min(1).max(1_000))
+
 /** `approvals` of sluice.yaml. Groups are expanded when somebody decides, never when somebody is asked. */
 export const ApprovalSettingsSchema = z
   .strictObject({

@@ -46,6 +46,7 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   'shell_gates.allow': 'Beginnings of command lines, each a list of words.',
   'shell_gates.path': 'The PATH of the commands.',
   approvals: 'Who decides where a document names nobody or a group (docs/approvals.md).',
+  people: 'Who is meant by a name in documents: `owner` to a list of user:NAME, slack:ID, iam:ROLE, token:ID.',
   'approvals.default_group': 'The group asked where a document names nobody.',
   'approvals.groups': 'Groups of people: user:NAME, slack:ID, iam:ROLE, token:ID.',
   tenants: 'Whose runs, objects and graphs are kept apart; main is among them (docs/tokens.md).',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ApprovalSettingsSchema } from './approval-settings.ts'
+import { ApprovalSettingsSchema, NamedPeopleSchema } from './approval-settings.ts'
 import { AuthSettingsSchema } from './auth/auth-settings.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from './gate-settings.ts'
 import { ProviderSettingsSchema } from './provider-settings.ts'
@@ -69,6 +69,8 @@ export const SettingsSchema = z.strictObject({
   shell_gates: ShellGateSettingsSchema.prefault({}),
   /** Who `group:NAME` is, and who decides where a document names nobody (docs/approvals.md). */
   approvals: ApprovalSettingsSchema.prefault({}),
+  /** Who is meant by a name in documents: `owner: ["user:ana"]` (docs/approvals.md). */
+  people: NamedPeopleSchema.default({}),
   /** Whose runs are kept apart; a deployment may be told by `sluice:tenants` instead (docs/tokens.md, "Tenants"). */
   tenants: TenantsSchema,
   /** How callers prove who they are (docs/tokens.md); in a deployment the context key `sluice:auth` says it instead. */
@@ -88,10 +90,22 @@ export const SettingsSchema = z.strictObject({
   iam_tenants: z.record(z.string(), TenantSchema).optional(),
   /** Of a deployment in mode `iam`: roles whose sessions are named after persons (infra/aws/context-auth.ts); in no file. */
   iam_people: z.array(z.string()).optional(),
+  /** Of a local place without login: the one person there, as `user:NAME` (shared/local-people.ts); in no file. */
+  local_person: z.string().optional(),
 })
 /** What a sluice.yaml may hold. */
-export const FileSettingsSchema = SettingsSchema.omit({ safety_context: true, iam_tenants: true, iam_people: true })
+export const FileSettingsSchema = SettingsSchema.omit({
+  safety_context: true,
+  iam_tenants: true,
+  iam_people: true,
+  local_person: true,
+})
 export type Settings = z.infer<typeof SettingsSchema>
 /** What routing and binding need of a place (shared/dag/find-agent.ts), and whether it runs commands (warnings). */
 export type Routing = Pick<Settings, 'agents' | 'providers'> &
-  Partial<Pick<Settings, 'shell_gates' | 'safety' | 'approvals' | 'research' | 'iam_people' | 'slack'>>
+  Partial<
+    Pick<
+      Settings,
+      'shell_gates' | 'safety' | 'approvals' | 'people' | 'research' | 'auth' | 'iam_people' | 'local_person' | 'slack'
+    >
+  >

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { decidedWords, requestedWords } from '../../shared/runs/question-words.ts'
+import { decidedWords, refusedWords, requestedWords } from '../../shared/runs/question-words.ts'
 import { count, durationWords } from './words.ts'
 
 /** What an event says of a question to people, `feedback` being what the decider said; undefined for other events. */
@@ -13,6 +13,8 @@ export function approvalWords(event: RunEvent, feedback?: string): string | unde
       return `reminded ${count(event.data.n, 'time')}: nobody decided yet`
     case 'approval:escalated':
       return `escalated: ${event.data.to.join(', ')} may decide too`
+    case 'approval:refused':
+      return refusedWords(event.data)
     case 'approval:expired':
       return `approval expired: ${event.data.on_timeout}`
     default:

@@ -1,8 +1,10 @@
+import { userInfo } from 'node:os'
 import type { DagError } from '../../shared/dag/report.ts'
 import { Fault } from '../../shared/errors.ts'
+import { withLocalPeople } from '../../shared/local-people.ts'
 import { parseSettings } from '../../shared/parse-settings.ts'
 import { PLACE_PROVIDERS } from '../../shared/provider.ts'
-import type { Routing } from '../../shared/settings.ts'
+import type { Routing, Settings } from '../../shared/settings.ts'
 import type { TaskSettings } from '../../shared/tasks/bind-task-gates.ts'
 
 export interface CheckedSettings {
@@ -17,11 +19,35 @@ export interface CheckedSettings {
   readonly tasks?: TaskSettings
 }
 
+/** As the local place calls whoever starts it. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'local'
+  }
+}
+
+/** What a document is judged by before it is started here. */
+function routingOf({
+  providers,
+  agents,
+  shell_gates,
+  approvals,
+  people,
+  auth,
+  local_person,
+  slack,
+}: Settings): Routing {
+  return { providers, agents, shell_gates, approvals, people, auth, local_person, slack }
+}
+
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
 export function checkSettings(text: string): CheckedSettings {
   try {
-    const { dags, providers, agents, gates, pipelines, shell_gates, approvals } = parseSettings(text, 'sluice.yaml')
-    const known = { routing: { providers, agents, shell_gates, approvals }, tasks: { gates, pipelines } }
+    const settings = withLocalPeople(parseSettings(text, 'sluice.yaml'), { kind: 'user', id: userName() })
+    const { dags, providers, gates, pipelines } = settings
+    const known = { routing: routingOf(settings), tasks: { gates, pipelines } }
     return { errors: [], dags, providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], ...known }
   } catch (error) {
     if (!(error instanceof Fault)) throw error

@@ -3,11 +3,12 @@ import { Fault } from '../../shared/errors.ts'
 import type { Declared, Principal } from '../../shared/principal.ts'
 import type { Append } from '../../shared/runs/append.ts'
 import { decidedWords } from '../../shared/runs/approval-rules.ts'
+import { REFUSED_CODES } from '../../shared/runs/event.ts'
 import type { HeadApproval } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { checkDecision } from './check-decision.ts'
-import { decisionAppend } from './decision-append.ts'
+import { checkDecision, type StoredDecision } from './check-decision.ts'
+import { decisionAppend, type Refusable, refusedAppend } from './decision-append.ts'
 import { expireApproval } from './expire-approval.ts'
 import { type Picked, pickApproval } from './pick-approval.ts'
 
@@ -22,7 +23,7 @@ const ROUNDS = 30
 /**
  * One person's decision on one approval: the first rejection or the last vote that was needed wins by the append's
  * condition; later ones get Conflict already_decided with who, when and how. Bound to what was shown by the digest (spec
- * approvals). Nothing is changed by a decision that is refused.
+ * approvals). A decision that is refused changes nothing, and stands in the log as `approval:refused`.
  */
 export async function decideApproval(
   world: DecisionWorld,
@@ -32,11 +33,10 @@ export async function decideApproval(
   declared?: Declared,
 ): Promise<Decided> {
   for (let round = 0; round < ROUNDS; round += 1) {
-    const picked = await pickApproval(world, run, decision)
+    const picked = await openQuestion(world, run, decision)
     const { id, approval } = picked
-    if (approval.status !== 'pending') throw alreadyDecided(id, approval)
-    if (hasExpired(approval, world.clock.now())) await expire(world, run, picked)
-    const stored = await checkDecision(world, run, principal, decision, picked)
+    const stored = await checked(world, run, { ...picked, principal, declared, decision })
+    if (stored === undefined) continue
     const append = await decisionAppend(world, run, { ...picked, principal, declared, decision, stored })
     // What was read meanwhile took its time: the moment of the event is what counts.
     if (hasExpired(approval, Date.parse(append.at))) await expire(world, run, picked)
@@ -47,6 +47,35 @@ export async function decideApproval(
   }
   const message = 'Cannot decide now: others decide on it at this very moment. Try again.'
   throw new Fault('Unavailable', 'decided_at_once', message)
+}
+
+/** The question that is meant, where it is still one. */
+async function openQuestion(world: DecisionWorld, run: RunKey, decision: Decision): Promise<Picked> {
+  const picked = await pickApproval(world, run, decision)
+  if (picked.approval.status !== 'pending') throw alreadyDecided(picked.id, picked.approval)
+  if (hasExpired(picked.approval, world.clock.now())) await expire(world, run, picked)
+  return picked
+}
+
+/**
+ * What a decision brings, or the Fault that refuses it. Who may not decide, and a word on something else than is asked,
+ * stand in the log first. Undefined: the question is another one meanwhile.
+ */
+async function checked(world: DecisionWorld, run: RunKey, deciding: Refusable): Promise<StoredDecision | undefined> {
+  try {
+    return await checkDecision(world, run, deciding.principal, deciding.decision, deciding)
+  } catch (error) {
+    if (!(error instanceof Fault) || !isRecorded(error.code)) throw error
+    const append = refusedAppend(world, run, deciding, { code: error.code, reason: error.message })
+    if (append === undefined) throw error
+    const done = await world.runs.append(append)
+    if (done.ok || done.because === 'terminal') throw error
+    return undefined
+  }
+}
+
+function isRecorded(code: string): code is (typeof REFUSED_CODES)[number] {
+  return REFUSED_CODES.some((known) => known === code)
 }
 
 function hasExpired({ expires_at }: HeadApproval, at: number): boolean {

@@ -12,6 +12,7 @@ import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
 import { peopleOf } from '../../shared/runs/people.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { shortText } from '../blocks/short-text.ts'
 import type { StoredDecision } from './check-decision.ts'
 import { deadlineAfterPause } from './deadline-after-pause.ts'
 import { notifyEntry } from './notify-entry.ts'
@@ -60,6 +61,48 @@ export async function decisionAppend(
     ...(isOpen ? {} : await deadlineAfterPause(world, run, head, now)),
   }
 }
+
+/** A decision before it is known to be one. */
+export type Refusable = Omit<Deciding, 'stored'>
+
+/** Refusals a run records; whoever goes on after them is refused all the same. */
+const RECORDED_REFUSALS = 100
+
+/**
+ * The append of a decision that does not count, which leaves the approval exactly as it was read; undefined once enough of
+ * them are recorded. The lane's ordinal is their number.
+ */
+export function refusedAppend(
+  world: Pick<World, 'clock'>,
+  run: RunKey,
+  { id, head, approval, principal, declared, decision }: Refusable,
+  { code, reason }: Pick<EventData<'approval:refused'>, 'code' | 'reason'>,
+): Append | undefined {
+  const recorded = head.lanes[REFUSALS] ?? 0
+  if (recorded >= RECORDED_REFUSALS) return undefined
+  const person = otherName(principal)
+  const data: EventData<'approval:refused'> = {
+    approval_id: id,
+    decision: decision.decision,
+    by: { kind: principal.kind, id: principal.id },
+    ...(person === undefined ? {} : { person }),
+    via: principal.via ?? 'api',
+    ...(declared === undefined ? {} : { declared }),
+    code,
+    reason: shortText(reason, 300),
+  }
+  return {
+    run,
+    lane: REFUSALS,
+    ordinal: recorded + 1,
+    guard: { is: head.lanes[REFUSALS] ?? null },
+    at: new Date(world.clock.now()).toISOString(),
+    events: [{ type: 'approval:refused', data }],
+    approval: { id, was: approval, set: approval },
+  }
+}
+
+const REFUSALS = 'refused'
 
 /** The person, where the principal has another name. */
 function otherName(principal: Principal): string | undefined {

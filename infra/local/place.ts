@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../shared/errors.ts'
+import { withLocalPeople } from '../../shared/local-people.ts'
 import type { Provider } from '../../shared/provider.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { Clock, Log, World } from '../../shared/world.ts'
@@ -58,12 +59,13 @@ export async function openPlace(settings: Settings, options: PlaceOptions = {}):
 }
 
 async function openSteps(
-  settings: Settings,
+  given: Settings,
   options: PlaceOptions,
   undone: (step: () => void | Promise<void>) => void,
 ): Promise<Omit<Place, 'close'>> {
   const { clock = systemClock, log = createLog(false), providers = {}, keys = new Map(), sweep_ms = 1_000 } = options
   const principal = localPrincipal()
+  const settings = withLocalPeople(given, principal)
   makeFolder(settings.data_dir)
   undone(lockFolder(settings.data_dir))
   const db = openDatabase(settings.data_dir)

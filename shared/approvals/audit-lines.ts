@@ -14,7 +14,7 @@ export interface AuditedApproval {
     | undefined
 }
 
-type AuditKind = 'requested' | 'decided' | 'vote' | 'reminded' | 'escalated' | 'expired' | 'waived'
+type AuditKind = 'requested' | 'decided' | 'vote' | 'refused' | 'reminded' | 'escalated' | 'expired' | 'waived'
 
 /**
  * One line of the record of decisions. `hash` is the event chain's at `seq`: `run verify` computes the same of the stored
@@ -44,17 +44,18 @@ interface AuditedRun {
 /** The record of one run, in the order of its events; these must be all of them from the first. */
 export function auditLines(events: readonly RunEvent[], run: AuditedRun): readonly AuditLine[] {
   const known = new Map(run.approvals.map((approval) => [approval.approval_id, approval]))
-  const requests = new Map<string, EventData<'approval:requested'>>()
+  const requests = new Map<string, Extract<RunEvent, { readonly type: 'approval:requested' }>>()
   const { run_id, dag_name, dag_hash } = run
   let hash = CHAIN_START
   return events.flatMap((event): readonly AuditLine[] => {
     hash = chainHash(hash, event)
-    if (event.type === 'approval:requested') requests.set(event.data.approval_id, event.data)
+    if (event.type === 'approval:requested') requests.set(event.data.approval_id, event)
     const told = toldBy(event)
     if (told === undefined) return []
     const { kind, approval_id, ...data } = told
-    const about = requests.get(approval_id)?.about ?? 'dispatch'
-    const { seq, at, block_id = '' } = event
+    const asked = requests.get(approval_id)
+    const about = asked?.data.about ?? 'dispatch'
+    const { seq, at, block_id = asked?.block_id ?? '' } = event
     const place = { kind, run_id, dag_name, dag_hash, approval_id, block_id, about, seq, hash, at }
     return [{ ...place, ...data, ...described(event, known.get(approval_id)) }]
   })
@@ -72,6 +73,8 @@ function toldBy(event: RunEvent): Told | undefined {
       return { kind: 'requested', ...event.data }
     case 'approval:decided':
       return decisionOf(event.data)
+    case 'approval:refused':
+      return refusalOf(event.data)
     case 'approval:expired':
       return { kind: 'expired', ...event.data }
     case 'approval:reminded':
@@ -89,6 +92,10 @@ function decisionOf({ by, via, feedback_ref, edits_ref: _, ...data }: EventData<
   const isVote = data.decision !== 'reject' && data.have < data.need
   const why_ref = feedback_ref === undefined ? {} : { why_ref: feedback_ref }
   return { ...data, kind: isVote ? 'vote' : 'decided', who: by, source: via, ...why_ref }
+}
+
+function refusalOf({ by, via, ...data }: EventData<'approval:refused'>): Told {
+  return { ...data, kind: 'refused', who: by, source: via }
 }
 
 /** The verdict that stands in the place of a failed one: it names the decision it follows. */

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import type { ApprovalPolicy } from './dag.ts'
 import { LIMITS } from './limits.ts'
+import { unreachableApprovers } from './reachable.ts'
 import { readApprovers } from './read-approvers.ts'
 import { readSection } from './read-section.ts'
 import type { Reading } from './reading.ts'
@@ -40,6 +41,7 @@ export function readApproval(
     ...personProblems(reading, policy),
   ]
   reading.problems.push(...wrong.map((problem) => ({ ...problem, path: [...path, ...problem.path] })))
+  if (reading.routing !== undefined) reading.warnings.push(...unreachableApprovers(policy, path, reading.routing))
   return policy
 }
 

@@ -1,6 +1,6 @@
 import { canonicalJson, sha256 } from '../canonical.ts'
 import type { HeadApproval } from './head.ts'
-import { type People, personOf } from './people.ts'
+import { meantBy, type People, personOf } from './people.ts'
 import type { ApprovalItem } from './run-items.ts'
 
 type Question = Pick<ApprovalItem, 'approvers' | 'self_approval' | 'escalate' | 'quorum'>
@@ -8,7 +8,7 @@ type State = Pick<HeadApproval, 'escalated'>
 
 /**
  * The rule by which a principal may decide, as approval:decided tells it: `anyone_allowed`, `approvers`, `alias:NAME` (a
- * listed name of the same person), `group:NAME`, `default_group:NAME`. Undefined: none does. An empty list means the
+ * listed name of the same person), `people:NAME` (whom the settings mean by it), `group:NAME`, `default_group:NAME`. Undefined: none does. An empty list means the
  * default group, or without one whoever may approve in this deployment; with a list nobody else may. `told`: the person
  * behind the name, where that is another name.
  */
@@ -25,10 +25,14 @@ export function approverRule(
     if (people.default_group === undefined) return 'anyone_allowed'
     if (isIn(people.default_group, person, people)) return `default_group:${people.default_group}`
   }
-  if (listed.includes(name)) return 'approvers'
-  const alias = listed.find((other) => !other.startsWith(GROUP) && personOf(other, people) === person)
+  const meant = listed.find((other) => meantBy(other, people)?.some((one) => personOf(one, people) === person))
+  if (meant !== undefined) return `people:${meant.slice('user:'.length)}`
+  // Where the settings say who is meant by a name, whoever merely has it is not.
+  const named = listed.filter((other) => meantBy(other, people) === undefined)
+  if (named.includes(name)) return 'approvers'
+  const alias = named.find((other) => !other.startsWith(GROUP) && personOf(other, people) === person)
   if (alias !== undefined) return `alias:${alias}`
-  return listed.find((other) => other.startsWith(GROUP) && isIn(other.slice(GROUP.length), person, people))
+  return named.find((other) => other.startsWith(GROUP) && isIn(other.slice(GROUP.length), person, people))
 }
 
 const GROUP = 'group:'
@@ -53,8 +57,13 @@ export function policyHash(item: Question, state: State, people: People): string
     name,
     (Object.hasOwn(people.groups, name) ? people.groups[name] : undefined) ?? [],
   ])
+  const names = approvers.flatMap((name) => {
+    const meant = meantBy(name, people)
+    return meant === undefined ? [] : [[name, meant] as const]
+  })
   return sha256(
     canonicalJson({
+      ...(names.length === 0 ? {} : { people: Object.fromEntries(names) }),
       approvers: [...approvers],
       quorum: item.quorum ?? 1,
       self_approval: item.self_approval && people.self_approval,

@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<EventType, true>> = {
   'block:rerouted': true,
   'approval:requested': true,
   'approval:decided': true,
+  'approval:refused': true,
   'approval:expired': true,
   'approval:reminded': true,
   'approval:escalated': true,

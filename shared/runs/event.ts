@@ -43,6 +43,15 @@ const research = z.strictObject({
 })
 const blockEnded = z.strictObject({ code: text, reason: text, spent: used.optional() })
 
+/** Why a word on an open question does not count: whose it is, or what it is about. */
+export const REFUSED_CODES = [
+  'not_an_approver',
+  'self_approval',
+  'person_unknown',
+  'already_voted',
+  'digest_changed',
+] as const
+
 const held = {
   holder: text,
   lease_until: time,
@@ -189,13 +198,25 @@ const DATA = {
     have: count,
     need: count,
     waited_ms: z.number().min(0),
-    /** The rule that let this person decide: `anyone_allowed`, `approvers`, `group:NAME`, `default_group:NAME`. */
+    /** The rule that let this person decide: `anyone_allowed`, `approvers`, `people:NAME`, `group:NAME`, `default_group:NAME`. */
     policy: text,
     /** sha256 of approvers, quorum, self-approval and groups as they were then. */
     policy_hash: text.optional(),
     edits_hash: text.optional(),
     edits_ref: text.optional(),
     iterate: z.enum(RESTART_MODES).optional(),
+  }),
+  /** Somebody's word on it that did not count: it stays open. Of a run the first hundred are recorded. */
+  'approval:refused': z.strictObject({
+    approval_id: text,
+    decision: z.enum(['approve', 'reject', 'waive']),
+    by: z.strictObject({ kind: text, id: text }),
+    /** The person, where `by` is not their own name. */
+    person: text.optional(),
+    via: text,
+    declared: DeclaredSchema.optional(),
+    code: z.enum(REFUSED_CODES),
+    reason: text,
   }),
   'approval:expired': z.strictObject({ approval_id: text, on_timeout: z.enum(['reject', 'fail', 'approve']) }),
   'approval:reminded': z.strictObject({ approval_id: text, n: z.int().min(1) }),

@@ -62,6 +62,7 @@ export const REDUCERS: Reducers = {
   },
   'approval:requested': openApproval,
   'approval:decided': decideApproval,
+  'approval:refused': () => {},
   'approval:expired': (draft, event) =>
     answerApproval(draft, event, event.data.approval_id, { status: 'expired', decided_at: event.at }),
   'approval:reminded': ({ approvals }, { data: { approval_id, n } }) => {

@@ -4,6 +4,8 @@ import type { Settings } from '../settings.ts'
 export interface People {
   /** Name of a group -> whom it has now. */
   readonly groups: Readonly<Record<string, readonly string[]>>
+  /** A name documents have for somebody, without its kind -> who that is here. */
+  readonly names?: Readonly<Record<string, readonly string[]>> | undefined
   /** Who decides where a document names nobody. */
   readonly default_group?: string | undefined
   /** Slack's member id -> the principal that is the same person. */
@@ -12,13 +14,20 @@ export interface People {
   readonly self_approval: boolean
 }
 
-export function peopleOf({ approvals, slack, safety }: Pick<Settings, 'approvals' | 'slack' | 'safety'>): People {
+export function peopleOf(settings: Pick<Settings, 'approvals' | 'people' | 'slack' | 'safety'>): People {
+  const { approvals, people, slack, safety } = settings
   const { groups, default_group } = approvals
-  return { groups, default_group, aliases: slack?.users ?? {}, self_approval: safety.self_approval }
+  return { groups, names: people, default_group, aliases: slack?.users ?? {}, self_approval: safety.self_approval }
 }
 
 /** One name a person: a member of Slack's workspace whom the settings know is called what they are elsewhere. */
 export function personOf(name: string, { aliases }: Pick<People, 'aliases'>): string {
   const member = name.startsWith('slack:') ? name.slice('slack:'.length) : ''
   return (Object.hasOwn(aliases, member) ? aliases[member] : undefined) ?? name
+}
+
+/** Whom `user:owner` means where the settings say who `owner` is; undefined for every other name. */
+export function meantBy(listed: string, { names = {} }: Pick<People, 'names'>): readonly string[] | undefined {
+  const name = listed.startsWith('user:') ? listed.slice('user:'.length) : ''
+  return Object.hasOwn(names, name) ? names[name] : undefined
 }

@@ -23,4 +23,10 @@ export function decidedWords(data: EventData<'approval:decided'>, took: string):
   return `${DONE[decision]}${votes} by ${by.kind}:${by.id}${who} ${viaWords(via, declared)} after ${took}${edited}${again}`
 }
 
+/** A word that did not count, whose, and why not. */
+export function refusedWords({ decision, by, person, via, declared, reason }: EventData<'approval:refused'>): string {
+  const who = person === undefined ? '' : ` (${person})`
+  return `refused to ${decision} for ${by.kind}:${by.id}${who} ${viaWords(via, declared)}: ${reason}`
+}
+
 const DONE = { approve: 'approved', reject: 'rejected', waive: 'waived' } as const

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { decidedWords, requestedWords } from '../../../shared/runs/question-words.ts'
+import { decidedWords, refusedWords, requestedWords } from '../../../shared/runs/question-words.ts'
 import { durationWords, momentWords } from '../parts/time-words.ts'
 
 type ApprovalEvent = Extract<RunEvent, { readonly type: `approval:${string}` }>
@@ -16,6 +16,8 @@ export function approvalEventWords(event: ApprovalEvent): string {
       return `reminder ${event.data.n}: nobody decided yet`
     case 'approval:escalated':
       return `escalated: ${event.data.to.join(', ')} may decide too`
+    case 'approval:refused':
+      return refusedWords(event.data)
     case 'approval:expired':
       return `nobody decided in time: ${EXPIRED[event.data.on_timeout]}`
   }

@@ -38,6 +38,7 @@ const WORDS: { readonly [T in EventType]: (event: SomeEvent<T>) => string } = {
     `sent back to ${to} (bounce ${bounce} of ${max}; again: ${reset.join(', ')}): ${reason}`,
   'approval:requested': approvalEventWords,
   'approval:decided': approvalEventWords,
+  'approval:refused': approvalEventWords,
   'approval:expired': approvalEventWords,
   'approval:reminded': approvalEventWords,
   'approval:escalated': approvalEventWords,

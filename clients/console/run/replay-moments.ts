@@ -39,6 +39,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   'run:started': 'busy',
   'approval:requested': 'wait',
   'approval:decided': 'wait',
+  'approval:refused': 'warn',
   'approval:expired': 'warn',
   'block:asked': 'wait',
   'block:failed': 'bad',

@@ -105,7 +105,7 @@ function allowedProblems(
   const wrong: string[] = []
   const state = escalated.has(approval_id) ? { escalated: true as const } : {}
   const listed = listedNames(item, state)
-  const rule = policy.replace(/^alias:/, '')
+  const rule = policy.replace(/^alias:/, '').replace(/^people:/, 'user:')
   const holds =
     policy === 'anyone_allowed' || policy.startsWith('default_group:')
       ? item.approvers.length === 0

@@ -68,7 +68,11 @@ describe('an edit', () => {
     const { digest, approval_id } = await open.asked(id, 'deploy')
     const before = await open.events(id)
     expect(await open.decide(id, 'user:ana', { decision: 'approve', digest, ...over })).toBe(code)
-    expect(await open.events(id)).toEqual(before)
+    const after = await open.events(id)
+    expect(after.slice(0, before.length)).toEqual(before)
+    expect(after.slice(before.length).map(({ type, data }) => [type, data])).toMatchObject([
+      ['approval:refused', { code: 'digest_changed' }],
+    ])
     const head = await open.place.world.runs.head({ tenant: 'main', run_id: id })
     expect(head?.approvals[approval_id]?.status).toBe('pending')
   })

@@ -40,6 +40,15 @@ describe('a quorum', () => {
       { by: { kind: 'user', id: 'ana' }, have: 1, need: 2, policy: 'group:release' },
       { by: { kind: 'user', id: 'bo' }, have: 2, need: 2, policy: 'group:release' },
     ])
+    expect(events.filter(({ type }) => type === 'approval:refused').map(({ data }) => data)).toMatchObject([
+      {
+        by: { id: 'ana' },
+        decision: 'approve',
+        code: 'already_voted',
+        reason: expect.stringContaining('approved it already'),
+      },
+      { by: { id: 'dee' }, code: 'not_an_approver', via: 'api' },
+    ])
     expect(await open.problems(id)).toEqual([])
   })
 

@@ -107,6 +107,20 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
       /^rejected by .*another run goes on \(refine\)$/,
     ],
   ],
+  'approval:refused': [
+    [
+      {
+        approval_id: 'apr_1',
+        decision: 'approve',
+        by: { kind: 'token', id: 't1' },
+        person: 'user:ana',
+        via: 'token',
+        code: 'already_voted',
+        reason: 'r',
+      },
+      'refused to approve for token:t1 (user:ana) via token: r',
+    ],
+  ],
   'approval:expired': [[{ approval_id: 'apr_1', on_timeout: 'reject' }, 'nobody decided in time: counts as a no']],
   'approval:reminded': [[{ approval_id: 'apr_1', n: 2 }, 'reminder 2: nobody decided yet']],
   'approval:escalated': [[{ approval_id: 'apr_1', to: ['group:leads'] }, 'escalated: group:leads may decide too']],

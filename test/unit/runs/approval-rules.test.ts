@@ -46,6 +46,17 @@ describe('who may decide', () => {
     expect(code(item, 'user:cy')).toBe('not_an_approver')
   })
 
+  test('is whom the settings mean by a name, and no longer who merely has it', () => {
+    const item = { ...open, approvers: ['user:owner'] }
+    const people = { ...SOME, names: { owner: ['user:ana', 'token:t1'] } }
+    const rules = ['user:ana', 'slack:U1', 'token:t1', 'user:owner', 'user:bo'].map((name) =>
+      approverRule(item, {}, name, people),
+    )
+    expect(rules).toEqual(['people:owner', 'people:owner', 'people:owner', undefined, undefined])
+    expect(approverRule(item, {}, 'user:owner', SOME)).toBe('approvers')
+    expect(policyHash(item, {}, people)).not.toBe(policyHash(item, {}, SOME))
+  })
+
   test('changes with the group: who left decides no more', () => {
     const item = { ...open, approvers: ['group:release'] }
     const left = { ...SOME, groups: { release: ['slack:U2'] } }
@@ -86,7 +97,7 @@ describe('who may decide', () => {
   test('peopleOf() reads sluice.yaml', () => {
     const approvals = { default_group: 'release', groups: { release: ['user:bo'] } }
     const people = peopleOf(SettingsSchema.parse({ approvals, safety: { self_approval: false } }))
-    expect(people).toEqual({ ...approvals, aliases: {}, self_approval: false })
+    expect(people).toEqual({ ...approvals, names: {}, aliases: {}, self_approval: false })
     expect(() => SettingsSchema.parse({ approvals: { default_group: 'x' } })).toThrow('a group that is there')
     expect(() => SettingsSchema.parse({ approvals: { groups: { a: ['group:b'] } } })).toThrow('a person')
   })
