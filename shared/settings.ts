@@ -71,6 +71,8 @@ export const SettingsSchema = z.strictObject({
   approvals: ApprovalSettingsSchema.prefault({}),
   /** Who is meant by a name in documents: `owner: ["user:ana"]` (docs/approvals.md). */
   people: NamedPeopleSchema.default({}),
+  /** Whether runs may bring documents, overrides and context of their own (docs/tokens.md, "Authoring"). */
+  authoring: z.enum(['open', 'deployed_only']).default('open'),
   /** Whose runs are kept apart; a deployment may be told by `sluice:tenants` instead (docs/tokens.md, "Tenants"). */
   tenants: TenantsSchema,
   /** How callers prove who they are (docs/tokens.md); in a deployment the context key `sluice:auth` says it instead. */

@@ -12,6 +12,7 @@ import { TaskSchema } from '../../shared/tasks/task.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../change-handler.ts'
 import { requireRun } from '../require-run.ts'
+import { requireAuthor } from '../runs/authoring.ts'
 import { checkContextSize, recordContext } from '../runs/context-version.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 
@@ -25,6 +26,9 @@ export const handler = changeHandler({
   run: async (call, world) => {
     const { set, if_version } = call.body
     const { run, head } = await requireRun(world, call)
+    requireAuthor(world.settings, call.principal, [
+      `context (${Object.keys(set).slice(0, 5).join(', ').slice(0, 200)})`,
+    ])
     if (head.state !== 'running') throw ended(run, head.state)
     const before = (await world.runs.context(run)) ?? { version: 0, values: {} }
     if (before.version !== if_version) throw stale(if_version, before.version)

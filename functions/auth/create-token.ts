@@ -1,5 +1,5 @@
 import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
-import type { Scope } from '../../shared/auth/scope.ts'
+import { holds, type Scope } from '../../shared/auth/scope.ts'
 import { showToken } from '../../shared/auth/show-token.ts'
 import { Fault } from '../../shared/errors.ts'
 import { MAIN_TENANT, type Principal, personName, principalName } from '../../shared/principal.ts'
@@ -27,7 +27,7 @@ export const handler = changeHandler({
 
 /** Else who may make tokens could do everything. */
 function requireHeld(principal: Principal, wanted: readonly Scope[]): void {
-  const lacking = wanted.filter((scope) => !principal.scopes.includes(scope))
+  const lacking = wanted.filter((scope) => !holds(principal.scopes, scope))
   if (lacking.length === 0) return
   const message = `Cannot make a token with ${lacking.join(', ')} as ${principalName(principal)}: a token has no scope that its maker lacks. Leave it out, or use a credential that has it.`
   throw new Fault('Rejected', 'scope_not_held', message, { facts: { lacking } })

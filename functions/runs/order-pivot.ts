@@ -1,10 +1,12 @@
 import type { PivotRunBody } from '../../shared/api/goal-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Completion } from '../../shared/goals/completion.ts'
+import type { Principal } from '../../shared/principal.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readEvaluation } from '../goals/read-evaluation.ts'
+import { authoredParts, requireAuthor } from './authoring.ts'
 import { checkValues } from './check-values.ts'
 import type { Entry } from './enter-run.ts'
 import { pivotedRun } from './pivoted-run.ts'
@@ -15,7 +17,8 @@ import { type Pinned, readPinned } from './read-pinned.ts'
  * not_to_pivot; those of values of a start.
  */
 export async function orderPivot(
-  world: Pick<World, 'runs' | 'objects'>,
+  world: Pick<World, 'runs' | 'objects' | 'settings'>,
+  principal: Principal,
   { run, head, body }: { readonly run: RunKey; readonly head: Head; readonly body: PivotRunBody },
 ): Promise<Omit<Entry, 'route' | 'key' | 'body'>> {
   const pinned = await readPinned(world, run)
@@ -28,6 +31,7 @@ export async function orderPivot(
   }
   const { feedback, ...values } = body
   const { context, ...next } = await pivotedRun(world, run, pinned, judged.evaluation, feedback)
+  requireAuthor(world.settings, principal, authoredParts(values, next.dag))
   return { ...next, context: checkValues(next.dag, { ...values, overrides: next.overrides }, context) }
 }
 

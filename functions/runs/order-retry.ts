@@ -10,7 +10,9 @@ import { blockOutcome } from '../../shared/runs/block-lane.ts'
 import { expectedReuse } from '../../shared/runs/expected-reuse.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunGoal, RunKey } from '../../shared/runs/run-store.ts'
+import type { Settings } from '../../shared/settings.ts'
 import type { World } from '../../shared/world.ts'
+import { authoredParts, requireAuthor } from './authoring.ts'
 import { bindDocument } from './bind-document.ts'
 import { blocksAgain } from './blocks-again.ts'
 import type { Entry } from './enter-run.ts'
@@ -40,6 +42,10 @@ export async function orderRetry(
   if (old.meta.kind === 'research') throw isQuestion(run)
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
   const { dag, dag_hash } = documentOf(world, old, body)
+  requireAuthor(world.settings, principal, [
+    ...changedDocument(old, dag_hash, world.settings),
+    ...authoredParts(body, dag),
+  ])
   const again = blocksAgain(dag, body.from_block)
   const values = await retriedValues(world, principal, { run, old, dag })
   const overrides = { ...values.overrides, ...body.overrides }
@@ -66,6 +72,14 @@ export async function orderRetry(
     },
     reused_expected: expectedReuse(before, { dag, context, overrides, again }),
   }
+}
+
+/** A retry has the document and the overrides of the run it retries: where nobody authors, only of one that brought none. */
+function changedDocument({ meta }: Pinned, dag_hash: string, { authoring }: Pick<Settings, 'authoring'>) {
+  if (dag_hash !== meta.dag_hash) return ['another document than the run it retries']
+  const isOpen = authoring === 'open'
+  if (isOpen || (meta.edited === undefined && Object.keys(meta.overrides).length === 0)) return []
+  return ['the document and overrides of the run it retries, which were not the deployed ones']
 }
 
 /** An edited document against that of the run it retries; the same one differs from the deployed one as before. */

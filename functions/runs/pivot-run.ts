@@ -17,7 +17,7 @@ export const handler = changeHandler({
   run: async (call, world) => {
     const { principal, body } = call
     const { run: old, head } = await requireRun(world, call)
-    const order = await orderPivot(world, { run: old, head, body })
+    const order = await orderPivot(world, principal, { run: old, head, body })
     const entry = { ...order, route: PIVOT, key: old.run_id, body }
     const entered = enterRun(world, principal, entry, (run) => world.outbox.nudge(run))
     const begun = await entered.catch((cause: unknown) => madeOtherwise(old.run_id, cause))

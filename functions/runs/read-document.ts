@@ -25,18 +25,19 @@ async function source(world: Pick<World, 'documents'>, { example, name, dag }: S
   throw unknownDocument(wanted, world.documents.names(from), `Cannot start: there is no ${what} "${wanted}".`)
 }
 
-/** How a document that came with the request differs from the deployed one of its name, if there is one that can be read. */
-export async function editedDocument(
+/** Whether a document is a deployed one, and how one that came with the request differs from that of its name, if it can be read. */
+export async function comparedDocument(
   world: Pick<World, 'documents' | 'providers' | 'settings'>,
-  { dag: given }: StartRunBody,
+  { dag: given, example }: StartRunBody,
   bound: BoundDocument,
-): Promise<Pick<Meta, 'edited'>> {
+): Promise<Pick<Meta, 'edited'> & { readonly is_deployed: boolean }> {
   const { name } = bound.dag
-  if (given === undefined || !world.documents.names('deployed').includes(name)) return {}
+  if (given === undefined) return { is_deployed: example === undefined }
+  if (!world.documents.names('deployed').includes(name)) return { is_deployed: false }
   const text = await world.documents.read(name, 'deployed')
   const deployed = text === undefined ? undefined : boundOrNothing(world, text, name)
   const edited = deployed === undefined ? undefined : documentChange(bound, { ...deployed, of: 'deployed' })
-  return edited === undefined ? {} : { edited }
+  return { is_deployed: deployed?.dag_hash === bound.dag_hash, ...(edited === undefined ? {} : { edited }) }
 }
 
 /** A deployed document that is no good is nothing to compare with. */

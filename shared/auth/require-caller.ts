@@ -1,5 +1,6 @@
 import { Fault } from '../errors.ts'
 import { type Principal, principalName } from '../principal.ts'
+import { holds } from './scope.ts'
 import { scopeOf } from './scope-of.ts'
 
 /**
@@ -12,7 +13,7 @@ export function requireCaller(principal: Principal | undefined, route: string): 
     throw new Fault('Rejected', 'unauthenticated', message, { status: 401 })
   }
   const needed = scopeOf(route)
-  if (needed === undefined || principal.scopes.includes(needed)) return principal
+  if (needed === undefined || holds(principal.scopes, needed)) return principal
   const has = principal.scopes.length === 0 ? 'none' : principal.scopes.join(', ')
   const message = `Cannot call ${route} as ${principalName(principal)}: it needs the scope ${needed}, and the credential has ${has}. Use one that has it.`
   throw new Fault('Rejected', 'missing_scope', message, { facts: { needed } })

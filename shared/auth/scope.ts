@@ -1,6 +1,8 @@
 /** What a credential may do (spec security, "API"). Callers whom IAM authenticated have all: IAM's policies decide there. */
 export const SCOPES = [
   'runs:read',
+  'runs:start',
+  'runs:author',
   'runs:write',
   'approvals:decide',
   'safety:read',
@@ -8,3 +10,10 @@ export const SCOPES = [
   'admin:tokens',
 ] as const
 export type Scope = (typeof SCOPES)[number]
+
+/** `runs:write` is the older scope over both of these; it goes on to mean them. */
+const OF_WRITE: readonly Scope[] = ['runs:start', 'runs:author']
+
+export function holds(scopes: readonly string[], needed: Scope): boolean {
+  return scopes.includes(needed) || (OF_WRITE.includes(needed) && scopes.includes('runs:write'))
+}

@@ -28,11 +28,16 @@ export interface LoginPlace {
   close(): Promise<void>
 }
 
-export async function openLoginPlace(auth: AuthSettings, tenants: readonly string[] = ['main']): Promise<LoginPlace> {
+export async function openLoginPlace(
+  auth: AuthSettings,
+  tenants: readonly string[] = ['main'],
+  more: object = {},
+): Promise<LoginPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-login-'))
   let ahead = 0
   const clock = { ...systemClock, now: () => systemClock.now() + ahead }
   const settings = SettingsSchema.parse({
+    ...more,
     ...{ port: 0, data_dir: join(folder, 'data'), dags: [folder], auth, tenants },
     safety: { max_requests_per_min: 100_000 },
   })
