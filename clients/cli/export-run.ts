@@ -3,6 +3,7 @@ import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
 import type { AuditLine } from '../../shared/approvals/audit-lines.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
+import { redactSecrets, redactTexts } from '../../shared/redact-secrets.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { type Ask, callApi, openApi, type Target } from './api.ts'
 import { askArtifact } from './ask-artifact.ts'
@@ -10,10 +11,12 @@ import { AuditedRunSchema, auditOf } from './fetch-audit.ts'
 import { fetchEvents } from './fetch-run.ts'
 
 /** A value or artifact body by its ref: text where it is UTF-8, so that a person may read it. */
-type ExportedObject = { readonly sha256: string; readonly bytes: number } & (
-  | { readonly text: string }
-  | { readonly base64: string }
-)
+type ExportedObject = { readonly sha256: string; readonly bytes: number } & (ExportedText | { readonly base64: string })
+interface ExportedText {
+  readonly text: string
+  /** Something in it looks like a secret and was taken out: `sha256` and `bytes` are of the whole. */
+  readonly redacted?: true
+}
 
 /** What `run export` writes. */
 export interface ExportedRun {
@@ -84,11 +87,13 @@ export async function exportRun(target: Target, runId: string, room: number): Pr
   }
   return {
     format: 'sluice-run/1',
-    run: run as unknown as Json,
-    document,
-    context: await get(
-      z.custom<Json>(() => true),
-      (api) => api.GET('/api/dag/runs/{run_id}/context', of),
+    run: redactTexts(run) as unknown as Json,
+    document: redactTexts(document),
+    context: redactTexts(
+      await get(
+        z.custom<Json>(() => true),
+        (api) => api.GET('/api/dag/runs/{run_id}/context', of),
+      ),
     ),
     events,
     seal: seal === null ? null : { seq: seal.seq, hash: seal.hash },
@@ -133,9 +138,11 @@ function keeper(room: number) {
   }
 }
 
-function textOf(body: Uint8Array): { readonly text: string } | { readonly base64: string } {
+function textOf(body: Uint8Array): ExportedText | { readonly base64: string } {
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) }
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+    const told = redactSecrets(text)
+    return told === text ? { text } : { text: told, redacted: true }
   } catch {
     return { base64: Buffer.from(body).toString('base64') }
   }

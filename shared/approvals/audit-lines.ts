@@ -1,3 +1,4 @@
+import { redactSecrets, redactTexts } from '../redact-secrets.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { CHAIN_START, chainHash } from '../runs/hash-chain.ts'
 
@@ -112,11 +113,11 @@ function described(event: RunEvent, approval: AuditedApproval | undefined): Read
   if (event.type === 'approval:requested') {
     const { prompt, gates, raise } = approval
     const asked = { ...(gates === undefined ? {} : { gates }), ...(raise === undefined ? {} : { raise }) }
-    return { prompt, shown: hashesOf(approval), ...asked }
+    return redactTexts({ prompt, shown: hashesOf(approval), ...asked })
   }
   if (event.type !== 'approval:decided') return {}
   const why = event.data.feedback_ref === undefined ? undefined : whyOf(event, approval)
-  return { shown: hashesOf(approval), ...(why === undefined ? {} : { why }) }
+  return { shown: hashesOf(approval), ...(why === undefined ? {} : { why: redactSecrets(why) }) }
 }
 
 function hashesOf({ shown_refs }: AuditedApproval): Readonly<Record<string, string>> {

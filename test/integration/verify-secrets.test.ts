@@ -21,6 +21,20 @@ const CANARIES = [
   'AKIACANARY0CANARY012',
   'aws_secret_access_key=canarySecret/0123456789abcdefghijklmn',
   '"password": "canary-pass-2-long-enough"',
+  'https://b.s3.example/x?X-Amz-Signature=canary7f00&X-Amz-Expires=60',
+  'https://c.example/hook?token=canary8',
+  'https://c.example/sas?sv=1&sig=canary9%2B',
+  'https://c.example/cb?code=canary10&state=1',
+  'https://maps.example/api?key=canary11',
+  'https://c.example/?access_token=canary12#x',
+  'https://c.example/?client_secret=canary13',
+  'ghp_canary1400000000000000',
+  'xoxb-canary15-0000',
+  'whsec_canary1600000000000',
+  'eyJcanary170000.eyJcanary.sig',
+  'api_key: canary18-0000000',
+  'slu_canary19',
+  'redis://default:canary-20@cache.example:6379',
 ]
 const SAID = CANARIES.join(' ')
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts')
@@ -132,7 +146,7 @@ describe('a run that was told secrets', () => {
     await expect.poll(() => call(`/api/dag/runs/${id}`), { timeout: 20_000 }).toMatch(/"state":"failed"/)
     const stopped = await start(WAITS)
     await expect.poll(() => model.asked.some(({ body }) => body.prompt === 'slow')).toBe(true)
-    const stop = await call(`/api/dag/runs/${stopped}/stop`, { reason: `because of ${SAID}` })
+    const stop = await call(`/api/dag/runs/${stopped}/stop`, { reason: `because of ${CANARIES.slice(0, 6).join(' ')}` })
     const told = [stop, await call('/api/dag/run', { dag: `name: ${SAID}` })]
     for (const run of [id, stopped]) for (const path of READS) told.push(await call(path.replace('{run_id}', run)))
     const events = await call(`/api/dag/runs/${id}/replay?limit=1000`)

@@ -1,5 +1,6 @@
 import type { Json } from '../../../shared/canonical.ts'
 import type { KeyRef } from '../../../shared/key-settings.ts'
+import { redactTexts } from '../../../shared/redact-secrets.ts'
 import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
 import type { SlackSettings } from '../../../shared/slack/slack-settings.ts'
 import { formProblem, verifySignature } from '../../../shared/slack/verify-signature.ts'
@@ -23,7 +24,11 @@ export function openSlack(
   const signing = Array.isArray(signing_secret) ? signing_secret : [signing_secret]
   return {
     async call(method, args) {
-      return callSlack(method, args, { token: await readKey(token), api_url: `${api_url.replace(/\/+$/, '')}/` })
+      // A channel has readers of its own: prompts and values are told there without what looks like a secret.
+      return callSlack(method, redactTexts(args), {
+        token: await readKey(token),
+        api_url: `${api_url.replace(/\/+$/, '')}/`,
+      })
     },
     async verify(request, now) {
       return formProblem(request) ?? verifySignature(request, await Promise.all(signing.map(readKey)), now)
