@@ -22,6 +22,20 @@ export const HttpGateSettingsSchema = z.strictObject({
 })
 export type HttpGateSettings = z.infer<typeof HttpGateSettingsSchema>
 
+/** Why the operator's lists keep gates and webhooks from a host; undefined = they do not. */
+export function listProblem(
+  host: string,
+  { hosts, deny_hosts }: Pick<HttpGateSettings, 'hosts' | 'deny_hosts'>,
+): string | undefined {
+  if (deny_hosts.some((pattern) => fits(pattern, host))) return `host ${host} is one the operator denies`
+  if (hosts === undefined || hosts.some((pattern) => fits(pattern, host))) return undefined
+  return `host ${host} is not in http_gates.hosts of sluice.yaml`
+}
+
+function fits(pattern: string, host: string): boolean {
+  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
+}
+
 const word = z.string().min(1).max(4_000)
 
 /** What shell gates may run: nothing, unless an entry is listed. */

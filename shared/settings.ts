@@ -108,6 +108,15 @@ export type Routing = Pick<Settings, 'agents' | 'providers'> &
   Partial<
     Pick<
       Settings,
-      'shell_gates' | 'safety' | 'approvals' | 'people' | 'research' | 'auth' | 'iam_people' | 'local_person' | 'slack'
+      | 'shell_gates'
+      | 'http_gates'
+      | 'safety'
+      | 'approvals'
+      | 'people'
+      | 'research'
+      | 'auth'
+      | 'iam_people'
+      | 'local_person'
+      | 'slack'
     >
   >

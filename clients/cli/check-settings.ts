@@ -29,17 +29,9 @@ function userName(): string {
 }
 
 /** What a document is judged by before it is started here. */
-function routingOf({
-  providers,
-  agents,
-  shell_gates,
-  approvals,
-  people,
-  auth,
-  local_person,
-  slack,
-}: Settings): Routing {
-  return { providers, agents, shell_gates, approvals, people, auth, local_person, slack }
+function routingOf(settings: Settings): Routing {
+  const { providers, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack } = settings
+  return { providers, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack }
 }
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */

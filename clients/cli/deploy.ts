@@ -7,6 +7,7 @@ import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
 import { stageOfCheckout } from './stage-checkout.ts'
 import { type StageOptions, withStage } from './stage-options.ts'
+import { count } from './words.ts'
 
 interface DeployOptions extends StageOptions {
   readonly yes?: true
@@ -28,13 +29,20 @@ async function deploy(session: Session, { stage: given, yes, profile, region }: 
   const { withSynthesis } = await import('./synthesized-stage.ts')
   const { documentCosts } = await import('./document-costs.ts')
   const env = session.environment({ AWS_REGION: account.region })
-  await withSynthesis(stage, { profile, env }, async ({ templates, cdk }) => {
-    for (const line of [...deploySummary(templates), '', ...documentCosts()]) session.say(line)
+  await withSynthesis(stage, { profile, env }, async ({ templates, egress, cdk }) => {
+    for (const line of [...deploySummary(templates), '', ...documentCosts(), '', egressLine(egress)]) session.say(line)
     await checkConcurrency(session, templates, account)
     await agree(session, yes === true, `Deploy stage ${stage}?`)
     await cdk('deploy', '--all', '--require-approval', 'never')
   })
   session.say(`\nDeployed. \`${session.settings.command} run list --stack ${stage}\` asks it.`)
+}
+
+/** Where gates and webhooks may go. */
+function egressLine(hosts: readonly string[] | undefined): string {
+  return hosts === undefined
+    ? 'Egress: any public host, since the settings have no http_gates.hosts (docs/operate.md, "Gates")'
+    : `Egress: ${count(hosts.length, 'host')} of http_gates.hosts: ${hosts.slice(0, 5).join(', ')}${hosts.length > 5 ? ', ..' : ''}`
 }
 
 /** What Lambda keeps for functions without a reservation of their own. Source: Lambda guide, "Reserved concurrency". */

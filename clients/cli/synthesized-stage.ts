@@ -7,6 +7,8 @@ import type { Templates } from './deploy-summary.ts'
 /** One synthesis of a stage: what is shown of it is what is deployed. */
 export interface Synthesis {
   readonly templates: Templates
+  /** The only hosts gates and webhooks may reach; absent = any public one. */
+  readonly egress?: readonly string[]
   /** `cdk` on what was synthesized, without synthesizing again. */
   cdk(...args: readonly string[]): Promise<void>
 }
@@ -21,7 +23,7 @@ export async function withSynthesis(
   try {
     await runCdk(['synth', '--quiet', '--output', folder, '--context', `sluice:stage=${stage}`], options)
     await use({
-      templates: readTemplates(folder),
+      ...readTemplates(folder),
       cdk: (...args) => runCdk([...args, '--app', folder], options),
     })
   } finally {
@@ -29,11 +31,17 @@ export async function withSynthesis(
   }
 }
 
-function readTemplates(folder: string): Templates {
+/** Metadata of the stack with the functions (infra/aws/build-app.ts). */
+const EGRESS = 'sluice:egress'
+
+function readTemplates(folder: string): Pick<Synthesis, 'templates' | 'egress'> {
   const files = readdirSync(folder).filter((name) => name.endsWith('.template.json'))
   const read = files.sort().map((name) => {
-    const { Resources } = JSON.parse(readFileSync(join(folder, name), 'utf8'))
-    return [name.replace('.template.json', ''), Resources] as const
+    return [name.replace('.template.json', ''), JSON.parse(readFileSync(join(folder, name), 'utf8'))] as const
   })
-  return Object.fromEntries(read)
+  const egress = read.flatMap(([, { Metadata }]) => Metadata?.[EGRESS] ?? [])
+  return {
+    templates: Object.fromEntries(read.map(([name, { Resources }]) => [name, Resources])),
+    ...(egress.length > 0 && { egress }),
+  }
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { HttpGateSettings } from '../../shared/gate-settings.ts'
+import { type HttpGateSettings, listProblem } from '../../shared/gate-settings.ts'
 import { oneSentence } from '../../shared/gates/one-sentence.ts'
 import { strictUrl } from '../../shared/gates/strict-url.ts'
 import { isLoopback, specialAddress } from './public-address.ts'
@@ -48,9 +48,9 @@ function portProblem(url: URL, { ports }: TargetPolicy): string | undefined {
 
 function hostProblem(host: string, { hosts, deny_hosts, loopback }: TargetPolicy): string | undefined {
   if (host.endsWith('.')) return `host ${host} ends with a dot; write it without`
-  if (deny_hosts.some((pattern) => fits(pattern, host))) return `host ${host} is one the operator denies`
-  const isListed = hosts?.some((pattern) => fits(pattern, host)) ?? false
-  if (hosts !== undefined && !isListed) return `host ${host} is not in http_gates.hosts of sluice.yaml`
+  const problem = listProblem(host, { hosts, deny_hosts })
+  if (problem !== undefined) return problem
+  const isListed = hosts !== undefined
   if (!isListed && OWN_API.test(host)) {
     return `host ${host} may be this deployment's own API; if it is not, an operator adds it to http_gates.hosts`
   }
@@ -58,14 +58,14 @@ function hostProblem(host: string, { hosts, deny_hosts, loopback }: TargetPolicy
   return undefined
 }
 
-/** API Gateway's own names: ours is one of them, and no function knows which. */
-const OWN_API = /\.execute-api\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/
+/**
+ * Names of API Gateway's (public, dual stack, PrivateLink) and of function URLs: ours is one of them, and no function knows
+ * which.
+ */
+const OWN_API =
+  /(?:^|\.)execute-api\.[a-z0-9-]+\.(?:vpce\.)?(?:amazonaws\.com(?:\.cn)?|api\.aws)$|\.lambda-url\.[a-z0-9-]+\.on\.(?:aws|amazonwebservices\.com\.cn)$/
 const LOCALHOST = /^(?:.+\.)?localhost$|^localhost\.localdomain$|^ip6-(?:localhost|loopback)$/
 const LOOPBACK_FIX = 'in the local place an operator allows that with http_gates.loopback in sluice.yaml'
-
-function fits(pattern: string, host: string): boolean {
-  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
-}
 
 /** A literal address is never looked up, so the check at that moment would miss it. */
 function literalProblem(url: URL, policy: TargetPolicy): string | undefined {

@@ -63,6 +63,9 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     chosen,
   })
   const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built, waf: deploy.waf })
+  const { hosts } = settings.http_gates
+  // `sluice deploy` tells it.
+  if (hosts !== undefined) machines.addMetadata('sluice:egress', hosts)
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   api.addStackDependency(machines, 'a route names start-run')
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })

@@ -31,11 +31,11 @@ export interface Tokens {
   put(token: StoredToken): Promise<boolean>
   /** Whoever's it is: who asks does not know the tenant yet. */
   get(id: string): Promise<StoredToken | undefined>
-  /** Of a tenant, in the order of their ids; those that expired 30 days ago may be gone. */
+  /** Of a tenant, in the order of their ids; those that expired KEPT_DAYS ago may be gone. */
   list(tenant: string): Promise<readonly StoredToken[]>
   /** Answers the token as it is then: who revoked it first stays. Undefined: the tenant has none of this id. */
   revoke(tenant: string, id: string, revoked: Revoked): Promise<StoredToken | undefined>
 }
 
-/** How long a token that expired is still listed. */
-export const KEPT_DAYS = 30
+/** How long a token that expired is still listed: with who made and revoked it, the record of the credentials there were. */
+export const KEPT_DAYS = 400

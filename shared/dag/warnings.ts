@@ -1,3 +1,4 @@
+import { listProblem } from '../gate-settings.ts'
 import { leavesOf } from '../gates/check-parts.ts'
 import { shellRefusal } from '../gates/shell-refusal.ts'
 import type { Settings } from '../settings.ts'
@@ -11,7 +12,7 @@ export interface DagWarning {
   readonly message: string
 }
 
-type Place = Partial<Pick<Settings, 'shell_gates'>>
+type Place = Partial<Pick<Settings, 'shell_gates' | 'http_gates'>>
 
 /**
  * Warnings of a document that is valid; none of them keeps it from being started. Those of a place are told where its
@@ -25,25 +26,26 @@ export function dagWarnings({ blocks }: Dag, place: Place = {}): readonly DagWar
   ])
 }
 
-/** Commands that this place does not run: their verdict is always `error`, which never passes. */
-function deadGates(
-  gates: readonly GateUse[],
-  path: string,
-  block: string,
-  { shell_gates }: Place,
-): readonly DagWarning[] {
-  if (shell_gates === undefined) return []
+/** Commands that this place does not run and hosts it does not ask: their verdict never passes. */
+function deadGates(gates: readonly GateUse[], path: string, block: string, place: Place): readonly DagWarning[] {
   return gates.flatMap(({ name, check }, at) => {
-    const refusals = leavesOf(check).flatMap((leaf) => (leaf.type === 'shell' ? refusalOf(leaf, shell_gates) : []))
+    const refusals = leavesOf(check).flatMap((leaf) => refusalOf(leaf, place))
     return [...new Set(refusals)].map((refusal) => {
-      const message = `Gate "${name}" of block "${block}" will be "error", which never passes: ${refusal}.`
+      const message = `Gate "${name}" of block "${block}" will never pass: ${refusal}.`
       return { code: 'gate_cannot_run', path: `${path}[${at}].check`, message }
     })
   })
 }
 
-function refusalOf({ command }: GateUse['check'], allowed: Settings['shell_gates']): readonly string[] {
-  // parseCheck() left the words; nothing else is a parsed check.
-  const argv = Array.isArray(command) ? command.map(String) : []
-  return [shellRefusal(allowed, argv) ?? []].flat()
+function refusalOf({ type, command, url }: GateUse['check'], { shell_gates, http_gates }: Place): readonly string[] {
+  if (type === 'shell' && shell_gates !== undefined) {
+    // parseCheck() left the words; nothing else is a parsed check.
+    const argv = Array.isArray(command) ? command.map(String) : []
+    return [shellRefusal(shell_gates, argv) ?? []].flat()
+  }
+  if (!ASKING.has(type) || http_gates === undefined || typeof url !== 'string') return []
+  const host = URL.parse(url)?.hostname
+  return host === undefined ? [] : [listProblem(host, http_gates) ?? []].flat()
 }
+
+const ASKING: ReadonlySet<string> = new Set(['http', 'webhook'])

@@ -33,6 +33,7 @@ describe('sluice deploy', () => {
       '43,200 requests of scheduled functions',
       '1,000 runs',
       'brief',
+      'Egress: any public host, since the settings have no http_gates.hosts',
       'Deployed. `sluice run list --stack dev` asks it.',
     ]
     const places = order.map((words) => out.indexOf(words))

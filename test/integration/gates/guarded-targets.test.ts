@@ -143,7 +143,15 @@ describe('what a URL may say', () => {
     ['http:\\\\example.com', 'percent-encoded'],
     ['http://exa mple.com', 'percent-encoded'],
     ['http://a\r\nHost: b/', 'percent-encoded'],
-    ['http://abc123.execute-api.eu-central-1.amazonaws.com/dev', "this deployment's own API"],
+    ...[
+      'abc123.execute-api.eu-central-1.amazonaws.com',
+      'abc123.execute-api.cn-north-1.amazonaws.com.cn',
+      'abc123.execute-api.eu-central-1.api.aws',
+      'abc123-vpce-0b7a22d021cc42f88.execute-api.eu-central-1.amazonaws.com',
+      'vpce-0b7a22d021cc42f88-gectb2xb.execute-api.eu-central-1.vpce.amazonaws.com',
+      'execute-api.eu-central-1.amazonaws.com',
+      'abcdefghij0123456789.lambda-url.eu-central-1.on.aws',
+    ].map((host): [string, string] => [`https://${host}/dev`, "this deployment's own API"]),
     ['', 'is empty'],
   ])('%j is refused', async (url, reason) => {
     expect(await ask(url)).toEqual({ kind: 'refused', reason: expect.stringContaining(reason) })
