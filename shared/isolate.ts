@@ -9,9 +9,24 @@ export interface Isolate {
     kind: 'transform' | 'json_schema' | 'classify',
     data: { readonly program: Json; readonly input: Json },
     limit?: { readonly ms: number; readonly mb: number },
+    caller?: IsolateCaller,
   ): Promise<Isolated>
+}
+
+/**
+ * For whom a computation is. Tenants take turns, however many one of them has waiting; when the signal aborts, what waits
+ * leaves the queue, what runs is ended, and both are answered `stopped`.
+ */
+export interface IsolateCaller {
+  readonly tenant: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The same port, for one caller. */
+export function isolateFor(isolate: Isolate, caller: IsolateCaller): Isolate {
+  return { run: (kind, data, limit) => isolate.run(kind, data, limit, caller) }
 }
 
 export type Isolated =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly because: 'error' | 'time' | 'memory'; readonly message: string }
+  | { readonly ok: false; readonly because: 'error' | 'time' | 'memory' | 'stopped'; readonly message: string }

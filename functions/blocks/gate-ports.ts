@@ -1,6 +1,7 @@
 import { sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { GatePorts } from '../../shared/gates/gate-ports.ts'
+import { isolateFor } from '../../shared/isolate.ts'
 import type { KeptCall } from '../../shared/kept-call.ts'
 import type { BlockCall } from './block-call.ts'
 import { recordingProvider } from './keep-answers.ts'
@@ -14,7 +15,7 @@ import { leasedProvider } from './provider-lease.ts'
 export function gatePorts(call: BlockCall, calls: KeptCall[] = []): GatePorts {
   const { world, run } = call
   return {
-    isolate: world.isolate,
+    isolate: isolateFor(world.isolate, { tenant: run.tenant }),
     http: world.http,
     shell: world.shell,
     provider: (name) => recordingProvider(name, leasedProvider(call, name, meteredProvider(call, name)), calls),

@@ -1,4 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Isolated } from '../../shared/isolate.ts'
 import type { Job, JobKind, Reply } from './isolate-messages.ts'
@@ -24,11 +26,18 @@ export interface IsolateChild {
 /**
  * Starts a child for jobs of one kind with a heap of `mb` MB. A process and no worker thread: a thread's limit is
  * checked between allocations, and one large enough (JSONata's `[1..9999999]`, measured on Node 24.21) aborts the
- * whole process. It gets no environment and may neither write files nor start programs.
+ * whole process. It gets no environment, may read its own program alone, and may neither write files nor start programs;
+ * worker.ts takes its network away before the first job.
  */
 export function startChild(kind: JobKind, mb: number, worker = WORKER): IsolateChild {
   const child = fork(fileURLToPath(worker), [kind], {
-    execArgv: [`--max-old-space-size=${mb}`, '--permission', '--allow-fs-read=*', '--allow-worker', ...FLAGS[kind]],
+    execArgv: [
+      `--max-old-space-size=${mb}`,
+      '--permission',
+      ...ownFiles(fileURLToPath(worker)).map((path) => `--allow-fs-read=${path}`),
+      '--allow-worker',
+      ...FLAGS[kind],
+    ],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
@@ -50,6 +59,26 @@ export function startChild(kind: JobKind, mb: number, worker = WORKER): IsolateC
     hold: (busy) => hold(child, busy),
     end: () => end(state),
   }
+}
+
+/** What the program is made of: its sources or its bundle, the packages beside them, and the package's own description. */
+function ownFiles(worker: string): readonly string[] {
+  const folder = dirname(realpathSync(worker))
+  const above = foldersAbove(folder)
+  const root = above.find((path) => existsSync(join(path, 'package.json')))
+  return [
+    join(folder, '*'),
+    ...(root === undefined
+      ? []
+      : ['package.json', join('functions', '*'), join('shared', '*')].map((path) => join(root, path))),
+    ...above.map((path) => join(path, 'node_modules', '*')),
+  ]
+}
+
+/** The folder itself first, the root of the file system last. */
+function foldersAbove(folder: string): readonly string[] {
+  const parent = dirname(folder)
+  return parent === folder ? [folder] : [folder, ...foldersAbove(parent)]
 }
 
 /** Nothing makes code from text, whatever constructor a program gets hold of, but the schema validator, which has to. */

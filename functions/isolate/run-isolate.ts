@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
-import type { Isolate, Isolated } from '../../shared/isolate.ts'
+import type { Isolate, IsolateCaller, Isolated } from '../../shared/isolate.ts'
 import { type IsolateChild, startChild } from './isolate-child.ts'
 import type { Job, JobKind } from './isolate-messages.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 /** Limits of one job (decisions, "Provider `local` and deterministic handlers"). */
 const DEFAULT_LIMIT = { ms: 1_000, mb: 64 }
@@ -17,9 +18,9 @@ const MAX_CHILDREN = Math.max(1, Math.min(4, availableParallelism()))
  * not the source beside this file (a bundle).
  */
 export function createIsolate(worker?: URL): Isolate & { close(): Promise<void> } {
-  const pool: Pool = { idle: [], busy: new Set(), turns: 0, waiting: [], closed: false, worker }
+  const pool: Pool = { idle: [], busy: new Set(), turns: createTurns(MAX_CHILDREN), closed: false, worker }
   return {
-    run: (kind, data, limit = DEFAULT_LIMIT) => runInPool(pool, kind, data, limit),
+    run: (kind, data, limit = DEFAULT_LIMIT, caller = NOBODY) => runInPool(pool, { kind, data, limit, caller }),
     close: async () => close(pool),
   }
 }
@@ -28,26 +29,44 @@ interface Pool {
   /** Longest idle first. */
   readonly idle: IsolateChild[]
   readonly busy: Set<IsolateChild>
-  /** Jobs that have a turn; at most MAX_CHILDREN. */
-  turns: number
-  readonly waiting: (() => void)[]
+  readonly turns: Turns
   closed: boolean
   readonly worker: URL | undefined
 }
 
-async function runInPool(pool: Pool, kind: JobKind, job: Job, limit: typeof DEFAULT_LIMIT): Promise<Isolated> {
-  while (pool.turns >= MAX_CHILDREN) await new Promise<void>((resolve) => pool.waiting.push(resolve))
-  pool.turns += 1
+interface Asked {
+  readonly kind: JobKind
+  readonly data: Job
+  readonly limit: typeof DEFAULT_LIMIT
+  readonly caller: IsolateCaller
+}
+
+/** Work of the place itself. */
+const NOBODY: IsolateCaller = { tenant: '' }
+
+const STOPPED: Isolated = { ok: false, because: 'stopped', message: 'it was stopped' }
+
+async function runInPool(pool: Pool, { kind, data, limit, caller }: Asked): Promise<Isolated> {
+  const { signal } = caller
+  if (!(await pool.turns.take(caller))) return STOPPED
   try {
     if (pool.closed) return { ok: false, because: 'error', message: 'the isolate is closed' }
+    // It may have stopped at the moment its turn came.
+    if (hasStopped(caller)) return STOPPED
     const child = childFor(pool, kind, limit.mb)
-    const result = (await child.started) ?? (await child.run({ program: job.program, input: job.input }, limit.ms))
+    const stop = () => child.end()
+    signal?.addEventListener('abort', stop, { once: true })
+    const result = (await child.started) ?? (await child.run({ program: data.program, input: data.input }, limit.ms))
+    signal?.removeEventListener('abort', stop)
     giveBack(pool, child)
-    return result
+    return hasStopped(caller) && !result.ok ? STOPPED : result
   } finally {
-    pool.turns -= 1
-    pool.waiting.shift()?.()
+    pool.turns.give()
   }
+}
+
+function hasStopped({ signal }: IsolateCaller): boolean {
+  return signal?.aborted === true
 }
 
 /** A warm child of that kind and limit, else a new one in the place of the one idle longest. */

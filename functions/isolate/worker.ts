@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { oneSentence } from '../../shared/gates/one-sentence.ts'
+import { closeEscapes } from './close-escapes.ts'
 import type { Job, JobKind, Reply } from './isolate-messages.ts'
 
 /**
@@ -33,23 +34,6 @@ async function loadEngine(kind: JobKind): Promise<(job: Job) => string | Promise
   if (kind === 'transform') return (await import('./transform-engine.ts')).transform
   if (kind === 'classify') return (await import('./classify-engine.ts')).classifyTable
   return (await import('./schema-engine.ts')).checkUnderSchema
-}
-
-/**
- * JSONata reads inherited properties (`$.constructor`, `$.__proto__.__defineGetter__`) and calls what it finds there.
- * Without these names it meets no way from a value to a function that changes the process or makes code
- * (it does not look into functions themselves).
- */
-function closeEscapes(): void {
-  const names = [
-    'constructor',
-    '__proto__',
-    '__defineGetter__',
-    '__defineSetter__',
-    '__lookupGetter__',
-    '__lookupSetter__',
-  ]
-  for (const name of names) Reflect.deleteProperty(Object.prototype, name)
 }
 
 async function answer(job: Job): Promise<Reply> {

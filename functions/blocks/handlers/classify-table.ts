@@ -2,7 +2,7 @@ import type { Json } from '../../../shared/canonical.ts'
 import { classifierRecord } from '../../../shared/table/classifier-record.ts'
 import type { Classification } from '../../../shared/table/classify.ts'
 import type { ClassifyAnswer } from '../../isolate/classify-engine.ts'
-import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
+import { type BlockHandler, configOf, type HandlerCall, isolateOf } from './handler.ts'
 import { pickInput } from './pick-input.ts'
 import { readObject } from './read-object.ts'
 import { refuse } from './refuse.ts'
@@ -19,7 +19,7 @@ export const classifyTable: BlockHandler = {
     const { label, positive, folds, artifact } = configOf('classify-table', call)
     const columns = columnsOf(call)
     const program = { label, positive, folds, ...(columns === undefined ? {} : { columns: [...columns] }) }
-    const answer = await call.world.isolate.run('classify', { program, input: await tableOf(call) }, LIMIT)
+    const answer = await isolateOf(call).run('classify', { program, input: await tableOf(call) }, LIMIT)
     call.signal.throwIfAborted()
     if (!answer.ok) throw refused(call, `the model stopped (${answer.because}): ${answer.message}.`)
     // What the engine of that kind answers.

@@ -3,6 +3,7 @@ import type { Block } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { GateFacts } from '../../../shared/gates/gate.ts'
 import { HANDLERS, type HandlerConfig, type HandlerName } from '../../../shared/handlers.ts'
+import { type Isolate, isolateFor } from '../../../shared/isolate.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
 import type { TaskGate } from '../../../shared/tasks/task-gate.ts'
 import type { World } from '../../../shared/world.ts'
@@ -37,6 +38,11 @@ export interface HandlerCall {
  */
 export interface BlockHandler {
   run(call: HandlerCall): Promise<Record<string, Json>>
+}
+
+/** The isolate, for the run of this call: its tenant's turn, and its end. */
+export function isolateOf({ world, run, signal }: Pick<HandlerCall, 'world' | 'run' | 'signal'>): Isolate {
+  return isolateFor(world.isolate, { tenant: run.tenant, signal })
 }
 
 /** The call's config by the handler's own schema; Fault InvalidInput handler_config (the parser checks it first). */

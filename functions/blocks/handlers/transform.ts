@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/canonical.ts'
-import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
+import { type BlockHandler, configOf, type HandlerCall, isolateOf } from './handler.ts'
 import { refuse } from './refuse.ts'
 
 /**
@@ -11,7 +11,7 @@ export const transform: BlockHandler = {
   async run(call) {
     call.signal.throwIfAborted()
     const { expression } = configOf('transform', call)
-    const answer = await call.world.isolate.run('transform', { program: expression, input: { inputs: call.inputs } })
+    const answer = await isolateOf(call).run('transform', { program: expression, input: { inputs: call.inputs } })
     call.signal.throwIfAborted()
     if (!answer.ok) throw failed(call, `its expression stopped (${answer.because}): ${answer.message}`)
     return portsOf(call, answer.value)

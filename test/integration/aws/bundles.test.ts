@@ -48,7 +48,7 @@ describe('sizes', () => {
     expect(tableOnly.length).toBeGreaterThanOrEqual(8)
     expect(tableOnly.filter(({ name }) => bytes(name) > 650_000)).toEqual([])
     expect(STAGES.filter((stage) => bytes(stage.replaceAll('_', '-')) > 1_300_000)).toEqual([])
-    expect(bytes('run-block')).toBeLessThanOrEqual(1_400_000)
+    expect(bytes('run-block')).toBeLessThanOrEqual(1_420_000)
     // Texts of the shipped documents, which nobody parses when a sandbox starts.
     const texts = parts.dags.reduce((sum, { document }) => sum + Buffer.byteLength(JSON.stringify(document)), 0)
     const carries = new Set(FUNCTIONS.filter(({ ports }) => ports.includes('documents')).map(({ name }) => name))

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createIsolate } from '../../../functions/isolate/run-isolate.ts'
 import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openHealth } from '../../../infra/local/health.ts'
@@ -51,13 +52,14 @@ test('a healthy place says what it tried', async () => {
 })
 
 test('a database without room for another page: writes fail, reads do not', async () => {
+  const isolate = createIsolate()
   const db = openDatabase(dir)
   const clock = { now: () => 1, delay: pause }
   db.exec('CREATE TABLE runs (run INTEGER); ')
   const parts = {
     db,
     folder: dir,
-    isolate: { run: async () => ({ ok: true, value: 42 }) as const },
+    isolate,
     journal: createSqliteJournal(db),
   }
   expect((await openHealth({ ...parts, clock }).look()).parts.writes.state).toBe('ok')
@@ -69,6 +71,7 @@ test('a database without room for another page: writes fail, reads do not', asyn
   expect(full.writes).toMatchObject({ state: 'failed' })
   expect(full.writes.why).toContain('store_unavailable')
   db.close()
+  await isolate.close()
 })
 
 test('the folder of objects cannot be written to: 503, and good again once it can', async () => {

@@ -61,7 +61,8 @@ describe('transform', () => {
     }
     const { call } = handlerCall({ config: { expression: 'inputs.a' }, inputs: { a: 1 }, ports: { x: 'json' }, world })
     await handlerOf('transform').run(call)
-    expect(asked).toEqual(['transform', { program: 'inputs.a', input: { inputs: { a: 1 } } }])
+    expect(asked.slice(0, 2)).toEqual(['transform', { program: 'inputs.a', input: { inputs: { a: 1 } } }])
+    expect(asked.at(-1)).toEqual({ tenant: call.run.tenant, signal: call.signal })
   })
 
   test.each<[string, Isolated, Json]>([

@@ -1,0 +1,43 @@
+import { registerHooks } from 'node:module'
+
+/**
+ * Takes away what a program that is being evaluated must never reach, after the engine is loaded and before the first
+ * job. Node's permissions keep it from files and programs; of the network they know nothing in this version, so every
+ * way to it is closed here: modules, bindings and globals.
+ */
+export function closeEscapes(): void {
+  closePrototype()
+  closeModules()
+  for (const name of NETWORK_GLOBALS) Reflect.deleteProperty(globalThis, name)
+}
+
+/**
+ * JSONata reads inherited properties (`$.constructor`, `$.__proto__.__defineGetter__`) and calls what it finds there.
+ * Without these names it meets no way from a value to a function that changes the process or makes code
+ * (it does not look into functions themselves).
+ */
+function closePrototype(): void {
+  const names = [
+    'constructor',
+    '__proto__',
+    '__defineGetter__',
+    '__defineSetter__',
+    '__lookupGetter__',
+    '__lookupSetter__',
+  ]
+  for (const name of names) Reflect.deleteProperty(Object.prototype, name)
+}
+
+/** No module is loaded any more, by whatever means: what the engine needs, it has. */
+function closeModules(): void {
+  registerHooks({
+    resolve(specifier) {
+      throw new Error(`no module is loaded here: ${specifier.slice(0, 100)}`)
+    },
+  })
+  for (const name of ['getBuiltinModule', 'binding', '_linkedBinding', 'dlopen', 'mainModule']) {
+    Object.defineProperty(process, name, { value: undefined, configurable: false, writable: false })
+  }
+}
+
+const NETWORK_GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'Worker', 'BroadcastChannel']
