@@ -29,9 +29,10 @@ function evidenceLines(
   columns: number,
 ): readonly string[] {
   const found = result?.evidence?.length ?? 0
-  if (cited.size === 0) return [`Evidence: ${count(found, 'item')}, none cited.`]
+  const none = `Evidence: ${count(found, 'item')}, none cited.`
+  if (sentences.length === 0) return [none]
   return [
-    `Evidence: ${count(found, 'item')}, ${cited.size} cited`,
+    cited.size === 0 ? none : `Evidence: ${count(found, 'item')}, ${cited.size} cited`,
     ...[...cited].flatMap(([place, item]) => [
       ...wrapText(
         `[${place}] ${oneLine(item.label ?? '')} (tier ${item.tier}, ${oneLine(item.source)})`,

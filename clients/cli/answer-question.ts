@@ -12,6 +12,7 @@ export interface AskOptions extends TargetOptions {
   readonly hint?: readonly string[]
   readonly budget?: number
   readonly iterations?: number
+  readonly keepUnsupported?: true
   readonly trace?: true
 }
 
@@ -33,12 +34,13 @@ export async function showAnswer(session: Session, runId: string, options: AskOp
   await answerOf(session, chooseTarget(session, options.url), runId, options)
 }
 
-function questionOf(topic: string, { hint = [], budget, iterations }: AskOptions): AskedQuestion {
+function questionOf(topic: string, { hint = [], budget, iterations, keepUnsupported }: AskOptions): AskedQuestion {
   return {
     topic,
     ...(hint.length > 0 && { hints: Object.fromEntries(hint.map(hintOf)) }),
     ...(budget !== undefined && { budget_tokens: budget }),
     ...(iterations !== undefined && { max_iterations: iterations }),
+    ...(keepUnsupported === true && { keep_unsupported: true }),
   }
 }
 

@@ -9,6 +9,7 @@ export interface AskedQuestion {
   readonly hints?: Readonly<Record<string, string>>
   readonly budget_tokens?: number
   readonly max_iterations?: number
+  readonly keep_unsupported?: boolean
 }
 
 export interface WaitHow {

@@ -1,5 +1,5 @@
 import type { ResearchAnswer } from '../../shared/api/research-routes.ts'
-import { checkSynthesis, isGrounded, type SentenceFinding } from '../../shared/research/check-synthesis.ts'
+import { checkedLines, isGrounded, type SentenceFinding } from '../../shared/research/check-synthesis.ts'
 import { outsideQuotations, quotationsIn } from '../../shared/research/quotations.ts'
 import { checkQuote } from '../../shared/research/quote.ts'
 import { indexQuotes, type QuoteIndex } from '../../shared/research/quote-index.ts'
@@ -21,15 +21,20 @@ export interface CheckedSentence extends SentenceFinding {
 }
 
 /** Reads what is cited, nothing else. */
-export async function checkAnswer(target: Target, { intent, result }: ResearchAnswer): Promise<CheckedAnswer> {
+export async function checkAnswer(
+  target: Target,
+  { intent, result, degraded }: ResearchAnswer,
+): Promise<CheckedAnswer> {
   if (result === undefined) return { sentences: [], cited: new Map() }
   const { evidence = [], synthesis } = result
+  const check = (items: typeof evidence) =>
+    checkedLines({ topic: intent.topic, synthesis, degraded }, items).flatMap(({ sentences }) => sentences)
   // Which items a sentence cites does not depend on what they say.
-  const places = new Set(checkSynthesis(intent.topic, synthesis, evidence).flatMap((finding) => finding.places))
+  const places = new Set(check(evidence).flatMap((finding) => finding.places))
   const stored = await Promise.all(
     evidence.map(async (item, at) => (places.has(at + 1) ? await storedEvidence(target, item) : item)),
   )
-  const findings = checkSynthesis(intent.topic, synthesis, stored)
+  const findings = check(stored)
   const cited = [...places]
     .toSorted((a, b) => a - b)
     .flatMap((place): [number, StoredEvidence][] => {

@@ -1,5 +1,10 @@
 import type { CommandHelp } from './help-text.ts'
 
+const ANSWER_EXITS = {
+  1: 'the run was stopped or failed: there is no answer.',
+  4: 'the answer is there, and a sentence of it is unsupported (kept on request, or what it cites has changed since).',
+}
+
 const ANSWERED = { 0: 'every line was answered, whatever the answers are.' }
 
 /** Commands about documents, goals, gates, research and the knowledge graph, by their words. */
@@ -102,9 +107,10 @@ export const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['gates check --ndjson < checks/gates.ndjson'],
   },
   'research ask': {
-    prints: 'the answer with its citations, then the evidence: sources, tiers, checked quotes.',
+    prints:
+      'the answer with its citations, then the evidence it cites, and each sentence compared with what is stored: quoted, supported or unsupported.',
     json: 'GET /api/research/{run_id}: {run_id, state, result, trace}.',
-    exits: { 1: 'the run failed.', 3: 'the answer is partial.' },
+    exits: ANSWER_EXITS,
     examples: [
       'research ask "What is the capital of Kenya?"',
       'research ask "Who borders Chad?" --budget 8000 --trace',
@@ -113,6 +119,7 @@ export const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
   'research show': {
     prints: 'the same as `research ask`, of a run that is there.',
     json: 'GET /api/research/{run_id}: {run_id, state, result, trace}.',
+    exits: ANSWER_EXITS,
     examples: ['research show RUN --trace'],
   },
   'research validate': {

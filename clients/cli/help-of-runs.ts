@@ -56,7 +56,7 @@ export const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
   'run events': {
     prints: 'a line an event: seq, time since the start, block, what happened.',
     json: 'the events as they are stored, one a line.',
-    examples: ['run events RUN', 'run events RUN --since 20 --json'],
+    examples: ['run events RUN', 'run events RUN --since 2 --json'],
   },
   'run approve': {
     prints: 'exactly what is asked and shown, then who decided what. On a terminal it asks first.',

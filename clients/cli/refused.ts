@@ -16,8 +16,8 @@ export interface Place {
   readonly column?: unknown
 }
 
-/** 1 failed run or refused, 2 usage, 3 run ended partial or blocked, 100 a check failed (spec runs-and-api, "CLI"). */
-export type ExitCode = 0 | 1 | 2 | 3 | 100
+/** 1 failed run or refused, 2 usage, 3 run ended partial or blocked, 4 an answer has unsupported sentences, 100 a check failed. */
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 100
 
 /** Ends a command with a message for people and an exit code. */
 export class Refused extends Error {

@@ -17,6 +17,7 @@ export function addResearchAsk(research: Command, session: Session): void {
       wholeNumber(1, 1_000_000_000),
     )
     .option('--iterations <n>', 'refine rounds at most, 1 to 50 (default: 5)', wholeNumber(1, 50))
+    .option('--keep-unsupported', 'sentences no evidence they cite says stay, marked; exit code 4 then')
     .option('--trace', 'also what each stage did')
     .action(async (words: readonly string[], options: AskOptions) => {
       const { askQuestion } = await import('./answer-question.ts')

@@ -12,7 +12,10 @@ export interface SayHow {
   readonly json: boolean
 }
 
-/** Prints an answer, what it cites held against the store; exit code 1 where there is none. */
+/**
+ * Prints an answer, what it cites held against the store. Exit code 1 where there is none, 4 where a sentence of it is
+ * unsupported: it was asked for like that, or what it cites has changed since.
+ */
 export async function sayAnswer(
   session: Session,
   target: Target,
@@ -26,7 +29,8 @@ export async function sayAnswer(
     for (const line of answerLines(answer, checked, columns)) session.say(line)
     for (const line of trace ? ['', ...traceLines(answer, columns)] : []) session.say(line)
   }
-  return answer.result === undefined ? 1 : 0
+  if (answer.result === undefined) return 1
+  return checked.sentences.every(({ grounded }) => grounded) ? 0 : 4
 }
 
 function checkedJson({ sentences, cited }: CheckedAnswer) {

@@ -4,6 +4,7 @@ import { checkSynthesis } from '../../shared/research/check-synthesis.ts'
 import type { Evidence } from '../../shared/research/evidence.ts'
 import { readSynthesis } from '../../shared/research/read-answer.ts'
 import { repairSynthesis } from '../../shared/research/repair-synthesis.ts'
+import type { SaidSentence } from '../../shared/research/search-result.ts'
 import { citableText } from '../../shared/research/shown-evidence.ts'
 import { synthesisErrors } from '../../shared/research/synthesis-errors.ts'
 import { askEvidence } from './ask-evidence.ts'
@@ -14,6 +15,7 @@ import type { StageCall } from './stage-call.ts'
 /** An answer as it may be published, or why there is none. */
 export interface ComposedAnswer {
   readonly synthesis?: string
+  readonly sentences?: readonly SaidSentence[]
   readonly sources_ref?: string
   readonly skipped?: string
   /** What had to be taken out of it: the answer itself says so. */
@@ -25,7 +27,7 @@ export interface ComposedAnswer {
  * then taken out.
  */
 export async function composeAnswer(call: StageCall, evidence: readonly Evidence[]): Promise<ComposedAnswer> {
-  const { topic } = call.state.intent
+  const { topic, keep_unsupported } = call.state.intent
   const shown = await showEvidence(call.world, call.run.tenant, evidence)
   const asked = await askEvidence(call, shown, {
     stage: 'synthesize_answer',
@@ -36,8 +38,8 @@ export async function composeAnswer(call: StageCall, evidence: readonly Evidence
   })
   const { ref: sources_ref } = await call.world.objects.put(call.run.tenant, Buffer.from(sourcesOf(shown)))
   if (asked.kind !== 'answered') return { sources_ref, skipped: `no answer was written: ${asked.why}` }
-  const { synthesis, degraded_reason } = repairSynthesis(topic, asked.value, shown)
-  return { synthesis, sources_ref, ...(degraded_reason === undefined ? {} : { repaired: degraded_reason }) }
+  const { synthesis, sentences, degraded_reason } = repairSynthesis(topic, asked.value, shown, { keep_unsupported })
+  return { synthesis, sentences, sources_ref, ...(degraded_reason === undefined ? {} : { repaired: degraded_reason }) }
 }
 
 function sourcesOf(shown: readonly Shown[]): string {

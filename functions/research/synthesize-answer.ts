@@ -4,7 +4,7 @@ import { candidatesAsEvidence } from '../../shared/research/emit-classification.
 import type { SearchResult } from '../../shared/research/search-result.ts'
 import { traceSteps } from '../../shared/research/trace-steps.ts'
 import { trimEvidence } from '../../shared/research/trim-evidence.ts'
-import { composeAnswer } from './compose-answer.ts'
+import { type ComposedAnswer, composeAnswer } from './compose-answer.ts'
 import { stageHandler } from './run-stage.ts'
 import type { StageCall } from './stage-call.ts'
 import type { StageOutcome } from './stage-outcome.ts'
@@ -21,9 +21,9 @@ async function synthesize(call: StageCall): Promise<StageOutcome> {
   const why = failure ?? (timeLeft(call) <= 0 ? NO_TIME : undefined)
   const evidence = evidenceOf(state)
   const isPlain = plain || why !== undefined || state.plain === true
-  const composed = isPlain || evidence.length === 0 ? {} : await composeAnswer(call, evidence)
+  const composed: ComposedAnswer = isPlain || evidence.length === 0 ? {} : await composeAnswer(call, evidence)
   const degraded = [...state.degraded, why, composed.skipped].filter((reason) => reason !== undefined)
-  const result = resultOf(call, { evidence, degraded: [...new Set(degraded)], synthesis: composed.synthesis })
+  const result = resultOf(call, { evidence, degraded: [...new Set(degraded)], composed })
   return {
     change: { evidence, result, ...(composed.sources_ref === undefined ? {} : { sources_ref: composed.sources_ref }) },
     next: 'settle',
@@ -41,11 +41,12 @@ function evidenceOf({ evidence, classified, sub_queries, intent }: ChainState): 
 interface Ending {
   readonly evidence: ChainState['evidence']
   readonly degraded: readonly string[]
-  readonly synthesis: string | undefined
+  readonly composed: ComposedAnswer
 }
 
-function resultOf(call: StageCall, { evidence, degraded, synthesis }: Ending): SearchResult {
+function resultOf(call: StageCall, { evidence, degraded, composed }: Ending): SearchResult {
   const { state } = call
+  const { synthesis, sentences = [] } = composed
   const { first_action, sub_queries, seed_entities, counters, intent } = state
   const { retighten_rounds, iterations } = counters
   const trace = traceSteps({ ...(first_action && { first_action }), sub_queries, seed_entities, retighten_rounds })
@@ -58,6 +59,7 @@ function resultOf(call: StageCall, { evidence, degraded, synthesis }: Ending): S
   return {
     evidence,
     synthesis: reason === '' ? answer : `${answer}\nDegraded: ${reason}.`,
+    ...(sentences.length === 0 ? {} : { sentences: [...sentences] }),
     ...(trace === undefined ? {} : { decomp_trace: trace }),
     ...counted,
   }

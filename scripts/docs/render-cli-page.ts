@@ -37,6 +37,7 @@ const EXIT_CODES = `## Exit codes
 | 1 | the run failed or was cancelled, or something was refused |
 | 2 | the command line is wrong, or a file it names cannot be used; nothing was done |
 | 3 | the run, or the goal, ended partial or blocked |
+| 4 | the answer is there, and a sentence of it is unsupported |
 | 100 | a check failed: \`validate\`, \`goal validate\`, \`doctor\`, \`run verify\` |
 
 Where a code says more, the command has it. What was refused stands on stderr: \`error: words [code]\`, the codes in [errors.md](errors.md).

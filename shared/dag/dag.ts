@@ -92,6 +92,8 @@ export interface Research {
   /** Resolved: the same as the defaults is the same document. */
   readonly budget_tokens: number
   readonly max_iterations: number
+  /** Sentences of the answer that are unsupported stay, marked; absent = they are left out. */
+  readonly keep_unsupported?: true
 }
 
 /** What calls of providers may use in all; an absent cap is none. At least one is there. */

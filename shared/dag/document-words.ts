@@ -235,6 +235,8 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       hints: 'Texts by key that narrow the search, such as entity_kind; templates over the inputs of this block.',
       budget_tokens: 'Tokens of all its model calls, and of the evidence that is kept. Default: 4000.',
       max_iterations: 'Rounds of further search where the evidence is not sufficient. Default: 5.',
+      keep_unsupported:
+        'Whether sentences of the answer that no evidence they cite says stay, each marked (unsupported). Default: false, they are left out.',
     },
   },
 }

@@ -18,9 +18,10 @@ export function readResearch(
 ): { readonly mode: 'research'; readonly research: Research } | undefined {
   const section = readSection(reading, SECTIONS.research, given, path)
   if (section?.topic === undefined) return undefined
-  const { topic, hints, ...bounds } = section
+  const { topic, hints, keep_unsupported, ...bounds } = section
   const read = readHints(reading, hints, [...path, 'hints'])
-  return { mode: 'research', research: { topic, hints: read, ...resolveBudgets(bounds) } }
+  const kept = keep_unsupported === true ? { keep_unsupported } : {}
+  return { mode: 'research', research: { topic, hints: read, ...resolveBudgets(bounds), ...kept } }
 }
 
 function readHints(reading: Reading, given: Json | undefined, path: Path): Readonly<Record<string, string>> {

@@ -168,5 +168,6 @@ export const SECTIONS = {
     hints: any,
     budget_tokens: z.int().min(0).max(ASKED_LIMITS.budget_tokens).optional(),
     max_iterations: z.int().min(0).optional(),
+    keep_unsupported: flag,
   }),
 } as const

@@ -7,3 +7,27 @@ export const MORE_MAY_FIT = 'Note: only the evidence found was looked at; more m
 
 /** What stands above the first items of evidence where an answer cites none. */
 export const NONE_QUOTED = 'Note: the synthesizer quoted none of the evidence; these are its first items.'
+
+/** Stands before a sentence that stays although it is unsupported. No citation: those are in square brackets. */
+export const UNSUPPORTED_MARK = '(unsupported)'
+
+export function referencesNote(count: number): string {
+  return `Note: ${count} references were taken out: they name no evidence.`
+}
+
+export function takenNote(count: number): string {
+  return `Note: ${count} sentences were taken out: the evidence they cite does not say them.`
+}
+
+export function markedNote(count: number): string {
+  return `Note: ${count} sentences are marked ${UNSUPPORTED_MARK}: no evidence they cite says them.`
+}
+
+/** Whether a line is one of these three, or what earlier versions wrote for the second. */
+export function isCountNote(line: string): boolean {
+  const [said, digits] = /^Note: (\d{1,6}) /.exec(line) ?? []
+  if (said === undefined) return false
+  const count = Number(digits)
+  const earlier = `Note: ${count} sentences were taken out: their quotations or numbers are not in the evidence they cite.`
+  return [referencesNote(count), takenNote(count), markedNote(count), earlier].includes(line)
+}

@@ -26,7 +26,7 @@ export type AskedIntent = z.infer<typeof AskedIntentSchema>
 
 /** The object and its hash: the same question under the same bounds is the same bytes. */
 export function askedIntent(
-  { topic, hints, budget_tokens, max_iterations }: Question,
+  { topic, hints, budget_tokens, max_iterations, keep_unsupported }: Question,
   parent_loop?: string,
 ): { readonly asked: AskedIntent; readonly text: string; readonly hash: string } {
   const asked: AskedIntent = {
@@ -34,6 +34,7 @@ export function askedIntent(
       topic,
       ...(Object.keys(hints ?? {}).length === 0 ? {} : { hints: { ...hints } }),
       ...resolveBudgets({ budget_tokens: budget_tokens ?? 0, max_iterations: max_iterations ?? 0 }),
+      ...(keep_unsupported === true ? { keep_unsupported } : {}),
     },
     ...(parent_loop === undefined ? {} : { parent_loop }),
   }

@@ -1,5 +1,6 @@
 import { citationsIn } from '../gates/citations.ts'
 import { numbersIn } from '../gates/numbers-in.ts'
+import { UNSUPPORTED_MARK } from './answer-notes.ts'
 import { claimLines } from './claim-sentences.ts'
 import { echoEvidence } from './degraded-result.ts'
 import type { Evidence } from './evidence.ts'
@@ -66,6 +67,58 @@ export function isGrounded({ status, unknown_refs }: SentenceFinding): boolean {
   return status !== 'unsupported' && unknown_refs.length === 0
 }
 
+/** Whether a sentence was kept although it is unsupported. */
+export function isMarked(sentence: string): boolean {
+  return sentence.startsWith(UNSUPPORTED_MARK)
+}
+
+/** One line of an answer: its claims, each held against what it cites; a note about the answer has none. */
+export interface CheckedLine {
+  readonly text: string
+  readonly sentences: readonly SentenceFinding[]
+}
+
+/** An answer as it was published, with why it is less than it could be. */
+export interface PublishedAnswer {
+  readonly topic: string
+  readonly synthesis: string
+  readonly degraded: readonly string[]
+}
+
+/**
+ * A published answer line by line, for whoever shows it. The line the chain wrote of `degraded` at its end, and its words
+ * for no answer, are about the answer and claim nothing; the like of them from a model is a claim.
+ */
+export function checkedLines(
+  { topic, synthesis, degraded }: PublishedAnswer,
+  evidence: readonly CitedEvidence[],
+): readonly CheckedLine[] {
+  const own = new Set([...NO_ANSWER, `Degraded: ${degraded.join('; ')}.`])
+  return pieces(synthesis, own).flatMap((piece) => {
+    if (own.has(piece)) return [{ text: piece, sentences: [] }]
+    const findings = checkSynthesis(topic, piece, evidence)
+    let next = 0
+    return claimLines(topic, piece).map(({ text, sentences }) => {
+      next += sentences.length
+      return { text, sentences: findings.slice(next - sentences.length, next) }
+    })
+  })
+}
+
+/** As degraded-result.ts writes them. */
+const NO_ANSWER = ['No answer was composed.', 'What was found:']
+
+/** A text cut at some of its lines, those as pieces of their own. */
+function pieces(text: string, at: ReadonlySet<string>): readonly string[] {
+  const groups: string[][] = []
+  for (const line of text.split('\n')) {
+    const last = groups.at(-1)
+    if (last === undefined || at.has(line) || at.has(last[0] ?? '')) groups.push([line])
+    else last.push(line)
+  }
+  return groups.map((lines) => lines.join('\n'))
+}
+
 /** How sentences stand to what they cite, in numbers: `2 of 3 sentences quoted, 1 supported, 0 unsupported`. */
 export function comparedWords(sentences: readonly Pick<SentenceFinding, 'status'>[]): string {
   const of = (status: SentenceFinding['status']) => sentences.filter((one) => one.status === status).length
@@ -124,7 +177,7 @@ const UNSUPPORTED: Support = { status: 'unsupported' }
  * behind the last citation belongs to that piece. A sentence of quotations alone is judged by each of them.
  */
 function supported(sentence: string, places: readonly number[], known: Known): Support {
-  if (places.length === 0) return UNSUPPORTED
+  if (places.length === 0 || sentence.includes(UNSUPPORTED_MARK)) return UNSUPPORTED
   const quotes = onlyQuotes(sentence)
   const whole = allOf(quotes.map((claim) => bestOf(places.map((place) => bySource(claim, place, known.passages)))))
   if (whole.status !== 'unsupported') return whole

@@ -12,6 +12,8 @@ export const IntentSchema = z.object({
   budget_tokens: z.int().optional(),
   /** Refine rounds; 0 or absent = the default. */
   max_iterations: z.int().optional(),
+  /** Sentences of the answer that are unsupported stay, marked; absent or false = they are taken out. */
+  keep_unsupported: z.boolean().optional(),
 })
 
 export type Intent = z.infer<typeof IntentSchema>

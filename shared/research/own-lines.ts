@@ -1,4 +1,4 @@
-import { EXTRACTIVE_NOTE, MORE_MAY_FIT, NONE_QUOTED } from './answer-notes.ts'
+import { EXTRACTIVE_NOTE, isCountNote, MORE_MAY_FIT, NONE_QUOTED } from './answer-notes.ts'
 import { noAnswer } from './degraded-result.ts'
 import { plainWords } from './question-terms.ts'
 
@@ -8,13 +8,7 @@ import { plainWords } from './question-terms.ts'
  */
 export function isOwnLine(line: string, topic: string): boolean {
   if ([EXTRACTIVE_NOTE, MORE_MAY_FIT, NONE_QUOTED, noAnswer(topic)].includes(line)) return true
-  if (/^Note: \d{1,6} references were taken out: they name no evidence\.$/.test(line)) return true
-  if (
-    /^Note: \d{1,6} sentences were taken out: (?:the evidence they cite does not say them|their quotations or numbers are not in the evidence they cite)\.$/.test(
-      line,
-    )
-  )
-    return true
+  if (isCountNote(line)) return true
   const words = /^Note: no evidence linked to the question says: (.*)\.$/.exec(line)?.[1]
   const asked = new Set(plainWords(topic))
   return words?.split(', ').every((word) => asked.has(word)) === true

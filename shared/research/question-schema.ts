@@ -21,5 +21,9 @@ export const QuestionSchema = z.object({
     .nullish()
     .describe('Of all model calls together, and of the evidence that is kept; 0 or absent: 4000'),
   max_iterations: z.int().min(0).nullish().describe('Refine rounds; 0 or absent: 5'),
+  keep_unsupported: z
+    .boolean()
+    .nullish()
+    .describe('Keep sentences that are unsupported, each marked as that; absent: they are left out'),
 })
 export type Question = z.infer<typeof QuestionSchema>

@@ -15,10 +15,23 @@ const DecompTraceSchema = z.object({
   retighten_rounds: z.int().optional(),
 })
 
+/** How one sentence of the synthesis stands to what it cites (support.ts says what the words mean). */
+export const SaidSentenceSchema = z.object({
+  sentence: z.string(),
+  status: z.enum(['quoted', 'supported', 'unsupported']),
+  /** Places of the evidence it cites, from 1. */
+  places: z.array(z.int()).optional(),
+  /** Of one that is unsupported. */
+  why: z.string().optional(),
+})
+export type SaidSentence = z.infer<typeof SaidSentenceSchema>
+
 /** How every chain ends (seed 001, SearchResult), the failed ones too: then the synthesis says what happened. */
 export const SearchResultSchema = z.object({
   evidence: z.array(EvidenceSchema).optional(),
   synthesis: z.string(),
+  /** Of a synthesis somebody composed: its claims in order, each with its status. */
+  sentences: z.array(SaidSentenceSchema).optional(),
   /** Absent only where synthesize_directly was the first and only step. */
   decomp_trace: DecompTraceSchema.optional(),
   tokens_used: z.int().optional(),

@@ -1,3 +1,4 @@
+import { UNSUPPORTED_MARK } from './answer-notes.ts'
 import { isGrounded, type SentenceFinding } from './check-synthesis.ts'
 
 /** What a synthesizer is told before it is asked once more: a line for each sentence that does not hold; empty = all do. */
@@ -10,9 +11,17 @@ export function synthesisErrors(findings: readonly SentenceFinding[]): readonly 
 /** More would not help and cost tokens. */
 const LISTED = 10
 
-function faultsOf({ places, unknown_refs, bad_quotes, bad_numbers }: SentenceFinding): readonly string[] {
+/** What is wrong with a sentence that is unsupported, each in the middle of a sentence; never none. */
+export function faultsOf({
+  sentence,
+  places,
+  unknown_refs,
+  bad_quotes,
+  bad_numbers,
+}: SentenceFinding): readonly string[] {
   const isPlain = places.length > 0 && unknown_refs.length + bad_quotes.length + bad_numbers.length === 0
   return [
+    ...(sentence.includes(UNSUPPORTED_MARK) ? [`it says ${UNSUPPORTED_MARK}`] : []),
     ...(isPlain
       ? ['no one passage of what it cites says it: use its words, in its order, with its negation and bounds']
       : []),

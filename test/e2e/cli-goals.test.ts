@@ -152,7 +152,10 @@ describe('sluice goal evaluate --ndjson', () => {
       'pivot',
     ])
     expect(answers[1]).toMatchObject({
-      warnings: [{ code: 'GOAL_NOT_MET', message: 'Goal criteria not met: 0/2 criteria passed', severity: 'warning' }],
+      warnings: [
+        { code: 'GOAL_NOT_MET', message: 'Goal criteria not met: 0/2 criteria passed', severity: 'warning' },
+        { code: 'QUALITY_NOT_PASSED', message: 'Quality gates failed: 1 violation, score 0', severity: 'warning' },
+      ],
       pivot: {
         shouldPivot: true,
         attemptNumber: 1,

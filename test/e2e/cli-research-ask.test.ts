@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ModelServer, startModel } from '../integration/research/model-server.ts'
 import { type Started, sluice, startSluice } from './run-cli.ts'
 
 const id = (type: string, name: string) => `acme.ops.geo.atlas.${type}.${name}`
@@ -124,4 +125,42 @@ test('without a server it runs the place itself, on the data that is there', asy
   const asked = await sluice(['research', 'ask', 'What is the capital of Spain?'], { cwd })
   expect(asked.code).toBe(0)
   expect(asked.out).toMatch(/^ {2}No answer found in the graph for: What is the capital of Spain\?/)
+})
+
+describe('sluice research ask --keep-unsupported', () => {
+  const said = 'Germany is a country with the capital Berlin [1]. Germany is not a country [1]. It is old.'
+  let asked = ''
+  let model: ModelServer
+  let own: Started
+  const ask = (...args: string[]) => sluice([...args, '--url', String(own.first.url)], { cwd: asked })
+  beforeAll(async () => {
+    asked = mkdtempSync(join(folder, 'kept-'))
+    model = await startModel({ route: { action: 'synthesize_directly' }, answer: { synthesis: said } })
+    writeFileSync(join(asked, 'sluice.yaml'), JSON.stringify(model.settings))
+    writeFileSync(join(asked, 'atlas.ndjson'), ATLAS.map((line) => JSON.stringify(line)).join('\n'))
+    own = await startSluice(['start', '--port', '0', '--json'], asked)
+    expect((await ask('graph', 'import', 'atlas.ndjson')).code).toBe(0)
+  })
+  afterAll(async () => {
+    await own.stop('SIGTERM')
+    await model.close()
+  })
+  const QUESTION = ['research', 'ask', 'Germany', '--budget', '50000', '--hint', 'entity_kind=country']
+
+  test('marks what is unsupported, says why, and ends with exit code 4, later too', async () => {
+    const { code, out } = await ask(...QUESTION, '--keep-unsupported')
+    expect(code).toBe(4)
+    expect(out.replace(/\s+/g, ' ')).toContain('(unsupported) Germany is not a country [1]. (unsupported) It is old.')
+    expect(out).toMatch(/1 of 3 sentences quoted, 0 supported, 2\s+unsupported/)
+    expect(out).toMatch(/✗ \(unsupported\) Germany is not a country \[1\]\./)
+    expect(out).toMatch(/✗ \(unsupported\) It is old\.\n {6}cites nothing/)
+    const run = /^Run (run_\w{26})$/m.exec(out)?.[1] ?? ''
+    expect((await ask('research', 'show', run, '--json')).code).toBe(4)
+  })
+
+  test('without it they are left out, and the exit code is 0', async () => {
+    const { code, out } = await ask(...QUESTION)
+    expect(code).toBe(0)
+    expect(out).not.toMatch(/not a country|old\.|✗/)
+  })
 })

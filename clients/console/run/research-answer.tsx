@@ -1,10 +1,9 @@
 import { useMemo } from 'preact/hooks'
-import { comparedWords } from '../../../shared/research/check-synthesis.ts'
+import { type CheckedLine, checkedLines, comparedWords } from '../../../shared/research/check-synthesis.ts'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
 import { useAnswer } from '../use-answer.ts'
 import { ResearchLine } from './research-line.tsx'
-import { type CheckedLine, checkedLines } from './research-sentences.ts'
 import { storedEvidence } from './research-stored.ts'
 import type { ResearchAnswer } from './research-tab.tsx'
 

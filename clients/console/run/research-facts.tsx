@@ -11,6 +11,7 @@ export function ResearchFacts({ answer }: { readonly answer: ResearchAnswer }) {
     ['Tokens', `${tokens.toLocaleString('en')} of ${intent.budget_tokens.toLocaleString('en')} allowed`],
     ['Cost', usdWords(usd, unpriced_tokens)],
     ['Refine rounds', `${result?.iterations ?? 0} of ${intent.max_iterations} allowed`],
+    ...(intent.keep_unsupported === true ? [['Unsupported sentences', 'kept, marked'] as const] : []),
     ['Retighten rounds', String(result?.decomp_trace?.retighten_rounds ?? 0)],
     ...(started_at === undefined ? [] : [['Started', momentWords(started_at)] as const]),
     ...(started_at === undefined || ended_at === undefined

@@ -1,6 +1,7 @@
+import { type CheckedLine, isGrounded, type SentenceFinding } from '../../../shared/research/check-synthesis.ts'
 import type { Evidence } from '../../../shared/research/evidence.ts'
 import { hrefOf, route } from '../route.ts'
-import { type CheckedLine, type CheckedSentence, citedParts, faultWords } from './research-sentences.ts'
+import { citedParts, faultWords } from './research-sentences.ts'
 
 interface LineProps {
   readonly line: CheckedLine
@@ -26,8 +27,8 @@ export function ResearchLine({ line, evidence }: LineProps) {
   )
 }
 
-function Sentence({ sentence, evidence }: { readonly sentence: CheckedSentence } & Pick<LineProps, 'evidence'>) {
-  const { grounded } = sentence
+function Sentence({ sentence, evidence }: { readonly sentence: SentenceFinding } & Pick<LineProps, 'evidence'>) {
+  const grounded = isGrounded(sentence)
   return (
     <li>
       <span class={`state tone-${grounded ? 'good' : 'bad'}`}>

@@ -1,65 +1,7 @@
 import { citationsIn } from '../../../shared/gates/citations.ts'
-import { checkSynthesis, isGrounded, type SentenceFinding } from '../../../shared/research/check-synthesis.ts'
-import { claimLines } from '../../../shared/research/claim-sentences.ts'
+import type { SentenceFinding } from '../../../shared/research/check-synthesis.ts'
 import type { Evidence } from '../../../shared/research/evidence.ts'
 import { refsIn } from '../../../shared/research/evidence-refs.ts'
-import type { ShownEvidence } from '../../../shared/research/shown-evidence.ts'
-
-/** One line of an answer: its claims, each held against what it cites; a note about the answer has none. */
-export interface CheckedLine {
-  readonly text: string
-  readonly sentences: readonly CheckedSentence[]
-}
-
-export interface CheckedSentence extends SentenceFinding {
-  readonly grounded: boolean
-}
-
-/**
- * An answer line by line, checked against evidence as it is stored. `degraded` is what the chain says of itself; the
- * line it wrote of that at the end, and its words for no answer, are about the answer and claim nothing.
- */
-export function checkedLines(
-  {
-    topic,
-    synthesis,
-    degraded,
-  }: { readonly topic: string; readonly synthesis: string; readonly degraded: readonly string[] },
-  evidence: readonly (Evidence & ShownEvidence)[],
-): readonly CheckedLine[] {
-  const own = new Set([...NO_ANSWER, `Degraded: ${degraded.join('; ')}.`])
-  return pieces(synthesis, own).flatMap((piece) =>
-    own.has(piece) ? [{ text: piece, sentences: [] }] : checkedPiece(topic, piece, evidence),
-  )
-}
-
-/** As shared/research/degraded-result.ts writes them. */
-const NO_ANSWER = ['No answer was composed.', 'What was found:']
-
-/** A text cut at some of its lines, those as pieces of their own. */
-function pieces(text: string, at: ReadonlySet<string>): readonly string[] {
-  const groups: string[][] = []
-  for (const line of text.split('\n')) {
-    const last = groups.at(-1)
-    if (last === undefined || at.has(line) || at.has(last[0] ?? '')) groups.push([line])
-    else last.push(line)
-  }
-  return groups.map((lines) => lines.join('\n'))
-}
-
-function checkedPiece(
-  topic: string,
-  text: string,
-  evidence: readonly (Evidence & ShownEvidence)[],
-): readonly CheckedLine[] {
-  const findings = checkSynthesis(topic, text, evidence)
-  let next = 0
-  return claimLines(topic, text).map((line) => {
-    const own = findings.slice(next, next + line.sentences.length)
-    next += line.sentences.length
-    return { text: line.text, sentences: own.map((finding) => ({ ...finding, grounded: isGrounded(finding) })) }
-  })
-}
 
 /** What was found wrong with a sentence, each in words; none of one that is quoted or supported. */
 export function faultWords({

@@ -128,6 +128,23 @@ describe('quote-back', () => {
     expect(degraded).toEqual(['the synthesis did not hold against its evidence'])
   })
 
+  test('what does not hold stays, marked, where the caller asked for that: in the text and in the result', async () => {
+    const synthesis = 'Norway’s parliament is the Storting [1]. Norway has 20 million people [1].'
+    const { place } = await direct({ synthesis })
+    const kept = (await place.ask({ topic: TOPIC, ...BUDGET, keep_unsupported: true })).answer
+    expect(kept.intent.keep_unsupported).toBe(true)
+    expect(kept.result?.synthesis).toContain('(unsupported) Norway has 20 million people [1].')
+    expect(kept.result?.sentences).toMatchObject([
+      { status: 'supported', places: [1] },
+      { status: 'unsupported', places: [1], why: '20 million is not in the evidence it cites' },
+    ])
+    expect(kept.degraded).toEqual(['the synthesis did not hold against its evidence'])
+    const plain = (await place.ask({ topic: TOPIC, ...BUDGET, keep_unsupported: false })).answer
+    expect(plain.intent).not.toHaveProperty('keep_unsupported')
+    expect(plain.result?.synthesis).not.toContain('20 million')
+    expect(plain.result?.sentences?.map(({ status }) => status)).toEqual(['supported'])
+  })
+
   test('an answer that cites nothing shows the evidence, and says that none was quoted', async () => {
     const { place } = await direct({ synthesis: 'I am quite sure that it is Bergen.' })
     const { result } = (await place.ask({ topic: TOPIC, ...BUDGET })).answer

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { outputBlocks } from '../../../clients/console/run/artifacts-sinks.ts'
 import { researchRuns } from '../../../clients/console/run/research-runs.ts'
-import { checkedLines, citedParts, faultWords } from '../../../clients/console/run/research-sentences.ts'
+import { citedParts, faultWords } from '../../../clients/console/run/research-sentences.ts'
+import { checkedLines, isGrounded } from '../../../shared/research/check-synthesis.ts'
 
 const evidence = [
   { entity_id: 'a.b.c.d.country.esp', tier: '0', source: 'entity_state', text: 'Spain has 47 million people.' },
@@ -43,7 +44,7 @@ describe('checkedLines()', () => {
       ['Spain has many people [1].'],
     ])
     // Nobody can tell who "it" is, and "many" does not stand there.
-    const grounded = lines.flatMap(({ sentences }) => sentences.map((one) => one.grounded))
+    const grounded = lines.flatMap(({ sentences }) => sentences.map(isGrounded))
     expect(grounded).toEqual([true, true, false, false])
   })
 })

@@ -39,6 +39,19 @@ describe('a block of mode research', () => {
     expect(hash({ topic: 't', hints: { domain: 'geo' } })).not.toBe(silent)
   })
 
+  test('may keep what is unsupported; that it does not is the same as silence', () => {
+    expect(blockOf({ topic: 't', keep_unsupported: true }).block).toMatchObject({
+      research: { keep_unsupported: true },
+    })
+    const hash = (research: unknown) => blockOf(research).block?.hash
+    expect(hash({ topic: 't', keep_unsupported: false })).toBe(hash({ topic: 't' }))
+    expect(hash({ topic: 't', keep_unsupported: true })).not.toBe(hash({ topic: 't' }))
+    expect(errorsOf({ topic: 't', keep_unsupported: 'yes' })[0]?.slice(0, 2)).toEqual([
+      'wrong_type',
+      'blocks[0].research.keep_unsupported',
+    ])
+  })
+
   test('reads its question from inputs: undeclared ones are run inputs', () => {
     const research = { topic: 'on {{inputs.country}}', hints: { entity_kind: '{{inputs.kind}}' } }
     const { dag } = blockOf(research, { inputs: { country: 'string' } })

@@ -114,7 +114,8 @@ describe('repairSynthesis()', () => {
 
   test('leaves an answer that holds as it was written', () => {
     const answer = '- Oslo is its capital [2].\n- Lima is the capital of Peru [3].'
-    expect(repair(answer)).toEqual({ synthesis: answer })
+    const { synthesis, degraded_reason } = repair(answer)
+    expect([synthesis, degraded_reason]).toEqual([answer, undefined])
   })
 
   test('takes unknown references out, with a note', () => {
@@ -150,7 +151,7 @@ describe('repairSynthesis()', () => {
   })
 
   test('without evidence it is no answer, whatever was written', () => {
-    expect(repairSynthesis('the moon', 'It is made of cheese [1].', [])).toEqual({
+    expect(repairSynthesis('the moon', 'It is made of cheese [1].', [])).toMatchObject({
       synthesis: 'No answer found in the graph for: the moon',
       degraded_reason: 'there is no evidence',
     })
@@ -178,7 +179,8 @@ describe('repairSynthesis()', () => {
       for (const finding of checkSynthesis('topic', once, ATLAS)) {
         expect(finding).toMatchObject({ unknown_refs: [], bad_quotes: [], bad_numbers: [] })
       }
-      expect(repair(once)).toEqual({ synthesis: once })
+      const again = repair(once)
+      expect([again.synthesis, again.degraded_reason]).toEqual([once, undefined])
     })
     fc.assert(law, { numRuns: 150 })
   })
