@@ -1,11 +1,12 @@
 import * as z from 'zod'
-import { citationsIn, MAX_CITING_BYTES } from './citations.ts'
+import { claimSentences } from '../research/claim-sentences.ts'
+import { ownCitations } from '../research/quotations.ts'
+import { MAX_CITING_BYTES } from './citations.ts'
 import { readEvidence } from './evidence-port.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import { oneSentence } from './one-sentence.ts'
 import { PortNameSchema } from './port-name.ts'
 import { readText } from './port-text.ts'
-import { sentencesIn } from './sentences.ts'
 
 const CitationCoverageSchema = z.strictObject({
   port: PortNameSchema,
@@ -14,11 +15,11 @@ const CitationCoverageSchema = z.strictObject({
 })
 type CitationCoverage = z.infer<typeof CitationCoverageSchema>
 
-/** Spec gates, "Beyond the thirteen"; what a sentence is: sentences.ts; a citation: citations.ts. */
+/** Spec gates, "Beyond the thirteen"; what a sentence and its citations are: as in an answer of the research chain (claim-sentences.ts). */
 export const citationCoverage: Gate<CitationCoverage> = {
   type: 'citation_coverage',
   summary:
-    'Passes when the share of sentences with a citation ([id], [^id]) is at least `min` (0 to 1); with `evidence`, only citations of its items count. Headings and code fences are no sentences.',
+    'Passes when the share of sentences with a citation ([id], [^id]) is at least `min` (0 to 1); with `evidence`, only citations of its items count. Headings and code fences are no sentences; a quotation belongs to one sentence, and a citation inside it to whom is quoted.',
   params: CitationCoverageSchema,
   reads: ({ port, evidence }) => (evidence === undefined ? [port] : [port, evidence]),
   examples: [
@@ -42,7 +43,7 @@ function check({ port, min, evidence }: CitationCoverage, facts: GateFacts): Che
   const given = evidence === undefined ? undefined : readEvidence(facts, evidence)
   if (given !== undefined && 'unfit' in given) return given.unfit
   const known = given && new Set(given.sources.map(({ id }) => id))
-  const sentences = sentencesIn(read.text)
+  const sentences = claimSentences(read.text)
   if (sentences.length === 0) {
     return { passed: false, unfit: true, reason: `port ${port} must have sentences, has none`, facts: { port } }
   }
@@ -56,5 +57,5 @@ function check({ port, min, evidence }: CitationCoverage, facts: GateFacts): Che
 }
 
 function isCited(sentence: string, known: ReadonlySet<string> | undefined): boolean {
-  return citationsIn(sentence).some(({ ids }) => known === undefined || ids.some((id) => known.has(id)))
+  return ownCitations(sentence).some(({ ids }) => known === undefined || ids.some((id) => known.has(id)))
 }

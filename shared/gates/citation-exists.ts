@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { citationsIn, MAX_CITING_BYTES } from './citations.ts'
+import { ownCitations } from '../research/quotations.ts'
+import { MAX_CITING_BYTES } from './citations.ts'
 import { readEvidence } from './evidence-port.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import { quoted } from './one-sentence.ts'
@@ -17,7 +18,7 @@ type CitationExists = z.infer<typeof CitationExistsSchema>
 export const citationExists: Gate<CitationExists> = {
   type: 'citation_exists',
   summary:
-    'Passes when every citation of the text ([id], [^id], [1, 2]) names an item of the evidence (a list of {id, text}, or of texts, cited by their place from 1) and there are at least `min`.',
+    'Passes when every citation of the text ([id], [^id], [1, 2]) names an item of the evidence (a list of {id, text}, or of texts, cited by their place from 1) and there are at least `min`. A citation inside a quotation is that of whom is quoted, and none of the text.',
   params: CitationExistsSchema,
   reads: ({ port, evidence }) => [port, evidence],
   examples: [
@@ -43,7 +44,7 @@ function check({ port, evidence, min }: CitationExists, facts: GateFacts): Check
   const given = readEvidence(facts, evidence)
   if ('unfit' in given) return given.unfit
   const known = new Set(given.sources.map(({ id }) => id))
-  const cited = new Set(citationsIn(read.text).flatMap(({ ids }) => ids))
+  const cited = new Set(ownCitations(read.text).flatMap(({ ids }) => ids))
   const unknown = [...cited].filter((id) => !known.has(id))
   if (unknown.length > 0) {
     const shown = unknown.slice(0, 5)

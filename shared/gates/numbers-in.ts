@@ -19,12 +19,14 @@ export function numbersIn(text: string): readonly FoundNumber[] {
 /** A run of letters, digits and single marks between them; then the word after it, which may scale it. */
 const PIECE =
   /([-+\u2212]?)\p{Sc}?((?:\.(?=\p{N}))?[\p{L}\p{M}\p{N}\p{Cf}_]+(?:[.,'’\u00a0\u202f]\p{N}[\p{L}\p{M}\p{N}\p{Cf}_]*)*)(\s?%|\s(?:percent|per cent)(?![\p{L}\p{N}])|\s(?:thousand|million|billion|trillion)(?![\p{L}\p{N}]))?/giu
+/** `km²` is a unit, not a number. */
+const UNIT_POWER = /^\p{L}{1,20}[²³]$/u
 const PLAIN = /^(\d+|\d{1,3}(?:[,'’\u00a0\u202f]\d{3})+)(?:\.(\d+))?(?:st|nd|rd|th)?$/i
 const SCALES: Readonly<Record<string, number>> = { thousand: 3, million: 6, billion: 9, trillion: 12 }
 
 function readPiece(match: RegExpMatchArray): readonly FoundNumber[] {
   const [whole, sign = '', body = '', tail = ''] = match
-  if (!/\p{N}/u.test(body)) return []
+  if (!/\p{N}/u.test(body) || UNIT_POWER.test(body)) return []
   const written = whole.trim()
   const plain = PLAIN.exec(body)
   if (plain === null) return [{ written, key: `as written ${body}${/%|per/i.test(tail) ? '%' : ''}` }]

@@ -23,7 +23,7 @@ type QuoteVerbatim = z.infer<typeof QuoteVerbatimSchema>
 export const quoteVerbatim: Gate<QuoteVerbatim> = {
   type: 'quote_verbatim',
   summary:
-    'Passes when every quote (a list of texts or of {quote, source_id}) stands word for word in the evidence (a list of {id, text}, of texts, or one text), in its own source where it names one, and at least `min` count: only whitespace, dashes and quote marks may differ, and under 12 characters a quote does not count.',
+    'Passes when every quote (a list of texts or of {quote, source_id}) stands word for word in the evidence (a list of {id, text}, of texts, or one text), in its own source where it names one, and at least `min` count: only whitespace, dashes and quote marks may differ, marks around a quote and Markdown `>` before it are none of it, and under 12 characters a quote does not count.',
   params: QuoteVerbatimSchema,
   reads: ({ port, evidence }) => [port, evidence],
   examples: [

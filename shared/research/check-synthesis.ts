@@ -137,12 +137,7 @@ interface Known {
 /** Of its text, its name and its id: `Drone 001` is a name with a number. */
 function numbersOf(item: CitedEvidence): ReadonlySet<string> {
   const text = [citableText(item), item.label ?? '', item.entity_id.replaceAll(/[._-]/g, ' ')].join('\n')
-  return new Set(numbersIn(withoutPowers(text)).map(({ key }) => key))
-}
-
-/** `km²` is a unit, not a number. */
-function withoutPowers(text: string): string {
-  return text.replace(/(?<=\p{L})[²³]/gu, '')
+  return new Set(numbersIn(text).map(({ key }) => key))
 }
 
 function checkSentence(sentence: string, known: Known): SentenceFinding {
@@ -152,7 +147,7 @@ function checkSentence(sentence: string, known: Known): SentenceFinding {
   const quoted = quotationsIn(sentence).map((at) => ({ ...at, verdict: verdictOf(at.quote, places, index) }))
   // What stands there word for word has its numbers from there.
   const found = quoted.filter(({ verdict }) => verdict === 'found' && places.length > 0)
-  const said = numbersIn(withoutPowers(proseOf(cutOut(sentence, found))))
+  const said = numbersIn(proseOf(cutOut(sentence, found)))
   const unknown = said.filter(({ key }) => !places.some((place) => numbers[place - 1]?.has(key)))
   const isQuotedWell = quoted.every(({ verdict }) => verdict === undefined || verdict === 'found')
   const support = isQuotedWell ? supported(sentence, places, known) : UNSUPPORTED

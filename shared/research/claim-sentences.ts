@@ -16,8 +16,13 @@ export function claimLines(topic: string, text: string): readonly ClaimLine[] {
   const unwrapped = text.replace(/(?<![.!?…:\]”"»\s])[ \t]*\n(?=[ \t]*[\p{Ll}\p{N}](?!\d{0,3}[.)]\s))/gu, ' ')
   return unwrapped.split('\n').map((line) => ({
     text: line,
-    sentences: isOwnLine(line, topic) ? [] : sentencesIn(masked(line)).map(unmasked),
+    sentences: isOwnLine(line, topic) ? [] : claimSentences(line),
   }))
+}
+
+/** Sentences of a text, a quotation in one of them whatever it holds. */
+export function claimSentences(text: string): readonly string[] {
+  return sentencesIn(masked(text)).map(unmasked)
 }
 
 const ENDS = '.!?…。！？'

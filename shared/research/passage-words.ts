@@ -1,6 +1,6 @@
 /** A word of a claim or a passage as the two are compared. */
 export interface PassageWord {
-  /** What it is compared by: a stem, a number by its value, a unit by its symbol. */
+  /** What it is compared by: a stem, a number by its value, a unit by its symbol, a sign as it is. */
   readonly key: string
   readonly kind: 'word' | 'name' | 'number' | 'light'
   /** What stands between it and the word before: a comma, a bracket, a dash, a colon. */
@@ -64,10 +64,21 @@ function clean(text: string): string {
     .replace(/\bsquare (kilomet|met|mil)/gi, 'square-$1')
     .replace(/\bpercentage points?\b/gi, 'pp')
     .replace(/\bper cent\b/gi, 'percent')
+    .replace(DECORATION, ' ')
+}
+
+/** Ticks, and marks of a list at its start. */
+const DECORATION = /[✓✔✅]\uFE0F?|^\s{0,20}[→▶►●■◆▪]\s/gu
+
+/** `>12`, `~12`, `❌`: a sign turns or bounds what it stands at, so it is a word; what only dresses a unit or a name is none. */
+const SIGN = /^(?![°©®™|])[\p{Sm}\p{So}]$/u
+
+export function isSign(key: string): boolean {
+  return SIGN.test(key)
 }
 
 const PIECE =
-  /(?:(?<![\p{L}\p{N}])[-\u2212+])?\p{Sc}?\d+(?:[,\u202f\u00a0'’]\d{3}(?!\d))*(?:\.\d+)?|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}]+)?['’]?|[%‰\p{Sc}]|[,;:()[\]{}\u2014\u2013|]/gu
+  /(?:(?<![\p{L}\p{N}])[-\u2212+])?\p{Sc}?\d+(?:[,\u202f\u00a0'’]\d{3}(?!\d))*(?:\.\d+)?|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}]+)?['’]?|[%‰\p{Sc}]|[,;:()[\]{}\u2014\u2013|]|(?![°©®™])[\p{Sm}\p{So}]/gu
 
 interface ReadWord {
   readonly key: string

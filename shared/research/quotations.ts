@@ -1,3 +1,5 @@
+import { type Citation, citationsIn } from '../gates/citations.ts'
+
 /** One quotation of a text: what stands between the marks, and where it stands with them (UTF-16 units). */
 export interface Quotation {
   readonly quote: string
@@ -19,6 +21,29 @@ export function quotationsIn(text: string): readonly Quotation[] {
 /** What stands outside of them: a citation inside belongs to whom is quoted. */
 export function outsideQuotations(text: string): string {
   return text.replace(QUOTED, ' ')
+}
+
+/** Who cites in a text: a citation inside a quotation is that of whom is quoted. */
+export function ownCitations(text: string): readonly Citation[] {
+  return citationsIn(outsideQuotations(text))
+}
+
+/**
+ * The words of a quotation that is given alone, without what it is set in: marks of any kind around it, Markdown's `>`
+ * before its lines. Before a number `>` is a sign, and stays.
+ */
+export function bareQuotation(text: string): string {
+  const lines = text.trim().split('\n')
+  const isMarked = lines.every((line) => /^\s{0,20}>(?:\s|$)(?!\s{0,20}[\p{N}\p{Sc}])/u.test(line))
+  const plain = isMarked
+    ? lines
+        .map((line) => line.replace(/^\s{0,20}>/, ''))
+        .join('\n')
+        .trim()
+    : text
+  const [whole, another] = quotationsIn(plain)
+  const isWhole = another === undefined && whole?.at === 0 && whole.end === plain.length
+  return isWhole ? whole.quote : plain
 }
 
 const QUOTED =

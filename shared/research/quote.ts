@@ -1,3 +1,4 @@
+import { bareQuotation } from './quotations.ts'
 import { type IndexedBody, type QuoteIndex, quoteWords } from './quote-index.ts'
 import { searchWords } from './word-search.ts'
 
@@ -30,7 +31,7 @@ export type QuoteFinding =
  */
 export function checkQuote(index: QuoteIndex, quote: string, sourceId?: string): QuoteFinding | undefined {
   if (quote.length > MAX_CHARACTERS) return { verdict: 'not_found' }
-  const words = withoutMarks(quoteWords(quote))
+  const words = withoutMarks(quoteWords(bareQuotation(quote)))
   if (lengthOf(words, 0, words.length) < MIN_CHARACTERS) return undefined
   const wanted = Int32Array.from(words, ({ word }) => index.numbers.get(word) ?? UNKNOWN)
   if (wanted.includes(UNKNOWN)) return { verdict: 'not_found' }

@@ -1,6 +1,6 @@
 import { detectLanguage } from '../gates/detect-language.ts'
 import { sentencesIn } from '../gates/sentences.ts'
-import { type PassageWord, passageWords, stem } from './passage-words.ts'
+import { isSign, type PassageWord, passageWords, stem } from './passage-words.ts'
 import { factText, groupFacts, type ShownEvidence } from './shown-evidence.ts'
 
 /**
@@ -130,7 +130,7 @@ function againstOne(said: readonly PassageWord[], heavy: readonly PassageWord[],
   if (!passage.english) return 'unsupported'
   if (passage.fact !== undefined) return saysFact(said, passage.words, passage.fact) ? 'supported' : 'unsupported'
   const own = heavy.filter(
-    ({ key }) => TURNING.has(key) || !passage.subject.has(key) || passage.words.some((word) => word.key === key),
+    ({ key }) => turns(key) || !passage.subject.has(key) || passage.words.some((word) => word.key === key),
   )
   if (own.length === 0 || !sameTime(said, passage.words)) return 'unsupported'
   const places = placesOf(own, passage.words)
@@ -157,6 +157,10 @@ const HEDGES =
 const BOUNDS =
   'if unless except only until provided whether assuming all every each most many few several some any both half least more less fewer than over under above below before after since against minimum maximum up'
 const TURNING: ReadonlySet<string> = new Set(`${NEGATIONS} ${HEDGES} ${BOUNDS}`.split(' ').map(stem))
+function turns(key: string): boolean {
+  return TURNING.has(key) || isSign(key)
+}
+
 const OF_THE_WHOLE: ReadonlySet<string> = new Set(
   'if unless except only provided assuming whether say said claim according alleged allegedly reportedly deny denied false untrue wrong believe suspect rumour apparently'
     .split(' ')
@@ -168,7 +172,8 @@ function leavesOut(words: readonly PassageWord[], isTaken: (at: number) => boole
   if (isToldByOthers(words, isTaken)) return true
   const clauses = new Set(words.flatMap(({ clause }, at) => (isTaken(at) ? [clause] : [])))
   return words.some(({ key, clause }, at) => {
-    if (isTaken(at) || !TURNING.has(key)) return false
+    if (isTaken(at) || !turns(key)) return false
+    if (isSign(key)) return isTaken(at - 1) || isTaken(at + 1)
     return clauses.has(clause) || OF_THE_WHOLE.has(key)
   })
 }

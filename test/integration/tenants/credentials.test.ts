@@ -63,7 +63,7 @@ describe('with a login', () => {
         expect(statSync(fileOf(tenant)).mode & 0o777).toBe(0o600)
         const { tokens } = (await send(place, 'GET', '/api/tokens', firstOf(tenant))).json
         expect(
-          tokens.filter((token: { readonly scopes: object }) => Object.keys(token.scopes).length === 6),
+          tokens.filter((token: { readonly scopes: object }) => Object.keys(token.scopes).length === SCOPES.length),
         ).toHaveLength(1)
         expect(new Set(tokens.map((token: { readonly tenant: string }) => token.tenant))).toEqual(new Set([tenant]))
       }

@@ -4,6 +4,7 @@ import { checkSynthesis } from '../../../shared/research/check-synthesis.ts'
 import { repairSynthesis } from '../../../shared/research/repair-synthesis.ts'
 import { TOLD } from './answer-set.ts'
 import { HELD_OUT } from './held-out-answers.ts'
+import { HELD_OUT_SIGNS } from './held-out-signs.ts'
 
 /**
  * Answers a model could write over stored evidence, one sentence each, half of them wrong. What is published of the wrong
@@ -11,9 +12,10 @@ import { HELD_OUT } from './held-out-answers.ts'
  * one was written when they stood, and its first figures are in docs/research.md.
  */
 describe.each([
-  ['200 answers', TOLD, 100],
-  ['60 answers written after the rules', HELD_OUT, 30],
-] as const)('%s', (_, told, half) => {
+  ['200 answers', TOLD, { wrong: 100, right: 100, lost: 2 }],
+  ['60 answers written after the rules', HELD_OUT, { wrong: 30, right: 30, lost: 0 }],
+  ['70 answers with signs, turned directions and swapped roles', HELD_OUT_SIGNS, { wrong: 44, right: 26, lost: 1 }],
+] as const)('%s', (_, told, expected) => {
   const evidenceOf = ({ label, text }: { readonly label: string; readonly text: string }) => ({
     entity_id: `acme.test.set.answers.item.${label.toLowerCase().replace(/\W+/g, '-')}`,
     tier: '1',
@@ -26,17 +28,17 @@ describe.each([
 
   test('no wrong sentence leaves', () => {
     const wrong = told.flatMap((one) => one.wrong.map(([way, sentence]) => ({ one, way, sentence })))
-    expect(wrong).toHaveLength(half)
+    expect(wrong).toHaveLength(expected.wrong)
     expect(
       wrong.filter(({ one, sentence }) => published(sentence, one)).map(({ way, sentence }) => [way, sentence]),
     ).toEqual([])
   })
 
-  test('at least 98 in 100 right ones are kept', () => {
+  test('at most so many right ones are lost: 3 in 156 over all', () => {
     const right = told.flatMap((one) => one.right.map((sentence) => ({ one, sentence })))
-    expect(right).toHaveLength(half)
+    expect(right).toHaveLength(expected.right)
     const lost = right.filter(({ one, sentence }) => !published(sentence, one)).map(({ sentence }) => sentence)
-    if (lost.length > half * 0.02) expect(lost).toEqual([])
+    if (lost.length > expected.lost) expect(lost).toEqual([])
   })
 
   test('a right one is quoted or supported, never more', () => {
@@ -50,7 +52,7 @@ describe.each([
 })
 
 describe('of any sentence of any body', () => {
-  const all = [...TOLD, ...HELD_OUT].flatMap(({ label, text }) =>
+  const all = [...TOLD, ...HELD_OUT, ...HELD_OUT_SIGNS].flatMap(({ label, text }) =>
     text.split(/(?<=\.) /).map((sentence) => ({ label, text, sentence: sentence.replace(/\.$/, '') })),
   )
   const statusOf = ({ label, text }: (typeof all)[number], claim: string) =>

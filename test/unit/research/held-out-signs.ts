@@ -1,0 +1,117 @@
+import type { Told } from './answer-set.ts'
+
+type HeldOut = Omit<Told, 'wrong'> & { readonly wrong: readonly (readonly [way: string, sentence: string])[] }
+
+/** A second set of nobody's rules: measured before any of them was changed for it (docs/research.md). */
+export const HELD_OUT_SIGNS: readonly HeldOut[] = [
+  {
+    label: 'Ostara Dam',
+    text: 'The Ostara Dam was built between 1958 and 1964 by Kessler Brothers for the city of Linz. It is 86 metres high and holds >40 million cubic metres of water. Output fell from 120 MW to 95 MW after the flood of 2013. The operator, not the state, pays for repairs. Visitors may enter only on Sundays.',
+    right: [
+      'The Ostara Dam was built between 1958 and 1964 by Kessler Brothers for the city of Linz',
+      'It is 86 m high',
+      'Output fell from 120 MW to 95 MW after the flood of 2013',
+      'The operator, not the state, pays for repairs',
+      'Visitors may enter only on Sundays',
+    ],
+    wrong: [
+      ['roles swapped', 'The Ostara Dam was built between 1958 and 1964 by the city of Linz for Kessler Brothers'],
+      ['sign dropped', 'It holds 40 million cubic metres of water'],
+      ['sign turned', 'It holds <40 million cubic metres of water'],
+      ['direction turned', 'Output fell from 95 MW to 120 MW after the flood of 2013'],
+      ['direction turned', 'Output rose from 120 MW to 95 MW after the flood of 2013'],
+      ['who pays turned', 'The state, not the operator, pays for repairs'],
+      ['condition dropped', 'Visitors may enter on Sundays'],
+      ['unit prefix', 'It is 86 kilometres high'],
+      ['cause moved', 'Output fell from 120 MW to 95 MW before the flood of 2013'],
+    ],
+  },
+  {
+    label: 'Arbor Health',
+    text: 'Arbor Health treated 4,310 patients in 2022, fewer than Birch Clinic. Its director, Mina Sato, resigned on 3 May 2023. The board had asked her to stay. Waiting times were ~6 weeks. No patient died of the infection. The drug Velorin lowers blood pressure but raises the pulse.',
+    right: [
+      'Arbor Health treated 4,310 patients in 2022',
+      'Arbor Health treated 4310 patients in 2022, fewer than Birch Clinic',
+      'Its director, Mina Sato, resigned on 3 May 2023',
+      'No patient died of the infection',
+      'The drug Velorin lowers blood pressure but raises the pulse',
+    ],
+    wrong: [
+      ['comparison turned', 'Birch Clinic treated 4,310 patients in 2022, fewer than Arbor Health'],
+      ['comparison changed', 'Arbor Health treated 4,310 patients in 2022, more than Birch Clinic'],
+      ['date moved', 'Its director, Mina Sato, resigned on 5 March 2023'],
+      ['month only changed', 'Its director, Mina Sato, resigned on 3 June 2023'],
+      ['sign dropped', 'Waiting times were 6 weeks'],
+      ['negation dropped', 'A patient died of the infection'],
+      ['verbs swapped', 'The drug Velorin raises blood pressure but lowers the pulse'],
+      ['half of a but', 'The drug Velorin raises the blood pressure'],
+      ['roles swapped', 'She had asked the board to stay'],
+    ],
+  },
+  {
+    label: 'Tern protocol',
+    text: 'The Tern protocol sends a heartbeat every 30 seconds. A node that misses three heartbeats is removed from the ring. Version 2 encrypts messages by default; version 1 does not. Only the leader can write. The default port is 7447. Messages larger than 64 KB are split. Tern was derived from Gull, which is older.',
+    right: [
+      'The Tern protocol sends a heartbeat every 30 seconds',
+      'A node that misses three heartbeats is removed from the ring',
+      'Version 2 encrypts messages by default',
+      'Only the leader can write',
+      'The default port is 7447',
+      'Messages larger than 64 KB are split',
+    ],
+    wrong: [
+      ['unit', 'The Tern protocol sends a heartbeat every 30 milliseconds'],
+      ['number word', 'A node that misses two heartbeats is removed from the ring'],
+      ['wrong version', 'Version 1 encrypts messages by default'],
+      ['only moved', 'The leader can only write'],
+      ['bound turned', 'Messages smaller than 64 KB are split'],
+      ['unit prefix', 'Messages larger than 64 MB are split'],
+      ['derivation turned', 'Gull was derived from Tern'],
+      ['whom older', 'Tern is older'],
+      ['restriction dropped', 'A node is removed from the ring'],
+    ],
+  },
+  {
+    label: 'Quill Foundation',
+    text: 'The Quill Foundation gave €2.5 million to the museum in Ghent and €1.5 million to the library in Bruges. It was founded by Ines Aerts and her brother Tom in 1987. Critics say the grants favour large cities. In 2021 it lost 8% of its assets. According to the annual report, overheads were under 10%. Its seat moved from Ghent to Antwerp.',
+    right: [
+      'The Quill Foundation gave €2.5 million to the museum in Ghent',
+      'It was founded by Ines Aerts and her brother Tom in 1987',
+      'Critics say the grants favour large cities',
+      'In 2021 it lost 8 percent of its assets',
+      'Its seat moved from Ghent to Antwerp',
+    ],
+    wrong: [
+      ['amounts crossed', 'The Quill Foundation gave €1.5 million to the museum in Ghent'],
+      ['currency', 'The Quill Foundation gave $2.5 million to the museum in Ghent'],
+      ['places crossed', 'The Quill Foundation gave €2.5 million to the library in Bruges'],
+      ['founder alone', 'It was founded by her brother Tom in 1987'],
+      ['attribution dropped', 'The grants favour large cities'],
+      ['gain for loss', 'In 2021 it gained 8% of its assets'],
+      ['percent dropped', 'In 2021 it lost 8 of its assets'],
+      ['bound dropped', 'Overheads were 10%'],
+      ['direction turned', 'Its seat moved from Antwerp to Ghent'],
+    ],
+  },
+  {
+    label: 'Corvus 3',
+    text: 'Corvus 3 landed on 14 February 2026 at 06:20 UTC, two hours late. Its antenna did not unfold. Engineers suspect a frozen hinge. The rover weighs 412 kg, including 30 kg of instruments. If the battery fails, the mission ends. Contact was lost for 11 days and then restored. The second rover has not been launched yet.',
+    right: [
+      'Corvus 3 landed on 14 February 2026 at 06:20 UTC, two hours late',
+      'Its antenna did not unfold',
+      'Engineers suspect a frozen hinge',
+      'If the battery fails, the mission ends',
+      'The second rover has not been launched yet',
+    ],
+    wrong: [
+      ['day', 'Corvus 3 landed on 15 February 2026 at 06:20 UTC, two hours late'],
+      ['early for late', 'Corvus 3 landed on 14 February 2026 at 06:20 UTC, two hours early'],
+      ['negation dropped', 'Its antenna did unfold'],
+      ['suspicion dropped', 'Engineers found a frozen hinge'],
+      ['condition dropped', 'The mission ends'],
+      ['wrong part', 'The rover weighs 30 kg'],
+      ['yet dropped', 'The second rover has been launched'],
+      ['number with a sign', 'The rover weighs ~412 kg'],
+    ],
+  },
+]
