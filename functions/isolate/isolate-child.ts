@@ -71,8 +71,14 @@ function ownFiles(worker: string): readonly string[] {
     ...(root === undefined
       ? []
       : ['package.json', join('functions', '*'), join('shared', '*')].map((path) => join(root, path))),
-    ...above.map((path) => join(path, 'node_modules', '*')),
+    ...above.flatMap((path) => packagesIn(join(path, 'node_modules'))),
   ]
+}
+
+/** What lies below a folder of packages, and where it really is when the folder is a link. */
+function packagesIn(folder: string): readonly string[] {
+  const real = existsSync(folder) ? realpathSync(folder) : folder
+  return [...new Set([folder, real])].map((path) => join(path, '*'))
 }
 
 /** The folder itself first, the root of the file system last. */
