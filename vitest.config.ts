@@ -3,15 +3,18 @@ import { defineConfig } from 'vitest/config'
 import { countReporter } from './scripts/count-reporter.ts'
 
 const project = (name: string, testTimeout: number) => ({
-  test: {
-    name,
-    include: [`test/${name}/**/*.test.ts`],
-    testTimeout,
-    hookTimeout: testTimeout,
-    // What is waited for comes in milliseconds; a loaded machine may take its time.
-    expect: { poll: { timeout: 15_000 } },
-  },
+  name,
+  include: [`test/${name}/**/*.test.ts`],
+  // With SLUICE_SEED the laws draw the cases of that seed again.
+  setupFiles: 'test/seed.ts',
+  testTimeout,
+  hookTimeout: testTimeout,
+  // What is waited for comes in milliseconds; a loaded machine may take its time.
+  expect: { poll: { timeout: 30_000 } },
 })
+
+/** Many files, one after the other, in one thread: each module is read and compiled once a thread, not once a file. */
+const SAME_THREAD = { pool: 'threads', isolate: false } as const
 
 /**
  * Places, processes and browsers share disks and clocks with whatever else the machine does: what is waited for and does
@@ -30,7 +33,7 @@ export default defineConfig({
     reporters: ['default', countReporter()],
     // Files wait for processes, disks and clocks a quarter of their time and more: one more than there are cores.
     maxWorkers: availableParallelism() + 1,
-    // Of what runs in the test's own process: a place that was spawned counts nothing (docs/reports).
+    // Of what runs in the test's own process: a place that was spawned counts nothing.
     coverage: {
       provider: 'v8',
       include: ['shared/**/*.ts', 'functions/**/*.ts', 'infra/local/**/*.ts', 'clients/cli/**/*.ts'],
@@ -39,27 +42,43 @@ export default defineConfig({
       reportOnFailure: true,
     },
     projects: [
-      // Pure code in one process: a file more costs no start of its own.
-      { test: { ...project('unit', 20_000).test, pool: 'threads', isolate: false } },
-      project('conformance', 30_000),
-      { test: { ...project('integration', 60_000).test, ...SHARES_THE_MACHINE, globalSetup: SHARED } },
-      { test: { ...project('e2e', 180_000).test, ...SHARES_THE_MACHINE } },
-      project('faults', 300_000),
+      // Pure code: first, and told when it is over.
+      { test: { ...project('unit', 60_000), ...SAME_THREAD, sequence: { groupOrder: 0 } } },
+      { test: { ...project('conformance', 60_000), ...SAME_THREAD, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...project('integration', 120_000),
+          ...SAME_THREAD,
+          ...SHARES_THE_MACHINE,
+          globalSetup: SHARED,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      // One process for many files: it keeps the one that runs their command lines (test/e2e/command-host.ts).
+      {
+        test: {
+          ...project('e2e', 180_000),
+          ...SHARES_THE_MACHINE,
+          isolate: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      { test: { ...project('faults', 600_000), sequence: { groupOrder: 5 } } },
       // Two files at once: each waits for real seconds half of its time, and both fill the machine with sandboxes, whose
       // time limits are real.
       {
         test: {
-          ...project('aws', 110_000).test,
+          ...project('aws', 110_000),
           ...SHARES_THE_MACHINE,
           globalSetup: [SHARED, 'test/aws/synthesize-once.ts'],
           maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
-      // On emulators of others, where they are installed.
-      { test: { ...project('slow', 120_000).test, ...SHARES_THE_MACHINE, sequence: { groupOrder: 3 } } },
       // What the files of project `aws` traced, when the last of them is over.
-      { test: { ...project('aws-rights', 20_000).test, sequence: { groupOrder: 2 } } },
+      { test: { ...project('aws-rights', 20_000), sequence: { groupOrder: 3 } } },
+      // On emulators of others, where they are installed.
+      { test: { ...project('slow', 300_000), ...SHARES_THE_MACHINE, sequence: { groupOrder: 4 } } },
     ],
   },
 })

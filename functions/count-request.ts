@@ -24,7 +24,7 @@ export async function countRequest(
     return true
   })
   if (counted) return
-  const message = `Cannot take more requests of ${caller} in this minute: the safety policy allows ${cap} that change something (max_requests_per_min). Try again in the next one.`
+  const message = `Cannot take more requests of ${caller} in this minute: the safety policy allows ${cap} that change something or check a document (max_requests_per_min). Try again in the next one.`
   throw new Fault('LimitExceeded', 'too_many_requests', message, {
     facts: { caller, max_requests_per_min: cap, retry_after_ms: minute + MINUTE_MS - now },
   })

@@ -1,14 +1,34 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node'
 
 /**
- * Prints ONE closing line, `N passed, N failed` (`, N skipped` when there are), after everything else: what .ci/run
- * adds up. A file that cannot be loaded, a failing hook and an error outside any test each count as one failed. Before it,
- * each test that passed at its second try only, with what the first one said: somebody has to look into it.
+ * Prints ONE closing line, `N passed, N failed` (`, N skipped` when there are), after everything else: what .ci/run and
+ * `npm run test:all` add up. A file that cannot be loaded, a failing hook and an error outside any test each count as one
+ * failed. Before it: each failed test with its sentence, its seed where it has one, and the command that runs it alone; each
+ * test that passed at its second try only, with what the first one said: somebody has to look into it. The unit tests are
+ * told when they are over, which is first.
  */
 export function countReporter(): Reporter {
+  let unitsLeft = 0
+  let began = 0
+  const units: TestModule[] = []
   return {
+    onTestRunStart(specifications: readonly TestSpecification[]) {
+      began = Date.now()
+      unitsLeft = specifications.filter(({ project }) => project.name === 'unit').length
+    },
+    onTestModuleEnd(module) {
+      if (module.project.name !== 'unit') return
+      units.push(module)
+      unitsLeft -= 1
+      const seconds = Math.round((Date.now() - began) / 1_000)
+      if (unitsLeft === 0) process.stdout.write(`Unit tests: ${countLine(units, 0)}, ${seconds} s\n`)
+    },
     onTestRunEnd(modules, unhandled) {
-      const lines = [...modules.flatMap(secondTries), closingLine(modules, unhandled.length)]
+      const lines = [
+        ...modules.flatMap(secondTries),
+        ...modules.flatMap(failures),
+        countLine(modules, unhandled.length),
+      ]
       // After the other reporters' summaries, which are printed in this same turn.
       setImmediate(() => process.stdout.write(`${lines.join('\n')}\n`))
     },
@@ -26,7 +46,35 @@ function secondTries(module: TestModule): readonly string[] {
   })
 }
 
-function closingLine(modules: readonly TestModule[], unhandled: number): string {
+function failures(module: TestModule): readonly string[] {
+  const outside = brokenOutsideTests(module) > 0 ? [`FAILED: ${module.relativeModuleId}`, alone(module)] : []
+  return [...outside, ...[...module.children.allTests('failed')].flatMap((test) => failureOf(module, test))]
+}
+
+function failureOf(module: TestModule, test: TestCase): readonly string[] {
+  const message = test.result().errors?.[0]?.message ?? ''
+  // As fast-check tells it.
+  const seed = /\bseed: (-?\d+)/.exec(message)?.[1]
+  return [
+    `FAILED: ${module.relativeModuleId} > ${test.fullName}`,
+    `  ${message.split('\n')[0] ?? ''}`,
+    alone(module, test.fullName, seed),
+  ]
+}
+
+/** With SLUICE_SEED the laws of a file draw the same cases again (test/seed.ts). */
+function alone(module: TestModule, name?: string, seed?: string): string {
+  const chosen = name === undefined ? '' : ` -t ${JSON.stringify(patternOf(name))}`
+  const given = seed === undefined ? '' : `SLUICE_SEED=${seed} `
+  return `  alone: ${given}npx vitest run --project ${module.project.name} ${module.relativeModuleId}${chosen}`
+}
+
+/** vitest takes a pattern, of the names of describe and test with a space between. */
+function patternOf(name: string): string {
+  return name.replaceAll(' > ', ' ').replace(/[.*+?^${}()|[\]\\`]/g, '.')
+}
+
+function countLine(modules: readonly TestModule[], unhandled: number): string {
   const counts = { passed: 0, failed: unhandled, skipped: 0 }
   for (const module of modules) {
     for (const test of module.children.allTests()) {

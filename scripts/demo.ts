@@ -40,10 +40,12 @@ async function demo(): Promise<number> {
   copyFileSync(countries(), join(inputsDir, 'countries.json'))
   const options = { dataDir: folder, inputsDir }
   if (!wait) return await withPlace({ ...options, port: 0 }, runBrief)
-  // A person's commands look for the default port; where that is taken the printed ones name another.
-  return await withPlace({ ...options, port: Number(port) }, runBrief).catch((error: unknown) => {
+  // A person's commands look for the default port, and for a login in a data folder that is not the demo's; where the
+  // port is taken the printed ones name another.
+  const open = { ...options, login: false }
+  return await withPlace({ ...open, port: Number(port) }, runBrief).catch((error: unknown) => {
     if (!(error instanceof Refused) || error.reason.code !== 'port_taken') throw error
-    return withPlace({ ...options, port: 0 }, runBrief)
+    return withPlace({ ...open, port: 0 }, runBrief)
   })
 }
 

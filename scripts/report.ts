@@ -12,7 +12,7 @@ import { listedFiles, ranFiles, type TestFile } from './report/test-file.ts'
 
 /**
  * `npm run test:report`: runs unit, conformance and integration tests with coverage, lists the others, and writes
- * docs/reports/. `-- --run unit,conformance` runs those only, for a machine that has other work. Exit code: that of the
+ * `reports/`, which is not committed. `-- --run unit,conformance` runs those only, for a machine that has other work. Exit code: that of the
  * tests; a report of failed ones is written all the same.
  */
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -36,7 +36,7 @@ rmSync(folder, { recursive: true, force: true })
 process.exitCode = status
 
 function writeReports(files: readonly TestFile[]): void {
-  const reports = join(root, 'docs', 'reports')
+  const reports = join(root, 'reports')
   const covered = foldCoverage(readJson(join(coverage, 'coverage-summary.json')), root)
   const percent = Object.entries(covered.total ?? {}).map(([measure, { pct }]) => [measure, pct])
   const summary = summarize(files, Object.fromEntries(percent), { at: new Date().toISOString(), ran })

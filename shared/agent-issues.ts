@@ -5,8 +5,8 @@ import { PLACE_PROVIDERS } from './provider.ts'
 import { EMBEDDING_TYPES } from './provider-settings.ts'
 
 /**
- * What is wrong between providers and who names one, an agent, the research chain or its embeddings: it is one that is configured
- * (PLACE_PROVIDERS always are) and, where that lists its models, one of them. Takes the settings as they were read, so
+ * What is wrong between providers and who names one, an agent, the research chain, its embeddings or its judge: it is one that is
+ * configured (PLACE_PROVIDERS always are) and, where that lists its models, one of them. Takes the settings as they were read, so
  * that these are told together with mistakes of shape.
  */
 export function agentIssues(settings: unknown): readonly Issue[] {
@@ -17,6 +17,7 @@ export function agentIssues(settings: unknown): readonly Issue[] {
     ...keysOf(agents).map((name) => [`agents.${name}`, memberOf(agents, name)] as const),
     ['research', memberOf(settings, 'research')] as const,
     [EMBEDDINGS, memberOf(memberOf(settings, 'research'), 'embeddings')] as const,
+    ['research.judge', memberOf(memberOf(settings, 'research'), 'judge')] as const,
   ]
   return asking.flatMap(([path, agent]) => {
     const provider = memberOf(agent, 'provider')

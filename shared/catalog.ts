@@ -125,12 +125,12 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   {
     name: 'start-run',
     file: 'runs/start-run.ts',
-    ports: ['runs', 'objects', 'graph', 'machine', 'outbox', 'providers', 'documents', 'telemetry'],
+    ports: ['runs', 'objects', 'graph', 'machine', 'outbox', 'providers', 'documents', 'isolate', 'telemetry'],
   },
   {
     name: 'retry-run',
     file: 'runs/retry-run.ts',
-    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'telemetry'],
+    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'isolate', 'documents', 'telemetry'],
   },
   { name: 'pivot-run', file: 'runs/pivot-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
   {
@@ -170,8 +170,8 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'get-gates', file: 'api/get-gates.ts', ports: [] },
   { name: 'get-safety', file: 'api/get-safety.ts', ports: ['runs'] },
   { name: 'get-openapi', file: 'api/get-openapi.ts', ports: [] },
-  { name: 'validate-dag', file: 'api/validate-dag.ts', ports: ['providers'] },
-  { name: 'plan-dag', file: 'api/plan-dag.ts', ports: ['providers'] },
+  { name: 'validate-dag', file: 'api/validate-dag.ts', ports: ['runs', 'providers', 'isolate'] },
+  { name: 'plan-dag', file: 'api/plan-dag.ts', ports: ['runs', 'providers', 'isolate'] },
   { name: 'get-dag-schema', file: 'api/get-dag-schema.ts', ports: [] },
   { name: 'list-runs', file: 'api/list-runs.ts', ports: ['runs'] },
   { name: 'get-run', file: 'api/get-run.ts', ports: ['runs', 'objects'] },

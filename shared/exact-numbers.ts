@@ -67,7 +67,7 @@ export function changedNumbers(text: string): readonly (ChangedNumber & { readon
     }
     const start = at
     while (at < text.length && isOfNumber(text.charCodeAt(at))) at += 1
-    const changed = changedNumber(text.slice(start, at))
+    const changed = at - start === 1 ? undefined : changedNumber(text.slice(start, at))
     if (changed !== undefined) found.push({ ...changed, at: start })
   }
   return found

@@ -1,12 +1,19 @@
 import type { Json } from './canonical.ts'
 
 /**
+ * What is computed: `transform` evaluates a JSONata program; `json_schema` checks a value under a schema and `compile`
+ * whether schemas and patterns can be used at all (shared/gates/programs.ts); `classify` fits a model of a table and
+ * `describe` its statistics; `parse` reads a text as JSON.
+ */
+export type IsolateKind = 'transform' | 'json_schema' | 'compile' | 'classify' | 'describe' | 'parse'
+
+/**
  * Runs one bounded computation (a JSONata transform or a JSON Schema of somebody else's, a model of somebody's table)
  * outside the event loop. Answers `ok: false` when it fails, runs over `ms` or over `mb`; it never throws for what the program did.
  */
 export interface Isolate {
   run(
-    kind: 'transform' | 'json_schema' | 'classify',
+    kind: IsolateKind,
     data: { readonly program: Json; readonly input: Json },
     limit?: { readonly ms: number; readonly mb: number },
     caller?: IsolateCaller,

@@ -3,6 +3,7 @@ import { issuesOf } from './api/zod-issues.ts'
 import { lineFinder, locate, type Source } from './dag/source.ts'
 import { readYaml } from './dag/yaml.ts'
 import { Fault, type Issue } from './errors.ts'
+import { priceIssues } from './price-at.ts'
 import { FileSettingsSchema, type Settings, SettingsSchema } from './settings.ts'
 import { taskGateIssues } from './tasks/task-gate-issues.ts'
 import { tenantIssues } from './tenant-issues.ts'
@@ -16,7 +17,9 @@ export function parseSettings(text: string, file: string): Settings {
   const source = readSource(text, file)
   const parsed = FileSettingsSchema.safeParse(source.value)
   const shape = parsed.success ? [] : issuesOf(parsed.error, FileSettingsSchema, source.value)
-  const whole = parsed.success ? [...taskGateIssues(parsed.data), ...tenantIssues(parsed.data)] : []
+  const whole = parsed.success
+    ? [...taskGateIssues(parsed.data), ...tenantIssues(parsed.data), ...priceIssues(parsed.data)]
+    : []
   const issues = [...shape, ...agentIssues(source.value), ...whole]
   if (parsed.success && issues.length === 0) return parsed.data
   throw badSettings(

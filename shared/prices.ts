@@ -12,8 +12,8 @@ export interface PriceKey {
 export interface Price {
   readonly usd_per_million_in: number
   readonly usd_per_million_out: number
-  /** Month in which the figure was last confirmed, as its first day. */
-  readonly as_of: string
+  /** Month in which the figure was last confirmed, as its first day; absent of one the settings say. */
+  readonly as_of?: string
 }
 
 /** The price of a call; undefined = unknown, which is never taken for nothing (spec runs-and-api, "Providers"). */
@@ -23,9 +23,13 @@ export function priceOf({ type, url, region, model }: PriceKey): Price | undefin
   // A model on one's own machine has no price a token; Ollama's cloud models do, and it publishes none.
   if (type === 'ollama' && isOwnMachine(host) && !model.endsWith('-cloud')) return OWN_MACHINE
   const prices = PRICES[host]
-  // A dated version (`gpt-4o-2024-08-06`) costs what its name does.
-  const name = model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
+  const name = undatedModel(model)
   return priced(prices === undefined || !Object.hasOwn(prices, name) ? undefined : prices[name])
+}
+
+/** A dated version (`gpt-4o-2024-08-06`) costs what its name does. */
+export function undatedModel(model: string): string {
+  return model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
 }
 
 function priced(row: Row | undefined): Price | undefined {

@@ -6,17 +6,33 @@ export function redactSecrets(text: string): string {
   return SHAPES.reduce((left, shape) => left.replace(shape, () => REDACTED), text)
 }
 
-/** A copy of a JSON value with every text in it like that, names of members as they are. */
+/**
+ * A copy of a JSON value with every text in it like that, and each text below a member whose name says that it is a
+ * secret gone; names of members are as they are. Refs, hashes and the types of ports stay: they hold nothing, and who
+ * reads a record needs them.
+ */
 export function redactTexts<T>(value: T): T {
-  return redacted(value) as T
+  return redacted(value, false) as T
 }
 
-function redacted(value: unknown): unknown {
-  if (typeof value === 'string') return redactSecrets(value)
-  if (Array.isArray(value)) return value.map(redacted)
+function redacted(value: unknown, isSecret: boolean): unknown {
+  if (typeof value === 'string') return isSecret && !HARMLESS.test(value) ? REDACTED : redactSecrets(value)
+  if (Array.isArray(value)) return value.map((item) => redacted(item, isSecret))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, redacted(member)]))
+  const members = Object.entries(value)
+  return Object.fromEntries(members.map(([name, item]) => [name, redacted(item, isSecret || isSecretName(name))]))
 }
+
+/** An empty text, a ref, a sha256, a type of a port (shared/dag/dag.ts). */
+const HARMLESS = /^(|objstore:\/\/[\w.:-]+\/[\da-f]{64}|[\da-f]{64}|string|number|boolean|json|file|artifact)$/
+
+/** Whether a member of this name holds a secret: for logs, webhooks and exports alike. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'))
+}
+
+const SECRET_NAME =
+  /(^|[_.-])(token|tokens|secret|secrets|password|passwd|authorization|cookie|credential|credentials|signature|api[_-]?key|private[_-]?key|access[_-]?key([_-]?id)?)$/i
 
 export const REDACTED = '[redacted]'
 

@@ -1,4 +1,4 @@
-import { REDACTED, redactSecrets } from './redact-secrets.ts'
+import { isSecretName, REDACTED, redactSecrets } from './redact-secrets.ts'
 
 /**
  * A copy of `value` fit for a log: what a secret is called (key) and what secrets look like (shape) is replaced by
@@ -28,13 +28,8 @@ const MAX_DEPTH = 8
 
 /** Numbers stay: `tokens_in` and its like are counts. */
 function isSecret(key: string, item: unknown): boolean {
-  return (
-    typeof item !== 'number' && typeof item !== 'boolean' && SECRET_KEY.test(key.replaceAll(/([a-z])([A-Z])/g, '$1_$2'))
-  )
+  return typeof item !== 'number' && typeof item !== 'boolean' && isSecretName(key)
 }
-
-const SECRET_KEY =
-  /(^|[_.-])(token|tokens|secret|secrets|password|passwd|authorization|cookie|credential|credentials|signature|api[_-]?key|private[_-]?key|access[_-]?key([_-]?id)?)$/i
 
 /** A Step Functions task token, or any key as long; a sha256 in hex has 64. */
 const LONG = /[\w+/=-]{160,}/g

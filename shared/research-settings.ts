@@ -36,6 +36,23 @@ export const ResearchSettingsSchema = z
         hits: z.int().min(2).max(200).default(200),
       })
       .optional(),
+    /**
+     * Reads each sentence of an answer that the rules let stand beside its evidence, and may doubt it: such a sentence is
+     * unsupported then. It never makes one better. One call more (docs/research.md, "The judge"). Absent = the rules alone.
+     */
+    judge: z
+      .strictObject({
+        provider: z
+          .string()
+          .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
+          .refine((name) => name !== 'extractive', { message: 'is no language model: name another provider' }),
+        model: z.string().min(1).max(200),
+        /** Of its answer, at the most. */
+        max_tokens: z.int().min(64).max(100_000).default(512),
+        /** Further parameters of its calls; temperature is 0 unless it stands here. */
+        params: z.record(z.string().min(1).max(100), z.json()).default({}),
+      })
+      .optional(),
     /** Ask the model what a question is after where neither keywords nor its form say so: one call more. */
     classifier_tier_3: z.boolean().default(false),
   })

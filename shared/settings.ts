@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ApprovalSettingsSchema, NamedPeopleSchema } from './approval-settings.ts'
 import { AuthSettingsSchema } from './auth/auth-settings.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from './gate-settings.ts'
+import { PriceSettingsSchema } from './price-at.ts'
 import { ProviderSettingsSchema } from './provider-settings.ts'
 import { ResearchSettingsSchema } from './research-settings.ts'
 import { SlackSettingsSchema } from './slack/slack-settings.ts'
@@ -44,8 +45,11 @@ export const SafetySchema = z.strictObject({
   max_run_usd: z.number().positive().optional(),
   max_block_tokens: z.int().min(1).optional(),
   max_block_usd: z.number().positive().optional(),
-  /** Requests of one caller that start or change something. */
+  /** Requests of one caller that start, change or check something. */
   max_requests_per_min: z.int().min(1).max(100_000).default(120),
+  /** Streams of events that are open at once: of a caller, and of all callers of a tenant together. */
+  max_streams_per_caller: z.int().min(1).max(1_000).default(10),
+  max_streams: z.int().min(1).max(1_000).default(100),
   /** false: whoever started a run may not decide in it, whatever its document says. */
   self_approval: z.boolean().default(true),
   /** How long an ended run and its bodies are kept. */
@@ -60,6 +64,8 @@ export const SettingsSchema = z.strictObject({
   dags: z.array(z.string().min(1)).default(['dags']),
   inputs_dir: z.string().min(1).default('inputs'),
   providers: z.record(name, ProviderSettingsSchema).default({}),
+  /** Of models whose price no table knows, or another one (docs/providers.md, "Prices"). */
+  prices: PriceSettingsSchema.default({}),
   agents: z.record(name, AgentSettingsSchema).default({}),
   /** Gates before the moves of a task, and which DAG's task each stands before (docs/task-gates.md). */
   gates: z.array(TaskGateSettingsSchema).max(100).default([]),
@@ -86,6 +92,8 @@ export const SettingsSchema = z.strictObject({
   /** Who answers the stages of the research chain (docs/research.md). */
   research: ResearchSettingsSchema.prefault({}),
   safety: SafetySchema.prefault({}),
+  /** Of a deployment: whether executions are kept free for the sweep, decisions and stops (docs/deploy.md). */
+  reserved_concurrency: z.boolean().default(true),
   /** Which values of `safety` a deployment was told instead (infra/aws/context-safety.ts); in no file. */
   safety_context: z.array(z.string()).optional(),
   /** Tenants by name of IAM principal, as a deployment was told (infra/aws/context-tenants.ts); in no file. */
@@ -110,6 +118,7 @@ export type Routing = Pick<Settings, 'agents' | 'providers'> &
       Settings,
       | 'shell_gates'
       | 'http_gates'
+      | 'prices'
       | 'safety'
       | 'approvals'
       | 'people'

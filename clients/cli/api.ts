@@ -12,6 +12,8 @@ export interface Target {
   readonly url: string
   readonly named: boolean
   readonly token?: string
+  /** The token is what the start of a place here made: its console takes it in its address. */
+  readonly login?: true
   /** A deployment whose callers sign with their AWS credentials. */
   readonly sign?: Sign
 }
@@ -20,17 +22,15 @@ const DEFAULT_URL = 'http://127.0.0.1:4040'
 
 /** --url, else SLUICE_URL, else the default of `sluice start`. */
 export function chooseTarget(session: Session, url?: string): Target {
-  const { settings, signed } = session
+  const { settings, signed, login } = session
   if (signed !== undefined) return { url: signed.url, named: true, sign: signed.sign }
   if (url !== undefined && !/^https?:\/\//.test(url)) {
     throw usage(`Cannot use --url "${url}": an http:// or https:// URL is needed.`)
   }
   const chosen = url ?? settings.url
-  return {
-    url: (chosen ?? DEFAULT_URL).replace(/\/+$/, ''),
-    named: chosen !== undefined,
-    ...(settings.token !== undefined && { token: settings.token }),
-  }
+  const target = { url: (chosen ?? DEFAULT_URL).replace(/\/+$/, ''), named: chosen !== undefined }
+  if (login?.url === target.url) return { ...target, token: login.secret, login: true }
+  return { ...target, ...(settings.token !== undefined && { token: settings.token }) }
 }
 
 /** The API as its OpenAPI document has it: a path, parameter or body it does not know is a type error. */

@@ -33,7 +33,15 @@ export const ApprovalSchema = z.looseObject({
         .readonly()
         .optional(),
       context: z
-        .array(z.looseObject({ key: text, version: z.int(), by: text.optional() }))
+        .array(
+          z.looseObject({
+            key: text,
+            version: z.int(),
+            by: text.optional(),
+            value: text.optional(),
+            from: text.optional(),
+          }),
+        )
         .readonly()
         .optional(),
       document: z

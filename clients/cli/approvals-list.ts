@@ -4,6 +4,7 @@ import { approvalLine } from './approval-lines.ts'
 import { commandLine } from './command-line.ts'
 import { fetchApprovals, type InboxQuery } from './fetch-approvals.ts'
 import { jsonText } from './json-text.ts'
+import { oneLine } from './plain-text.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -29,13 +30,25 @@ async function list(session: Session, { url, json, status, limit, cursor }: List
   const further = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
   const page = await fetchApprovals(target, { status, ...further, ...values })
   if (json === true) return session.say(jsonText(page, 2))
-  if (page.approvals.length === 0 && page.next_cursor === null) session.say(NONE[status] ?? 'No approvals.')
+  const { damaged = [] } = page
+  warnOfDamaged(session, damaged)
+  if (page.approvals.length + damaged.length === 0 && page.next_cursor === null)
+    session.say(NONE[status] ?? 'No approvals.')
   const columns = session.terminal ? session.size().columns : Number.POSITIVE_INFINITY
   for (const approval of page.approvals) session.say(approvalLine(approval, columns))
   if (page.next_cursor === null) return
   const same = limit === undefined ? '' : ` --limit ${limit}`
   const words = `approvals list --status ${status}${same} --cursor ${page.next_cursor}`
   session.say(`More: ${commandLine(session, target, words)}`)
+}
+
+type Damaged = NonNullable<Awaited<ReturnType<typeof fetchApprovals>>['damaged']>
+
+function warnOfDamaged(session: Session, damaged: Damaged): void {
+  for (const { approval_id, run_id, item, seen, fix } of damaged) {
+    const damage = item === 'APPROVAL' ? 'it is damaged' : `${item} of run ${run_id} is damaged`
+    session.warn(`warning: approval ${approval_id} cannot be shown: ${damage} (${oneLine(seen)}). ${fix}`)
+  }
 }
 
 const NONE: Readonly<Record<string, string>> = {

@@ -30,8 +30,8 @@ function userName(): string {
 
 /** What a document is judged by before it is started here. */
 function routingOf(settings: Settings): Routing {
-  const { providers, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack } = settings
-  return { providers, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack }
+  const { providers, prices, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack } = settings
+  return { providers, prices, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack }
 }
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */

@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
+import { findLogin } from './local-login.ts'
 import { usage } from './refused.ts'
 import type { Session } from './session.ts'
 import type { TargetOptions } from './target-options.ts'
 
 /**
  * Before a command that talks to a server: a deployment named by --stack, or one whose address is API Gateway's and that
- * no token opens, is called with the AWS credentials of the caller. Nothing of AWS is loaded otherwise.
+ * no token opens, is called with the AWS credentials of the caller; nothing of AWS is loaded otherwise. A place of this
+ * user's that asks for a login gets it.
  */
 export async function chooseStack(session: Session, command: Command): Promise<void> {
   if (!command.options.some(({ long }) => long === '--stack')) return
@@ -17,7 +19,11 @@ export async function chooseStack(session: Session, command: Command): Promise<v
   const { settings } = session
   const url = given ?? settings.url
   const named = [stack, profile, region].some((option) => option !== undefined)
-  if (!named && !(url !== undefined && settings.token === undefined && GATEWAY_HOST.test(url))) return
+  if (!named && !(url !== undefined && settings.token === undefined && GATEWAY_HOST.test(url))) {
+    const login = await findLogin(url)
+    if (login !== undefined) session.login = login
+    return
+  }
   const { openSignedTarget } = await import('./aws/signed-target.ts')
   session.signed = await openSignedTarget({ stack, url, profile, region })
 }

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { guardSite } from '../../shared/api/guard-site.ts'
+import { enterPage, holdsSession, loginNeeded, loginUrl, type PageLogin } from '../../shared/api/page-login.ts'
 import { problemHeaders, problemOf } from '../../shared/api/problem.ts'
 import type { serveConsole } from '../../shared/console/serve-console.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -16,21 +18,25 @@ interface ProxyParts {
 }
 
 export interface ConsoleProxy {
+  /** Where it is opened, with the secret: whoever has it acts as who started this. */
   readonly url: string
   close(): Promise<void>
 }
 
 /**
  * The console on 127.0.0.1, in front of an API somewhere else: the page is answered here, its API calls go there, signed
- * or with the token of whoever started this. The page never sees either. Refused port_taken.
+ * or with the token of whoever started this. The page never sees either. Who only knows the port gets the page and no call
+ * (page-login.ts). Refused port_taken.
  */
 export async function openConsoleProxy(parts: ProxyParts): Promise<ConsoleProxy> {
-  const server = createServer((request, response) => void answer(request, response, parts))
+  const secret = randomBytes(24).toString('base64url')
+  const login = { secret, session: randomBytes(24).toString('base64url') }
+  const server = createServer((request, response) => void answer(request, response, { ...parts, login }))
   await bound(server, parts.port)
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : parts.port
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: loginUrl(`http://127.0.0.1:${port}`, secret),
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
       // A stream of events would never end by itself.
@@ -51,14 +57,19 @@ function bound(server: Server, port: number): Promise<void> {
   })
 }
 
+interface Proxied extends ProxyParts {
+  readonly login: PageLogin
+}
+
 /** Never rejects: what goes wrong is an answer, or, once one has begun, its end. */
-async function answer(request: IncomingMessage, response: ServerResponse, parts: ProxyParts): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, parts: Proxied): Promise<void> {
   try {
     const { method = 'GET', headers, url = '/' } = request
     const path = url.split('?')[0] ?? '/'
     const site = headers['sec-fetch-site']
-    guardSite({ port: request.socket.localPort ?? 0, host: headers.host, origin: headers.origin, site, path })
-    const page = await parts.files({ method, path, headers })
+    const port = request.socket.localPort ?? 0
+    guardSite({ port, host: headers.host, origin: headers.origin, site, path })
+    const page = enterPage({ port, method, url }, parts.login) ?? (await parts.files({ method, path, headers }))
     if (page === undefined) return await forward(request, response, parts)
     response.writeHead(page.statusCode, page.headers).end(page.body)
   } catch (error) {
@@ -71,11 +82,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
   }
 }
 
-async function forward(request: IncomingMessage, response: ServerResponse, { target }: ProxyParts): Promise<void> {
+async function forward(request: IncomingMessage, response: ServerResponse, { target, login }: Proxied): Promise<void> {
   const path = request.url ?? '/'
   if (!path.startsWith('/api/')) {
     const message = `Cannot find "${path.slice(0, 200)}": the console is at / and the API below /api/.`
     throw new Fault('NotFound', 'route_not_found', message)
   }
+  if (!holdsSession(request.socket.localPort ?? 0, request.headers.cookie, login)) throw loginNeeded(STRANGER)
   await forwardCall(request, response, target)
 }
+
+const STRANGER = 'this page was not opened by the address `sluice console` printed, which makes its calls yours'

@@ -1,12 +1,14 @@
 import { type Command, Option } from 'commander'
+import { loginUrl } from '../../shared/api/page-login.ts'
 import { chooseTarget, type Target } from './api.ts'
 import { openConsoleFiles } from './console-files.ts'
 import { openConsoleProxy } from './console-proxy.ts'
 import { jsonText } from './json-text.ts'
+import { isHere } from './local-login.ts'
 import { openBrowser } from './open-browser.ts'
 import { reasonLines } from './reason-lines.ts'
 import { Refused } from './refused.ts'
-import { isServerThere } from './server-there.ts'
+import { knock } from './server-there.ts'
 import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -37,20 +39,23 @@ export function addConsole(parent: Command, session: Session): void {
 /** A page of a deployment's own would need a login: this one has the rights of whoever runs the command. */
 async function showConsole(session: Session, options: ConsoleOptions): Promise<void> {
   const target = chooseTarget(session, options.url)
-  if (target.sign === undefined && isHere(target)) await showLocal(session, target, options)
-  else await serveDeployment(session, target, options)
+  const page = target.sign === undefined && isHere(target.url) ? await ownPage(target) : undefined
+  if (page === undefined) await serveDeployment(session, target, options)
+  else await sayAddress(session, page, 'Console', options)
 }
 
-function isHere({ url }: Target): boolean {
-  return /^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?$/.test(url)
-}
-
-async function showLocal(session: Session, target: Target, options: ConsoleOptions): Promise<void> {
-  if (!(await isServerThere(target))) {
-    const detail = `No Sluice server answers at ${target.url}. \`sluice start\` serves the API and the console.`
-    throw new Refused({ code: 'no_server', detail })
-  }
-  await sayAddress(session, `${target.url}/`, 'Console', options)
+/**
+ * The page a place here serves by itself, with what its start made where it asks for that. Undefined: a token opens it,
+ * which no page gets to see. Refused no_server, or as the place refuses who has none.
+ */
+async function ownPage(target: Target): Promise<string | undefined> {
+  const { url, named, token, login } = target
+  if ((await knock({ url, named })) === 'answers') return `${url}/`
+  const answer = await knock(target)
+  if (answer === 'answers') return login === true && token !== undefined ? loginUrl(url, token) : undefined
+  if (answer.status !== undefined) throw answer
+  const detail = `No Sluice server answers at ${url}. \`sluice start\` serves the API and the console.`
+  throw new Refused({ code: 'no_server', detail }, { cause: answer })
 }
 
 async function serveDeployment(session: Session, target: Target, options: ConsoleOptions): Promise<void> {
@@ -70,7 +75,7 @@ async function serveDeployment(session: Session, target: Target, options: Consol
   const ended = new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve)
   })
-  await sayAddress(session, `${proxy.url}/`, `Console of ${target.url}, as you, until Ctrl-C`, options)
+  await sayAddress(session, proxy.url, `Console of ${target.url}, as you, until Ctrl-C`, options)
   await ended
   await proxy.close()
 }

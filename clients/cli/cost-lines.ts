@@ -17,7 +17,7 @@ export function costLines({ dag_name, state, budget }: CostedRun, { rows, totals
     ...rows.map(cellsOf),
     ['total', '', '', '', number(tokens_in), number(tokens_out), price],
   ]
-  const body = rows.length === 0 ? ['No calls of providers were recorded.'] : aligned(table)
+  const body = rows.length === 0 ? ['No call of a model was recorded.'] : aligned(table)
   return [`${oneLine(dag_name)}  ${oneLine(state)}`, ...body, ...capLines(budget)]
 }
 

@@ -39,23 +39,26 @@ async function deploy(session: Session, { stage: given, yes, profile, region }: 
 }
 
 /** Where gates and webhooks may go. */
-function egressLine(hosts: readonly string[] | undefined): string {
-  return hosts === undefined
-    ? 'Egress: any public host, since the settings have no http_gates.hosts (docs/operate.md, "Gates")'
+export function egressLine(hosts: readonly string[] | undefined): string {
+  if (hosts === undefined)
+    return 'Egress: any public host, since the settings have no http_gates.hosts (docs/operate.md, "Gates")'
+  return hosts.length === 0
+    ? 'Egress: no host at all, since http_gates.hosts is empty (docs/operate.md, "Gates")'
     : `Egress: ${count(hosts.length, 'host')} of http_gates.hosts: ${hosts.slice(0, 5).join(', ')}${hosts.length > 5 ? ', ..' : ''}`
 }
 
 /** What Lambda keeps for functions without a reservation of their own. Source: Lambda guide, "Reserved concurrency". */
 const KEPT_FREE = 100
 
-/** A shell gate reserves executions; Lambda refuses that in the middle of a deployment, so it is said before. */
+/** Functions that reserve executions: Lambda refuses that in the middle of a deployment, so it is said before. */
 async function checkConcurrency(session: Session, templates: Templates, account: AwsAccount): Promise<void> {
   const wanted = reserved(Object.values(resourcesOf(templates)))
   if (wanted === 0) return
   const { limit, free } = await account.concurrency()
-  session.say(`\nShell gates reserve ${wanted} concurrent executions; the account has ${limit}, ${free} unreserved.`)
+  session.say(`\nFunctions reserve ${wanted} concurrent executions; the account has ${limit}, ${free} unreserved.`)
   if (free - wanted >= KEPT_FREE) return
-  const detail = `Cannot reserve ${wanted} concurrent executions for shell gates: ${free} are unreserved and Lambda keeps ${KEPT_FREE} of them free. Ask for a higher limit (Service Quotas, "Concurrent executions"), or take shell_gates.allow out of the settings.`
+  const missing = wanted + KEPT_FREE - free
+  const detail = `Cannot reserve ${wanted} concurrent executions: ${free} are unreserved and Lambda keeps ${KEPT_FREE} of them free. Ask for ${limit + missing} or more (Service Quotas, "Concurrent executions"), or set \`reserved_concurrency: false\` in sluice.yaml: then open streams and runs may use up what the sweep, decisions and stops need. Shell gates reserve five whatever it says, without shell_gates.allow none.`
   throw new Refused({ code: 'too_few_executions', detail })
 }
 

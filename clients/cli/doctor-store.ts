@@ -16,14 +16,38 @@ const SAVE =
   'stop the place and copy the folder first; then restore an older copy, or save what can be read: ' +
   '`sqlite3 sluice.db .recover | sqlite3 saved.db`, and `sluice run export RUN` of each run that still opens'
 
-/** Rows of these hold JSON; `who` names the run. */
-const JSON_ROWS = [
-  ['metas', 't.body', 't.run'],
-  ['events', 't.body', 't.id / 16777216'],
-  ['outbox', 't.body', 't.run'],
-  ['approvals', "coalesce(t.item, '{}')", 't.run'],
-  ['artifacts', 't.body', 't.run'],
-] as const
+const runOf = (run: string) => `'run ' || coalesce((SELECT r.run_id FROM runs r WHERE r.run = ${run}), '?')`
+const RUN = runOf('t.run')
+const EXECUTION = "'run ' || coalesce((SELECT e.name FROM machine_executions e WHERE e.id = t.execution), '?')"
+const TENANT = "'tenant ' || t.tenant"
+
+/** Every column that holds JSON, in whatever table of the file, and SQL that says whose it is. */
+export const JSON_COLUMNS: readonly (readonly [table: string, column: string, whose: string])[] = [
+  ['metas', 'body', RUN],
+  ['lanes', 'body', RUN],
+  ['events', 'body', runOf(`t.id / ${2 ** 24}`)],
+  ['outbox', 'body', RUN],
+  ['approvals', 'head', RUN],
+  ['approvals', 'item', RUN],
+  ['approval_messages', 'body', RUN],
+  ['head_maps', 'body', RUN],
+  ['contexts', 'body', RUN],
+  ['artifacts', 'body', RUN],
+  ['cached_results', 'body', TENANT],
+  ['start_holds', 'body', TENANT],
+  ['lineages', 'body', "'run ' || t.run_id"],
+  ['goal_attempts', 'body', "'run ' || t.run_id"],
+  ['dead_webhooks', 'body', TENANT],
+  ['tokens', 'body', "'token ' || t.id"],
+  ['tokens', 'revoked', "'token ' || t.id"],
+  ['machine_definitions', 'definition', "'machine ' || t.hash"],
+  ['machine_executions', 'input', "'run ' || t.name"],
+  ['machine_executions', 'end', "'run ' || t.name"],
+  ['machine_steps', 'place', EXECUTION],
+  ['machine_tokens', 'answer', EXECUTION],
+  ['graph_entities', 'body', "'entity ' || t.entity_id"],
+  ['graph_changes', 'entity_ids', TENANT],
+]
 
 function databaseCheck(file: string, dataDir: string): Check {
   const name = 'database'
@@ -37,8 +61,8 @@ function databaseCheck(file: string, dataDir: string): Check {
     const broken = found.filter((line) => line !== 'ok')
     if (broken.length > 0) return check.failed(name, `SQLite finds ${file} damaged: ${broken.join('; ')}`, SAVE)
     const rows = unreadableRows(db)
-    if (rows.length > 0) return check.failed(name, `rows that are no JSON: ${rows.join(', ')}`, SAVE)
-    return check.ok(name, 'SQLite finds it whole, and every row can be read')
+    if (rows.length > 0) return check.failed(name, `rows that cannot be read: ${rows.join(', ')}`, SAVE)
+    return check.ok(name, 'SQLite finds it whole, and every row that holds JSON can be read')
   } catch (error) {
     const seen = error instanceof Error ? error.message : String(error)
     if (/locked|busy/i.test(seen)) return check.skipped(name, `a place holds ${dataDir}: stop it to have it checked`)
@@ -48,7 +72,7 @@ function databaseCheck(file: string, dataDir: string): Check {
   }
 }
 
-/** At most five of each table: enough to know what to do. */
+/** At most five of each column: enough to know what to do. */
 function unreadableRows(db: DatabaseSync): readonly string[] {
   const tables = new Set(
     db
@@ -56,14 +80,24 @@ function unreadableRows(db: DatabaseSync): readonly string[] {
       .all()
       .map(({ name }) => name),
   )
-  return JSON_ROWS.filter(([table]) => tables.has(table)).flatMap(([table, body, run]) => {
-    const sql = `SELECT DISTINCT coalesce((SELECT r.run_id FROM runs r WHERE r.run = ${run}), '?') AS run_id
-      FROM ${table} t WHERE NOT json_valid(${body}) LIMIT 5`
-    return db
-      .prepare(sql)
-      .all()
-      .map(({ run_id }) => `${table} of ${run_id}`)
-  })
+  const garbled = JSON_COLUMNS.filter(([table]) => tables.has(table)).flatMap(([table, column, whose]) =>
+    wordsOf(
+      db,
+      `${table}.${column}`,
+      `SELECT DISTINCT ${whose} AS whose FROM ${table} t WHERE NOT json_valid(t."${column}")`,
+    ),
+  )
+  if (!tables.has('runs')) return garbled
+  const alone =
+    "SELECT 'run ' || t.run_id AS whose FROM runs t WHERE NOT EXISTS (SELECT 1 FROM metas m WHERE m.run = t.run)"
+  return [...garbled, ...wordsOf(db, 'the missing row of metas', alone)]
+}
+
+function wordsOf(db: DatabaseSync, what: string, sql: string): readonly string[] {
+  return db
+    .prepare(`${sql} LIMIT 5`)
+    .all()
+    .map(({ whose }) => `${what} of ${whose}`)
 }
 
 /** So many are read: a folder of millions must not keep anybody waiting. */

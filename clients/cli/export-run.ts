@@ -74,10 +74,11 @@ export async function exportRun(target: Target, runId: string, room: number): Pr
     const { outputs: values } = await get(OUTPUTS, (api) =>
       api.GET('/api/dag/runs/{run_id}/outputs/{block_id}', { params }),
     )
-    for (const [port, stored] of Object.entries(outputs)) kept.value(`output ${id}.${port}`, stored, values[port])
+    for (const [port, stored] of Object.entries(outputs)) kept.value(`output ${id}.${port}`, port, stored, values[port])
   }
   for (const { shown, shown_refs } of run.approvals) {
-    for (const [name, stored] of Object.entries(shown_refs)) kept.value(`shown value ${name}`, stored, shown[name])
+    for (const [name, stored] of Object.entries(shown_refs))
+      kept.value(`shown value ${name}`, name, stored, shown[name])
   }
   for (const item of artifacts) {
     await kept.body(`artifact ${item.name}`, item, async () => {
@@ -112,11 +113,11 @@ function keeper(room: number) {
   const leftOut: LeftOut[] = []
   let left = room
   const leave = (what: string, { ref, bytes }: Stored, why: string) => void leftOut.push({ what, ref, bytes, why })
-  const keep = (what: string, stored: Stored, body: Uint8Array) => {
+  const keep = (what: string, stored: Stored, body: Uint8Array, told = textOf(body)) => {
     const { ref, bytes } = stored
     if (sha256(body) !== stored.sha256) return leave(what, stored, 'it does not have the hash it was stored under')
     left -= bytes
-    objects[ref] = { sha256: stored.sha256, bytes, ...textOf(body) }
+    objects[ref] = { sha256: stored.sha256, bytes, ...told }
   }
   const hasRoom = (what: string, stored: Stored) => {
     if (Object.hasOwn(objects, stored.ref)) return false
@@ -126,11 +127,13 @@ function keeper(room: number) {
   return {
     objects,
     leftOut,
-    /** A value of a port: it is stored as its canonical JSON. */
-    value(what: string, stored: Stored, value: Json | undefined) {
+    /** A value of a port: it is stored as its canonical JSON. What the port or a member is called tells secrets too. */
+    value(what: string, port: string, stored: Stored, value: Json | undefined) {
       if (!hasRoom(what, stored)) return
       if (value === undefined) return leave(what, stored, 'too large for the route that shows values')
-      return keep(what, stored, Buffer.from(canonicalJson(value)))
+      const whole = canonicalJson(value)
+      const told = canonicalJson(redactTexts({ [port]: value })[port] ?? null)
+      keep(what, stored, Buffer.from(whole), told === whole ? { text: whole } : { text: told, redacted: true })
     },
     async body(what: string, stored: Stored, read: () => Promise<Uint8Array>) {
       if (hasRoom(what, stored)) keep(what, stored, await read())

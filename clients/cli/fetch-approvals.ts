@@ -24,7 +24,13 @@ export type InboxApproval = z.infer<typeof EntrySchema>
 
 export type InboxQuery = NonNullable<paths['/api/dag/approvals']['get']['parameters']['query']>
 
-const PageSchema = z.looseObject({ approvals: z.array(EntrySchema).readonly(), next_cursor: text.nullable() })
+const DamagedSchema = z.looseObject({ run_id: text, approval_id: text, item: text, seen: text, fix: text })
+
+const PageSchema = z.looseObject({
+  approvals: z.array(EntrySchema).readonly(),
+  damaged: z.array(DamagedSchema).readonly().optional(),
+  next_cursor: text.nullable(),
+})
 type Page = z.infer<typeof PageSchema>
 
 /** One page of the inbox; members that are absent are left to the server. */

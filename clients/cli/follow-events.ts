@@ -20,12 +20,15 @@ interface Follow {
  * and the server's own time limit are resumed with Last-Event-ID; after 30 s without any answer the error is thrown.
  */
 export async function* followEvents(target: Target, follow: Follow): AsyncGenerator<RunEvent> {
-  const cursor: Cursor = { seq: follow.since ?? 0, failures: 0, ended: false }
+  const cursor: Cursor = { seq: follow.since ?? 0, failures: 0, ended: false, handedOver: false, retryMs: 0 }
   while (!cursor.ended) {
+    cursor.handedOver = false
     yield* untilDropped(target, follow, cursor)
     if (cursor.ended) return
+    // The server's own time limit is no failure: the next stream is opened at once.
+    if (cursor.handedOver) continue
     cursor.failures += 1
-    const pause = Math.min(100 * 2 ** cursor.failures, 5_000)
+    const pause = Math.max(cursor.retryMs, Math.min(100 * 2 ** cursor.failures, 5_000))
     // An aborted wait throws what the signal was aborted with, as fetch does.
     await delay(pause, undefined, follow.signal && { signal: follow.signal }).catch(() =>
       follow.signal?.throwIfAborted(),
@@ -38,6 +41,10 @@ interface Cursor {
   seq: number
   failures: number
   ended: boolean
+  /** The server ended the stream and said where the next one begins. */
+  handedOver: boolean
+  /** What the last refusal asked for. */
+  retryMs: number
 }
 
 async function* untilDropped(target: Target, follow: Follow, cursor: Cursor): AsyncGenerator<RunEvent> {
@@ -45,7 +52,7 @@ async function* untilDropped(target: Target, follow: Follow, cursor: Cursor): As
     const response = await openStream(target, follow, cursor.seq)
     // 204: the run has ended, and the reader has it all.
     cursor.ended = response.status === 204
-    for await (const event of eventsOf(response)) {
+    for await (const event of eventsOf(response, cursor)) {
       cursor.failures = 0
       if (event.seq <= cursor.seq) continue
       cursor.seq = event.seq
@@ -55,6 +62,7 @@ async function* untilDropped(target: Target, follow: Follow, cursor: Cursor): As
     }
   } catch (error) {
     if (follow.signal?.aborted === true || !mayPass(error) || cursor.failures >= GIVE_UP) throw error
+    cursor.retryMs = error instanceof Refused ? Number(error.reason.facts?.retry_after_ms ?? 0) : 0
   }
 }
 
@@ -68,9 +76,13 @@ function openStream(target: Target, follow: Follow, seq: number): Promise<Respon
   return openApi(target, (api) => api.GET('/api/dag/runs/{run_id}/events', request))
 }
 
-async function* eventsOf(response: Response): AsyncGenerator<RunEvent> {
+async function* eventsOf(response: Response, cursor: Cursor): AsyncGenerator<RunEvent> {
   if (response.body === null) return
   for await (const message of readServerSentEvents(response.body.pipeThrough(new TextDecoderStream()))) {
+    if (message.data === '' && message.id !== '') {
+      cursor.handedOver = true
+      cursor.failures = 0
+    }
     const parsed = AnyEventSchema.safeParse(readJson(message.data))
     // The union's members differ in `data` only, and a newer server may send types this CLI does not know: what reads
     // an event has a default for those.

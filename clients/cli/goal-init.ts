@@ -48,7 +48,7 @@ function contractToWrite({ type = 'ml_classification', goalText, contract }: Ini
     const taken = withFigureOf(goalText, type, named.contract)
     if (taken.ok) return taken.contract
     throw usage(
-      `Cannot use this --goal-text: ${taken.problem}. Say it with one figure ("at least 75 %"), or without one and change the contract's own.`,
+      `Cannot use this --goal-text: ${taken.problem}. Say it with one figure and what it measures ("at least 75 % accuracy", "7 sources"), or without one and change the contract's own.`,
     )
   }
   throw usage(`Cannot use this --goal-text: ${named.errors[0]?.message}`)

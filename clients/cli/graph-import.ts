@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { chooseTarget } from './api.ts'
 import { commandLine } from './command-line.ts'
-import { type Imported, importGraph } from './import-graph.ts'
+import { IMPORT_FORMS, type Imported, type ImportForm, importGraph } from './import-graph.ts'
 import { jsonText } from './json-text.ts'
 import { oneLine } from './plain-text.ts'
 import { readablePath } from './read-file.ts'
@@ -13,13 +13,19 @@ import { wholeNumber } from './whole-number.ts'
 import { count } from './words.ts'
 
 interface ImportOptions extends TargetOptions {
+  readonly from: ImportForm
   readonly fromLine?: number
 }
 
 export function addGraphImport(graph: Command, session: Session): void {
-  withTarget(graph.command('import').description('put entities and triples of an NDJSON file into the graph'))
+  withTarget(graph.command('import').description('put entities and triples of a file into the graph'))
     .argument('<file>', 'an entity or a triple a line (docs/research.md); - reads stdin')
-    .option('--from-line <n>', 'go on from this line', wholeNumber(1, 1_000_000_000))
+    .addOption(
+      new Option('--from <form>', 'whose file it is; semstreams: its entity states, a JSON list or one a line')
+        .choices(IMPORT_FORMS)
+        .default('sluice'),
+    )
+    .option('--from-line <n>', 'go on from this line; of a JSON list, from this item', wholeNumber(1, 1_000_000_000))
     .action((file: string, options: ImportOptions) => graphImport(session, file, options))
 }
 
@@ -32,6 +38,7 @@ async function graphImport(session: Session, file: string, options: ImportOption
   const progress = showProgress(session, options.json === true)
   const imported = await importGraph(target, pieces.setEncoding('utf8'), {
     from: options.fromLine ?? 1,
+    form: options.from,
     signal: stopped.signal,
     progress: progress.show,
   })
@@ -41,7 +48,8 @@ async function graphImport(session: Session, file: string, options: ImportOption
   else sayImported(session, imported)
   if (imported.stopped !== undefined) {
     for (const line of reasonLines(imported.stopped.reason, session.settings.command)) session.warn(line)
-    const again = commandLine(session, target, `graph import ${file} --from-line ${imported.next_line}`)
+    const form = options.from === 'sluice' ? '' : ` --from ${options.from}`
+    const again = commandLine(session, target, `graph import ${file}${form} --from-line ${imported.next_line}`)
     session.warn(`What was sent is in the graph. Go on with: ${again}`)
   }
   process.exitCode = imported.stopped === undefined && imported.refused === 0 ? 0 : 1

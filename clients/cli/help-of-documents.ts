@@ -42,7 +42,11 @@ export const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     prints: 'how many were put and refused, and which lines; after a failure from which line to go on.',
     json: '{put, refused, ..}.',
     exits: { 1: 'a line was refused, or the import stopped.' },
-    examples: ['graph import entities.ndjson', 'graph import entities.ndjson --from-line 2001'],
+    examples: [
+      'graph import entities.ndjson',
+      'graph import entities.ndjson --from-line 2001',
+      'graph import states.json --from semstreams',
+    ],
   },
   'graph search': {
     prints: 'a line an entity, best first: score, id, label.',
@@ -123,7 +127,7 @@ export const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['research show RUN --trace'],
   },
   'research validate': {
-    prints: 'a JSON line for each line of stdin: {id, valid, errors}.',
+    prints: 'a JSON line for each line of stdin: {id, accepted, errors}.',
     exits: ANSWERED,
     examples: ['research validate --ndjson < payloads.ndjson'],
   },

@@ -21,14 +21,15 @@ export const PLACE_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   start: {
     prints: 'where it answers; then it logs until Ctrl-C. Runs go on at the next start.',
-    json: 'one line when it is ready: {ready, url, pid, data_dir}, where callers need tokens also {login, first_tokens}.',
+    json: 'one line when it is ready: {ready, url, pid, data_dir}, where callers need tokens also {login, first_tokens}, with --login {login, console_url, login_file}.',
     exits: { 1: 'port taken, folder in use, or a bad sluice.yaml.' },
-    examples: ['start', 'start --port 0 --example'],
+    examples: ['start', 'start --port 0 --example', 'start --login'],
   },
   console: {
-    prints: 'the address of the page. Of a deployment it is served here, signed as you, until Ctrl-C.',
+    prints:
+      'the address of the page; where it holds a secret, whoever has it acts as you. Of a deployment, or a place that asks for a token, it is served here until Ctrl-C.',
     json: 'one line: {url}.',
-    exits: { 1: 'no server there, no AWS credentials, no such stack, or port taken.' },
+    exits: { 1: 'no server there, no credentials for it, no such stack, or port taken.' },
     examples: ['console --open', 'console --stack dev --profile work --port 4042'],
   },
   doctor: {

@@ -12,6 +12,7 @@ export const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     exits: RUN_ENDED,
     examples: [
       'run start',
+      'run start --example basic',
       'run start --example basic --input goal="a log reader" --watch',
       'run start dags/hello.yaml --yes',
     ],

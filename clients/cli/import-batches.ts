@@ -27,16 +27,10 @@ export interface BadLine {
 /** UTF-16 units of a call: a request may have 1 MiB, and a unit is up to 3 bytes. */
 const MOST_TEXT = 300_000
 
-/**
- * NDJSON as calls, in the order of the lines: a line with an `entity_id` is an entity, one with a `subject` a triple.
- * Lines before `from` are skipped, blank ones too.
- */
-export async function* importBatches(
-  lines: AsyncIterable<string>,
-  from: number,
-): AsyncGenerator<ImportBatch | BadLine> {
+/** What was read as calls, in its order. */
+export async function* importBatches(reads: AsyncIterable<ReadItem | BadLine>): AsyncGenerator<ImportBatch | BadLine> {
   let open: OpenBatch | undefined
-  for await (const read of readLines(lines, from)) {
+  for await (const read of reads) {
     if (open !== undefined && !('code' in read) && hasRoom(open, read)) {
       open.items.push(read.item)
       open.text += read.text
@@ -49,13 +43,18 @@ export async function* importBatches(
   if (open !== undefined) yield open
 }
 
-interface Read {
+/** One item of a file, and how much of a call it takes. */
+export interface ReadItem {
   readonly kind: ImportKind
   readonly item: ImportItem
   readonly text: number
 }
 
-async function* readLines(lines: AsyncIterable<string>, from: number): AsyncGenerator<Read | BadLine> {
+/**
+ * NDJSON: a line with an `entity_id` is an entity, one with a `subject` a triple. Lines before `from` are skipped, blank ones
+ * too.
+ */
+export async function* readLines(lines: AsyncIterable<string>, from: number): AsyncGenerator<ReadItem | BadLine> {
   let number = 0
   for await (const line of lines) {
     number += 1
@@ -69,11 +68,11 @@ interface OpenBatch {
   text: number
 }
 
-function hasRoom({ kind, items, text }: OpenBatch, next: Read): boolean {
+function hasRoom({ kind, items, text }: OpenBatch, next: ReadItem): boolean {
   return kind === next.kind && items.length < BATCH && text + next.text <= MOST_TEXT
 }
 
-function readLine(text: string, line: number): Read | BadLine {
+function readLine(text: string, line: number): ReadItem | BadLine {
   const value = readJson(text)
   const { entity_id, subject } = value ?? {}
   const kind = entity_id !== undefined ? 'entities' : subject !== undefined ? 'triples' : undefined
@@ -82,12 +81,17 @@ function readLine(text: string, line: number): Read | BadLine {
     const message = `A line is one JSON object with an entity_id (an entity) or a subject (a triple); ${seen}.`
     return { line, code: 'malformed_line', message }
   }
-  const [changed] = changedNumbers(text)
-  if (changed !== undefined) {
-    return { line, code: 'malformed_line', message: `Cannot take this line: ${changedWords(changed)}.` }
-  }
   const id = entity_id ?? subject
-  return { kind, item: { line, ...(typeof id === 'string' && { id }), value }, text: text.length }
+  return (
+    changedIn(text, line) ?? { kind, item: { line, ...(typeof id === 'string' && { id }), value }, text: text.length }
+  )
+}
+
+/** A number of the line that would be another one. */
+export function changedIn(text: string, line: number): BadLine | undefined {
+  const [changed] = changedNumbers(text)
+  if (changed === undefined) return undefined
+  return { line, code: 'malformed_line', message: `Cannot take this line: ${changedWords(changed)}.` }
 }
 
 function readJson(text: string): Readonly<Record<string, unknown>> | undefined {

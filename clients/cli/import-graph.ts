@@ -1,6 +1,7 @@
 import { splitLines } from '../../shared/split-lines.ts'
 import type { Target } from './api.ts'
-import { type BadLine, type ImportBatch, importBatches } from './import-batches.ts'
+import { type BadLine, type ImportBatch, importBatches, readLines } from './import-batches.ts'
+import { readEntityStates } from './import-semstreams.ts'
 import { patientCall } from './patient-call.ts'
 import { Refused } from './refused.ts'
 import { type SentItem, sendBatch } from './send-batch.ts'
@@ -26,9 +27,15 @@ export interface Imported {
   readonly stopped?: Refused
 }
 
+/** Sluice's own, or the entity states of semstreams. */
+export const IMPORT_FORMS = ['sluice', 'semstreams'] as const
+export type ImportForm = (typeof IMPORT_FORMS)[number]
+
 export interface ImportHow {
   /** From 1. */
   readonly from: number
+  /** Whose form the file has. */
+  readonly form?: ImportForm
   /** Between two calls: nothing is sent any more. */
   readonly signal?: AbortSignal
   /** After each call, and before each wait. */
@@ -43,7 +50,7 @@ export interface ImportHow {
 const MOST_ERRORS = 1_000
 
 /**
- * Puts NDJSON into the graph, call by call in the order of the lines. Putting is idempotent: what was sent may be sent
+ * Puts a file into the graph, call by call in the order of its lines. Putting is idempotent: what was sent may be sent
  * again, so that an import that stopped goes on, or begins anew, without harm.
  */
 export async function importGraph(target: Target, pieces: AsyncIterable<string>, how: ImportHow): Promise<Imported> {
@@ -59,7 +66,9 @@ export async function importGraph(target: Target, pieces: AsyncIterable<string>,
     so.done += 1
     outcomes[item.outcome] = (outcomes[item.outcome] ?? 0) + 1
   }
-  for await (const batch of importBatches(splitLines(pieces), how.from)) {
+  const lines = splitLines(pieces)
+  const reads = how.form === 'semstreams' ? readEntityStates(lines, how.from) : readLines(lines, how.from)
+  for await (const batch of importBatches(reads)) {
     const sent = await send(target, batch, { ...how, waits: (waits) => how.progress({ ...so, waits }) })
     if (sent instanceof Refused) return { outcomes, refused: so.refused, errors, next_line: so.line + 1, stopped: sent }
     for (const item of sent) take(item)

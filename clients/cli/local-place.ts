@@ -12,6 +12,8 @@ export interface PlaceOptions {
   readonly inputsDir?: string
   /** Documents from the package's own dags/ only. */
   readonly example?: boolean
+  /** Callers need what the start makes. */
+  readonly login?: boolean
   /** What the place logs goes to this process's stderr; otherwise only its last words are kept, for a failure. */
   readonly logs?: boolean
 }
@@ -24,6 +26,9 @@ export interface LocalPlace {
   /** What callers need, where they need anything, and the files with the first tokens of its tenants. */
   readonly login?: string | undefined
   readonly firstTokens: readonly string[]
+  /** Where the start made a secret: the address that holds it, and the file it lies in. */
+  readonly consoleUrl?: string | undefined
+  readonly loginFile?: string | undefined
   /** Resolves with its exit code when it has ended. */
   readonly ended: Promise<number>
   /** The end of what it logged, where that is not shown anyway; at most 4,000 characters. */
@@ -48,6 +53,8 @@ export async function startPlace(options: PlaceOptions): Promise<LocalPlace> {
     dataDir: ready.data_dir,
     login: ready.login,
     firstTokens: ready.first_tokens ?? [],
+    consoleUrl: ready.console_url,
+    loginFile: ready.login_file,
     ended,
     lastWords,
     async stop() {
@@ -61,13 +68,14 @@ function fileOf(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))
 }
 
-function placeArguments({ port, dataDir, inputsDir, example }: PlaceOptions): string[] {
+function placeArguments({ port, dataDir, inputsDir, example, login }: PlaceOptions): string[] {
   return [
     fileOf('../../infra/local/main.ts'),
     ...(port === undefined ? [] : ['--port', String(port)]),
     ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
     ...(inputsDir === undefined ? [] : ['--inputs-dir', inputsDir]),
     ...(example === true ? ['--example'] : []),
+    ...(login === true ? ['--login'] : []),
   ]
 }
 
@@ -92,6 +100,8 @@ const ReadySchema = z.discriminatedUnion('ready', [
     data_dir: z.string(),
     login: z.string().optional(),
     first_tokens: z.array(z.string()).optional(),
+    console_url: z.string().optional(),
+    login_file: z.string().optional(),
   }),
   z.looseObject({ ready: z.literal(false), error: z.looseObject({ code: z.string(), message: z.string() }) }),
 ])

@@ -1,12 +1,14 @@
 import * as z from 'zod'
+import { isEnvelope } from '../../shared/research/envelope.ts'
 import { PAYLOAD_CHECKS } from '../../shared/research/payload-checks.ts'
 import type { PayloadError } from '../../shared/research/payload-error.ts'
+import { readEnvelope } from '../../shared/research/payloads.ts'
 import { AskingLineSchema, answerEachLine, idOfLine } from './asking-line.ts'
 import type { Session } from './session.ts'
 
 /**
  * `sluice research validate --ndjson`: a line {"id","type","input"} in, a line {"id","accepted","errors"} out, in the
- * same order and at once. A line that cannot be read is answered with code malformed_line; the rest goes on.
+ * same order and at once. A line may also be a message envelope {"id","type":{..},"payload","meta"}. A line that cannot be read is answered with code malformed_line; the rest goes on.
  */
 export async function researchLines(session: Session): Promise<void> {
   await answerEachLine(session, (value, number) => {
@@ -21,14 +23,20 @@ function answer(
   value: unknown,
   number: number,
 ): { readonly id: string | number | null; readonly errors: readonly PayloadError[] } {
+  if (isEnvelope(value)) return { id: idOfLine(value), errors: envelopeErrors(value) }
   const asked = LineSchema.safeParse(value)
   if (!asked.success) {
-    const message = `Cannot read line ${number} of stdin: one JSON object {"id": string or number, "type": string, "input": any JSON} is needed.`
+    const message = `Cannot read line ${number} of stdin: one JSON object {"id": string or number, "type": string, "input": any JSON} is needed, or a message envelope {"id", "type": {"domain", "category", "version"}, "payload"}.`
     return { id: idOfLine(value), errors: [{ code: 'malformed_line', path: '', message }] }
   }
   const { id, type, input } = asked.data
   const check = Object.hasOwn(PAYLOAD_CHECKS, type) ? PAYLOAD_CHECKS[type] : undefined
   return { id, errors: check === undefined ? [unknownType(type)] : check(input) }
+}
+
+function envelopeErrors(value: unknown): readonly PayloadError[] {
+  const read = readEnvelope(value)
+  return read.ok ? [] : read.errors
 }
 
 function unknownType(type: string): PayloadError {

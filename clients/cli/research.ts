@@ -10,7 +10,9 @@ export function addResearch(parent: Command, session: Session): void {
   addResearchShow(research, session)
   research
     .command('validate')
-    .description('check lines {"id","type","input"} from stdin; exit code 0 when all were answered (docs/research.md)')
+    .description(
+      'check lines {"id","type","input"}, or envelopes, from stdin; exit code 0 when all were answered (docs/research.md)',
+    )
     .option('--ndjson', 'the form of stdin and stdout (the only one there is)')
     .action(async (options: { readonly ndjson?: true }) => {
       if (options.ndjson !== true) throw usage('Say --ndjson: payloads come as lines on stdin, one JSON object a line.')

@@ -1,8 +1,11 @@
 import type { Json } from '../../shared/canonical.ts'
-import type { Dag } from '../../shared/dag/dag.ts'
+import type { Dag, PortType, RunInput } from '../../shared/dag/dag.ts'
 import { suggest } from '../../shared/dag/suggest.ts'
-import { plainText } from './plain-text.ts'
-import { usage } from './refused.ts'
+import { defaultsOf, missingInputs } from '../../shared/runs/resolve-inputs.ts'
+import { askLine } from './ask-line.ts'
+import { cut, oneLine, plainText } from './plain-text.ts'
+import { Refused, usage } from './refused.ts'
+import type { Session } from './session.ts'
 import { typedValue } from './typed-value.ts'
 
 interface Given {
@@ -44,6 +47,47 @@ export function doubtfulInputs(pairs: readonly string[], { inputs, blocks }: Dag
     const words = `warning: --input ${key} is no input of this DAG and becomes free context. Did you mean "${near}"?`
     return [plainText(words)]
   })
+}
+
+/** Asks for what this document cannot start without, one by one, and answers it as pairs. Asks nobody off a terminal. */
+export async function askForMissing(session: Session, dag: Dag, { pairs, context }: Given): Promise<readonly string[]> {
+  const given = { ...context, ...Object.fromEntries(readPairs(pairs)) }
+  const asked: string[] = []
+  if (!session.asks) return asked
+  for (const name of missingInputs(dag, given)) asked.push(`${name}=${await askFor(session, name, dag.inputs[name])}`)
+  return asked
+}
+
+async function askFor(session: Session, name: string, input: RunInput | undefined): Promise<string> {
+  const { type = 'string', description = '' } = input ?? {}
+  const about = oneLine(description)
+  for (;;) {
+    const line = await askLine(`${name}${about === '' ? '' : ` (${about})`}: `)
+    if (line === undefined)
+      throw usage(`Nothing is started: input "${name}" was not given. --input ${name}=VALUE gives it.`)
+    if (line !== '' && isTyped(session, name, line, type)) return line
+  }
+}
+
+/** Whether this is a value of that type; what is wrong with one that is not has been said. */
+function isTyped(session: Session, name: string, line: string, type: PortType): boolean {
+  try {
+    typedValue('the value', name, line, type)
+    return true
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    session.warn(error.message)
+    return false
+  }
+}
+
+/** Says which values of an example are taken as nobody gave others. */
+export function takenDefaults(dag: Dag, { pairs, context }: Given): readonly string[] {
+  const given = { ...context, ...Object.fromEntries(readPairs(pairs)) }
+  const taken = Object.entries(defaultsOf(dag)).filter(([name]) => !Object.hasOwn(given, name))
+  if (taken.length === 0) return []
+  const words = taken.map(([name, value]) => `${name} ${cut(oneLine(JSON.stringify(value)), 80)}`)
+  return [`Taken as the example has it: ${words.join(', ')}. --input KEY=VALUE gives another.`]
 }
 
 function readPairs(pairs: readonly string[]): ReadonlyMap<string, string> {

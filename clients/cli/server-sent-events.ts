@@ -7,7 +7,7 @@ export interface ServerSentEvent {
 
 /**
  * Splits a text/event-stream into messages (HTML standard, "Server-sent events"): comments are left out, `data` lines
- * are joined, a message the stream ends in the middle of is dropped, so that a reader resumes at the last whole one.
+ * are joined, an `id` without data is a message too (the server ends the stream and says where to go on), a message the stream ends in the middle of is dropped, so that a reader resumes at the last whole one.
  * Chunks may end anywhere, between \r and \n too.
  */
 export async function* readServerSentEvents(chunks: AsyncIterable<string>): AsyncGenerator<ServerSentEvent> {
@@ -43,7 +43,7 @@ function addField(fields: Map<string, string[]>, line: string): void {
 }
 
 function messageOf(fields: ReadonlyMap<string, readonly string[]>): ServerSentEvent | undefined {
-  const data = fields.get('data')
-  if (data === undefined) return undefined
-  return { id: fields.get('id')?.at(-1) ?? '', event: fields.get('event')?.at(-1) ?? 'message', data: data.join('\n') }
+  const [data = [], ids] = [fields.get('data'), fields.get('id')]
+  if (data.length === 0 && ids === undefined) return undefined
+  return { id: ids?.at(-1) ?? '', event: fields.get('event')?.at(-1) ?? 'message', data: data.join('\n') }
 }

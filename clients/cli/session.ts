@@ -1,4 +1,5 @@
 import type { SignedTarget } from './aws/signed-target.ts'
+import type { LocalLogin } from './local-login.ts'
 import { readSettings, type Settings } from './settings.ts'
 
 /** What a command talks to: the terminal (or pipe) it was started on, and its settings. */
@@ -6,6 +7,8 @@ export interface Session {
   readonly settings: Settings
   /** The deployment on AWS this command line names (choose-stack.ts finds it before the command runs). */
   signed?: SignedTarget
+  /** What opens the place here that this command line names, where it asks for a login of its start. */
+  login?: LocalLogin
   /** The value of an environment variable that sluice.yaml names. */
   key(name: string): string | undefined
   /** The environment of a program it starts: its own, and more. */

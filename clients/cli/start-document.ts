@@ -2,7 +2,7 @@ import { chooseTarget } from './api.ts'
 import { type ChosenDocument, chooseDocument } from './choose-document.ts'
 import { requestFiles } from './request-files.ts'
 import { requireOneVote } from './require-one-vote.ts'
-import { doubtfulInputs, runInputs } from './run-inputs.ts'
+import { askForMissing, doubtfulInputs, runInputs, takenDefaults } from './run-inputs.ts'
 import { runInside } from './run-inside.ts'
 import { isServerThere } from './server-there.ts'
 import type { Session } from './session.ts'
@@ -29,7 +29,12 @@ export async function startDocument(
   options: RunStartOptions,
 ): Promise<void> {
   const chosen = chooseDocument(given, options.example)
-  const how = { request: requestOf(chosen, options), json: options.json === true, yes: options.yes === true }
+  const input = await inputPairs(session, chosen, options)
+  const how = {
+    request: requestOf(chosen, { ...options, input }),
+    json: options.json === true,
+    yes: options.yes === true,
+  }
   if (how.yes && chosen.dag !== undefined) requireOneVote(chosen.dag, session.settings.command)
   for (const line of chosen.dag === undefined ? [] : doubtfulInputs(options.input ?? [], chosen.dag)) {
     session.warn(line)
@@ -38,6 +43,22 @@ export async function startDocument(
   if (!target.named && !(await isServerThere(target))) await runInside(session, chosen, how)
   else if (options.watch === true || how.yes) process.exitCode = (await startAndWatch(session, target, how)).exitCode
   else await startOnly(session, target, how)
+}
+
+/**
+ * The values of the command line, and what a person on a terminal is asked for. Of an example it says which values are its own.
+ * A run that continues another one has that one's values.
+ */
+async function inputPairs(
+  session: Session,
+  { dag }: ChosenDocument,
+  { input: pairs = [], contextJson, continue: continues, example, json, yes }: RunStartOptions,
+): Promise<readonly string[]> {
+  if (dag === undefined || continues !== undefined) return pairs
+  const { context } = requestFiles({ ...(contextJson !== undefined && { contextJson }) })
+  if (example !== undefined) for (const line of takenDefaults(dag, { pairs, context })) session.warn(line)
+  if (json === true || yes === true) return pairs
+  return [...pairs, ...(await askForMissing(session, dag, { pairs, context }))]
 }
 
 /** The body of POST /api/dag/run. */

@@ -1,6 +1,8 @@
+import { fstatSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { jsonText } from './json-text.ts'
 import { type LocalPlace, startPlace } from './local-place.ts'
+import { accountsBeside } from './other-accounts.ts'
 import type { Session } from './session.ts'
 
 interface StartOptions {
@@ -8,6 +10,7 @@ interface StartOptions {
   readonly dataDir?: string
   readonly inputsDir?: string
   readonly example?: true
+  readonly login?: boolean
   readonly json?: true
 }
 
@@ -20,35 +23,51 @@ export function addStart(parent: Command, session: Session): void {
     .option('--data-dir <dir>', 'folder of runs and objects (default: sluice.yaml, else .sluice)')
     .option('--inputs-dir <dir>', 'folder runs may read files from (default: sluice.yaml, else inputs)')
     .option('--example', 'serve the documents shipped with the package instead of ./dags')
+    .option('--login', 'ask every call for a secret made at this start, in the address it prints')
+    .option('--no-login', 'ask nothing, also on a terminal of another user (where --login is the default)')
     .option('--json', 'print one JSON line when it is ready')
     .action((options: StartOptions) => start(session, options))
 }
 
 async function start(session: Session, options: StartOptions): Promise<void> {
-  const place = await startPlace({ ...options, logs: true })
+  const place = await startPlace({ ...options, login: options.login ?? isTerminalOfAnother(), logs: true })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void place.stop())
-  const { url, pid, dataDir, login, firstTokens } = place
-  if (options.json === true) {
-    session.say(
-      jsonText({ ready: true, url, pid, data_dir: dataDir, ...(login && { login, first_tokens: firstTokens }) }),
-    )
-  } else {
-    session.say(
-      `Sluice answers at ${url} (process ${pid}, data in ${dataDir}). Ctrl-C stops it; runs go on at the next start.`,
-    )
-    session.say(login === undefined ? `Console: ${url}/` : `Console: sluice console --url ${url}`)
-    if (!url.endsWith(':4040')) session.say(`Other commands find it with --url ${url}, or SLUICE_URL=${url}.`)
-    for (const line of loginLines(place)) session.say(line)
-  }
+  if (options.json === true) session.say(jsonText(readyLine(place)))
+  else for (const line of readyWords(place)) session.say(line)
+  // Not on stdout: a program reads there.
+  if (place.login === undefined)
+    for (const line of openToWords(accountsBeside(process.platform, process.getuid?.()))) session.warn(line)
   const code = await place.ended
   if (code !== 0)
-    session.warn(`The place ended with code ${code}. Its data is kept in ${dataDir}: start it again to go on.`)
+    session.warn(`The place ended with code ${code}. Its data is kept in ${place.dataDir}: start it again to go on.`)
   process.exitCode = code === 0 ? 0 : 1
 }
 
+function readyLine({ url, pid, dataDir, login, firstTokens, consoleUrl, loginFile }: LocalPlace) {
+  const place = { ready: true, url, pid, data_dir: dataDir }
+  if (consoleUrl !== undefined) return { ...place, login, console_url: consoleUrl, login_file: loginFile }
+  return { ...place, ...(login && { login, first_tokens: firstTokens }) }
+}
+
+function readyWords(place: LocalPlace): readonly string[] {
+  const { url, pid, dataDir, login, consoleUrl = `${url}/` } = place
+  const own = login === undefined || place.consoleUrl !== undefined
+  return [
+    `Sluice answers at ${url} (process ${pid}, data in ${dataDir}). Ctrl-C stops it; runs go on at the next start.`,
+    own ? `Console: ${consoleUrl}` : `Console: sluice console --url ${url}`,
+    url.endsWith(':4040') ? [] : `Other commands find it with --url ${url}, or SLUICE_URL=${url}.`,
+    loginLines(place),
+  ].flat()
+}
+
 /** How to call a place that answers nobody without a token. */
-function loginLines({ login, firstTokens: [first, ...others] }: LocalPlace): readonly string[] {
+function loginLines({ login, firstTokens: [first, ...others], loginFile }: LocalPlace): readonly string[] {
   if (login === undefined) return []
+  if (loginFile !== undefined) {
+    return [
+      `It asks for a login: that address holds it, and commands in this folder read it in the data folder. Elsewhere: export SLUICE_TOKEN=$(cat ${loginFile})`,
+    ]
+  }
   if (first === undefined) return [`It asks for a ${login === 'jwt' ? 'JWT' : 'token'}: set SLUICE_TOKEN.`]
   const more = others.length === 0 ? [] : [`Those of the other tenants lie beside it: ${others.join(', ')}.`]
   return [`It asks for a token, and the first one lies in ${first}: export SLUICE_TOKEN=$(cat ${first})`, ...more]
@@ -58,4 +77,25 @@ function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
+}
+
+/**
+ * Somebody who became another user here (su, sudo -u): his own programs are not this user's. Off a terminal the default
+ * stays as it is (docs/adr/0066).
+ */
+function isTerminalOfAnother(): boolean {
+  const uid = process.getuid?.()
+  return process.stdin.isTTY === true && uid !== undefined && fstatSync(0).uid !== uid
+}
+
+function openToWords(accounts: readonly string[] | undefined): readonly string[] {
+  if (accounts === undefined || accounts.length === 0) return []
+  const some = `${accounts.slice(0, 3).join(', ')}${accounts.length > 3 ? ', ..' : ''}`
+  const people =
+    accounts.length === 1
+      ? `Another account of this machine (${some})`
+      : `${accounts.length} other accounts of this machine (${some})`
+  return [
+    `${people} may log in, and every program of this machine may connect here and act as you. \`sluice start --login\` asks for a secret.`,
+  ]
 }

@@ -7,7 +7,7 @@ import type { Templates } from './deploy-summary.ts'
 /** One synthesis of a stage: what is shown of it is what is deployed. */
 export interface Synthesis {
   readonly templates: Templates
-  /** The only hosts gates and webhooks may reach; absent = any public one. */
+  /** The only hosts gates and webhooks may reach, empty = none; absent = any public one. */
   readonly egress?: readonly string[]
   /** `cdk` on what was synthesized, without synthesizing again. */
   cdk(...args: readonly string[]): Promise<void>
@@ -34,14 +34,14 @@ export async function withSynthesis(
 /** Metadata of the stack with the functions (infra/aws/build-app.ts). */
 const EGRESS = 'sluice:egress'
 
-function readTemplates(folder: string): Pick<Synthesis, 'templates' | 'egress'> {
+export function readTemplates(folder: string): Pick<Synthesis, 'templates' | 'egress'> {
   const files = readdirSync(folder).filter((name) => name.endsWith('.template.json'))
   const read = files.sort().map((name) => {
     return [name.replace('.template.json', ''), JSON.parse(readFileSync(join(folder, name), 'utf8'))] as const
   })
-  const egress = read.flatMap(([, { Metadata }]) => Metadata?.[EGRESS] ?? [])
+  const egress = read.map(([, { Metadata }]) => Metadata?.[EGRESS]).find((hosts) => hosts !== undefined)
   return {
     templates: Object.fromEntries(read.map(([name, { Resources }]) => [name, Resources])),
-    ...(egress.length > 0 && { egress }),
+    ...(egress !== undefined && { egress: JSON.parse(egress) }),
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Target } from './api.ts'
+import { loginIn } from './local-login.ts'
 import { type LocalPlace, type PlaceOptions, startPlace } from './local-place.ts'
 import { Refused } from './refused.ts'
 
@@ -11,9 +12,12 @@ interface OpenPlace {
   readonly signal: AbortSignal
 }
 
-/** Runs the local place as long as `use` takes, then stops it cleanly. What runs have done stays in the data folder. */
+/**
+ * Runs the local place as long as `use` takes, then stops it cleanly. What runs have done stays in the data folder. Nobody
+ * but this command and its user's others calls it, unless `login: false` says that people come from elsewhere.
+ */
 export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace) => Promise<T>): Promise<T> {
-  const place = await startPlace(options)
+  const place = await startPlace({ login: true, ...options })
   const { url, dataDir } = place
   const stopped = new AbortController()
   const kept = `What the run has done is kept in ${dataDir}: \`sluice start\` with that data folder goes on with it.`
@@ -23,7 +27,7 @@ export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace
   for (const signal of signals) process.on(signal, interrupt)
   void place.ended.then((code) => stop('place_died', `The local place ended by itself with code ${code}.`))
   try {
-    return await use({ target: { url, named: true, ...firstToken(dataDir) }, dataDir, signal: stopped.signal })
+    return await use({ target: { url, named: true, ...tokenOf(dataDir, url) }, dataDir, signal: stopped.signal })
   } catch (error) {
     throw withLog(error, place)
   } finally {
@@ -32,8 +36,10 @@ export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace
   }
 }
 
-/** A place that asks for a login wrote its first token for who owns the folder (docs/tokens.md). */
-function firstToken(dataDir: string): Pick<Target, 'token'> {
+/** What the start made, or where settings ask for a login the first token, for who owns the folder (docs/tokens.md). */
+function tokenOf(dataDir: string, url: string): Pick<Target, 'token' | 'login'> {
+  const made = loginIn(dataDir, url)
+  if (made !== undefined) return { token: made.secret, login: true }
   const file = join(dataDir, 'first-token')
   return existsSync(file) ? { token: readFileSync(file, 'utf8').trim() } : {}
 }

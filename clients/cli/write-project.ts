@@ -52,9 +52,9 @@ function projectThere(folder: string, there: readonly string[]): Refused {
 /** A Fault or Refused names what a disk or another program made of it. */
 function checkWritten(folder: string): void {
   const settings = join(folder, 'sluice.yaml')
-  const { providers, agents, shell_gates, approvals } = parseSettings(readFile(settings, 'settings'), settings)
+  const { providers, prices, agents, shell_gates, approvals } = parseSettings(readFile(settings, 'settings'), settings)
   const dag = readFile(join(folder, 'dags', 'hello.yaml'), 'DAG file')
-  const routing = { providers, agents, shell_gates, approvals }
+  const routing = { providers, prices, agents, shell_gates, approvals }
   const parsed = parseDag(dag, { name: 'hello', providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], routing })
   if (parsed.ok) return
   const detail = 'The DAG that was written is not valid.'

@@ -17,13 +17,16 @@ interface Follow {
  * fetch, since EventSource cannot send headers; one that drops is opened again behind the last event (Last-Event-ID).
  */
 export async function followRun(follow: Follow): Promise<void> {
-  const cursor: Cursor = { seq: 0, failures: 0, isOver: false }
+  const cursor: Cursor = { seq: 0, failures: 0, isOver: false, isHandedOver: false, retryMs: 0 }
   while (!follow.signal.aborted) {
+    cursor.isHandedOver = false
     await untilDropped(follow, cursor)
     if (cursor.isOver || follow.signal.aborted) return
+    // The server's own time limit: the next stream is opened at once, and nobody sees a gap.
+    if (cursor.isHandedOver) continue
     follow.onLive(false)
     cursor.failures += 1
-    await pause(Math.min(250 * 2 ** cursor.failures, 10_000), follow.signal)
+    await pause(Math.max(cursor.retryMs, Math.min(250 * 2 ** cursor.failures, 10_000)), follow.signal)
   }
 }
 
@@ -32,6 +35,10 @@ interface Cursor {
   seq: number
   failures: number
   isOver: boolean
+  /** The server ended the stream and said where the next one begins. */
+  isHandedOver: boolean
+  /** What the last refusal asked for. */
+  retryMs: number
 }
 
 async function untilDropped(follow: Follow, cursor: Cursor): Promise<void> {
@@ -39,10 +46,12 @@ async function untilDropped(follow: Follow, cursor: Cursor): Promise<void> {
     const response = await openStream(follow, cursor.seq)
     // 204: the run has ended, and the reader has it all.
     cursor.isOver = response.status === 204 || isFinal(response.status)
+    cursor.retryMs = 1_000 * Math.min(60, Number(response.headers.get('retry-after') ?? 0) || 0)
     if (cursor.isOver || !response.ok) return
     follow.onLive(true)
-    for await (const events of eventsOf(response)) {
-      take(follow, cursor, events)
+    for await (const messages of messagesOf(response)) {
+      if (messages.some(isHandover)) Object.assign(cursor, { isHandedOver: true, failures: 0 })
+      take(follow, cursor, messages.flatMap(eventOf))
       if (cursor.isOver) return
     }
   } catch {
@@ -72,8 +81,8 @@ function openStream({ origin, runId, signal }: Follow, seq: number): Promise<Res
   return fetch(url, { headers: { accept: 'text/event-stream', 'last-event-id': String(seq) }, signal })
 }
 
-/** Events a chunk of the stream: what arrives together is shown together. */
-async function* eventsOf(response: Response): AsyncGenerator<readonly RunEvent[]> {
+/** Messages a chunk of the stream: what arrives together is shown together. */
+async function* messagesOf(response: Response): AsyncGenerator<readonly string[]> {
   if (response.body === null) return
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
@@ -82,8 +91,13 @@ async function* eventsOf(response: Response): AsyncGenerator<readonly RunEvent[]
     if (done) return
     const messages = (rest + value.replaceAll('\r\n', '\n')).split('\n\n')
     rest = messages.pop() ?? ''
-    yield messages.flatMap(eventOf)
+    yield messages
   }
+}
+
+/** An id without data: where the next stream goes on. */
+function isHandover(message: string): boolean {
+  return /^id:/m.test(message) && !/^data:/m.test(message)
 }
 
 function eventOf(message: string): readonly RunEvent[] {

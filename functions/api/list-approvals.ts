@@ -3,8 +3,9 @@ import { type ApprovalEntry, LIST_APPROVALS } from '../../shared/api/list-approv
 import { portsWithin } from '../../shared/approvals/ports-within.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Principal } from '../../shared/principal.ts'
-import { type Asked, shownStatus } from '../../shared/runs/inbox.ts'
+import { type Asked, type DamagedQuestion, shownStatus } from '../../shared/runs/inbox.ts'
 import { runIdOfApproval } from '../../shared/runs/run-of-approval.ts'
+import { DAMAGED_FIX } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { describeAsked } from '../approvals/describe-asked.ts'
 import { httpHandler } from '../http-handler.ts'
@@ -15,10 +16,10 @@ export const handler = httpHandler({
   schema: LIST_APPROVALS,
   run: async ({ query, principal }, world) => {
     const { approval_id } = query
-    const { asked, next } =
+    const { asked, damaged, next } =
       approval_id === undefined
         ? await wantedPage(world, principal, query)
-        : { asked: await oneAsked(world, principal, approval_id), next: undefined }
+        : { asked: await oneAsked(world, principal, approval_id), damaged: [], next: undefined }
     const items = asked.map(({ item }) => item)
     const shown = portsWithin(items, query.values === 'shown' ? SHOWN_BYTES : 0)
     const approvals: ApprovalEntry[] = []
@@ -29,7 +30,8 @@ export const handler = httpHandler({
         ...(await Promise.all(some.map((one, i) => describeAsked(world, principal, one, shown[at + i] ?? none)))),
       )
     }
-    return { json: { approvals, next_cursor: next ?? null } }
+    const told = damaged.map((one) => ({ ...one, seen: one.seen.slice(0, 200), fix: DAMAGED_FIX }))
+    return { json: { approvals, ...(told.length > 0 && { damaged: told }), next_cursor: next ?? null } }
   },
 })
 
@@ -51,16 +53,18 @@ async function wantedPage(
   world: World,
   { tenant }: Principal,
   { status, limit, cursor }: Query,
-): Promise<{ readonly asked: readonly Asked[]; readonly next?: string }> {
+): Promise<{ readonly asked: readonly Asked[]; readonly damaged: readonly DamagedQuestion[]; readonly next?: string }> {
   const found: Asked[] = []
+  const damaged: DamagedQuestion[] = []
   let place: Place | undefined = placeOf(status, cursor)
   for (let reads = 0; reads < MAX_READS && place !== undefined && found.length < limit; reads += 1) {
     const { closed } = place
     const page = await world.runs.inbox(tenant, { ...place, limit: limit - found.length })
     found.push(...page.asked.filter(({ item, head }) => isWanted(status, shownStatus(head, item.id))))
+    damaged.push(...(page.damaged ?? []))
     place = nextPlace(status, closed, page.next)
   }
-  return { asked: found, ...(place === undefined ? {} : { next: cursorOf(place) }) }
+  return { asked: found, damaged, ...(place === undefined ? {} : { next: cursorOf(place) }) }
 }
 
 /** Its run is in its id. */

@@ -3,7 +3,7 @@ import { runLinks } from '../../shared/api/links.ts'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { type RunRole, roleOf } from '../../shared/runs/role.ts'
-import type { DamagedRun, Meta, RunFilter } from '../../shared/runs/run-store.ts'
+import { DAMAGED_FIX, type DamagedRun, type Meta, type RunFilter } from '../../shared/runs/run-store.ts'
 import { priceInLedger } from '../../shared/runs/shown-price.ts'
 import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
@@ -14,12 +14,10 @@ export const handler = httpHandler({
   schema: RUN_ROUTES['list-runs'],
   run: async ({ query, principal }, world) => {
     const { runs, damaged, next } = await shownRuns(world, principal.tenant, query)
-    const told = damaged.map(({ run_id, item, seen }) => ({ run_id, item, seen: seen.slice(0, 200), fix: FIX }))
+    const told = damaged.map(({ run_id, item, seen }) => ({ run_id, item, seen: seen.slice(0, 200), fix: DAMAGED_FIX }))
     return { json: { runs: [...runs], ...(told.length === 0 ? {} : { damaged: told }), next_cursor: next ?? null } }
   },
 })
-
-const FIX = 'Restore the store from a copy, or go on without this run; `sluice doctor` says what else is damaged.'
 
 type Query = z.output<(typeof RUN_ROUTES)['list-runs']['query']>
 interface Shown {

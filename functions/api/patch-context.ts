@@ -1,10 +1,11 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
-import { lockedKeys } from '../../shared/approvals/binding.ts'
+import { asksPeople, lockedKeys } from '../../shared/approvals/binding.ts'
+import { unaskedQuestions } from '../../shared/approvals/unasked-questions.ts'
 import { canonicalJson } from '../../shared/canonical.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { principalName } from '../../shared/principal.ts'
-import { blockOutcome } from '../../shared/runs/block-lane.ts'
+import { blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { ContextItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -13,6 +14,7 @@ import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../change-handler.ts'
 import { requireRun } from '../require-run.ts'
 import { requireAuthor } from '../runs/authoring.ts'
+import { skipsQuestion } from '../runs/check-values.ts'
 import { checkContextSize, recordContext } from '../runs/context-version.ts'
 import { readPinned } from '../runs/read-pinned.ts'
 
@@ -57,7 +59,7 @@ async function record(world: World, run: RunKey, { version, keys, by }: Patched)
 
 /**
  * What people are asked about, or decided on, stays as they saw it: a key that a yes binds may not change until all it
- * lets happen has ended. Who changes it all the same, between this look and the question, changes nothing those blocks see.
+ * lets happen has ended; nor one that could take away a question that is still to come. Who changes it all the same, between this look and the question, changes nothing those blocks see.
  */
 async function refuseDecided(
   world: World,
@@ -66,18 +68,30 @@ async function refuseDecided(
   set: ContextItem['values'],
 ): Promise<void> {
   const { dag, meta, ...places } = await readPinned(world, run)
-  if (!dag.blocks.some(({ approval }) => approval !== undefined)) return
   const head = await world.runs.head(run)
   if (head === undefined) return
   const asked = new Set(Object.values(head.approvals).map(({ block }) => block))
+  // A child run asks at any time of its life; a question that was passed by is over when its block is.
+  const hasBegun = (block: Block) =>
+    hasEnded(block) || (block.mode === 'dag' && blockLane(places, head, block.id) !== undefined)
   const hasEnded = ({ id }: Block) => blockOutcome(places, head, id) !== undefined
   const locked = lockedKeys(dag, meta.overrides, {
     hasEnded,
-    isAsked: (block) => asked.has(block.index) || hasEnded(block),
+    isAsked: (block) => asked.has(block.index) || (asksPeople(block, meta.children) && hasBegun(block)),
   })
   const same = (key: string) => canonicalJson(before.values[key] ?? null) === canonicalJson(set[key] ?? null)
-  const key = Object.keys(set).find((name) => locked.has(name) && !same(name))
-  if (key === undefined) return
+  const changed = Object.keys(set).filter((name) => !same(name))
+  const key = changed.find((name) => locked.has(name))
+  if (key === undefined) {
+    const unasked = unaskedQuestions(
+      dag,
+      meta,
+      changed.map((name) => ({ key: name })),
+      (block) => !hasEnded(block),
+    )
+    if (unasked.length > 0) throw skipsQuestion(`Cannot change the context of run "${run.run_id}"`, unasked)
+    return
+  }
   const message = `Cannot change "${key}" in the context of run "${run.run_id}": people were asked about block "${locked.get(key)}" with the value it has, and what they decide lets blocks run that read it. Reject the question or stop the run, and start one with the other value.`
   throw new Fault('Conflict', 'context_is_decided', message, { facts: { key, block_id: locked.get(key) } })
 }

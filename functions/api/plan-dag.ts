@@ -1,16 +1,18 @@
 import { PLAN_ROUTES } from '../../shared/api/plan-routes.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
+import { parseDagApart } from '../../shared/dag/parse.ts'
 import { Fault } from '../../shared/errors.ts'
+import { isolateFor } from '../../shared/isolate.ts'
 import { planDag } from '../../shared/plan/plan-dag.ts'
-import { httpHandler } from '../http-handler.ts'
+import { changeHandler } from '../change-handler.ts'
 
-/** Nothing is started, and nothing is read but the names of providers. */
-export const handler = httpHandler({
+/** Nothing is started, and nothing is read but the names of providers. It counts as a change: it costs as much. */
+export const handler = changeHandler({
   name: 'plan-dag',
   schema: PLAN_ROUTES['plan-dag'],
-  run: ({ body }, world) => {
+  run: async ({ body, principal, signal }, world) => {
     const { dag: given, max_parallel = world.settings.safety.max_parallel, ...told } = body
-    const parsed = parseDag(given, { providers: world.providers.names() })
+    const isolate = isolateFor(world.isolate, { tenant: principal.tenant, signal })
+    const parsed = await parseDagApart(given, { providers: world.providers.names() }, isolate)
     if (parsed.ok) return { json: planDag(parsed.dag, { ...told, max_parallel }, world.settings) }
     const message = 'Cannot plan the DAG: it has errors, listed with their places.'
     const issues = parsed.errors.slice(0, 20).map((error) => ({ ...error }))

@@ -7,6 +7,7 @@ import type { World } from '../../shared/world.ts'
 import { type Call, httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
 import { aheadOfHead } from './ahead-of-head.ts'
+import { STREAM_MS, type StreamPlaces, takeStreamPlaces } from './stream-places.ts'
 
 const SCHEMA = RUN_ROUTES['stream-events']
 
@@ -19,12 +20,12 @@ export const handler = httpHandler({
     const { run, head } = await requireRun(world, call)
     if (since > head.seq) throw aheadOfHead(since, head.seq)
     if (since === head.seq && head.state !== 'running') return { status: 204, body: '', media_type: SCHEMA.media_type }
-    return { body: eventText(world, run, since, call.signal), media_type: SCHEMA.media_type }
+    const places = await takeStreamPlaces(world, call.principal)
+    return { body: placed(eventText(world, run, since, call.signal), places), media_type: SCHEMA.media_type }
   },
 })
 
 const HEARTBEAT_MS = 15_000
-const STREAM_MS = 14 * 60_000
 const RETRY_MS = 1_000
 /** Also the most text that is held for a slow client: the next page is read when this one has been taken. */
 const PAGE = 100
@@ -37,9 +38,19 @@ function cursorOf({ headers, query }: Call<typeof SCHEMA>): number {
   throw new Fault('InvalidInput', 'bad_cursor', message)
 }
 
+/** The same text; its places are given back however it ends. */
+async function* placed(text: AsyncIterable<string>, places: StreamPlaces): AsyncGenerator<string> {
+  try {
+    yield* text
+  } finally {
+    await places.end()
+  }
+}
+
 /**
  * Events after the cursor, then new ones as they come. Waiting begins before reading, so that an event stored between
- * the two is not slept over. Ends after the terminal event, or after 14 minutes (the client comes again).
+ * the two is not slept over. Ends after the terminal event, or after five minutes with the id to go on from: a reader that
+ * was sent no event yet comes again with that.
  */
 async function* eventText(world: World, run: RunKey, after: number, signal: AbortSignal): AsyncGenerator<string> {
   const end = world.clock.now() + STREAM_MS
@@ -61,6 +72,7 @@ async function* eventText(world: World, run: RunKey, after: number, signal: Abor
     if (last === undefined && now >= beat) yield ': heartbeat\n\n'
     if (last !== undefined || now >= beat) beat = now + HEARTBEAT_MS
   }
+  yield `: goes on after this id\nid: ${since}\nretry: ${RETRY_MS}\n\n`
 }
 
 function messageOf(event: RunEvent): string {

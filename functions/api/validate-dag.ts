@@ -1,15 +1,18 @@
 import { VALIDATE_DAG } from '../../shared/api/validate-dag.ts'
 import type { Dag, RunInput } from '../../shared/dag/dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
+import { parseDagApart } from '../../shared/dag/parse.ts'
+import { isolateFor } from '../../shared/isolate.ts'
 import { taskErrors } from '../../shared/tasks/bind-task-gates.ts'
-import { httpHandler } from '../http-handler.ts'
+import { changeHandler } from '../change-handler.ts'
 
-/** The same check a start makes, with the providers and agents of this place; a bad document is an answer here, not a problem. */
-export const handler = httpHandler({
+/** The same check a start makes, with the providers and agents of this place; a bad document is an answer here, not a problem. It changes nothing, and counts as if it did: it costs as much. */
+export const handler = changeHandler({
   name: 'validate-dag',
   schema: VALIDATE_DAG,
-  run: ({ body }, world) => {
-    const parsed = parseDag(body.dag, { providers: world.providers.names(), routing: world.settings })
+  run: async ({ body, principal, signal }, world) => {
+    const isolate = isolateFor(world.isolate, { tenant: principal.tenant, signal })
+    const place = { providers: world.providers.names(), routing: world.settings }
+    const parsed = await parseDagApart(body.dag, place, isolate)
     if (!parsed.ok) {
       const errors = parsed.errors.map((error) => ({ ...error }))
       return { json: { valid: false, errors, warnings: [], order: [], context_inputs: [] } }

@@ -7,6 +7,8 @@ import { askedInputs } from '../blocks/judge-pre.ts'
 import type { OpenAsk } from '../blocks/open-ask.ts'
 import { allEvents } from '../runs/all-events.ts'
 import { askWords } from './ask-words.ts'
+import { bindNow } from './decision-binding.ts'
+import { questionChanges } from './question-changes.ts'
 import { shownValues } from './shown-values.ts'
 
 /** Seconds, as an approval has that says nothing. */
@@ -24,7 +26,9 @@ export async function makeAsk(call: BlockCall, ask: OpenAsk): Promise<ApprovalIt
   const raise = about === 'budget' ? asked?.raise : undefined
   const shown = await shownAbout(call, ask)
   const prompt = askWords({ block: block.id, about, gates, reason: asked?.reason ?? '', raise })
-  const policy = dag.blocks[block.index]?.approval
+  const whole = dag.blocks[block.index] ?? block
+  const policy = whole.approval
+  const { binding_ref, binding } = await bindNow({ ...call, block: whole })
   const now = world.clock.now()
   return {
     id,
@@ -32,7 +36,9 @@ export async function makeAsk(call: BlockCall, ask: OpenAsk): Promise<ApprovalIt
     block_id: block.id,
     prompt,
     shown,
-    digest: approvalDigest({ prompt, shown, block_hash: block.hash }),
+    digest: approvalDigest({ prompt, shown, block_hash: block.hash, binding }),
+    binding_ref,
+    ...(await questionChanges(call)),
     requested_at: new Date(now).toISOString(),
     expires_at: new Date(now + TIMEOUT_SEC * 1_000).toISOString(),
     on_timeout: 'reject',

@@ -1,4 +1,3 @@
-import { runChanges } from '../../shared/approvals/find-changes.ts'
 import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -7,13 +6,13 @@ import { costOf } from '../../shared/runs/event-cost.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { World } from '../../shared/world.ts'
-import type { BlockCall, BlockInputs } from '../blocks/block-call.ts'
+import type { BlockCall } from '../blocks/block-call.ts'
 import { putBack } from '../blocks/call-meter.ts'
 import { storeInputs } from '../blocks/item-inputs.ts'
 import { attemptInputs, judgePre } from '../blocks/judge-pre.ts'
 import { takenOver } from '../blocks/taken-over.ts'
-import { allEvents } from '../runs/all-events.ts'
 import { describeQuestion } from './describe-question.ts'
+import { questionChanges } from './question-changes.ts'
 
 /** What a person is asked about a block; undefined when its inputs or pre-gates would refuse it anyway, or an earlier result stands in for it. */
 export async function makeQuestion(call: BlockCall, id: string): Promise<ApprovalItem | undefined> {
@@ -24,9 +23,9 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   if (inputs === undefined || inputs.problems.length > 0 || !holdsWhen(block, inputs.values)) return undefined
   const { values } = inputs
   const attempt = call.resumed?.ask.attempt ?? readOrdinal(call.lane ?? 0).attempt + 1
-  const pre = await judgePre(call, attempt, inputs)
-  // A judge that may not be asked refuses the block, which records it.
-  if (pre.refusal !== undefined || !pre.composed.passed) return undefined
+  const pre = await judgePre(call, attempt, inputs).catch(whenRefused)
+  // A judge that may not be asked refuses the block, which records it; of a run that is stopped nobody asks.
+  if (pre === undefined || pre.refusal !== undefined || !pre.composed.passed) return undefined
   for (const event of pre.events) putBack(call.meter, costOf(event))
   const open = { attempt, values, inputs_hash: sha256(canonicalJson(values)) }
   if ((await takenOver(call, open)) !== undefined || call.meter.refusal !== undefined) return undefined
@@ -34,18 +33,8 @@ export async function makeQuestion(call: BlockCall, id: string): Promise<Approva
   // What is shown and what is bound are of one moment: when the context moved in between, the machine calls again.
   if (call.resumed === undefined && context_version !== inputs.context_version) return undefined
   const inputs_ref = await storeInputs(call, inputs)
-  const question = { prompt, shown, digest, inputs_ref, binding_ref, ...(await changesOf(call, inputs)) }
+  const question = { prompt, shown, digest, inputs_ref, binding_ref, ...(await questionChanges(call)) }
   return { id, block: block.index, block_id: block.id, ...question, ...terms(world, policy) }
-}
-
-/** Events are read only where the context was ever patched. */
-async function changesOf(
-  { world, run, meta }: BlockCall,
-  { context_version }: BlockInputs,
-): Promise<Pick<ApprovalItem, 'changes'>> {
-  const events = context_version > 0 ? await allEvents(world, run) : []
-  const changes = runChanges(meta, events)
-  return changes === undefined ? {} : { changes }
 }
 
 /** The block state tells why. A store that is away for a moment refuses nothing: the machine calls again. */

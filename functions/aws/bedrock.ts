@@ -1,8 +1,9 @@
 import { BedrockRuntimeClient, ConverseCommand, ConverseStreamCommand } from '@aws-sdk/client-bedrock-runtime'
+import { priceOf } from '../../shared/prices.ts'
 import type { DispatchRequest, Provider } from '../../shared/provider.ts'
 import type { BedrockSettings } from '../../shared/provider-settings.ts'
 import { measured } from '../providers/measured.ts'
-import { DEFAULT_TIMEOUT_MS } from '../providers/remote.ts'
+import { DEFAULT_TIMEOUT_MS, type ReadPrice } from '../providers/remote.ts'
 import { refusedFault } from '../providers/status-fault.ts'
 import { type SilenceWatch, watchSilence } from '../providers/watch-silence.ts'
 import { converseFault } from './bedrock/converse-fault.ts'
@@ -15,7 +16,7 @@ import { type Conversed, readConverse, readConverseStream } from './bedrock/read
  * no system text refuses once with ValidationException; it is asked again without, within the same attempt, and its ways
  * are remembered. The SDK never tries again by itself: retries are the block's.
  */
-export function openBedrock(name: string, settings: BedrockSettings): Provider {
+export function openBedrock(name: string, settings: BedrockSettings, price: ReadPrice): Provider {
   const { region, endpoint, timeout_ms = DEFAULT_TIMEOUT_MS, idle_ms } = settings
   const client = new BedrockRuntimeClient({
     maxAttempts: 1,
@@ -30,8 +31,10 @@ export function openBedrock(name: string, settings: BedrockSettings): Provider {
       const { text, usage, stop_reason } = await bounded(talk, request)
       if (REFUSALS.has(stop_reason)) throw refusedFault({ name }, stop_reason.replaceAll('_', ' '))
       const { model } = request
-      const price = { type: 'bedrock', url: '', region: await client.config.region(), model }
-      return { text, ...measured(request, text, usage, price), model, finish_reason: stop_reason }
+      // Settings without a region are those of the place: only the client knows it.
+      const rate =
+        price(name, model) ?? priceOf({ type: 'bedrock', url: '', region: await client.config.region(), model })
+      return { text, ...measured(request, text, usage, rate), model, finish_reason: stop_reason }
     },
   }
 }

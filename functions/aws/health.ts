@@ -7,16 +7,17 @@ import { as } from './run-store/attribute-values.ts'
 import { openTable } from './run-store/run-table.ts'
 import type { Core } from './world.ts'
 
-/** An answer is worth no more waiting. */
-const REQUEST_MS = 800
+/** Well beyond the patience of a look: what is slow is told as not answered yet, and only what gives no answer as failed. */
+const REQUEST_MS = 5_000
 const DAY_SEC = 86_400
 
 /** One item for all, of no tenant: it is written over, and the table drops it a day after the last look. */
 const KEY = { pk: as.text('HEALTH'), sk: as.text('PROBE') }
 
 /**
- * What a deployment is looked at for: the table, which everything that is started goes through. The rest is AWS's own, and
- * is watched by the alarms (docs/operate.md): it is told as unchecked, and never as good.
+ * What a deployment is looked at for: the table, which everything that is started goes through. The bucket is no part of it:
+ * this function has no right to it. The rest is AWS's own, and is watched by the alarms (docs/operate.md): it is told as
+ * unchecked, and never as good.
  */
 export function openHealth(
   { env, clock, ids }: Pick<Core, 'env' | 'clock' | 'ids'>,
@@ -33,8 +34,8 @@ export function openHealth(
   }
   const health = createHealth(
     {
-      reads: { checked: 'an item of the table was read', probe: readItem },
-      writes: { checked: 'an item was written to the table; objects were not', probe: writeItem },
+      reads: { checked: 'an item of the table was read; objects in the bucket were not', probe: readItem },
+      writes: { checked: 'an item was written to the table; objects in the bucket were not', probe: writeItem },
       machine: { checked: 'nothing', probe: 'Step Functions is watched by the alarms of the stage' },
       isolates: { checked: 'nothing', probe: 'isolates live in the functions that need them' },
     },

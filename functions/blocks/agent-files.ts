@@ -2,6 +2,7 @@ import type { Json } from '../../shared/canonical.ts'
 import type { Block, PortType } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { ReadObject } from '../../shared/gates/file-texts.ts'
+import { textProblem } from '../../shared/json-problem.ts'
 import type { BlockCall } from './block-call.ts'
 import { storeArtifact } from './handlers/store-artifact.ts'
 import type { Dispatch } from './produced.ts'
@@ -60,7 +61,7 @@ function extensionOf(port: string, text: string): string {
 }
 
 function isJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false
+  if (!/^\s*[[{]/.test(text) || textProblem(text) !== undefined) return false
   try {
     JSON.parse(text)
     return true

@@ -14,8 +14,11 @@ interface Decided {
   readonly due_at?: string
 }
 
-/** Completed, or asked about, or tried again while a failure that may pass has tries left, else failed. */
-export function attemptOutcome(call: BlockCall, end: AttemptEnd): Decided {
+/**
+ * Completed, or asked about, or tried again while a failure that may pass has tries left, else failed. `untried`: attempts
+ * that used up none (docs/adr/0009).
+ */
+export function attemptOutcome(call: BlockCall, end: AttemptEnd, untried: number): Decided {
   const { attempt, failure, cached_from, ask } = end
   const head = { ...eventHead(call), attempt }
   if (ask !== undefined) {
@@ -34,17 +37,23 @@ export function attemptOutcome(call: BlockCall, end: AttemptEnd): Decided {
       projection: { state: 'completed' },
     }
   }
-  return failedOutcome(call, attempt, failure)
+  return failedOutcome(call, { attempt, untried }, failure)
 }
 
-function failedOutcome(call: BlockCall, attempt: number, failure: Failure): Decided {
+interface Tries {
+  readonly attempt: number
+  readonly untried: number
+}
+
+function failedOutcome(call: BlockCall, tried: Tries, failure: Failure): Decided {
+  const { attempt, untried } = tried
   const { block, world } = call
   const head = { ...eventHead(call), attempt }
   const { cap, capped } = attemptCap(block.retry, world.settings.safety.max_attempts)
   const { code, feedback, gates } = failure
   const why = { code, feedback, ...(gates === undefined ? {} : { gates }) }
-  if (failure.retry && attempt < cap) {
-    const due_at = new Date(world.clock.now() + delayMs(call, attempt, failure)).toISOString()
+  if (failure.retry && attempt - untried < cap) {
+    const due_at = new Date(world.clock.now() + delayMs(call, attempt - untried, failure)).toISOString()
     const { reason } = failure
     const projection = { state: 'retrying' as const, due_at, failure: { ...why, reason } }
     return {
@@ -54,20 +63,19 @@ function failedOutcome(call: BlockCall, attempt: number, failure: Failure): Deci
       due_at,
     }
   }
-  const tries = triesWords(attempt, cap, capped ? block.retry.max_attempts : undefined)
+  const tries = triesWords(tried, cap, capped ? block.retry.max_attempts : undefined)
   const reason = `${failure.reason}${tries}${spentWords(bounceCase(call, gates ?? []))}`
   const projection = { state: 'failed' as const, failure: { ...why, reason } }
   return { state: 'failed', event: { ...head, type: 'block:failed', data: { code, reason } }, projection }
 }
 
-/** Lost attempts are numbered but not counted against the block's own `retry` (docs/adr/0009). */
-function triesWords(attempt: number, cap: number, lowered: number | undefined): string {
+function triesWords({ attempt, untried }: Tries, cap: number, lowered: number | undefined): string {
   const by = lowered === undefined ? '' : `, lowered from ${lowered} by the safety policy`
-  if (attempt > cap) return ` (attempt ${attempt}; retry allows ${cap}${by}, lost attempts came on top)`
+  if (untried > 0) return ` (try ${attempt - untried} of ${cap}${by}; attempts that were no try: ${untried})`
   return attempt > 1 || lowered !== undefined ? ` (attempt ${attempt} of ${cap}${by})` : ''
 }
 
-function delayMs({ block, world }: BlockCall, attempt: number, failure: Failure): number {
+function delayMs({ block, world }: BlockCall, tries: number, failure: Failure): number {
   const random = (world.ids.random(1)[0] ?? 0) / 256
-  return Math.max(retryDelayMs(block.retry, attempt, random), failure.retry_after_ms ?? 0)
+  return Math.max(retryDelayMs(block.retry, tries, random), failure.retry_after_ms ?? 0)
 }

@@ -34,6 +34,8 @@ export interface BlockCall extends Pinned {
   readonly lane: number | undefined
   /** What its calls of providers reserve and use. */
   readonly meter: CallMeter
+  /** The host's own signal: this process gives up. */
+  readonly host?: AbortSignal | undefined
   /** The attempt goes on: a person said yes to what stood in its way. */
   readonly resumed?: Resumed
 }
@@ -57,6 +59,8 @@ export interface BlockInputs {
   readonly context_version: number
   /** The decisions of blocks before it that it stands on. */
   readonly decisions?: readonly DecisionUsed[]
+  /** The same as an object, where there are more than an event has room for. */
+  readonly decisions_ref?: string
   /** Why none of them covers what it would do now. */
   readonly stale?: string
 }
@@ -68,7 +72,12 @@ export interface DecisionUsed {
 }
 
 /** Reads the pinned document and the part of HEAD this block needs: its own lane and its upstreams'. */
-export async function openBlockCall(world: World, run: RunKey, place: BlockPlace): Promise<BlockCall> {
+export async function openBlockCall(
+  world: World,
+  run: RunKey,
+  place: BlockPlace,
+  host?: AbortSignal,
+): Promise<BlockCall> {
   const pinned = await readPinned(world, run)
   const block = pinned.dag.blocks[pinned.index.get(place.block) ?? -1]
   if (block === undefined) {
@@ -81,7 +90,8 @@ export async function openBlockCall(world: World, run: RunKey, place: BlockPlace
   const { e, item } = place
   const lane_key = laneKey({ block: block.index, ...(item === undefined ? {} : { item }) })
   const module = pinned.moduleOf.get(block.id)
-  return readHead({ ...pinned, world, run, block: callee(block, item), module, e, item, lane_key, meter: openMeter() })
+  const meter = openMeter()
+  return readHead({ ...pinned, world, run, block: callee(block, item), module, e, item, lane_key, meter, host })
 }
 
 function callee(block: Block, item: number | undefined): Block {

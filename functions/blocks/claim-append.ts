@@ -45,6 +45,7 @@ export function claimAppend(call: BlockCall, open: OpenAttempt, prepared: Prepar
       inputs_hash: prepared.hash,
       ...(reserve[0] === undefined ? {} : { reserved: reserve[0] }),
       ...(open.failure === undefined ? {} : { failure: open.failure }),
+      ...(open.untried === undefined ? {} : { untried: open.untried }),
       ...(prepared.items === undefined ? {} : { items: { ...prepared.items, since: at } }),
     },
   }
@@ -60,12 +61,12 @@ function placeOf({ epoch, lane, resumed }: BlockCall, attempt: number): number {
   return ordinal({ epoch, attempt, leg, phase: PHASE.claimed })
 }
 
-type Held = Pick<EventData<'block:started'>, 'holder' | 'lease_until' | 'child'>
+type Held = Pick<EventData<'block:started'>, 'holder' | 'lease_until' | 'child' | 'binding_ref'>
 
 function beginning(
   call: BlockCall,
   attempt: number,
-  { items, hash, context_version, decisions }: PreparedAttempt,
+  { items, hash, context_version, ...used }: PreparedAttempt,
   held: Held,
 ): readonly NewEvent[] {
   const { resumed } = call
@@ -74,9 +75,13 @@ function beginning(
   if (resumed !== undefined) {
     return [{ type: 'block:resumed', ...head, data: { approval_id: resumed.ask.approval_id, ...data } }]
   }
-  const stands = decisions === undefined ? {} : { decisions: [...decisions] }
-  const started = { inputs_hash: hash, context_version, ...stands, ...data }
+  const started = { inputs_hash: hash, context_version, ...standsOn(used), ...data }
   return [...readyOf(call), { type: 'block:started', ...head, data: started }]
+}
+
+function standsOn({ decisions, decisions_ref }: Pick<PreparedAttempt, 'decisions' | 'decisions_ref'>) {
+  if (decisions_ref !== undefined) return { decisions_ref }
+  return decisions === undefined ? {} : { decisions: [...decisions] }
 }
 
 /** Items begin with the last append of the claim: the one of the pre-gates' verdicts, if there are any. */
@@ -96,8 +101,9 @@ function leaseOf({ world, head }: BlockCall, { child }: PreparedAttempt): string
   return new Date(world.clock.now() + LEASE_MS).toISOString()
 }
 
-function childOf({ child }: PreparedAttempt): Pick<BlockProjection, 'child'> {
-  return child === undefined ? {} : { child }
+function childOf({ child, binding_ref }: PreparedAttempt): Pick<BlockProjection, 'child' | 'binding_ref'> {
+  if (child === undefined) return {}
+  return { child, ...(binding_ref === undefined ? {} : { binding_ref }) }
 }
 
 /** A foreach block takes no place among what may run at once: each of its items does. */

@@ -33,7 +33,7 @@ export async function closeChild(call: BlockCall): Promise<BlockReport> {
   const claimed = await readOwnProjection(call, call.lane)
   // Only now: judges of what the child made do not use what was meant for it.
   call.meter.reserved = plus(call.meter.reserved, claimed?.reserved ?? NOTHING)
-  const recorded = await endAttempt(call, end, { hash: claimed?.inputs_hash })
+  const recorded = await endAttempt(call, end, { hash: claimed?.inputs_hash, untried: claimed?.untried })
   await whenNotDone(call, recorded, end.failure)
   return reportBlock(call, { state: recorded.state, attempt, seq: recorded.seq, verdicts: end.verdicts })
 }

@@ -29,7 +29,7 @@ export async function dispatchHandler(
     feedback,
     task_gates: dag.task_gates ?? [],
     async judge(gates, facts) {
-      judged.verdicts = await judgeAll(call, gates, facts)
+      judged.verdicts = await judgeAll(call, signal, gates, facts)
       return judged.verdicts.every(({ passed }) => passed)
     },
     ...(item === undefined ? {} : { item }),
@@ -51,11 +51,12 @@ export function unpriced(provider: string, model: string, params: string): Produ
 
 async function judgeAll(
   call: BlockCall,
+  signal: AbortSignal,
   gates: Parameters<HandlerCall['judge']>[0],
   facts: Parameters<HandlerCall['judge']>[1],
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = []
-  const ports = gatePorts(call)
+  const ports = gatePorts(call, signal)
   for (const gate of gates) {
     verdicts.push(await judgeGate(gate, facts, ports, () => call.world.clock.now()))
     if (call.meter.refusal !== undefined) throw call.meter.refusal

@@ -77,8 +77,8 @@ async function record(
   end: AttemptEnd,
   inputs?: Parameters<typeof endAttempt>[2]['inputs'],
 ): Promise<BlockReport> {
-  const { inputs_hash: hash } = projection
-  const recorded = await endAttempt(call, end, { hash, ...(inputs === undefined ? {} : { inputs }) })
+  const { inputs_hash: hash, untried } = projection
+  const recorded = await endAttempt(call, end, { hash, untried, ...(inputs === undefined ? {} : { inputs }) })
   await whenNotDone(call, recorded, end.failure)
   return reportBlock(call, { state: recorded.state, attempt, seq: recorded.seq, verdicts: end.verdicts })
 }

@@ -56,6 +56,8 @@ interface WorkedWith {
   readonly hash: string | undefined
   /** Kept where a person is asked before they are used. */
   readonly inputs?: BlockInputs
+  /** As its claim has it, where another invocation made that. */
+  readonly untried?: number | undefined
 }
 
 /**
@@ -63,13 +65,18 @@ interface WorkedWith {
  * outputs appear only with block:completed. Refused (the run ended, or the attempt was superseded): the result is dropped; of an
  * attempt that was superseded RetryBlock.
  */
-export async function endAttempt(call: BlockCall, given: AttemptEnd, { hash, inputs }: WorkedWith): Promise<Recorded> {
+export async function endAttempt(
+  call: BlockCall,
+  given: AttemptEnd,
+  { hash, inputs, untried: claimed = 0 }: WorkedWith,
+): Promise<Recorded> {
   const { world, epoch } = call
   const { attempt } = given
   const { leg, first } = stepsLeft(call, attempt)
   const ask = await questionFor(call, { failure: given.failure, leg, inputs })
   const end = ask === undefined ? given : { ...given, ask }
-  const outcome = attemptOutcome(call, end)
+  const untried = call.meter.claim?.untried ?? claimed
+  const outcome = attemptOutcome(call, end, untried)
   const told = tellUse(call, attempt, outcome.event)
   const lane = ordinal({ epoch, attempt, leg, phase: PHASE[outcome.state] })
   const output: NewEvent[] =
@@ -79,6 +86,7 @@ export async function endAttempt(call: BlockCall, given: AttemptEnd, { hash, inp
     ordinal: lane,
     attempt,
     ...outcome.projection,
+    ...(untried === 0 ? {} : { untried }),
     ...(hash === undefined ? {} : { inputs_hash: hash }),
     ...publishedBy(end),
     ...(ask === undefined ? {} : await heldBy(call)),

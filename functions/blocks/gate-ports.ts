@@ -10,12 +10,12 @@ import { leasedProvider } from './provider-lease.ts'
 
 /**
  * What the checks of a block may touch: providers by name, and the objects of the run's own tenant. Answers of judges
- * are also put into `calls`.
+ * are also put into `calls`. What an isolate computes for them ends with `signal`.
  */
-export function gatePorts(call: BlockCall, calls: KeptCall[] = []): GatePorts {
+export function gatePorts(call: BlockCall, signal: AbortSignal, calls: KeptCall[] = []): GatePorts {
   const { world, run } = call
   return {
-    isolate: isolateFor(world.isolate, { tenant: run.tenant }),
+    isolate: isolateFor(world.isolate, { tenant: run.tenant, signal }),
     http: world.http,
     shell: world.shell,
     provider: (name) => recordingProvider(name, leasedProvider(call, name, meteredProvider(call, name)), calls),

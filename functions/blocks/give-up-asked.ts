@@ -19,7 +19,8 @@ export async function giveUpIfEdited(call: BlockCall, ask: OpenAsk): Promise<voi
   const { values } = await askedInputs(call, ask)
   if (edits.every(([port, value]) => canonicalJson(values[port] ?? null) === canonicalJson(value))) return
   const { world, lane } = call
-  const { attempt } = ask
+  const { attempt, projection } = ask
+  const untried = (projection.untried ?? 0) + 1
   const at = new Date(world.clock.now()).toISOString()
   const place = ordinal({ ...readOrdinal(lane), leg: workingLeg(lane), phase: PHASE.retrying })
   const told = { code: 'inputs_edited', reason: 'the person who approved it changed its inputs' }
@@ -30,7 +31,7 @@ export async function giveUpIfEdited(call: BlockCall, ask: OpenAsk): Promise<voi
     at,
     events: [{ type: 'block:retrying', ...eventHead(call), attempt, data: { ...told, due_at: at } }],
     ...freedByEnd(call),
-    projection: { ...ownerOf(call), ordinal: place, attempt, state: 'retrying', due_at: at, failure: told },
+    projection: { ...ownerOf(call), ordinal: place, attempt, untried, state: 'retrying', due_at: at, failure: told },
   })
   throw retryBlock(call)
 }

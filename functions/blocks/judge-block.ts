@@ -12,6 +12,7 @@ import { gatePorts } from './gate-ports.ts'
 import { keepAnswers } from './keep-answers.ts'
 import { eventHead } from './own-lane.ts'
 import { takeUntold } from './settle-meter.ts'
+import { whileRunning } from './watch-attempt.ts'
 
 /** All verdicts of one side of a block, what they come to, and their events in gate order. */
 export interface Judged {
@@ -24,17 +25,37 @@ export interface Judged {
 
 /**
  * Judges every gate of one side (never only the first): pre-gates see inputs, post-gates inputs and outputs. Those
- * `known`, of an attempt that goes on after a question, are not judged again.
+ * `known`, of an attempt that goes on after a question, are not judged again. A run that is stopped meanwhile ends what
+ * they compute: Fault Rejected superseded, as of its dispatch.
  */
-export async function judgeBlock(
+export function judgeBlock(
   call: BlockCall,
   phase: 'pre' | 'post',
   attempt: number,
   facts: Omit<GateFacts, 'at'>,
   known: readonly Verdict[] = [],
 ): Promise<Judged> {
+  const uses = phase === 'pre' ? call.block.pre_gates : call.block.post_gates
+  const judge = (signal: AbortSignal) => judgeUses(call, uses, { phase, attempt, facts, known, signal })
+  return uses.length === 0 ? judge(NEVER) : whileRunning(call, judge)
+}
+
+const NEVER = new AbortController().signal
+
+interface Side {
+  readonly phase: 'pre' | 'post'
+  readonly attempt: number
+  readonly facts: Omit<GateFacts, 'at'>
+  readonly known: readonly Verdict[]
+  readonly signal: AbortSignal
+}
+
+async function judgeUses(
+  call: BlockCall,
+  uses: readonly GateUse[],
+  { phase, attempt, facts, known, signal }: Side,
+): Promise<Judged> {
   const { world, block } = call
-  const uses: readonly GateUse[] = phase === 'pre' ? block.pre_gates : block.post_gates
   const at = new Date(world.clock.now()).toISOString()
   const verdicts: Verdict[] = [...known]
   const events: NewEvent[] = []
@@ -44,7 +65,9 @@ export async function judgeBlock(
   for (const use of uses) {
     if (before.has(use.name)) continue
     const calls: KeptCall[] = []
-    const verdict = await judgeGate(use, seen, gatePorts(call, calls), () => world.clock.now())
+    const verdict = await judgeGate(use, seen, gatePorts(call, signal, calls), () => world.clock.now())
+    // What an end cut short is no verdict.
+    signal.throwIfAborted()
     // Whatever a gate makes of a judge it may not ask: a budget is no opinion about the block's work.
     if (call.meter.refusal !== undefined) {
       return { verdicts, composed: composed(), events, refusal: call.meter.refusal }

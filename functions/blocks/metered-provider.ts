@@ -1,4 +1,4 @@
-import { priceAt } from '../../shared/price-at.ts'
+import { callsModel, priceAt } from '../../shared/price-at.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
 import { NOTHING } from '../../shared/runs/amounts.ts'
 import { estimateCall } from '../../shared/runs/estimate-call.ts'
@@ -12,7 +12,8 @@ import { tracedProvider } from './traced-provider.ts'
 import { wholeMicros } from './whole-amounts.ts'
 
 /**
- * A configured provider whose calls are counted for this attempt and, where a cap holds, reserved before they are made.
+ * A configured provider whose calls are counted for this attempt and, where a cap holds, reserved before they are made, but
+ * for one that calls no model: it uses up nothing.
  * The only way of a block and its gates to providers.
  */
 export function meteredProvider(call: BlockCall, name: string): Provider | undefined {
@@ -27,7 +28,9 @@ async function dispatchMetered(
   request: DispatchRequest,
 ): Promise<DispatchAnswer> {
   const { meter, world } = call
-  const price = priceAt(world.settings.providers, name, request.model)
+  const { settings } = world
+  if (!callsModel(settings.providers, name)) return await provider.dispatch(request)
+  const price = priceAt(settings, name, request.model)
   const estimate = estimateCall(request, price)
   const capped = await reserveCall(call, name, estimate)
   const flew = capped ? amountUsed(estimate) : NOTHING

@@ -20,6 +20,8 @@ export interface OpenAttempt {
   readonly lane: number | null
   /** Why the attempt before was refused; its feedback goes into this one's prompt. */
   readonly failure?: BlockProjection['failure']
+  /** Of the attempts before it, as the projection counts them. */
+  readonly untried?: number
 }
 
 /**
@@ -35,7 +37,7 @@ export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_
   const projection = await readOwnProjection(call, call.lane)
   if (phase === PHASE.retrying) {
     await untilDue(call, projection?.due_at)
-    return { attempt: attempt + 1, lane: call.lane, ...failureOf(projection) }
+    return { attempt: attempt + 1, lane: call.lane, ...carriedOn(projection) }
   }
   if (leaseLives(call, projection)) {
     throw retryIn(call, Date.parse(projection?.lease_until ?? '') - call.world.clock.now())
@@ -45,7 +47,7 @@ export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_
 
 /** The same attempt, which a person let go on. */
 function resumedAttempt({ raw_lane }: BlockCall, { ask }: Resumed): OpenAttempt {
-  return { attempt: ask.attempt, lane: raw_lane, ...failureOf(ask.projection) }
+  return { attempt: ask.attempt, lane: raw_lane, ...carriedOn(ask.projection) }
 }
 
 /** The machine's Wait does delays of a second and more; shorter ones are slept here (decisions, "Block state"). */
@@ -65,7 +67,10 @@ function leaseLives({ world }: BlockCall, projection: BlockProjection | undefine
   return Date.parse(projection.lease_until) > world.clock.now() && !world.machine.holderGone(projection.holder)
 }
 
-/** A lost attempt is tried again up to the safety policy's cap, whatever the block's own retry says. */
+/**
+ * A lost attempt is no try of the block's `retry` and is made up for, until as many of one pass were lost as the safety
+ * policy's cap of tries: a block that takes its process along each time must not run for ever.
+ */
 async function recordLost(
   call: BlockCall,
   attempt: number,
@@ -73,11 +78,14 @@ async function recordLost(
 ): Promise<OpenAttempt | 'lost_for_good'> {
   const { world } = call
   const at = new Date(world.clock.now()).toISOString()
-  const again = attempt < world.settings.safety.max_attempts
+  const untried = (projection?.untried ?? 0) + 1
+  const most = world.settings.safety.max_attempts
+  const again = untried < most
   const state = again ? ('retrying' as const) : ('failed' as const)
   const lane = ordinal({ ...readOrdinal(call.lane ?? 0), phase: PHASE[state] })
   const code = 'ATTEMPT_LOST'
-  const reason = `attempt ${attempt} was lost: its function ended without a result`
+  const bound = again ? '' : ` (the ${most} attempts that may be lost were)`
+  const reason = `attempt ${attempt} was lost: its function ended without a result${bound}`
   const head = { ...eventHead(call), attempt }
   const failure = { code, reason, feedback: projection?.failure?.feedback ?? [] }
   // Nobody knows what its calls used: what was reserved for them stands for it.
@@ -96,16 +104,17 @@ async function recordLost(
     ...settled(reserved, reserved),
     ...shareOf(call),
     ...freedByEnd(call),
-    projection: { ...ownerOf(call), ordinal: lane, state, attempt, due_at: at, failure },
+    projection: { ...ownerOf(call), ordinal: lane, state, attempt, untried, due_at: at, failure },
   })
   if (!done.ok) throw retryBlock(call)
-  return again ? { attempt: attempt + 1, lane, failure } : 'lost_for_good'
+  return again ? { attempt: attempt + 1, lane, failure, untried } : 'lost_for_good'
 }
 
 function lostUse({ tokens, usd_micros }: Amount): { readonly spent?: UsedByCalls } {
   return tokens === 0 && usd_micros === 0 ? {} : { spent: { tokens_in: tokens, tokens_out: 0, usd_micros } }
 }
 
-function failureOf(projection: BlockProjection | undefined): Pick<OpenAttempt, 'failure'> {
-  return projection?.failure === undefined ? {} : { failure: projection.failure }
+function carriedOn(projection: BlockProjection | undefined): Pick<OpenAttempt, 'failure' | 'untried'> {
+  const { failure, untried } = projection ?? {}
+  return { ...(failure === undefined ? {} : { failure }), ...(untried === undefined ? {} : { untried }) }
 }

@@ -18,6 +18,8 @@ export interface PreparedAttempt extends BlockInputs {
   readonly failure?: Failure
   /** The child run that will do its work (mode dag). */
   readonly child?: string
+  /** What questions of that child bind of this run. */
+  readonly binding_ref?: string
   /** What is reserved for that child. */
   readonly reserve?: Amount
   /** What it goes over (foreach). */

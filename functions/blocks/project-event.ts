@@ -14,9 +14,11 @@ export interface Projected {
   readonly facts: Pick<
     BlockProjection,
     | 'state'
+    | 'untried'
     | 'holder'
     | 'lease_until'
     | 'child'
+    | 'binding_ref'
     | 'items'
     | 'inputs_hash'
     | 'reserved'
@@ -31,6 +33,9 @@ export interface Projected {
 }
 
 type Facts = Projected['facts']
+
+/** Why an attempt goes on as another one without a try of its block's `retry`. */
+const NO_TRY: ReadonlySet<string> = new Set(['ATTEMPT_LOST', 'inputs_edited'])
 
 /** The projection after this event of its lane. */
 export function projectEvent(before: Projected, event: RunEvent, block: Block | undefined): Projected {
@@ -56,13 +61,14 @@ export function projectEvent(before: Projected, event: RunEvent, block: Block | 
 }
 
 function begun(facts: Facts, { at, data }: EventOf<'block:started' | 'block:resumed'>): Facts {
-  const { holder, lease_until, child, items } = data
+  const { holder, lease_until, child, items, binding_ref } = data
   return {
     state: 'running',
     holder,
     lease_until,
     ...(child === undefined ? {} : { child }),
-    ...pick(facts, ['failure']),
+    ...(binding_ref === undefined ? {} : { binding_ref }),
+    ...pick(facts, ['failure', 'untried']),
     ...(items === undefined ? {} : { items: { ...items, since: at } }),
   }
 }
@@ -82,14 +88,19 @@ function endedBy({ facts, refused }: Projected, event: RunEvent, block: Block | 
   switch (event.type) {
     case 'block:retrying': {
       const { due_at } = event.data
-      return { ...ended(facts, 'retrying'), due_at, failure: failureOf(event, facts, refused) }
+      return {
+        ...ended(facts, 'retrying'),
+        ...counted(facts, event),
+        due_at,
+        failure: failureOf(event, facts, refused),
+      }
     }
     case 'block:failed': {
       const failure = { ...failureOf(event, facts, refused), ...routed(event, block) }
-      return { ...ended(facts, 'failed'), failure }
+      return { ...ended(facts, 'failed'), ...counted(facts, event), failure }
     }
     case 'block:completed':
-      return ended(facts, 'completed')
+      return { ...ended(facts, 'completed'), ...pick(facts, ['untried']) }
     case 'block:cancelled':
       return { ...ended(facts, 'cancelled'), failure: failureOf(event, facts, refused) }
     case 'block:skipped':
@@ -99,11 +110,19 @@ function endedBy({ facts, refused }: Projected, event: RunEvent, block: Block | 
   }
 }
 
+function counted(
+  { untried = 0 }: Facts,
+  { data: { code } }: EventOf<'block:retrying' | 'block:failed'>,
+): Partial<Facts> {
+  const all = untried + (NO_TRY.has(code) ? 1 : 0)
+  return all === 0 ? {} : { untried: all }
+}
+
 /** What the attempt has made and is of stays until it is answered. */
 function askedAbout(facts: Facts, { data }: Extract<RunEvent, { type: 'block:asked' }>): Facts {
   const { approval_id, about, inputs_ref } = data
   const asked = { approval_id, about, ...(inputs_ref === undefined ? {} : { inputs_ref }) }
-  const kept = pick(facts, ['inputs_hash', 'outputs', 'made', 'items', 'child', 'failure'])
+  const kept = pick(facts, ['inputs_hash', 'outputs', 'made', 'items', 'child', 'failure', 'untried'])
   return { ...kept, state: 'paused_approval', asked }
 }
 

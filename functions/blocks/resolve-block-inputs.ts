@@ -1,9 +1,9 @@
-import type { Json } from '../../shared/canonical.ts'
+import { canonicalJson, type Json } from '../../shared/canonical.ts'
 import { blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
 import { resolveInputs } from '../../shared/runs/resolve-inputs.ts'
 import { approvedInputs } from '../approvals/approved-inputs.ts'
 import { governedContext } from '../approvals/decision-binding.ts'
-import type { BlockCall, BlockInputs } from './block-call.ts'
+import type { BlockCall, BlockInputs, DecisionUsed } from './block-call.ts'
 import { readProjections, readValues } from './read-outputs.ts'
 
 /**
@@ -22,8 +22,17 @@ export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> 
     ...resolveInputs(dag, block, sources),
     context_version: stored?.version ?? 0,
     ...(decisions.length === 0 ? {} : { decisions }),
+    ...(decisions.length > MOST_TOLD ? { decisions_ref: await storeDecisions(call, decisions) } : {}),
     ...(stale === undefined ? {} : { stale }),
   }
+}
+
+/** An event has 1 KiB in all. */
+const MOST_TOLD = 3
+
+async function storeDecisions({ world, run }: BlockCall, decisions: readonly DecisionUsed[]): Promise<string> {
+  const { ref } = await world.objects.put(run.tenant, Buffer.from(canonicalJson(decisions as unknown as Json)))
+  return ref
 }
 
 async function readUpstream(call: BlockCall) {

@@ -31,7 +31,7 @@ export const handler = functionHandler({ name: 'run-block', input: InputSchema, 
 type Answer = BlockReport | readonly number[]
 
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
-  const call = await openBlockCall(world, runOf(event.in), event)
+  const call = await openBlockCall(world, runOf(event.in), event, host.signal)
   if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
   const report = await guardBlock(call, host, () => advancePhase(call, event.phase, host.signal))
   if (isStale(call)) return report

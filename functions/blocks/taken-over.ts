@@ -1,3 +1,4 @@
+import { childOf } from '../../shared/approvals/binding.ts'
 import { Fault } from '../../shared/errors.ts'
 import { HANDLERS_BEYOND_PORTS } from '../../shared/handlers.ts'
 import type { BlockCall } from './block-call.ts'
@@ -16,11 +17,13 @@ export interface OpenInputs extends AttemptInputs {
 /**
  * In a retried run: the end of an attempt that a result of the earlier runs stands in for, its post-gates judged again;
  * undefined = the block does its work (docs/adr/0033 has the rules). Asked before the claim, and answered the same by
- * whoever asks: a person is not asked about a block that is taken over. After a bounce nothing is taken over.
+ * whoever asks: a person is not asked about a block that is taken over. After a bounce nothing is taken over, and nothing
+ * of a child run that may ask: it is opened again, and takes over what its own decisions allow.
  * A judge that may not be asked for want of budget leaves its refusal in the meter: as elsewhere, that fails the block.
  */
 export async function takenOver(call: BlockCall, open: OpenInputs): Promise<AttemptEnd | undefined> {
   if (call.meta.retry_of === undefined || call.epoch > 0 || beyond(call) === 'run') return undefined
+  if (childOf(call.block, call.meta.children)?.asks === true) return undefined
   try {
     const found = await earlierResult(call, open)
     return found === undefined ? undefined : await judged(call, open, found)

@@ -9,6 +9,7 @@ import type { OpenAttempt } from './open-attempt.ts'
 import { openChildAttempt } from './open-child-attempt.ts'
 import { orderAttempt } from './order-attempt.ts'
 import type { PreparedAttempt } from './prepare-attempt.ts'
+import { readOwnProjection } from './read-outputs.ts'
 import { requireEnd } from './require-end.ts'
 import { skipBlock } from './without-attempt.ts'
 
@@ -32,7 +33,10 @@ export async function tryChild(
   const claim = child === undefined ? ready : { ...ready, child }
   const begun = open.claimed ? await goOnWith(call, open, ready) : await claimAttempt(call, open, claim, signal)
   if (begun === 'ended') return reportRecorded(call)
-  if (ready.order !== undefined) return startChild(call, open.attempt, token, ready.order)
+  if (ready.order !== undefined) {
+    const claimed = open.claimed ? await readOwnProjection(call, open.lane ?? 0) : ready
+    return startChild(call, open.attempt, token, { ...ready.order, binding_ref: claimed?.binding_ref })
+  }
   const bare = { attempt: open.attempt, verdicts: [], gate_events: [] }
   const end = ready.taken ?? (ready.failure === undefined ? bare : { ...bare, failure: ready.failure })
   return finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts })
@@ -44,9 +48,18 @@ async function goOnWith(call: BlockCall, { attempt, lane }: OpenAttempt, ready: 
   return leg === 0 && phase < PHASE.claimed + 9 ? recordPre(call, attempt, ready) : undefined
 }
 
-async function startChild(call: BlockCall, attempt: number, token: string, order: ChildOrder): Promise<BlockReport> {
+/** What its first questions bind was fixed with the claim, whoever opens it. */
+type ClaimedOrder = ChildOrder & { readonly binding_ref: string | undefined }
+
+async function startChild(
+  call: BlockCall,
+  attempt: number,
+  token: string,
+  { binding_ref, ...order }: ClaimedOrder,
+): Promise<BlockReport> {
   const { world, run, block, epoch, head } = call
-  const link = { run_id: run.run_id, block_id: block.id, epoch, attempt }
+  const bound = binding_ref === undefined ? {} : { binding_ref }
+  const link = { run_id: run.run_id, block_id: block.id, epoch, attempt, ...bound }
   const { created } = await createRun(world, { ...order, parent: { link, token, deadline_at: head.deadline_at } })
   const { run_id } = order.run
   if (created) world.log.info('child run opened', { run_id, dag_name: order.dag.name, parent: run.run_id })

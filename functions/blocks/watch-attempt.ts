@@ -40,6 +40,24 @@ export async function watchAttempt<T>(
   }
 }
 
+/** Work beside a dispatch: its signal aborts when the run or the block is stopped, and with the host. */
+export async function whileRunning<T>(call: BlockCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const over = new AbortController()
+  const leave = keepWatch(call.world.clock, {
+    due: Number.POSITIVE_INFINITY,
+    async look() {
+      const { world, run, block } = call
+      const stopped = await world.runs.stopped(run, block.index).catch((error: unknown) => lookAgain(call, error))
+      if (stopped === true) over.abort(stoppedRun(call))
+    },
+  })
+  try {
+    return await work(call.host === undefined ? over.signal : AbortSignal.any([call.host, over.signal]))
+  } finally {
+    leave()
+  }
+}
+
 function watcherOf(call: BlockCall, attempt: Attempt, giveUp: (why: Fault) => void): Watcher {
   const { clock } = call.world
   const started = clock.now()

@@ -16,6 +16,10 @@ export interface Standing {
   readonly outputs: Readonly<Record<string, StoredValue>>
   /** Of a foreach block, whose outputs are lists of what its items made: how those ended, by number. */
   readonly items?: NonNullable<BlockFold['items']>
+  /** Of a `mode: dag` block: the run that made its outputs. */
+  readonly child?: string
+  /** The run whose result stands in for an attempt of its own. */
+  readonly cached_from?: string
   /** Blocks that a bounce sent back after it had said what it says. */
   readonly sent_back: ReadonlySet<string>
 }
@@ -32,14 +36,36 @@ export async function standingBlocks(world: Pick<World, 'runs'>, run: RunKey): P
     if (event.type !== 'block:output' || event.block_id === undefined) continue
     const block = Object.hasOwn(blocks, event.block_id) ? blocks[event.block_id] : undefined
     if (block === undefined || !stands(block, event)) continue
-    const { attempt, epoch, item_count, items = {} } = block
+    const { attempt, epoch } = block
     const { seq, data } = event
-    const list = item_count === undefined ? {} : { items }
+    const made = madeBy(block, childOf(events, event))
     const place = { block: event.block_id, attempt, epoch, seq }
     // Of two outputs of one attempt the later one is what it completed with.
-    found.set(event.block_id, { ...place, outputs: data.outputs, ...list, sent_back: sentBackAfter(reroutes, seq) })
+    found.set(event.block_id, { ...place, outputs: data.outputs, ...made, sent_back: sentBackAfter(reroutes, seq) })
   }
   return [...found.values()].toSorted((a, b) => a.seq - b.seq)
+}
+
+function madeBy(
+  { item_count, items = {}, cached_from }: BlockFold,
+  child: string | undefined,
+): Pick<Standing, 'items' | 'child' | 'cached_from'> {
+  return {
+    ...(item_count === undefined ? {} : { items }),
+    ...(child === undefined ? {} : { child }),
+    ...(cached_from === undefined ? {} : { cached_from }),
+  }
+}
+
+/** The child run the attempt of this output was claimed with. */
+function childOf(events: readonly RunEvent[], output: RunEvent): string | undefined {
+  const { attempt, epoch } = eventPlace(output)
+  const claim = events.findLast((event) => {
+    const place = eventPlace(event)
+    const isClaim = event.type === 'block:started' && event.block_id === output.block_id && place.item === undefined
+    return isClaim && place.attempt === attempt && place.epoch === epoch
+  })
+  return claim?.type === 'block:started' ? claim.data.child : undefined
 }
 
 function sentBackAfter(reroutes: readonly Rerouted[], seq: number): ReadonlySet<string> {

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Isolated } from '../../shared/isolate.ts'
-import type { Job, JobKind, Reply } from './isolate-messages.ts'
+import type { Engine, Job, Reply } from './isolate-messages.ts'
 
 /** A child that says nothing for so long never will: a broken installation, not a program's doing. */
 const START_MS = 30_000
@@ -12,7 +12,7 @@ const WORKER = new URL('./worker.ts', import.meta.url)
 
 /** One child process with its memory limit. It does one job at a time and dies of the first that runs over. */
 export interface IsolateChild {
-  readonly kind: JobKind
+  readonly engine: Engine
   readonly mb: number
   readonly alive: () => boolean
   /** Resolves with undefined when it can take a job, else with the reason why it never will. */
@@ -24,19 +24,19 @@ export interface IsolateChild {
 }
 
 /**
- * Starts a child for jobs of one kind with a heap of `mb` MB. A process and no worker thread: a thread's limit is
+ * Starts a child for jobs of one engine with a heap of `mb` MB. A process and no worker thread: a thread's limit is
  * checked between allocations, and one large enough (JSONata's `[1..9999999]`, measured on Node 24.21) aborts the
  * whole process. It gets no environment, may read its own program alone, and may neither write files nor start programs;
  * worker.ts takes its network away before the first job.
  */
-export function startChild(kind: JobKind, mb: number, worker = WORKER): IsolateChild {
-  const child = fork(fileURLToPath(worker), [kind], {
+export function startChild(engine: Engine, mb: number, worker = WORKER): IsolateChild {
+  const child = fork(fileURLToPath(worker), [engine], {
     execArgv: [
       `--max-old-space-size=${mb}`,
       '--permission',
       ...ownFiles(fileURLToPath(worker)).map((path) => `--allow-fs-read=${path}`),
       '--allow-worker',
-      ...FLAGS[kind],
+      ...FLAGS[engine],
     ],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -51,7 +51,7 @@ export function startChild(kind: JobKind, mb: number, worker = WORKER): IsolateC
   child.on('error', (cause) => die(failure('error', `the isolate broke off: ${cause.message}`)))
   child.on('exit', (code, signal) => die(exitFailure(code, signal, mb)))
   return {
-    kind,
+    engine,
     mb,
     alive: () => state.alive,
     started: start(state),
@@ -88,10 +88,10 @@ function foldersAbove(folder: string): readonly string[] {
 }
 
 /** Nothing makes code from text, whatever constructor a program gets hold of, but the schema validator, which has to. */
-const FLAGS: Readonly<Record<JobKind, readonly string[]>> = {
+const FLAGS: Readonly<Record<Engine, readonly string[]>> = {
   transform: ['--disallow-code-generation-from-strings'],
-  json_schema: [],
-  classify: ['--disallow-code-generation-from-strings'],
+  schema: [],
+  data: ['--disallow-code-generation-from-strings'],
 }
 
 type Failure = Extract<Isolated, { readonly ok: false }>

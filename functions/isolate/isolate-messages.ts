@@ -1,10 +1,23 @@
 import type { Json } from '../../shared/canonical.ts'
-import type { Isolate } from '../../shared/isolate.ts'
+import type { IsolateKind } from '../../shared/isolate.ts'
 
-/** What a child is started for. */
-export type JobKind = Parameters<Isolate['run']>[0]
+/** What a child is started for: it loads one engine and does the kinds of jobs that engine has. */
+export type Engine = 'transform' | 'schema' | 'data'
+
+export const ENGINE_OF: Readonly<Record<IsolateKind, Engine>> = {
+  transform: 'transform',
+  json_schema: 'schema',
+  compile: 'schema',
+  classify: 'data',
+  describe: 'data',
+  parse: 'data',
+}
+
+/** Does one job; JSON text of its answer. */
+export type Work = (job: Job) => string | Promise<string>
 
 export interface Job {
+  readonly kind: IsolateKind
   readonly program: Json
   readonly input: Json
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
-import type { Isolate, IsolateCaller, Isolated } from '../../shared/isolate.ts'
+import type { Isolate, IsolateCaller, Isolated, IsolateKind } from '../../shared/isolate.ts'
 import { type IsolateChild, startChild } from './isolate-child.ts'
-import type { Job, JobKind } from './isolate-messages.ts'
+import { ENGINE_OF, type Engine, type Job } from './isolate-messages.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 /** Limits of one job (decisions, "Provider `local` and deterministic handlers"). */
@@ -11,8 +11,7 @@ const DEFAULT_LIMIT = { ms: 1_000, mb: 64 }
 const MAX_CHILDREN = Math.max(1, Math.min(4, availableParallelism()))
 
 /**
- * The Isolate port on child processes: `transform` (JSONata 2.0.6 without $eval, evaluated against `input`) and
- * `json_schema` (answers a SchemaAnswer). Children stay warm and are reused; one that ran over is killed and the next
+ * The Isolate port on child processes, one engine each (isolate-messages.ts). Children stay warm and are reused; one that ran over is killed and the next
  * job gets a new one. A job's time starts when its child is ready and free, so neither start-up nor a queue is
  * charged. Idle children never keep the process alive. `worker` is their program where it is
  * not the source beside this file (a bundle).
@@ -35,8 +34,8 @@ interface Pool {
 }
 
 interface Asked {
-  readonly kind: JobKind
-  readonly data: Job
+  readonly kind: IsolateKind
+  readonly data: Omit<Job, 'kind'>
   readonly limit: typeof DEFAULT_LIMIT
   readonly caller: IsolateCaller
 }
@@ -53,15 +52,16 @@ async function runInPool(pool: Pool, { kind, data, limit, caller }: Asked): Prom
     if (pool.closed) return { ok: false, because: 'error', message: 'the isolate is closed' }
     // It may have stopped at the moment its turn came.
     if (hasStopped(caller)) return STOPPED
-    const child = childFor(pool, kind, limit.mb)
+    const child = childFor(pool, ENGINE_OF[kind], limit.mb)
     const stop = () => child.end()
     signal?.addEventListener('abort', stop, { once: true })
-    const result = (await child.started) ?? (await child.run({ program: data.program, input: data.input }, limit.ms))
+    const result =
+      (await child.started) ?? (await child.run({ kind, program: data.program, input: data.input }, limit.ms))
     signal?.removeEventListener('abort', stop)
     giveBack(pool, child)
     return hasStopped(caller) && !result.ok ? STOPPED : result
   } finally {
-    pool.turns.give()
+    pool.turns.give(caller.tenant)
   }
 }
 
@@ -69,11 +69,11 @@ function hasStopped({ signal }: IsolateCaller): boolean {
   return signal?.aborted === true
 }
 
-/** A warm child of that kind and limit, else a new one in the place of the one idle longest. */
-function childFor(pool: Pool, kind: JobKind, mb: number): IsolateChild {
-  const warm = pool.idle.findIndex((child) => child.alive() && child.kind === kind && child.mb === mb)
+/** A warm child of that engine and limit, else a new one in the place of the one idle longest. */
+function childFor(pool: Pool, engine: Engine, mb: number): IsolateChild {
+  const warm = pool.idle.findIndex((child) => child.alive() && child.engine === engine && child.mb === mb)
   const [known] = warm < 0 ? [] : pool.idle.splice(warm, 1)
-  const child = known ?? startChild(kind, mb, pool.worker)
+  const child = known ?? startChild(engine, mb, pool.worker)
   pool.busy.add(child)
   child.hold(true)
   if (pool.idle.length + pool.busy.size > MAX_CHILDREN) pool.idle.shift()?.end()

@@ -1,12 +1,20 @@
 import { answerSchema } from '../../shared/gates/compile-schema.ts'
+import { type Program, programProblem } from '../../shared/gates/programs.ts'
 import { schemaProblem } from '../../shared/gates/schema-budget.ts'
 import type { Job } from './isolate-messages.ts'
 
 // The validator compiles the draft's own schema first, which takes longer than most checks: not on anybody's time.
 answerSchema({ type: 'null' }, null)
 
+/** `compile`: why the program cannot be used, as JSON text; null when it can. */
+export function workUnderSchema(job: Job): string {
+  if (job.kind !== 'compile') return checkUnderSchema(job)
+  // Made by programsApart() alone, of parameters that were parsed.
+  return JSON.stringify(programProblem(job.program as unknown as Program) ?? null)
+}
+
 /** Checks a value under a JSON Schema; JSON text of a SchemaAnswer. The budget is kept here too: nobody compiles past it. */
-export function checkUnderSchema({ program, input }: Job): string {
+function checkUnderSchema({ program, input }: Job): string {
   if (typeof program !== 'object' || program === null || Array.isArray(program)) {
     throw new Error('a JSON Schema is an object')
   }

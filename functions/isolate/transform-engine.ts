@@ -1,4 +1,5 @@
 import jsonata from 'jsonata'
+import { textProblem } from '../../shared/json-problem.ts'
 import { freezeBuiltins } from './freeze-builtins.ts'
 import type { Job } from './isolate-messages.ts'
 
@@ -20,8 +21,12 @@ export async function transform({ program, input }: Job): Promise<string> {
   const value: unknown = await expression.evaluate(input)
   if (value === undefined) throw new Error('the expression has no value: nothing matched')
   const text = JSON.stringify(value, onlyJson)
-  if (text.length <= MAX_ANSWER) return text
-  throw new Error(`the answer has ${text.length} characters of JSON, at most ${MAX_ANSWER} are allowed`)
+  if (text.length > MAX_ANSWER) {
+    throw new Error(`the answer has ${text.length} characters of JSON, at most ${MAX_ANSWER} are allowed`)
+  }
+  const problem = textProblem(text, 1)
+  if (problem !== undefined) throw new Error(`the answer is not taken, since ${problem.text}`)
+  return text
 }
 
 const ONCE = 'a transform answers the same for the same inputs; hand the value in as an input'

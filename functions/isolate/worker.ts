@@ -1,15 +1,15 @@
 import { Worker } from 'node:worker_threads'
 import { oneSentence } from '../../shared/gates/one-sentence.ts'
 import { closeEscapes } from './close-escapes.ts'
-import type { Job, JobKind, Reply } from './isolate-messages.ts'
+import type { Engine, Job, Reply, Work } from './isolate-messages.ts'
 
 /**
- * The child process of isolate-child.ts: loads the engine of its kind (argv), says it is ready, then answers one job
+ * The child process of isolate-child.ts: loads its engine (argv), says it is ready, then answers one job
  * after the other. Its heap is bounded by V8's flag and its time by being killed.
  */
 ignoreTerminal()
 watchParent()
-const engine = await loadEngine(process.argv[2] as JobKind)
+const engine = await loadEngine(process.argv[2] as Engine)
 closeEscapes()
 process.on('message', (job: Job) => {
   void answer(job).then((reply) => process.send?.(reply))
@@ -29,11 +29,11 @@ function watchParent(): void {
   new Worker(watch, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref()
 }
 
-async function loadEngine(kind: JobKind): Promise<(job: Job) => string | Promise<string>> {
-  // Only the engine of the kind: a transform that broke out of JSONata would still not stand beside a verdict.
-  if (kind === 'transform') return (await import('./transform-engine.ts')).transform
-  if (kind === 'classify') return (await import('./classify-engine.ts')).classifyTable
-  return (await import('./schema-engine.ts')).checkUnderSchema
+async function loadEngine(name: Engine): Promise<Work> {
+  // Only one: a transform that broke out of JSONata would still not stand beside a verdict.
+  if (name === 'transform') return (await import('./transform-engine.ts')).transform
+  if (name === 'data') return (await import('./data-engine.ts')).readData
+  return (await import('./schema-engine.ts')).workUnderSchema
 }
 
 async function answer(job: Job): Promise<Reply> {

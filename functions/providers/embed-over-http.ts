@@ -7,8 +7,6 @@ import { statusFault } from './status-fault.ts'
 
 /** How a server is asked for vectors. */
 export interface EmbedDialect {
-  /** Of the provider, by which prices are found. */
-  readonly type: string
   readonly path: string
   body(model: string, texts: readonly string[]): object
   /** The list of vectors in an answer, whatever it is, in the order of the texts. */
@@ -40,8 +38,7 @@ export function embedOverHttp(remote: Remote, request: EmbedRequest, dialect: Em
       vectors.push(...readVectors(remote.name, dialect.vectors(told, remote), texts.length))
       // Nothing is written, so nothing is counted as an answer.
       const usage = { tokens_in: dialect.tokens(told), tokens_out: 0 }
-      const price = { type: dialect.type, url: remote.url, model: request.model }
-      const used = measured({ prompt: texts.join('') }, '', usage, price)
+      const used = measured({ prompt: texts.join('') }, '', usage, remote.price(request.model))
       tokens_in += used.tokens_in
       usd = usd === undefined || used.usd === undefined ? undefined : usd + used.usd
     }

@@ -19,7 +19,7 @@ export function http(remote: Remote): Provider {
     const text = answerText(remote, told)
     const model = textOf(told.model) ?? request.model
     const { tokens_in, tokens_out } = told
-    const used = measured(request, text, { tokens_in, tokens_out }, { type: 'http', url: remote.url, model })
+    const used = measured(request, text, { tokens_in, tokens_out }, remote.price(request.model, model))
     const usd = priceIn(told)
     return { text, ...used, ...usd, model, finish_reason: textOf(told.finish_reason) ?? 'stop' }
   })

@@ -40,22 +40,18 @@ function ownPrompt({ prompt, feedback }: DispatchRequest): string {
   return own.slice(0, MAX_CHARACTERS)
 }
 
-function answer({ prompt, system = '', model }: DispatchRequest, tool: string, text: string): DispatchAnswer {
+function answer({ model }: DispatchRequest, tool: string, text: string): DispatchAnswer {
   const other = tool === model ? '' : `; the requested model "${model}" was not used`
   return {
     text,
-    tokens_in: tokens(system + prompt),
-    tokens_out: tokens(text),
+    // No model, no tokens: shared/price-at.ts callsModel() keeps its calls out of every budget.
+    tokens_in: 0,
+    tokens_out: 0,
     usd: 0,
     model: tool,
     finish_reason: 'local',
     note: `local is deterministic text tools, not a model${other}`,
   }
-}
-
-/** Four characters a token: the usual estimate; nothing is billed by it. */
-function tokens(text: string): number {
-  return Math.ceil(text.length / 4)
 }
 
 function invalid(tool: string, problem: string): Fault {

@@ -26,7 +26,6 @@ export function ollama(remote: Remote): Provider {
 
 /** A text that is longer than the model takes is cut by the server. */
 const EMBED: EmbedDialect = {
-  type: 'ollama',
   path: '/api/embed',
   body: (model, input) => ({ model, input, truncate: true }),
   vectors: (told) => told.embeddings,
@@ -90,6 +89,6 @@ function answerOf(
   // A prompt that is still in its cache is not counted.
   const usage: Usage = { tokens_in: told.prompt_eval_count, tokens_out: told.eval_count }
   const model = textOf(told.model) ?? request.model
-  const used = measured(request, text, usage, { type: 'ollama', url: remote.url, model })
+  const used = measured(request, text, usage, remote.price(request.model, model))
   return { text, ...used, model, finish_reason: textOf(told.done_reason) ?? 'stop' }
 }

@@ -12,7 +12,7 @@ import type { Remote } from './remote.ts'
  * refuses once with 400 or 422; the request is sent again without it, within the same attempt, and the server's ways are remembered.
  */
 export function openaiCompatible(remote: Remote): Provider {
-  const dialect = { remote, type: 'openai-compatible', path: '/chat/completions', bodies: createBodies() }
+  const dialect = { remote, path: '/chat/completions', bodies: createBodies() }
   return {
     ...overHttp(remote, (call, request) => askCompletions(dialect, call, request)),
     embed: (request) => embedOverHttp(remote, request, EMBEDDINGS),

@@ -11,7 +11,7 @@ import type { Remote } from './remote.ts'
  * Each request is a session of its own. The form of an object is asked for in words: an agent knows no schema.
  */
 export function openclaw(remote: Remote): Provider {
-  const dialect = { remote, type: 'openclaw', path: pathBelow(remote.url), bodies: createBodies('none') }
+  const dialect = { remote, path: pathBelow(remote.url), bodies: createBodies('none') }
   return overHttp(remote, (call, request) => {
     const agent = agentOf(remote, request)
     const { backend_model, ...params } = request.params

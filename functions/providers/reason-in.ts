@@ -1,3 +1,4 @@
+import { textProblem } from '../../shared/json-problem.ts'
 import { redactSecrets } from '../../shared/redact-secrets.ts'
 
 /** The rest of a huge text is never walked. */
@@ -20,6 +21,7 @@ function memberText(value: unknown, depth = 0): string | undefined {
 }
 
 function parsed(text: string): unknown {
+  if (textProblem(text) !== undefined) return undefined
   try {
     return JSON.parse(text)
   } catch {

@@ -1,8 +1,8 @@
 import { BREAKER } from '../../shared/breaker.ts'
 import { Fault } from '../../shared/errors.ts'
+import { type Pricing, priceAt } from '../../shared/price-at.ts'
 import type { Provider, Providers } from '../../shared/provider.ts'
 import type { BedrockSettings, ProviderSettings } from '../../shared/provider-settings.ts'
-import type { Settings } from '../../shared/settings.ts'
 import { breakCircuit } from './break-circuit.ts'
 import { extractiveProvider } from './extractive.ts'
 import { http } from './http.ts'
@@ -10,11 +10,11 @@ import { localProvider } from './local.ts'
 import { ollama } from './ollama.ts'
 import { openaiCompatible } from './openai-compatible.ts'
 import { openclaw } from './openclaw.ts'
-import { openRemote, type ReadKey } from './remote.ts'
+import { openRemote, type ReadKey, type ReadPrice } from './remote.ts'
 import { type ReadRecord, replay } from './replay.ts'
 
 /** Opens the adapter of Bedrock, which needs a client of AWS: the place brings it, loaded when a provider asks for it. */
-export type OpenBedrock = (name: string, settings: BedrockSettings) => Provider | Promise<Provider>
+export type OpenBedrock = (name: string, settings: BedrockSettings, price: ReadPrice) => Provider | Promise<Provider>
 
 /** What a place knows that settings do not say; what is missing is refused when a dispatch needs it. */
 export interface ProviderPlace {
@@ -23,22 +23,26 @@ export interface ProviderPlace {
   readonly bedrock?: OpenBedrock
 }
 
+interface Brought extends Required<ProviderPlace> {
+  readonly price: ReadPrice
+}
+
 type Openers = {
   readonly [T in ProviderSettings['type']]: (
     name: string,
     settings: Extract<ProviderSettings, { type: T }>,
-    place: Required<ProviderPlace>,
+    place: Brought,
   ) => Provider
 }
 
 /** A further provider type: its file here, its settings in shared/provider-settings.ts, a line here (the type demands it). */
 const TYPES: Openers = {
   local: () => localProvider,
-  ollama: (name, settings, { readKey }) => ollama(openRemote(name, settings, readKey)),
-  'openai-compatible': (name, settings, { readKey }) => openaiCompatible(openRemote(name, settings, readKey)),
-  openclaw: (name, settings, { readKey }) => openclaw(openRemote(name, settings, readKey)),
-  http: (name, settings, { readKey }) => http(openRemote(name, settings, readKey)),
-  bedrock: (name, settings, { bedrock }) => whenAsked(async () => bedrock(name, settings)),
+  ollama: (name, settings, place) => ollama(openRemote(name, settings, place)),
+  'openai-compatible': (name, settings, place) => openaiCompatible(openRemote(name, settings, place)),
+  openclaw: (name, settings, place) => openclaw(openRemote(name, settings, place)),
+  http: (name, settings, place) => http(openRemote(name, settings, place)),
+  bedrock: (name, settings, { bedrock, price }) => whenAsked(async () => bedrock(name, settings, price)),
   replay: (name, { record }, { readRecord }) => replay(name, record, readRecord),
 }
 
@@ -46,12 +50,13 @@ const TYPES: Openers = {
  * The adapters sluice.yaml configures, by name. Those of PLACE_PROVIDERS always exist; a binding of the name replaces one. Keys are read
  * at the first dispatch that needs one, where the place keeps them.
  */
-export function createProviders(settings: Pick<Settings, 'providers'>, place: ProviderPlace = {}): Providers {
+export function createProviders(settings: Pricing, place: ProviderPlace = {}): Providers {
   const adapters = new Map<string, Provider>([
     ['local', localProvider],
     ['extractive', extractiveProvider],
   ])
-  const brought = { ...NOTHING, ...place }
+  const price: ReadPrice = (name, asked, answered) => priceAt(settings, name, asked, answered)
+  const brought = { ...NOTHING, ...place, price }
   for (const [name, provider] of Object.entries(settings.providers)) {
     const adapter = opened(name, provider, brought)
     const policy = 'breaker' in provider ? provider.breaker : undefined
@@ -68,7 +73,7 @@ function isHere({ type }: ProviderSettings): boolean {
 function opened<T extends ProviderSettings['type']>(
   name: string,
   settings: Extract<ProviderSettings, { type: T }>,
-  place: Required<ProviderPlace>,
+  place: Brought,
 ): Provider {
   const open: Openers[T] = TYPES[settings.type as T]
   return open(name, settings, place)

@@ -1,5 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import type { KeyRef } from '../../shared/key-settings.ts'
+import type { Price } from '../../shared/prices.ts'
 import type { RemoteSettings } from '../../shared/provider-settings.ts'
 
 /** Reads the key of a provider where this place keeps it; Fault InvalidInput provider_key_missing. */
@@ -13,20 +14,31 @@ export interface Remote {
   readonly timeout_ms: number
   /** Longest silence once an answer has begun; undefined = as long as timeout_ms. */
   readonly idle_ms?: number
+  /** Of the model that was asked for, which the server may call otherwise; undefined = unknown. */
+  price(asked: string, answered?: string): Price | undefined
   /** Undefined for a provider that needs none. */
   key(): Promise<string | undefined>
+}
+
+/** What of a model at a provider is charged. */
+export type ReadPrice = (provider: string, asked: string, answered?: string) => Price | undefined
+
+interface RemotePlace {
+  readonly readKey: ReadKey
+  readonly price: ReadPrice
 }
 
 /** The default of a block; longer ones must be asked for in both. */
 export const DEFAULT_TIMEOUT_MS = 300_000
 
-export function openRemote(name: string, settings: RemoteSettings, readKey: ReadKey): Remote {
+export function openRemote(name: string, settings: RemoteSettings, { readKey, price }: RemotePlace): Remote {
   const { url, key, timeout_ms = DEFAULT_TIMEOUT_MS } = settings
   const idle_ms = 'idle_ms' in settings ? settings.idle_ms : undefined
   return {
     name,
     url,
     timeout_ms,
+    price: (asked, answered) => price(name, asked, answered),
     ...(idle_ms === undefined ? {} : { idle_ms }),
     key: async () => (key === undefined ? undefined : usable(name, await readKey(name, key))),
   }

@@ -3,6 +3,7 @@ import { onceMore } from '../../shared/prompts/once-more.ts'
 import type { DispatchRequest } from '../../shared/provider.ts'
 import type { Decoded } from '../../shared/research/decode-payload.ts'
 import { callModel } from './call-model.ts'
+import type { AskedModel, StageRequest } from './dispatch-once.ts'
 import type { StageCall } from './stage-call.ts'
 
 /** What a stage asks, and how its answer is read. */
@@ -16,6 +17,8 @@ export interface Question<T> {
   readonly answer_tokens: number
   /** Tokens that are left for the calls after it. */
   readonly keep: number
+  /** Another than the place's model, with its own parameters; `name` tells its calls from those of the stage. */
+  readonly by?: AskedModel & { readonly params: Readonly<Record<string, Json>>; readonly name: string }
   /** `value`: what the answer says, if it can be read; `errors`: what is wrong with it. */
   read(text: string): Reading<T>
 }
@@ -62,11 +65,11 @@ function answered<T>(best: Reading<T> | undefined): Asked<T> | undefined {
 
 function requestOf<T>(
   { world, run, lane, step, stage }: StageCall,
-  { system, inputs, output_schema, answer_tokens }: Question<T>,
+  { system, inputs, output_schema, answer_tokens, by }: Question<T>,
   prompt: string,
   repair: number,
-) {
-  const { params } = world.settings.research
+): StageRequest {
+  const { params } = by ?? world.settings.research
   // Some models take no max_tokens beside it.
   const named = Object.hasOwn(params, 'max_completion_tokens')
   return {
@@ -76,6 +79,7 @@ function requestOf<T>(
     inputs: { ...inputs, stage },
     output_schema,
     // As a block's: run, lane, epoch, attempt, repair.
-    idempotency_key: `${run.run_id}/${lane}/0/${step}/${repair}`,
+    idempotency_key: `${run.run_id}/${lane}/0/${step}/${by === undefined ? '' : `${by.name}-`}${repair}`,
+    ...(by === undefined ? {} : { by: { provider: by.provider, model: by.model } }),
   }
 }

@@ -9,10 +9,10 @@ export type ModelReply =
   | { readonly kind: 'skipped'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** Asks the place's model for the research chain. `keep` tokens are left for the calls after it. */
+/** Asks the place's model for the research chain, or the one the request names. `keep` tokens are left for the calls after it. */
 export async function callModel(call: StageCall, request: StageRequest, keep: number): Promise<ModelReply> {
   const reply = await meterCall(call, {
-    estimate: () => estimateStage(call, request).estimate,
+    estimate: () => estimateStage(call, request, request.by).estimate,
     keep,
     once: (ms) => dispatchOnce(call, request, ms),
   })

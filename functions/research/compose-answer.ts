@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../shared/canonical.ts'
 import { SYNTHESIS_SYSTEM, synthesisPrompt } from '../../shared/prompts/synthesis-prompt.ts'
+import { NOT_JUDGED } from '../../shared/research/answer-notes.ts'
 import { checkSynthesis } from '../../shared/research/check-synthesis.ts'
 import type { Evidence } from '../../shared/research/evidence.ts'
 import { readSynthesis } from '../../shared/research/read-answer.ts'
@@ -9,6 +10,7 @@ import { citableText } from '../../shared/research/shown-evidence.ts'
 import { synthesisErrors } from '../../shared/research/synthesis-errors.ts'
 import { askEvidence } from './ask-evidence.ts'
 import { type Reading, readingOf } from './ask-model.ts'
+import { type Judgement, judgeAnswer } from './judge-answer.ts'
 import { type Shown, showEvidence } from './show-evidence.ts'
 import type { StageCall } from './stage-call.ts'
 
@@ -20,11 +22,14 @@ export interface ComposedAnswer {
   readonly skipped?: string
   /** What had to be taken out of it: the answer itself says so. */
   readonly repaired?: string
+  readonly judged?: Judgement['judged']
+  /** Why the judge of the settings did not look at it. */
+  readonly unjudged?: string
 }
 
 /**
  * The model's answer, every sentence of it held against the stored bodies. What does not hold is asked for once more,
- * then taken out.
+ * then taken out; what a judge doubts beside that, too.
  */
 export async function composeAnswer(call: StageCall, evidence: readonly Evidence[]): Promise<ComposedAnswer> {
   const { topic, keep_unsupported } = call.state.intent
@@ -38,8 +43,20 @@ export async function composeAnswer(call: StageCall, evidence: readonly Evidence
   })
   const { ref: sources_ref } = await call.world.objects.put(call.run.tenant, Buffer.from(sourcesOf(shown)))
   if (asked.kind !== 'answered') return { sources_ref, skipped: `no answer was written: ${asked.why}` }
-  const { synthesis, sentences, degraded_reason } = repairSynthesis(topic, asked.value, shown, { keep_unsupported })
-  return { synthesis, sentences, sources_ref, ...(degraded_reason === undefined ? {} : { repaired: degraded_reason }) }
+  const byRules = repairSynthesis(topic, asked.value, shown, { keep_unsupported })
+  const judgement = await judgeAnswer(call, shown, byRules.sentences)
+  const doubts = judgement?.doubts ?? new Map()
+  const { synthesis, sentences, degraded_reason } =
+    doubts.size === 0 ? byRules : repairSynthesis(topic, asked.value, shown, { keep_unsupported, doubts })
+  const { judged, skipped } = judgement ?? {}
+  return {
+    synthesis: skipped === undefined ? synthesis : `${synthesis}\n${NOT_JUDGED}`,
+    sentences,
+    sources_ref,
+    ...(degraded_reason === undefined ? {} : { repaired: degraded_reason }),
+    ...(judged === undefined ? {} : { judged }),
+    ...(skipped === undefined ? {} : { unjudged: skipped }),
+  }
 }
 
 function sourcesOf(shown: readonly Shown[]): string {

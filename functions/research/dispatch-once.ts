@@ -10,19 +10,28 @@ import { stageProvider } from './stage-provider.ts'
 import { watchCall } from './watch-call.ts'
 
 /** One call of a model, as a stage asks it. */
-export type StageRequest = Omit<DispatchRequest, 'signal' | 'model' | 'feedback'>
+export type StageRequest = Omit<DispatchRequest, 'signal' | 'model' | 'feedback'> & {
+  /** Who is asked; absent = the model of the settings. */
+  readonly by?: AskedModel
+}
 
-/** Asks the place's model once and counts what that used: the answer, or the Fault of a provider; else it is thrown. */
+/** A model of a provider, by the settings. */
+export interface AskedModel {
+  readonly provider: string
+  readonly model: string
+}
+
+/** Asks a model once and counts what that used: the answer, or the Fault of a provider; else it is thrown. */
 export async function dispatchOnce(
   call: StageCall,
-  request: StageRequest,
+  { by, ...request }: StageRequest,
   ms: number,
 ): Promise<DispatchAnswer | Fault> {
   const { world, meter } = call
-  const { provider: name, model } = world.settings.research
+  const { provider: name, model } = by ?? world.settings.research
   const provider = stageProvider(call, name)
   if (provider === undefined) return unknownProvider(call, name)
-  const { estimate, price } = estimateStage(call, request)
+  const { estimate, price } = estimateStage(call, request, by)
   let signal = new AbortController().signal
   try {
     const answer = await watchCall(call, ms, (aborted) => {

@@ -64,7 +64,7 @@ function usedBy(call: StageCall, asked: Embedding, { tokens_in, usd }: EmbedAnsw
 }
 
 function withPrice({ world }: StageCall, { provider, model }: Embedding, tokens_in: number): Estimate {
-  const usd_micros = costMicros({ tokens_in, tokens_out: 0 }, priceAt(world.settings.providers, provider, model))
+  const usd_micros = costMicros({ tokens_in, tokens_out: 0 }, priceAt(world.settings, provider, model))
   return { tokens_in, tokens_out: 0, ...(usd_micros === undefined ? {} : { usd_micros }) }
 }
 

@@ -7,7 +7,7 @@ export interface StageOutcome {
   /** Why the answer is less than it could be. */
   readonly degraded?: readonly (string | undefined)[]
   /** What the trace and the event say of it. */
-  readonly said?: Pick<StageTrace, 'action' | 'rationale' | 'sufficient' | 'found'>
+  readonly said?: Pick<StageTrace, 'action' | 'rationale' | 'sufficient' | 'found' | 'judged'>
 }
 
 /** Straight to the answer, without another call of a model: the chain cannot go on as it should. */

@@ -27,8 +27,8 @@ async function synthesize(call: StageCall): Promise<StageOutcome> {
   return {
     change: { evidence, result, ...(composed.sources_ref === undefined ? {} : { sources_ref: composed.sources_ref }) },
     next: 'settle',
-    degraded: [why, composed.skipped, composed.repaired],
-    said: { found: evidence.length },
+    degraded: [why, composed.skipped, composed.repaired, composed.unjudged],
+    said: { found: evidence.length, ...(composed.judged === undefined ? {} : { judged: composed.judged }) },
   }
 }
 

@@ -1,6 +1,9 @@
+import { contextKeysOf } from '../../shared/approvals/binding.ts'
 import { holds } from '../../shared/auth/scope.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type Principal, principalName } from '../../shared/principal.ts'
+import type { Meta } from '../../shared/runs/run-store.ts'
 import type { Settings } from '../../shared/settings.ts'
 
 /** What a request brings besides what the document it starts declares. */
@@ -21,6 +24,35 @@ export function authoredParts(given: Given, dag: { readonly inputs: object }): r
     ...told('inputs the document does not declare', undeclared),
     ...(given.goal_contract === undefined ? [] : ['a goal contract']),
   ]
+}
+
+/** Keys that come along from the run it continues, are read, and are not declared: whoever sets them there authors. */
+export function carriedParts(
+  dag: Dag,
+  earlier: { readonly run_id: string; readonly values: object } | undefined,
+  given: readonly string[],
+): readonly string[] {
+  if (earlier === undefined) return []
+  const read = new Set(dag.blocks.flatMap((block) => contextKeysOf(dag, block, {})))
+  // The task of a document that moves one is that of the run before it.
+  const isTask = (key: string) => key === 'task' && dag.task_gates !== undefined
+  const carried = Object.keys(earlier.values).filter((key) => {
+    return read.has(key) && !(Object.hasOwn(dag.inputs, key) || given.includes(key) || isTask(key))
+  })
+  return told(`context that comes along from run ${earlier.run_id}`, carried)
+}
+
+/** It has the document, overrides and context of the run before it: where nobody authors, only of one that brought none. */
+export function changedDocument(
+  { meta }: { readonly meta: Meta },
+  dag_hash: string,
+  { authoring }: Pick<Settings, 'authoring'>,
+) {
+  if (dag_hash !== meta.dag_hash) return ['another document than the run it retries']
+  const isOpen = authoring === 'open'
+  const isPlain = meta.edited === undefined && Object.keys(meta.overrides).length === 0 && meta.given === undefined
+  if (isOpen || isPlain) return []
+  return ['the document, overrides and context of the run before it, which were not those of a plain start']
 }
 
 function told(what: string, names: readonly string[]): readonly string[] {

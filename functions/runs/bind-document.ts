@@ -1,12 +1,16 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
 import { bindAgents } from '../../shared/dag/bind-agents.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
+import { parseDagApart } from '../../shared/dag/parse.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
+import { isolateFor } from '../../shared/isolate.ts'
 import { bindTaskGates } from '../../shared/tasks/bind-task-gates.ts'
 import type { World } from '../../shared/world.ts'
 
 type DocumentText = NonNullable<StartRunBody['dag']>
+
+/** What checking a document needs. */
+export type DocumentWorld = Pick<World, 'providers' | 'settings' | 'isolate'>
 
 export interface BoundDocument {
   readonly dag: Dag
@@ -15,15 +19,18 @@ export interface BoundDocument {
 
 /**
  * A document as text, parsed, checked and bound to the agents and task gates of this place; `dag_hash` is of the document
- * as written. InvalidInput invalid_dag lists every error with its place.
+ * as written. InvalidInput invalid_dag lists every error with its place. What is dear is done in the isolate, in the turn
+ * of the tenant that asks.
  */
-export function bindDocument(
-  { providers, settings: routing }: Pick<World, 'providers' | 'settings'>,
+export async function bindDocument(
+  { providers, settings: routing, isolate }: DocumentWorld,
+  tenant: string,
   text: DocumentText,
   name: string | undefined,
-): BoundDocument {
+): Promise<BoundDocument> {
   const named = name === undefined ? {} : { name }
-  const parsed = parseDag(text, { ...named, providers: providers.names(), routing })
+  const place = { ...named, providers: providers.names(), routing }
+  const parsed = await parseDagApart(text, place, isolateFor(isolate, { tenant }))
   if (!parsed.ok)
     throw invalidDag(
       name,

@@ -1,21 +1,23 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
-import { unaskedQuestions } from '../../shared/approvals/binding.ts'
+import { type UnaskedQuestion, unaskedQuestions, undeclaredKeys } from '../../shared/approvals/unasked-questions.ts'
 import type { Json } from '../../shared/canonical.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
-import { fitsPort } from '../../shared/runs/resolve-inputs.ts'
+import { defaultsOf, fitsPort, missingInputs } from '../../shared/runs/resolve-inputs.ts'
+import type { Meta } from '../../shared/runs/run-store.ts'
 
 const MAX_VALUES_BYTES = 204_800
 
 /**
  * The values a run starts with, checked against its document, all problems at once: declared inputs typed, required
  * ones present, overrides naming real ports, 200 KiB together. Answers the first context: that of the run it continues
- * (`earlier`) under context keys under inputs.
+ * (`earlier`) under context keys under inputs. What could take a question to people away is refused (`from`).
  */
 export function checkValues(
   dag: Dag,
   body: StartRunBody,
   earlier: Readonly<Record<string, Json>> = {},
+  from: ValuesFrom = {},
 ): Readonly<Record<string, Json>> {
   const inputs = body.inputs ?? {}
   const context = { ...defaultsOf(dag), ...earlier, ...body.context, ...inputs }
@@ -31,7 +33,7 @@ export function checkValues(
     ...overrideIssues(dag, body),
   ]
   if (issues.length === 0) {
-    refuseUnasked(dag, body)
+    if (from !== 'parent') refuseUnasked(dag, body, earlier, from)
     return context
   }
   const names = issues.slice(0, 20).map(({ path }) => path)
@@ -54,14 +56,6 @@ function taskIssues({ task_gates }: Dag, { context = {}, inputs = {} }: StartRun
     .map((path) => ({ path, message: 'The task of this DAG is moved by its blocks alone.', hint }))
 }
 
-function defaultsOf(dag: Dag): Record<string, Json> {
-  const defaults: Record<string, Json> = {}
-  for (const [name, input] of Object.entries(dag.inputs)) {
-    if (input.default !== undefined) defaults[name] = input.default
-  }
-  return defaults
-}
-
 function inputIssues(dag: Dag, inputs: Readonly<Record<string, Json>>): Issue[] {
   const known = knownNames(dag)
   const hint = known.length === 0 ? 'It reads none: use context for free values.' : `It reads ${known.join(', ')}.`
@@ -74,17 +68,8 @@ function inputIssues(dag: Dag, inputs: Readonly<Record<string, Json>>): Issue[] 
   })
 }
 
-function missingIssues(dag: Dag, context: Readonly<Record<string, Json>>, body: StartRunBody): Issue[] {
-  const run = Object.entries(dag.inputs).flatMap(([name, input]) =>
-    input.required && !hasValue(context, name) ? [name] : [],
-  )
-  const ports = dag.blocks.flatMap((block) =>
-    Object.entries(block.inputs).flatMap(([port, { required, from, default: fallback }]) => {
-      const given = hasValue(context, port) || hasValue(body.overrides ?? {}, `${block.id}.${port}`)
-      return required && from === undefined && fallback === undefined && !given ? [port] : []
-    }),
-  )
-  return [...new Set([...run, ...ports])].map((name) => ({
+function missingIssues(dag: Dag, context: Readonly<Record<string, Json>>, { overrides }: StartRunBody): Issue[] {
+  return missingInputs(dag, context, overrides).map((name) => ({
     path: `inputs.${name}`,
     message: `Required input "${name}" has no value.`,
     hint: `Give it: --input ${name}=..., or "inputs": {"${name}": ...}.`,
@@ -104,21 +89,47 @@ function overrideIssues(dag: Dag, { overrides = {} }: StartRunBody): Issue[] {
   })
 }
 
+/** Whose values they are: those of a child run are its parent's document's; else what is known of the run's own children. */
+export type ValuesFrom =
+  | 'parent'
+  | {
+      readonly children?: Meta['children'] | undefined
+      /** Keys of `earlier` that no person set. */
+      readonly made?: readonly string[]
+    }
+
 /**
- * An override may change what people are shown, and is shown to them; it may not take their question away and let blocks run
- * that the document keeps behind it. Fault InvalidInput override_skips_question (422).
+ * An override, or a context key the document does not declare, may change what people are shown, and is shown to them; it
+ * may not take their question away and let blocks run that the document keeps behind it. Faults InvalidInput
+ * override_skips_question, context_skips_question (422).
  */
-function refuseUnasked(dag: Dag, { overrides = {} }: StartRunBody): void {
-  const unasked = unaskedQuestions(dag, overrides)
+function refuseUnasked(
+  dag: Dag,
+  { overrides = {}, context = {}, inputs = {} }: StartRunBody,
+  earlier: Readonly<Record<string, Json>>,
+  { children, made = [] }: Exclude<ValuesFrom, 'parent'>,
+): void {
+  const given = { ...context, ...inputs }
+  const carried = Object.keys(earlier).filter((key) => !(made.includes(key) || Object.hasOwn(given, key)))
+  const keys = undeclaredKeys(dag, [...Object.keys(given), ...carried])
+  const set = [...Object.keys(overrides).map((override) => ({ override })), ...keys.map((key) => ({ key }))]
+  const unasked = unaskedQuestions(dag, { overrides, ...(children && { children }) }, set)
+  if (unasked.length > 0) throw skipsQuestion(`Cannot start DAG "${dag.name}"`, unasked)
+}
+
+/** Fault InvalidInput (422) that names what would let a block run although nobody was asked. */
+export function skipsQuestion(what: string, unasked: readonly UnaskedQuestion[]): Fault {
   const [first] = unasked
-  if (first === undefined) return
-  const issues = unasked.slice(0, 20).map(({ override, asking, runs }) => ({
-    path: `overrides["${override}"]`,
+  const issues = unasked.slice(0, 20).map(({ override, key, asking, runs }) => ({
+    path: override === undefined ? `context.${key}` : `overrides["${override}"]`,
     message: `It decides whether block "${asking}" asks people, and block "${runs}" may run when it does not ask.`,
     hint: `Leave it out, or start a document of your own in which block "${runs}" waits for "${asking}" to succeed.`,
   }))
-  const message = `Cannot start DAG "${dag.name}": override "${first.override}" reaches block "${first.asking}", which asks people, and block "${first.runs}" may run when "${first.asking}" is skipped: nobody would see the override. Leave it out, or start a document of your own.`
-  throw new Fault('InvalidInput', 'override_skips_question', message, { status: 422, issues })
+  const { override, key, asking, runs } = first ?? { asking: '', runs: '' }
+  const name = override === undefined ? `context key "${key}"` : `override "${override}"`
+  const message = `${what}: ${name} reaches block "${asking}", which asks people, or what is behind it, and block "${runs}" may run when nobody is asked: nobody would see it. Leave it out, or start a document of your own.`
+  const code = override === undefined ? 'context_skips_question' : 'override_skips_question'
+  return new Fault('InvalidInput', code, message, { status: 422, issues })
 }
 
 function knownNames(dag: Dag): readonly string[] {
@@ -126,8 +137,4 @@ function knownNames(dag: Dag): readonly string[] {
     Object.entries(inputs).flatMap(([port, { from }]) => (from ? [] : [port])),
   )
   return [...new Set([...Object.keys(dag.inputs), ...ports])]
-}
-
-function hasValue(values: Readonly<Record<string, Json>>, key: string): boolean {
-  return Object.hasOwn(values, key) && values[key] !== null && values[key] !== undefined
 }

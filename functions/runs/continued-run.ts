@@ -11,6 +11,8 @@ import { readPinned } from './read-pinned.ts'
 export interface ContinuedRun {
   readonly run_id: string
   readonly root: string
+  readonly run: RunKey
+  readonly meta: Meta
   readonly values: Readonly<Record<string, Json>>
 }
 
@@ -27,7 +29,8 @@ export async function continuedRun(
   const { run, head } = await requireRun(world, { principal, params: { run_id: continues } })
   if (head.state !== 'running') {
     const { meta } = await readPinned(world, run)
-    return { run_id: continues, root: meta.root ?? continues, values: await valuesOf(world, run, dag) }
+    const values = await valuesOf(world, run, dag)
+    return { run_id: continues, root: meta.root ?? continues, run, meta, values }
   }
   const message = `Cannot continue run "${continues}": it has not ended. Wait for it with \`sluice run watch\`, or stop it.`
   throw new Fault('Conflict', 'run_not_ended', message, { facts: { run_id: continues } })

@@ -19,6 +19,8 @@ export interface RunOrder {
   readonly context: Readonly<Record<string, Json>>
   readonly overrides: Meta['overrides']
   readonly edited?: NonNullable<Meta['edited']>
+  readonly children?: NonNullable<Meta['children']>
+  readonly given?: NonNullable<Meta['given']>
   readonly options: Meta['options']
   readonly starter: string
   /** The person, where that is another name. */
@@ -73,6 +75,8 @@ export async function createRun(
     ...(parent === undefined ? {} : { parent: parent.link }),
     ...linksOf(order),
     ...(order.edited === undefined ? {} : { edited: order.edited }),
+    ...(order.children === undefined ? {} : { children: order.children }),
+    ...(order.given === undefined ? {} : { given: order.given }),
     ...(order.goal === undefined ? {} : { goal: order.goal }),
     ...(research === undefined ? {} : { kind: 'research', intent_ref: research.intent_ref }),
   }
@@ -147,12 +151,16 @@ function linkNames({ continues, retry_of, iterates, pivots }: Meta): Partial<Eve
 }
 
 /** Hashes and names: the values are in META. */
-function changeNames({ overrides, edited }: Meta): Partial<EventData<'run:started'>> {
+function changeNames({ overrides, edited, given = [] }: Meta): Partial<EventData<'run:started'>> {
   const ports = Object.keys(overrides)
+  const keys = given.map(({ key }) => key)
   const { of, dag_hash, added = [], removed = [], changed = [] } = edited ?? {}
   return {
     ...(ports.length > 0 && {
       overrides: { sha256: sha256(canonicalJson(overrides)), count: ports.length, ports: fewNames(ports) },
+    }),
+    ...(keys.length > 0 && {
+      context: { sha256: sha256(canonicalJson(given as unknown as Json)), count: keys.length, keys: fewNames(keys) },
     }),
     ...(of !== undefined &&
       dag_hash !== undefined && { edited: { of, dag_hash, blocks: fewNames([...changed, ...added, ...removed]) } }),

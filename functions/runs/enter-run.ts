@@ -3,7 +3,7 @@ import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type Principal, personName, principalName } from '../../shared/principal.ts'
 import { unknownPerson } from '../../shared/runs/approval-rules.ts'
-import { newRunId, runIdOfKey } from '../../shared/runs/ids.ts'
+import { newRunId, runIdOfCall, runIdOfKey } from '../../shared/runs/ids.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { admitRun } from './admit-run.ts'
@@ -22,6 +22,8 @@ export interface Entry
     | 'context'
     | 'overrides'
     | 'edited'
+    | 'children'
+    | 'given'
     | 'continues'
     | 'retry_of'
     | 'root'
@@ -32,9 +34,11 @@ export interface Entry
   > {
   /** As a function: made only for a run that is let in. */
   readonly machine: string | (() => Promise<string>)
-  /** Method and path it came by: an Idempotency-Key is one of this route. */
+  /** Method and path it came by: an Idempotency-Key is one of this route and its caller. */
   readonly route: string
   readonly key: string | undefined
+  /** The key is no caller's: the run follows from another one, and is the same whoever asks for it. */
+  readonly of_anybody?: true
   readonly body: unknown
   readonly options: { readonly [K in keyof Meta['options']]?: Meta['options'][K] | undefined } | undefined
 }
@@ -62,8 +66,8 @@ export async function enterRun(
   entry: Entry,
   launch: (run: RunKey) => Promise<void>,
 ): Promise<BegunRun> {
-  const { route, key, body, options: wanted, machine, ...order } = entry
-  const run = { tenant: principal.tenant, run_id: runIdFor(world, principal.tenant, route, key) }
+  const { route: _, key, of_anybody: __, body, options: wanted, machine, ...order } = entry
+  const run = { tenant: principal.tenant, run_id: runIdFor(world, principal, entry) }
   requireToldStarter(world, principal, order.dag)
   const starter = principalName(principal)
   const person = personName(principal)
@@ -116,8 +120,12 @@ function startLater({ log }: EnterWorld, run: RunKey, error: unknown): void {
   log.error('execution not started; the sweeper will', { run_id: run.run_id, error: String(error) })
 }
 
-function runIdFor({ ids }: Pick<World, 'ids'>, tenant: string, route: string, key: string | undefined): string {
-  return key === undefined ? newRunId(ids.random(17)) : runIdOfKey(tenant, route, key)
+function runIdFor({ ids }: Pick<World, 'ids'>, principal: Principal, { route, key, of_anybody }: Entry): string {
+  if (key === undefined) return newRunId(ids.random(17))
+  const { tenant } = principal
+  return of_anybody === true
+    ? runIdOfKey(tenant, route, key)
+    : runIdOfCall(tenant, principalName(principal), route, key)
 }
 
 function optionsOf({ settings }: EnterWorld, options: Entry['options']): Meta['options'] {

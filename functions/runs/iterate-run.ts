@@ -7,7 +7,9 @@ import type { BlockCall } from '../blocks/block-call.ts'
 import { carryGoal } from '../goals/freeze-goal.ts'
 import { createRun } from './create-run.ts'
 import { endRun } from './end-run.ts'
+import { givenContext } from './given-context.ts'
 import { iteratedContext } from './iterated-context.ts'
+import { MADE_KEYS } from './retried-values.ts'
 
 /**
  * Ends the run as iterated and names the run of the same pinned document that takes its place: that one is made first,
@@ -35,16 +37,19 @@ export async function iterateRun(call: BlockCall, iteration: Iteration): Promise
 /** The same run for whoever asks: its id is that of this run and the approval. */
 async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: Iteration, root: string): Promise<Meta> {
   const { world, run, meta, dag } = call
-  const { dag_hash, machine, overrides, options, starter, starter_person, continues, edited } = meta
+  const { dag_hash, machine, overrides, options, starter, starter_person, continues, edited, children } = meta
   const run_id = runIdOfKey(run.tenant, 'iterate', `${run.run_id}|${approval_id}`)
   const iterates = { run_id: run.run_id, approval_id, mode, feedback_ref }
   const goal = await carryGoal(world, meta)
+  const context = await iteratedContext(call, iterates)
+  const carried = { dag, context, made: MADE_KEYS, before: { run, meta } }
+  const given = await givenContext(world, carried)
   const made = await createRun(world, {
     run: { tenant: run.tenant, run_id },
     dag,
     dag_hash,
     machine,
-    context: await iteratedContext(call, iterates),
+    context,
     overrides,
     options,
     starter,
@@ -53,6 +58,8 @@ async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: It
     iterates,
     root,
     ...(edited === undefined ? {} : { edited }),
+    ...(children === undefined ? {} : { children }),
+    ...given,
     ...(continues === undefined ? {} : { continues }),
     ...(goal === undefined ? {} : { goal }),
     queued: true,

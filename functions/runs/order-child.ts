@@ -1,12 +1,15 @@
-import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
+import { childOf } from '../../shared/approvals/binding.ts'
+import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Block } from '../../shared/dag/dag.ts'
-import type { World } from '../../shared/world.ts'
-import type { BlockCall } from '../blocks/block-call.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { BlockCall, BlockInputs } from '../blocks/block-call.ts'
 import { childCaps } from '../blocks/child-caps.ts'
+import { opensChild } from '../blocks/child-run.ts'
 import { earlierChild } from '../blocks/earlier-child.ts'
+import { childDocument, childDocuments, childSource } from './child-documents.ts'
 import { childInputs } from './child-inputs.ts'
-import { childOf } from './child-of.ts'
+import { childOf as ofAttempt } from './child-of.ts'
 import type { RunOrder } from './create-run.ts'
 import { readDocument } from './read-document.ts'
 import { refuseDepth } from './refuse-depth.ts'
@@ -22,20 +25,23 @@ export async function orderChild(
   call: BlockCall,
   block: ChildBlock,
   attempt: number,
-  values: Readonly<Record<string, Json>>,
+  { values, decisions = [] }: Pick<BlockInputs, 'values' | 'decisions'>,
 ): Promise<ChildOrder> {
   const { world, meta } = call
   await refuseDepth(world, meta, `DAG "${block.dag.name}" for block "${block.id}"`)
-  const { dag, dag_hash } = await readDocument(world, await sourceOf(world, block.dag.name))
+  const { dag, dag_hash } = await readDocument(world, meta.tenant, await childSource(world, block.dag.name))
+  const isBound = decisions.length > 0 || meta.parent?.binding_ref !== undefined
+  if (isBound && !opensChild(call, attempt)) await requireSame(call, block)
   refuseOutputs(block, dag)
   const inputs = childInputs(block, values)
   const { text, parts } = compileDag(dag)
   return {
-    ...childOf(call, attempt, world.settings.safety.max_run_sec),
+    ...ofAttempt(call, attempt, world.settings.safety.max_run_sec),
     dag,
     dag_hash,
     machine: await world.machine.deployed(text, dag_hash, parts),
-    ...(await startValues(world, meta.tenant, dag, { inputs })),
+    ...(await startValues(world, meta.tenant, dag, { inputs }, {}, 'parent')),
+    ...(await childDocuments(world, meta.tenant, dag)),
     overrides: {},
     body_hash: sha256(canonicalJson({ name: block.dag.name, inputs })),
     caps: await childCaps(call, dag),
@@ -43,8 +49,12 @@ export async function orderChild(
   }
 }
 
-/** A deployed document; where none of this name is, the shipped example, so that examples find theirs in any folder. */
-async function sourceOf({ documents }: World, name: string) {
-  if ((await documents.read(name, 'deployed')) !== undefined) return { name }
-  return (await documents.read(name, 'example')) === undefined ? { name } : { example: name }
+/** Fault Rejected approval_stale: what the decision before it let happen is another document now. */
+async function requireSame({ world, meta }: BlockCall, block: ChildBlock): Promise<void> {
+  const { name } = block.dag
+  if (meta.children === undefined) return
+  const now = await childDocument(world, meta.tenant, name)
+  if (now?.hash === childOf(block, meta.children)?.hash) return
+  const message = `Cannot start DAG "${name}" for block "${block.id}": the document, or one below it, has changed since this run was started, and what people decided is about the one of then. Retry the run, and people are asked again.`
+  throw new Fault('Rejected', 'approval_stale', message)
 }

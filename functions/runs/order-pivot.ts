@@ -6,11 +6,13 @@ import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { readEvaluation } from '../goals/read-evaluation.ts'
-import { authoredParts, requireAuthor } from './authoring.ts'
+import { authoredParts, changedDocument, requireAuthor } from './authoring.ts'
 import { checkValues } from './check-values.ts'
 import type { Entry } from './enter-run.ts'
+import { givenContext, keysOf } from './given-context.ts'
 import { pivotedRun } from './pivoted-run.ts'
 import { type Pinned, readPinned } from './read-pinned.ts'
+import { MADE_KEYS } from './retried-values.ts'
 
 /**
  * What a pivot of a run starts, checked. Faults: Conflict run_not_ended, run_is_child, run_is_research, no_goal,
@@ -31,8 +33,16 @@ export async function orderPivot(
   }
   const { feedback, ...values } = body
   const { context, ...next } = await pivotedRun(world, run, pinned, judged.evaluation, feedback)
-  requireAuthor(world.settings, principal, authoredParts(values, next.dag))
-  return { ...next, context: checkValues(next.dag, { ...values, overrides: next.overrides }, context) }
+  const from = { children: next.children, made: MADE_KEYS }
+  requireAuthor(world.settings, principal, [
+    ...changedDocument(pinned, next.dag_hash, world.settings),
+    ...(feedback === undefined ? [] : ['words of its own (feedback)']),
+    ...authoredParts(values, next.dag),
+  ])
+  const now = checkValues(next.dag, { ...values, overrides: next.overrides }, context, from)
+  const before = { run, meta: pinned.meta }
+  const beginning = { dag: next.dag, context: now, given: keysOf(values), made: MADE_KEYS, before }
+  return { ...next, context: now, ...(await givenContext(world, beginning)) }
 }
 
 function refuseKind({ run_id }: RunKey, head: Head, { meta }: Pinned): void {

@@ -1,8 +1,8 @@
 import type { RetryRunBody } from '../../shared/api/lineage-routes.ts'
-import { documentChange } from '../../shared/approvals/find-changes.ts'
+import { documentChange, undeployed } from '../../shared/approvals/find-changes.ts'
+import { NOT_DEPLOYED } from '../../shared/approvals/run-changes.ts'
 import type { Json } from '../../shared/canonical.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { targetInputs } from '../../shared/goals/bind-contract.ts'
 import type { Principal } from '../../shared/principal.ts'
@@ -10,17 +10,19 @@ import { blockOutcome } from '../../shared/runs/block-lane.ts'
 import { expectedReuse } from '../../shared/runs/expected-reuse.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunGoal, RunKey } from '../../shared/runs/run-store.ts'
-import type { Settings } from '../../shared/settings.ts'
 import type { World } from '../../shared/world.ts'
-import { authoredParts, requireAuthor } from './authoring.ts'
-import { bindDocument } from './bind-document.ts'
+import { authoredParts, changedDocument, requireAuthor } from './authoring.ts'
+import { type BoundDocument, bindDocument, type DocumentWorld } from './bind-document.ts'
 import { blocksAgain } from './blocks-again.ts'
+import { childDocuments } from './child-documents.ts'
 import type { Entry } from './enter-run.ts'
+import { givenContext, keysOf } from './given-context.ts'
+import { deployedDocument } from './read-document.ts'
 import { type Pinned, readPinned } from './read-pinned.ts'
-import { retriedValues } from './retried-values.ts'
+import { MADE_KEYS, retriedValues } from './retried-values.ts'
 import { startValues } from './start-values.ts'
 
-type RetryWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'providers' | 'settings'>
+type RetryWorld = DocumentWorld & Pick<World, 'runs' | 'objects' | 'machine' | 'documents'>
 
 /** A retry, checked, and which results it will most likely take over. */
 export interface RetryOrder {
@@ -41,7 +43,7 @@ export async function orderRetry(
   const old = await readPinned(world, run)
   if (old.meta.kind === 'research') throw isQuestion(run)
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
-  const { dag, dag_hash } = documentOf(world, old, body)
+  const { dag, dag_hash } = await documentOf(world, old, body)
   requireAuthor(world.settings, principal, [
     ...changedDocument(old, dag_hash, world.settings),
     ...authoredParts(body, dag),
@@ -49,12 +51,16 @@ export async function orderRetry(
   const again = blocksAgain(dag, body.from_block)
   const values = await retriedValues(world, principal, { run, old, dag })
   const overrides = { ...values.overrides, ...body.overrides }
+  const documents = await childDocuments(world, run.tenant, dag)
   const kept = await keptContract(world, old, body)
   const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept }
-  const { context, goal } = await startValues(world, run.tenant, dag, given, values.earlier)
+  const made = MADE_KEYS
+  const { context, goal } = await startValues(world, run.tenant, dag, given, values.earlier, { ...documents, made })
+  const began = { dag, context, given: keysOf(body), made, before: { run, ...old } }
+  const told = await givenContext(world, began)
   const { text, parts } = compileDag(dag)
   const completed = new Set(old.dag.blocks.map(({ id }) => id).filter((id) => isCompleted(old, head, id)))
-  const before = { dag: old.dag, context: values.context, overrides: old.meta.overrides, completed }
+  const past = { dag: old.dag, context: values.context, overrides: old.meta.overrides, completed }
   const { continues, options } = old.meta
   return {
     order: {
@@ -63,36 +69,45 @@ export async function orderRetry(
       machine: await world.machine.named(text, dag_hash, parts),
       context,
       overrides,
-      ...editedOf(old, { dag, dag_hash }),
+      ...documents,
+      ...told,
+      ...(await editedOf(world, run, old, { dag, dag_hash })),
       options: { ...options, ...body.options },
       retry_of: { run_id: run.run_id, again },
       root: old.meta.root ?? run.run_id,
       ...(continues === undefined ? {} : { continues }),
       ...goalOf(goal, kept === undefined ? undefined : old.meta.goal),
     },
-    reused_expected: expectedReuse(before, { dag, context, overrides, again }),
+    reused_expected: expectedReuse(past, { dag, context, overrides, again }),
   }
 }
 
-/** A retry has the document and the overrides of the run it retries: where nobody authors, only of one that brought none. */
-function changedDocument({ meta }: Pinned, dag_hash: string, { authoring }: Pick<Settings, 'authoring'>) {
-  if (dag_hash !== meta.dag_hash) return ['another document than the run it retries']
-  const isOpen = authoring === 'open'
-  if (isOpen || (meta.edited === undefined && Object.keys(meta.overrides).length === 0)) return []
-  return ['the document and overrides of the run it retries, which were not the deployed ones']
-}
-
-/** An edited document against that of the run it retries; the same one differs from the deployed one as before. */
-function editedOf({ dag, meta }: Pinned, now: { readonly dag: Dag; readonly dag_hash: string }): Pick<Entry, 'edited'> {
-  const before = { dag, dag_hash: meta.dag_hash, of: meta.run_id }
-  const edited = documentChange(now, before) ?? meta.edited
-  return edited === undefined ? {} : { edited }
+/**
+ * Always against the deployed document, so that no edit hides another. Where none of its name is deployed: against the
+ * document of the first run that brought one, in a chain of retries that each may edit it.
+ */
+async function editedOf(
+  world: RetryWorld,
+  run: RunKey,
+  { dag, meta }: Pinned,
+  now: BoundDocument,
+): Promise<Pick<Entry, 'edited'>> {
+  const deployed = await deployedDocument(world, run.tenant, now.dag.name)
+  if (deployed !== undefined) {
+    const edited = documentChange(now, { ...deployed, of: 'deployed' })
+    return edited === undefined ? {} : { edited }
+  }
+  const first = meta.edited?.of ?? NOT_DEPLOYED
+  const isRun = first !== NOT_DEPLOYED && first !== 'deployed'
+  const since = isRun ? await readPinned(world, { tenant: run.tenant, run_id: first }) : { dag, meta }
+  const edited = documentChange(now, { dag: since.dag, dag_hash: since.meta.dag_hash, of: since.meta.run_id })
+  return { edited: edited ?? undeployed(now) }
 }
 
 /** Results of a document that is edited are taken over block by block, as their hashes say. */
-function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
+async function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
   if (body.dag === undefined) return { dag, dag_hash: meta.dag_hash }
-  return bindDocument(world, body.dag, dag.name)
+  return bindDocument(world, meta.tenant, body.dag, dag.name)
 }
 
 /**

@@ -18,7 +18,7 @@ export const handler = changeHandler({
     const { principal, body } = call
     const { run: old, head } = await requireRun(world, call)
     const order = await orderPivot(world, principal, { run: old, head, body })
-    const entry = { ...order, route: PIVOT, key: old.run_id, body }
+    const entry = { ...order, route: PIVOT, key: old.run_id, of_anybody: true as const, body }
     const entered = enterRun(world, principal, entry, (run) => world.outbox.nudge(run))
     const begun = await entered.catch((cause: unknown) => madeOtherwise(old.run_id, cause))
     const { run, created, queued, dag_name, dag_hash, blocks, edges } = begun

@@ -6,8 +6,9 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { carryGoal } from '../goals/freeze-goal.ts'
 import type { RunOrder } from './create-run.ts'
+import { givenContext } from './given-context.ts'
 import type { Pinned } from './read-pinned.ts'
-import { retriedValues } from './retried-values.ts'
+import { MADE_KEYS, retriedValues } from './retried-values.ts'
 
 /** What makes the id of the one run that tries a run's goal again, whoever makes it: runIdOfKey of the run. */
 export const PIVOT = 'pivot'
@@ -21,6 +22,8 @@ type PivotedRun = Pick<
   | 'context'
   | 'overrides'
   | 'edited'
+  | 'children'
+  | 'given'
   | 'options'
   | 'root'
   | 'continues'
@@ -44,7 +47,7 @@ export async function pivotedRun(
   words?: string,
 ): Promise<PivotedRun> {
   const { dag, meta } = old
-  const { dag_hash, machine, options, continues, edited } = meta
+  const { dag_hash, machine, options, continues, edited, children } = meta
   const { context, earlier, overrides } = await retriedValues(world, run, { run, old, dag })
   const { task, ...others } = context
   // A document that moves a task moves it again, from where it was found.
@@ -52,12 +55,16 @@ export async function pivotedRun(
   const { text, suggestions } = pivotFeedback(completion, words)
   const { ref } = await world.objects.put(run.tenant, Buffer.from(text))
   const goal = await carryGoal(world, meta)
+  const carried = { dag, context: others, made: MADE_KEYS, before: { run, meta } }
+  const given = await givenContext(world, carried)
   return {
     ...{ dag, dag_hash, machine, overrides, options },
     context: { ...others, ...(found === undefined ? {} : { task: found }), feedback: text, suggestions },
     pivots: { run_id: run.run_id, feedback_ref: ref },
     root: meta.root ?? run.run_id,
     ...(edited === undefined ? {} : { edited }),
+    ...(children === undefined ? {} : { children }),
+    ...given,
     ...(continues === undefined ? {} : { continues }),
     ...(goal === undefined ? {} : { goal }),
   }

@@ -1,18 +1,19 @@
 import type { StartRunBody } from '../../shared/api/start-run.ts'
-import { documentChange } from '../../shared/approvals/find-changes.ts'
+import { documentChange, undeployed } from '../../shared/approvals/find-changes.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { type BoundDocument, bindDocument } from './bind-document.ts'
+import { type BoundDocument, bindDocument, type DocumentWorld } from './bind-document.ts'
 import { unknownDocument } from './unknown-document.ts'
 
 /** The document a start request gives or names, bound to this place. */
 export async function readDocument(
-  world: Pick<World, 'documents' | 'providers' | 'settings'>,
+  world: DocumentWorld & Pick<World, 'documents'>,
+  tenant: string,
   body: StartRunBody,
 ): Promise<BoundDocument> {
   const { text, name } = await source(world, body)
-  return bindDocument(world, text, name)
+  return bindDocument(world, tenant, text, name)
 }
 
 async function source(world: Pick<World, 'documents'>, { example, name, dag }: StartRunBody) {
@@ -25,31 +26,42 @@ async function source(world: Pick<World, 'documents'>, { example, name, dag }: S
   throw unknownDocument(wanted, world.documents.names(from), `Cannot start: there is no ${what} "${wanted}".`)
 }
 
-/** Whether a document is a deployed one, and how one that came with the request differs from that of its name, if it can be read. */
+/** Whether a document is a deployed one, and how one that came with the request differs from that of its name. */
 export async function comparedDocument(
-  world: Pick<World, 'documents' | 'providers' | 'settings'>,
+  world: DocumentWorld & Pick<World, 'documents'>,
+  tenant: string,
   { dag: given, example }: StartRunBody,
   bound: BoundDocument,
 ): Promise<Pick<Meta, 'edited'> & { readonly is_deployed: boolean }> {
-  const { name } = bound.dag
   if (given === undefined) return { is_deployed: example === undefined }
-  if (!world.documents.names('deployed').includes(name)) return { is_deployed: false }
+  const deployed = await deployedDocument(world, tenant, bound.dag.name)
+  if (deployed === undefined) return { is_deployed: false, edited: undeployed(bound) }
+  const edited = documentChange(bound, { ...deployed, of: 'deployed' })
+  return { is_deployed: deployed.dag_hash === bound.dag_hash, ...(edited === undefined ? {} : { edited }) }
+}
+
+/** The deployed document of a name, if there is one that is any good. */
+export async function deployedDocument(
+  world: DocumentWorld & Pick<World, 'documents'>,
+  tenant: string,
+  name: string,
+): Promise<BoundDocument | undefined> {
+  if (!world.documents.names('deployed').includes(name)) return undefined
   const text = await world.documents.read(name, 'deployed')
-  const deployed = text === undefined ? undefined : boundOrNothing(world, text, name)
-  const edited = deployed === undefined ? undefined : documentChange(bound, { ...deployed, of: 'deployed' })
-  return { is_deployed: deployed?.dag_hash === bound.dag_hash, ...(edited === undefined ? {} : { edited }) }
+  return text === undefined ? undefined : boundOrNothing(world, tenant, text, name)
 }
 
 /** A deployed document that is no good is nothing to compare with. */
-function boundOrNothing(
-  world: Pick<World, 'providers' | 'settings'>,
+async function boundOrNothing(
+  world: DocumentWorld,
+  tenant: string,
   text: string,
   name: string,
-): BoundDocument | undefined {
+): Promise<BoundDocument | undefined> {
   try {
-    return bindDocument(world, text, name)
+    return await bindDocument(world, tenant, text, name)
   } catch (error) {
-    if (error instanceof Fault) return undefined
+    if (error instanceof Fault && error.name !== 'Unavailable') return undefined
     throw error
   }
 }

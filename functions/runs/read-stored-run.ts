@@ -40,6 +40,7 @@ export async function readStoredRun(
   const ended = head !== undefined && head.state !== 'running'
   const stored = {
     ...{ meta, events, read, isolate, ...beside },
+    approvals_of: (run_id: string) => runs.approvals({ tenant: run.tenant, run_id }),
     ...(dag === undefined ? {} : { dag }),
     ...(head === undefined ? {} : { head }),
     ...(ended ? await executionAtRest(world, meta, events.at(-1)?.at) : {}),

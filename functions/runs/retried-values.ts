@@ -8,6 +8,9 @@ import type { Pinned } from './read-pinned.ts'
 
 type Values = Readonly<Record<string, Json>>
 
+/** Context keys that iterations and pivots set themselves. */
+export const MADE_KEYS: readonly string[] = ['feedback', 'previous', 'suggestions', 'task']
+
 /** What the blocks of an ended run were given from outside. */
 export interface RetriedValues {
   /** As the run left it, with what people changed on the way. */

@@ -10,7 +10,7 @@ import { type Allowed, STATEMENTS } from './right-statements.ts'
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
  * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. Without
  * secrets in the settings `secrets.read` is no right at all, nor is `models.ask` without models of Bedrock (those of
- * `research.` are of its provider alone, as is `embeddings.secrets` of theirs), nor `shell.run` where no shell-gate
+ * `research.` are of its provider alone, as those of `embeddings.` and `judge.` are of theirs), nor `shell.run` where no shell-gate
  * stands, nor anything of Slack without a workspace, nor a nudge for webhooks where there are none.
  */
 export function statementsOf(right: Right, stack: Stack, names: Names, chosen: Chosen): PolicyStatement[] {
@@ -45,8 +45,12 @@ export interface Chosen extends Asked {
   readonly research: Asked
   /** ARN of the secret that holds the key of the provider of embeddings, where there is one. */
   readonly embeddings: readonly string[]
+  /** Of the provider and model that may doubt an answer; absent = there is none. */
+  readonly judge?: Asked | undefined
   /** Shell gates are on. */
   readonly shell: boolean
+  /** Executions are kept free for what must go on; absent = nothing but shell gates has its own. */
+  readonly reserved?: boolean
   /** ARN of the customer's key that data is under; absent = AWS's own keys. */
   readonly key?: string | undefined
   /** ARNs of the secrets webhooks are signed with, and of headers of spans; absent = there are none. */
@@ -65,6 +69,8 @@ const BY_CHOICE = {
   'research.secrets': ({ research }: Chosen) => research.secrets.map(secretStatement),
   'research.models': ({ research }: Chosen, stack: Stack) => askedStatements(research.models, stack),
   'embeddings.secrets': ({ embeddings }: Chosen) => embeddings.map(secretStatement),
+  'judge.secrets': ({ judge }: Chosen) => (judge?.secrets ?? []).map(secretStatement),
+  'judge.models': ({ judge }: Chosen, stack: Stack) => askedStatements(judge?.models ?? [], stack),
   'slack.verify': ({ slack }: Chosen) => (slack?.signing ?? []).map(secretStatement),
   'webhooks.sign': ({ webhooks = [] }: Chosen) => webhooks.map(secretStatement),
   'telemetry.secrets': ({ telemetry = [] }: Chosen) => telemetry.map(secretStatement),

@@ -45,7 +45,9 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     models: modelsOf(providers),
     research: askedBy(research, providers),
     embeddings: research.embeddings === undefined ? [] : askedBy(research.embeddings, providers).secrets,
+    judge: research.judge === undefined ? undefined : askedBy(research.judge, providers),
     shell: settings.shell_gates.allow.length > 0,
+    reserved: settings.reserved_concurrency,
     slack: slackOf(settings),
     webhooks: webhookSecretsOf(settings),
     telemetry: telemetrySecretsOf(settings),
@@ -64,8 +66,8 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
   })
   const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built, waf: deploy.waf })
   const { hosts } = settings.http_gates
-  // `sluice deploy` tells it.
-  if (hosts !== undefined) machines.addMetadata('sluice:egress', hosts)
+  // `sluice deploy` tells it. As text: an empty list means none at all, and must not be dropped as nothing.
+  if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   api.addStackDependency(machines, 'a route names start-run')
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })

@@ -37,7 +37,8 @@ export class CatalogFunction extends Construct {
     const { line, names, bundle, environment, deadLetters } = props
     const functionName = names.function(line.name)
     requireRoom(functionName, Stack.of(this).resolve(environment))
-    const { timeoutSec, memoryMb, atOnce, diskMb } = sizeOf(line.name)
+    const { timeoutSec, memoryMb, diskMb, ...kept } = sizeOf(line.name)
+    const atOnce = kept.atOnce ?? (props.chosen?.reserved === true ? kept.keptFree : undefined)
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${functionName}`,
       retention: RetentionDays.ONE_MONTH,
@@ -134,7 +135,7 @@ const LONGEST_ARN = 'arn:aws-us-gov:states:ap-southeast-1:123456789012:stateMach
 function requireRoom(functionName: string, resolved: unknown): void {
   const bytes = Buffer.byteLength(JSON.stringify(longest(resolved)))
   if (bytes <= ENVIRONMENT_BYTES) return
-  const message = `Cannot deploy function "${functionName}": its environment would have up to ${bytes} bytes, and Lambda takes ${ENVIRONMENT_BYTES}. If it is start-run, that is the list of deployed documents: give them shorter names, or keep some out of dags/ and start them inline.`
+  const message = `Cannot deploy function "${functionName}": its environment would have up to ${bytes} bytes, and Lambda takes ${ENVIRONMENT_BYTES}. All of it is names and ARNs made of the stage's name: give the stage a shorter one.`
   throw new Fault('InvalidInput', 'environment_too_large', message)
 }
 

@@ -4,6 +4,8 @@ export interface FunctionSize {
   readonly memoryMb: number
   /** Calls at once, kept free for it and never exceeded. */
   readonly atOnce?: number
+  /** As `atOnce`, where the settings keep executions free (`reserved_concurrency`). */
+  readonly keptFree?: number
   /** Of /tmp, 512 when absent. */
   readonly diskMb?: number
 }
@@ -57,7 +59,11 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'send-outbox': { timeoutSec: 60, memoryMb: 256 },
   // Step Functions takes one deletion a second; a call removes 300 machines at most.
   'clear-machines': { timeoutSec: 900, memoryMb: 256 },
-  sweep: { timeoutSec: 300, memoryMb: 256 },
-  // Open for 14 minutes, waiting for most of them.
-  'stream-events': { timeoutSec: 900, memoryMb: 128 },
+  // What must go on however many streams are open: runs that are owed something, decisions, stops.
+  sweep: { timeoutSec: 300, memoryMb: 256, keptFree: 2 },
+  'decide-approval': { timeoutSec: 29, memoryMb: 256, keptFree: 10 },
+  'stop-run': { timeoutSec: 29, memoryMb: 256, keptFree: 10 },
+  'stop-all': { timeoutSec: 29, memoryMb: 256, keptFree: 2 },
+  // Open for five minutes, waiting for most of them.
+  'stream-events': { timeoutSec: 330, memoryMb: 128 },
 }

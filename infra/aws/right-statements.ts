@@ -80,6 +80,14 @@ export const STATEMENTS = {
       conditions: partitions('#RATE'),
     },
   ],
+  // Places of open streams, items of the tenant: nothing of a run can be written.
+  'runs.lease': [
+    {
+      on: 'table',
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      conditions: OF_TENANT,
+    },
+  ],
   // One item that health is probed with, in a partition of its own.
   'health.probe': [
     {

@@ -16,6 +16,7 @@ import { createSlack } from './slack.ts'
 import { createTelemetry } from './telemetry.ts'
 import { createIds, createPorts } from './world.ts'
 
+const SET_ASIDE = 'run set aside: its rows in the journal are damaged; `sluice doctor` names them'
 /** More are left to the sweep. */
 const MOST_OWED = 1_000
 /** What the end of a place waits for a collector. */
@@ -59,6 +60,7 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
     journal,
     bind,
     needed: () => machinesNamed(db),
+    onAside: (name, seen) => log.error(SET_ASIDE, { run_id: name, seen }),
     onEnd: (name, execution, input) => {
       log.info('run ended', { run_id: name, execution: execution.status })
       const told: Promise<unknown> = tellReconcile(host, { name, execution, input })
@@ -75,10 +77,9 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
     world,
     host,
     async resume() {
+      endStreams(db)
       const taken = await machine.resume()
-      // What an earlier process owed when it died is done now, not when its time of grace is over.
-      const grace = new Date(clock.now() + OUTBOX_GRACE_MS).toISOString()
-      for (const run of await world.runs.due(grace, MOST_OWED)) await outbox.nudge(run)
+      await nudgeOwed(world, outbox)
       return taken
     },
     async close() {
@@ -91,10 +92,22 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
   }
 }
 
+/** What an earlier process owed when it died is done now, not when its time of grace is over. */
+async function nudgeOwed({ runs, clock }: World, outbox: ReturnType<typeof createOutbox>): Promise<void> {
+  const grace = new Date(clock.now() + OUTBOX_GRACE_MS).toISOString()
+  for (const run of await runs.due(grace, MOST_OWED)) await outbox.nudge(run)
+}
+
+/** Of an earlier process none is open any more: their readers come again, and find their places free. */
+function endStreams(db: DatabaseSync): void {
+  db.exec("DELETE FROM leases WHERE pool = 'streams' OR pool LIKE 'streams/%'")
+}
+
 /** A run that stands in the queue, or whose start is owed, has no execution yet. */
 function machinesNamed(db: DatabaseSync): ReadonlySet<string> {
   const rows = db.prepare(
-    "SELECT DISTINCT body ->> '$.machine' AS machine FROM metas JOIN runs USING (run) WHERE state = 'running'",
+    `SELECT DISTINCT CASE WHEN json_valid(body) THEN body ->> '$.machine' END AS machine
+     FROM metas JOIN runs USING (run) WHERE state = 'running'`,
   )
   return new Set(rows.all().map(({ machine }) => String(machine)))
 }

@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AuthorizerAnswer, authorizedPrincipal } from '../../shared/auth/authorizer-answer.ts'
 import { SCOPES } from '../../shared/auth/scope.ts'
@@ -70,4 +71,25 @@ async function makeFirst({ settings, host, world, principal }: LoginParts, tenan
   const file = join(settings.data_dir, fileOf(tenant))
   writeFileSync(file, `${JSON.parse(body).token}\n`, { mode: 0o600 })
   world.log.info('first token made', { file })
+}
+
+/** The secret of one start, which every call is asked for where the settings name no other login (docs/tokens.md). */
+export function makeSecret(): string {
+  return randomBytes(24).toString('base64url')
+}
+
+/**
+ * Writes it where commands of the same user look, under the port it belongs to: sent anywhere else it would be whoever's
+ * listens there.
+ */
+export function keepSecret(dataDir: string, port: number, secret: string): { readonly file: string; forget(): void } {
+  const file = join(dataDir, `login-${port}`)
+  writeFileSync(file, `${secret}\n`, { mode: 0o600 })
+  return { file, forget: () => rmSync(file, { force: true }) }
+}
+
+/** What an earlier start left, if it was killed, opens nothing any more. */
+export function forgetSecrets(dataDir: string): void {
+  const kept = readdirSync(dataDir).filter((name) => /^login-\d+$/.test(name))
+  for (const name of kept) rmSync(join(dataDir, name), { force: true })
 }

@@ -7,20 +7,21 @@ import { readSettings } from './settings.ts'
 
 /**
  * The process `sluice start` runs: `node infra/local/main.ts [--port N] [--data-dir DIR] [--inputs-dir DIR]
- * [--example]`. It prints ONE JSON line when it serves: {"ready":true,"url","pid","data_dir"}, where callers need tokens also
- * "login" and "first_tokens", their files; or, with exit code 1,
- * {"ready":false,"error":{"code","message"}}. SIGINT and SIGTERM end it cleanly, a second one at once;
+ * [--example] [--login]`. It prints ONE JSON line when it serves: {"ready":true,"url","pid","data_dir"}, where callers need
+ * tokens also "login" and "first_tokens", their files, and with --login "console_url" and "login_file"; or, with exit code
+ * 1, {"ready":false,"error":{"code","message"}}. SIGINT and SIGTERM end it cleanly, a second one at once;
  * so does the end of a parent that gave it a channel, however that ended: no port and folder are held for nobody.
  */
 async function main(): Promise<void> {
   // Files of the data folder, those of SQLite and the index too, are their owner's alone.
   process.umask(0o077)
-  const { settings, verbose, keys } = readSettings(process.argv.slice(2), process.env, process.cwd())
-  const place = await openPlace(settings, { listen: true, log: createLog(verbose), keys })
+  const { settings, verbose, keys, login: asks } = readSettings(process.argv.slice(2), process.env, process.cwd())
+  const place = await openPlace(settings, { listen: true, log: createLog(verbose), keys, login: asks })
   stopOnSignal(place)
   const { auth, data_dir } = settings
-  const login = auth === undefined ? {} : { login: auth.mode, first_tokens: firstTokens(settings) }
-  say({ ready: true, url: place.url, pid: process.pid, data_dir, ...login })
+  const secret = place.opened === undefined ? {} : { login: 'secret' }
+  const login = auth === undefined ? secret : { login: auth.mode, first_tokens: firstTokens(settings) }
+  say({ ready: true, url: place.url, pid: process.pid, data_dir, ...login, ...place.opened })
 }
 
 function stopOnSignal(place: Place): void {

@@ -10,14 +10,17 @@ import { openDatabase } from './database.ts'
 import { openEngine } from './engine.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
+import { forgetSecrets } from './login.ts'
 import { localPrincipal } from './principal.ts'
 import { missingKeys } from './provider-keys.ts'
-import { servePlace } from './serve-place.ts'
+import { type ServedPlace, servePlace } from './serve-place.ts'
 import { startSweeps } from './sweep.ts'
 
 export interface PlaceOptions {
   /** Serve HTTP on settings.port. Default: in-process only. */
   readonly listen?: boolean
+  /** Every call is asked for a secret this start makes. Default: only a login of the settings is asked for. */
+  readonly login?: boolean
   readonly clock?: Clock
   readonly log?: Log
   /** Further provider adapters by name. */
@@ -34,6 +37,8 @@ export interface PlaceOptions {
 export interface Place {
   readonly world: World
   readonly url?: string
+  /** Where its start made a secret: the address that opens the console, and the file commands read. */
+  readonly opened?: ServedPlace['opened']
   /** Calls a function of the catalog as the local user; routes take API Gateway's event. */
   invoke(name: string, payload: unknown, signal?: AbortSignal): Promise<unknown>
   /** Stops cleanly; runs stay as they are and go on when the place is opened again. */
@@ -68,14 +73,14 @@ async function openSteps(
   const settings = withLocalPeople(given, principal)
   makeFolder(settings.data_dir)
   undone(lockFolder(settings.data_dir))
+  forgetSecrets(settings.data_dir)
   const db = openDatabase(settings.data_dir)
   undone(() => db.close())
   const engine = await openEngine({ settings, db, clock, log, providers, keys })
   undone(() => engine.close())
   const { host, world } = engine
-  const consoleDir = options.console_dir
-  const server =
-    options.listen === true ? await servePlace({ settings, host, world, principal, consoleDir }) : undefined
+  const served = { settings, host, world, principal, consoleDir: options.console_dir, asks: options.login === true }
+  const server = options.listen === true ? await servePlace(served) : undefined
   if (server !== undefined) undone(() => server.close())
   for (const words of missingKeys(settings, keys)) log.error(words)
   const resumed = await engine.resume()
@@ -86,6 +91,7 @@ async function openSteps(
   return {
     world,
     ...(server === undefined ? {} : { url: server.url }),
+    ...(server?.opened === undefined ? {} : { opened: server.opened }),
     invoke: (name, payload, signal) =>
       host.invoke(name, payload, signal === undefined ? { principal } : { principal, signal }),
   }
@@ -117,7 +123,7 @@ function closeToOthers(dir: string): void {
 }
 
 /** The folder may hold somebody's other files too: those stay as they are. */
-const OWN_FILES = /^(sluice\.db|index[\w.-]*\.db|lock|first-token)/
+const OWN_FILES = /^(sluice\.db|index[\w.-]*\.db|lock|first-token|login-)/
 
 function closeAll(dir: string): void {
   chmodSync(dir, 0o700)

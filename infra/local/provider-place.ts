@@ -16,7 +16,7 @@ export function providerPlace(
   return {
     readKey: keysFrom(keys),
     readRecord: (record) => readRecord(record, objects),
-    bedrock: async (name, settings) => (await loadBedrock())(name, settings),
+    bedrock: async (name, settings, price) => (await loadBedrock())(name, settings, price),
   }
 }
 

@@ -1,10 +1,18 @@
 import { isUtf8 } from 'node:buffer'
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  enterPage,
+  holdsSecret,
+  holdsSession,
+  loginNeeded,
+  type PageLogin,
+  sessionCookie,
+} from '../../shared/api/page-login.ts'
 import { requireCaller } from '../../shared/auth/require-caller.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Principal } from '../../shared/principal.ts'
+import { type Principal, principalName } from '../../shared/principal.ts'
 import type { Log, ObjectStore } from '../../shared/world.ts'
 import { createConsole } from './console.ts'
 import { guardOrigin } from './guard-origin.ts'
@@ -22,6 +30,8 @@ interface ServerParts {
   readonly principal: Principal
   /** Whom an Authorization header names, where the settings ask for a login (login.ts). */
   readonly login?: (authorization: string) => Promise<Principal | undefined>
+  /** Asked of every call where there is no `login`, if this start made one (login.ts). */
+  readonly secret?: string
   readonly log: Log
   readonly maxBodyBytes: number
   /** The folder of the built console; default: this package's own. */
@@ -41,7 +51,9 @@ export interface LocalServer {
 export async function listen(port: number, parts: ServerParts): Promise<LocalServer> {
   const live = new Set<AbortController>()
   const turn = inTurn()
-  const served = { ...parts, console: createConsole(parts.consoleDir), session: randomBytes(24).toString('hex') }
+  const { consoleDir, secret } = parts
+  const pages = { session: randomBytes(24).toString('hex'), secret }
+  const served = { ...parts, console: createConsole(consoleDir), pages }
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
     turn(request.socket, () => serve(request, response, served, live))
   })
@@ -64,8 +76,7 @@ export async function listen(port: number, parts: ServerParts): Promise<LocalSer
 
 interface Served extends ServerParts {
   readonly console: ReturnType<typeof createConsole>
-  /** What pages of the console get, and send with their calls: nothing else makes a call one of the console. */
-  readonly session: string
+  readonly pages: PageLogin
 }
 
 const GRACE_MS = 1_000
@@ -119,8 +130,9 @@ async function serve(
   }
 }
 
-/** For the log: the route's pattern and its run, never what else a client wrote into the URL. */
+/** For the log: who asks, the route's pattern and its run, never what else a client wrote into the URL. */
 interface Seen {
+  principal?: string
   route?: string
   run_id?: string
 }
@@ -129,9 +141,11 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
   guardOrigin(request)
   const method = request.method ?? 'GET'
   const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?')
+  const entered = enterPage({ port: portOf(request), method, url: request.url ?? '/' }, parts.pages)
+  if (entered !== undefined) return entered
   const upload = uploadOf(method, path)
   if (upload !== undefined) {
-    const { tenant } = requireCaller(await callerOf(request, parts), 'upload-object')
+    const { tenant } = requireCaller(await callerOf(request, parts, seen), 'upload-object')
     return takeUpload(request, upload, { objects: parts.objects, tenant })
   }
   const page = await parts.console({ method, path, headers: request.headers })
@@ -142,7 +156,7 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
   const { line, params } = matchRoute(method, path)
   seen.route = line.path
   if (params?.run_id !== undefined) seen.run_id = params.run_id.slice(0, 40)
-  const principal = await callerOf(request, parts)
+  const principal = await callerOf(request, parts, seen, line.signed_by)
   // Of nobody not a byte is read: the route refuses him before it would look.
   const isRead = method !== 'GET' && (principal !== undefined || line.signed_by !== undefined)
   const body = isRead ? await readBody(request, parts.maxBodyBytes) : undefined
@@ -175,31 +189,44 @@ function textOf(body: Buffer | undefined) {
   return { body: body.toString(isText ? 'utf8' : 'base64'), isBase64Encoded: !isText }
 }
 
-/** Where a login is asked for, its credential says how somebody came. */
+/** Where a login is asked for, its credential says how somebody came. Fault 401 login_needed. */
 async function callerOf(
   request: IncomingMessage,
-  { login, principal, session }: Served,
+  parts: Served,
+  seen: Seen,
+  signedBy?: string,
 ): Promise<Principal | undefined> {
-  if (login !== undefined) return login(request.headers.authorization ?? '')
-  return holdsSession(request, session) ? { ...principal, via: 'console' } : principal
+  const caller = await provenCaller(request, parts, signedBy)
+  if (caller !== undefined) seen.principal = principalName(caller)
+  return caller
 }
 
-/** Cookies are of all ports of a machine: each server has a name of its own. */
-function cookieOf({ socket }: IncomingMessage): string {
-  return `sluice_console_${socket.localPort}`
+async function provenCaller(
+  request: IncomingMessage,
+  { login, principal, pages }: Served,
+  signedBy?: string,
+): Promise<Principal | undefined> {
+  const { authorization, cookie } = request.headers
+  if (login !== undefined) return login(authorization ?? '')
+  if (holdsSession(portOf(request), cookie, pages)) return { ...principal, via: 'console' }
+  // A signature is all that who signs can show.
+  const isOpen = pages.secret === undefined || signedBy !== undefined || holdsSecret(authorization, pages)
+  if (!isOpen) throw loginNeeded(NO_SECRET)
+  return principal
 }
 
-function withSession(page: Answer, request: IncomingMessage, { session }: Served): Answer {
+const NO_SECRET =
+  'this place was started with a login, and the call has none of it. Commands of its user find it in the data folder of the folder they stand in; elsewhere set SLUICE_TOKEN to the text of `login-PORT` there'
+
+function portOf({ socket }: IncomingMessage): number {
+  return socket.localPort ?? 0
+}
+
+/** Where there is a secret, the page alone is no proof: whoever loads it may be anybody. */
+function withSession(page: Answer, request: IncomingMessage, { pages }: Served): Answer {
   const isPage = page.headers['content-type']?.startsWith('text/html') === true
-  if (!isPage) return page
-  const cookie = `${cookieOf(request)}=${session}; Path=/api; HttpOnly; SameSite=Strict`
-  return { ...page, headers: { ...page.headers, 'set-cookie': cookie } }
-}
-
-function holdsSession(request: IncomingMessage, session: string): boolean {
-  const cookies = (request.headers.cookie ?? '').split(/; */)
-  const sent = cookies.find((one) => one.startsWith(`${cookieOf(request)}=`))?.split('=')[1] ?? ''
-  return sent.length === session.length && timingSafeEqual(Buffer.from(sent), Buffer.from(session))
+  if (!isPage || pages.secret !== undefined) return page
+  return { ...page, headers: { ...page.headers, 'set-cookie': sessionCookie(portOf(request), pages) } }
 }
 
 function splitOnce(text: string, mark: string): readonly string[] {

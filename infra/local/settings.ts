@@ -15,6 +15,8 @@ export interface PlaceSettings {
   readonly settings: Settings
   /** Info lines on standard error, besides errors. */
   readonly verbose: boolean
+  /** Callers need what the start makes (--login). */
+  readonly login: boolean
   /** Values of the environment variables that `providers.*.key.env` and `slack` name, and of no others. */
   readonly keys: ReadonlyMap<string, string>
 }
@@ -39,7 +41,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cw
   }
   const { SLUICE_LOG, ...keys } = readEnv(env, keyNames(settings))
   const held = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return { settings, verbose: SLUICE_LOG === 'info', keys: new Map(held) }
+  return { settings, verbose: SLUICE_LOG === 'info', login: args.login === true, keys: new Map(held) }
 }
 
 /** The recording of a `replay` is a file of the working folder, unless it is an object. */
@@ -66,6 +68,7 @@ const ArgsSchema = z.strictObject({
   'data-dir': z.string().min(1, 'a folder').optional(),
   'inputs-dir': z.string().min(1, 'a folder').optional(),
   example: z.boolean().optional(),
+  login: z.boolean().optional(),
 })
 
 function readArgs(argv: readonly string[]): z.output<typeof ArgsSchema> {
@@ -77,7 +80,8 @@ function readArgs(argv: readonly string[]): z.output<typeof ArgsSchema> {
 
 function splitArgs(argv: readonly string[]): unknown {
   const text = { type: 'string' } as const
-  const options = { port: text, 'data-dir': text, 'inputs-dir': text, example: { type: 'boolean' } } as const
+  const flag = { type: 'boolean' } as const
+  const options = { port: text, 'data-dir': text, 'inputs-dir': text, example: flag, login: flag } as const
   try {
     return { ...parseArgs({ args: [...argv], options, strict: true }).values }
   } catch (cause) {
@@ -86,7 +90,7 @@ function splitArgs(argv: readonly string[]): unknown {
 }
 
 function badArgument(seen: string, cause?: unknown): Fault {
-  const message = `Cannot start the place: ${seen}. Allowed: --port N, --data-dir DIR, --inputs-dir DIR, --example.`
+  const message = `Cannot start the place: ${seen}. Allowed: --port N, --data-dir DIR, --inputs-dir DIR, --example, --login.`
   return new Fault('InvalidInput', 'bad_argument', message, { cause })
 }
 

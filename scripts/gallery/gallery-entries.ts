@@ -18,10 +18,7 @@ export const GALLERY: readonly GalleryEntry[] = [
     name: 'basic',
     title: 'Plan and implement',
     about: 'Two blocks and a wire: the smallest document there is, and the one every other place must be able to run.',
-    shows: [
-      'A run input nobody declared: the prompt reads `goal`, so it is asked for.',
-      '`from` wires an output to an input.',
-    ],
+    shows: ['A run input with a default: `goal` may be given, and need not be.', '`from` wires an output to an input.'],
     command: 'run start dags/basic.yaml --input goal="Add dark mode" --yes',
   },
   {

@@ -1,7 +1,7 @@
 import { KINDS } from './areas.ts'
 import type { Summary } from './summarize.ts'
 
-/** docs/reports/test-summary.md: the same for people who decide whether to trust it. */
+/** reports/test-summary.md: the same for people who decide whether to trust it. */
 export function reportPage(summary: Summary): string {
   const { at, note, totals, kinds, matrix, failed_files, slowest, coverage } = summary
   const kindRows = KINDS.map((kind) => {

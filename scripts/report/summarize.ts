@@ -22,7 +22,7 @@ interface AreaLine {
   readonly missing: readonly string[]
 }
 
-/** docs/reports/test-summary.json. */
+/** reports/test-summary.json. */
 export interface Summary {
   readonly at: string
   readonly note: string

@@ -22,33 +22,51 @@ export const RaiseSchema = z
 
 const names = z.array(z.string()).readonly()
 
+const changes = {
+  overrides: z
+    .array(
+      z.strictObject({
+        port: z.string(),
+        value: z.string().describe('As JSON, its first 300 characters'),
+        sha256: z.string(),
+      }),
+    )
+    .readonly()
+    .optional(),
+  context: z
+    .array(
+      z.strictObject({
+        key: z.string(),
+        version: z.int().describe('0: the run began with it'),
+        by: z.string().optional(),
+        value: z.string().optional().describe('As JSON, its first 300 characters'),
+        sha256: z.string().optional(),
+        from: z.string().optional().describe('The run it came along from'),
+      }),
+    )
+    .readonly()
+    .optional()
+    .describe('Keys it began with that its document does not ask for, and keys patched since'),
+  document: z
+    .strictObject({
+      of: z.string().describe('`deployed`, or the run whose document it was'),
+      dag_hash: z.string().describe('Of that one'),
+      added: names,
+      removed: names,
+      changed: names.describe('Blocks whose definition is another one'),
+      other: z.boolean().describe('Something outside of its blocks differs'),
+    })
+    .optional(),
+}
+
 /** shared/approvals/run-changes.ts */
 export const RunChangesSchema = z
   .strictObject({
-    overrides: z
-      .array(
-        z.strictObject({
-          port: z.string(),
-          value: z.string().describe('As JSON, its first 300 characters'),
-          sha256: z.string(),
-        }),
-      )
-      .readonly()
-      .optional(),
-    context: z
-      .array(z.strictObject({ key: z.string(), version: z.int(), by: z.string().optional() }))
+    ...changes,
+    above: z
+      .array(z.strictObject({ run_id: z.string(), dag_name: z.string(), ...changes }))
       .readonly()
       .optional()
-      .describe('Keys that were patched since the run began'),
-    document: z
-      .strictObject({
-        of: z.string().describe('`deployed`, or the run whose document it was'),
-        dag_hash: z.string().describe('Of that one'),
-        added: names,
-        removed: names,
-        changed: names.describe('Blocks whose definition is another one'),
-        other: z.boolean().describe('Something outside of its blocks differs'),
-      })
-      .optional(),
+      .describe('Of a question of a child run: the same of each run above it, the nearest first'),
   })
   .describe('In what the run differs from a plain start of its deployed document')

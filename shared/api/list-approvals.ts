@@ -80,6 +80,18 @@ export const LIST_APPROVALS = {
   }),
   answer: z.strictObject({
     approvals: z.array(EntrySchema),
+    damaged: z
+      .array(
+        z.strictObject({
+          run_id: text,
+          approval_id: text,
+          item: z.enum(['META', 'HEAD', 'APPROVAL']),
+          seen: text,
+          fix: text,
+        }),
+      )
+      .optional()
+      .describe('Questions of this page that cannot be read, or whose run cannot; the others are listed all the same'),
     next_cursor: text.nullable().describe('null ends the list; a page before that may be short'),
   }),
 } as const satisfies RouteSchema

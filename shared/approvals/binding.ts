@@ -1,92 +1,129 @@
 import { canonicalJson, type Json, sha256 } from '../canonical.ts'
-import { withBlocksAfter } from '../dag/blocks-after.ts'
 import { blocksBefore } from '../dag/blocks-before.ts'
 import type { Block, Dag } from '../dag/dag.ts'
-import { parseDepends } from '../dag/depends.ts'
-import { upstreamSkip } from '../runs/conditions.ts'
-import type { Outcome } from '../runs/ordinal.ts'
 import { runInputsRead } from '../runs/run-inputs-read.ts'
+import type { Meta } from '../runs/run-store.ts'
 
 /**
  * What a yes lets happen, as far as it is known when a person is asked (docs/approvals.md, "What a decision binds"; ADR
- * 0062): the document, the overrides of the run, the context keys that the governed blocks read, and the outputs they are
- * wired to. The digest of a question is taken over it, and governed blocks work with exactly this context.
+ * 0062): the document, the overrides of the run, the context keys that the governed blocks read, the outputs they are
+ * wired to, and the documents of the child runs they open. It is the same for every kind of question: before the work of a
+ * block, about gates that failed, about the budget, and in a child run, whose questions also bind what the run above them
+ * goes on with. The digest of a question is taken over it, and governed blocks work with exactly this context.
  */
 export interface Binding {
   /** dag_hash of the run. */
   readonly document: string
   /** `block.port` -> sha256 of the value the caller set. */
   readonly overrides: Readonly<Record<string, string>>
-  /** Every context key a governed block reads that has a value; a key it reads that is not here had none. */
+  /** Every context key a governed block, or one that feeds it, reads that has a value; a key it reads that is not here had none. */
   readonly context: Readonly<Record<string, Json>>
   /** `block.output` -> sha256 of the stored value; null = it comes later, and is what that block makes. */
   readonly outputs: Readonly<Record<string, string | null>>
   /** Ids of the blocks, in document order: the asking one first. */
   readonly blocks: readonly string[]
+  /** Blocks that may still be at work beside the question and that governed ones wait for: their context is bound too. */
+  readonly feeds?: readonly string[]
+  /** Block -> hash of what it is once its agent is found in the settings. */
+  readonly definitions?: Readonly<Record<string, string>>
+  /** Name of a child run's document -> what it is, with all below it (ChildDocument.hash). */
+  readonly children?: Readonly<Record<string, string | null>>
+  /** Of a question of a child run: sha256 of the binding its parent's block was claimed with. */
+  readonly above?: string
+}
+
+/** What a run knows of the document of a child run since it was started: what its questions bind must not change later. */
+export interface ChildDocument {
+  /** sha256 of the document as it is bound to this place, and of those below it. */
+  readonly hash: string
+  /** Whether a run of it, or one below, may ask people anything. */
+  readonly asks: boolean
+  /** Whether a run of it can complete without having asked what it would ask. */
+  readonly skippable: boolean
 }
 
 /** What is known at the moment of asking. */
 export interface BindingFacts {
   readonly dag: Dag
-  readonly dag_hash: string
-  readonly overrides: Readonly<Record<string, Json>>
+  readonly meta: Pick<Meta, 'dag_hash' | 'overrides' | 'children'>
   readonly context: Readonly<Record<string, Json>>
   /** `block.output` -> sha256, of blocks that had completed and stand before the asking one. */
   readonly outputs: Readonly<Record<string, string>>
+  readonly above?: string | undefined
+}
+
+/** Whether a block's run may ask people before what is behind it goes on: itself, or in the child run it opens. */
+export function asksPeople(block: Block, children: Meta['children']): boolean {
+  return block.approval !== undefined || childOf(block, children)?.asks === true
+}
+
+/** What is known of the document of the child run a block opens. */
+export function childOf(block: Block, children: Meta['children'] = {}): ChildDocument | undefined {
+  if (block.mode !== 'dag' || !Object.hasOwn(children, block.dag.name)) return undefined
+  return children[block.dag.name]
 }
 
 /**
- * The blocks that can run only because of this block's decision: itself, and all behind it up to the next block that asks
- * (whose own question binds what it lets happen). The asking block first, then in document order.
+ * The blocks that can run only because of this block's decision: itself, and all behind it up to the next block with an
+ * approval (whose own question binds what it lets happen). The asking block first, then in document order.
  */
 export function governedBlocks(dag: Pick<Dag, 'blocks'>, asking: string): readonly Block[] {
-  return governance(dag).governed.get(asking) ?? []
+  return governanceOf(dag, asking).governed
 }
 
-/** The blocks whose decision, or whose not being asked, lets this one run; not itself. */
+/** Blocks that governed ones wait for beside the question: not behind it, and not done before it is asked. */
+export function feedingBlocks(dag: Pick<Dag, 'blocks'>, asking: string): readonly Block[] {
+  return governanceOf(dag, asking).feeding
+}
+
+/** The blocks with an approval whose decision, or whose not being asked, lets this one run; not itself. */
 export function governorsOf(dag: Pick<Dag, 'blocks'>, id: string): readonly Block[] {
-  return governance(dag).governors.get(id) ?? []
+  return dag.blocks.filter((block) => block.approval !== undefined && governs(dag, block.id, id))
+}
+
+/** Whether a question of this block, or of the child run it opens, lets that one run; not itself. */
+export function governs(dag: Pick<Dag, 'blocks'>, asking: string, id: string): boolean {
+  return asking !== id && governanceOf(dag, asking).governedIds.has(id)
+}
+
+/** Whether a binding says with what context this block works. */
+function binds({ blocks, feeds = [] }: Binding, id: string): boolean {
+  return blocks.includes(id) || feeds.includes(id)
 }
 
 interface Governance {
-  readonly governed: ReadonlyMap<string, readonly Block[]>
-  readonly governors: ReadonlyMap<string, readonly Block[]>
+  readonly governed: readonly Block[]
+  readonly governedIds: ReadonlySet<string>
+  readonly feeding: readonly Block[]
 }
 
-const known = new WeakMap<object, Governance>()
+const known = new WeakMap<object, Map<string, Governance>>()
 
-/** Found once a document: every claim of its blocks asks. */
-function governance(dag: Pick<Dag, 'blocks'>): Governance {
-  const found = known.get(dag.blocks) ?? findGovernance(dag)
-  known.set(dag.blocks, found)
+/** Found once a document and block: every claim asks. */
+function governanceOf({ blocks }: Pick<Dag, 'blocks'>, asking: string): Governance {
+  const all = known.get(blocks) ?? new Map<string, Governance>()
+  known.set(blocks, all)
+  const found = all.get(asking) ?? findGovernance(blocks, asking)
+  all.set(asking, found)
   return found
 }
 
-function findGovernance({ blocks }: Pick<Dag, 'blocks'>): Governance {
+function findGovernance(blocks: readonly Block[], asking: string): Governance {
   const wires = blocks.flatMap((block) => block.upstream.map((source) => ({ source, block })))
   const next = Map.groupBy(wires, ({ source }) => source)
-  const asking = blocks.filter(({ approval }) => approval !== undefined)
-  const governed = new Map(asking.map((block) => [block.id, behindUpToTheNext(block, blocks, next)]))
-  const pairs = asking.flatMap((block) =>
-    (governed.get(block.id) ?? []).slice(1).map(({ id }) => ({ id, asking: block })),
-  )
-  const governors = new Map<string, readonly Block[]>(
-    [...Map.groupBy(pairs, ({ id }) => id)].map(([id, found]) => [id, found.map((pair) => pair.asking)]),
-  )
-  return { governed, governors }
-}
-
-function behindUpToTheNext(
-  asking: Block,
-  blocks: readonly Block[],
-  next: ReadonlyMap<string, readonly { readonly block: Block }[]>,
-): readonly Block[] {
-  const found = new Set([asking.id])
+  const governedIds = new Set([asking])
   // A set's iteration also visits what is added to it on the way.
-  for (const id of found) {
-    for (const { block } of next.get(id) ?? []) if (block.approval === undefined) found.add(block.id)
+  for (const id of governedIds) {
+    for (const { block } of next.get(id) ?? []) if (block.approval === undefined) governedIds.add(block.id)
   }
-  return [asking, ...blocks.filter(({ id }) => id !== asking.id && found.has(id))]
+  const byId = new Map(blocks.map((block) => [block.id, block]))
+  const beside = new Set(governedIds)
+  for (const id of beside) for (const source of byId.get(id)?.upstream ?? []) beside.add(source)
+  const before = blocksBefore({ blocks }, asking)
+  const isFeeding = ({ id }: Block) => beside.has(id) && !governedIds.has(id) && !before.has(id)
+  const first = blocks.filter(({ id }) => id === asking)
+  const behind = blocks.filter(({ id }) => id !== asking && governedIds.has(id))
+  return { governed: [...first, ...behind], governedIds, feeding: blocks.filter(isFeeding) }
 }
 
 /** Context keys that a block's inputs come from, overridden ones left out. */
@@ -112,35 +149,52 @@ export function wiredFrom(blocks: readonly Block[], overrides: Readonly<Record<s
 
 /** What a yes of this block's question binds. */
 export function bindingOf(asking: string, facts: BindingFacts): Binding {
-  const { dag, overrides, context, outputs } = facts
+  const { dag, context, outputs, above } = facts
+  const { overrides, dag_hash, children } = facts.meta
   const blocks = governedBlocks(dag, asking)
-  const keys = [...new Set(blocks.flatMap((block) => contextKeysOf(dag, block, overrides)))].sort()
+  const feeds = feedingBlocks(dag, asking)
+  const all = [...blocks, ...feeds]
+  const keys = [...new Set(all.flatMap((block) => contextKeysOf(dag, block, overrides)))].sort()
   const before = blocksBefore(dag, asking)
   const hashIfKnown = (name: string) => {
     const isBefore = before.has(name.split('.')[0] ?? '')
     return isBefore && Object.hasOwn(outputs, name) ? (outputs[name] ?? null) : null
   }
+  const opened = all.flatMap((block) => (block.mode === 'dag' ? [[block.dag.name, block] as const] : []))
   return {
-    document: facts.dag_hash,
-    overrides: Object.fromEntries(Object.entries(overrides).map(([port, value]) => [port, hashOf(value)])),
+    document: dag_hash,
+    overrides: overrideHashes(overrides),
     context: Object.fromEntries(
       keys.flatMap((key) => (Object.hasOwn(context, key) ? [[key, context[key] ?? null]] : [])),
     ),
     outputs: Object.fromEntries(wiredFrom(blocks, overrides).map((name) => [name, hashIfKnown(name)])),
     blocks: blocks.map(({ id }) => id),
+    ...(feeds.length === 0 ? {} : { feeds: feeds.map(({ id }) => id) }),
+    definitions: Object.fromEntries(all.map(({ id, hash }) => [id, hash])),
+    ...(opened.length === 0 || children === undefined
+      ? {}
+      : {
+          children: Object.fromEntries(opened.map(([name, block]) => [name, childOf(block, children)?.hash ?? null])),
+        }),
+    ...(above === undefined ? {} : { above }),
   }
+}
+
+/** As a binding has them. */
+export function overrideHashes(overrides: Readonly<Record<string, Json>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(overrides).map(([port, value]) => [port, hashOf(value)]))
 }
 
 /** The context as a governed block sees it: what the decision bound over what is there now. */
 export function boundContext(
   dag: Dag,
   block: Block,
-  { overrides, context }: Pick<BindingFacts, 'overrides' | 'context'>,
+  { overrides, context }: { readonly overrides: Meta['overrides']; readonly context: BindingFacts['context'] },
   bindings: readonly Binding[],
 ): Readonly<Record<string, Json>> {
   const seen = { ...context }
   for (const binding of bindings) {
-    if (!binding.blocks.includes(block.id)) continue
+    if (!binds(binding, block.id)) continue
     for (const key of contextKeysOf(dag, block, overrides)) {
       const bound = Object.hasOwn(binding.context, key) ? binding.context[key] : undefined
       if (bound === undefined) delete seen[key]
@@ -156,7 +210,7 @@ export function staleBecause(
   bindings: readonly Binding[],
   outputs: Readonly<Record<string, string>>,
 ): string | undefined {
-  const mine = bindings.filter(({ blocks }) => blocks.includes(block.id))
+  const mine = bindings.filter((binding) => binds(binding, block.id))
   for (const [name, hash] of mine.flatMap((binding) => Object.entries(binding.outputs))) {
     if (hash !== null && Object.hasOwn(outputs, name) && outputs[name] !== hash) {
       return `output "${name}" is not the one that was approved`
@@ -176,62 +230,24 @@ function hashOf(value: Json): string {
   return sha256(canonicalJson(value))
 }
 
-/** A question that an override could take away, and the block that would then run although nobody was asked. */
-export interface UnaskedQuestion {
-  readonly override: string
-  readonly asking: string
-  readonly runs: string
-}
-
-/**
- * Overrides that reach a question which, when it is not asked, does not keep everything behind it from running (`depends`
- * that takes a skipped or failed block): with them a run could go past people who are never shown them.
- */
-export function unaskedQuestions(dag: Dag, overrides: Readonly<Record<string, Json>>): readonly UnaskedQuestion[] {
-  const asking = dag.blocks.filter(({ approval }) => approval !== undefined)
-  return Object.keys(overrides).flatMap((override) => {
-    const [block = ''] = override.split('.')
-    return asking.flatMap(({ id }) => {
-      if (block !== id && !blocksBefore(dag, id).has(block)) return []
-      const runs = runsWithout(dag, id)
-      return runs === undefined ? [] : [{ override, asking: id, runs }]
-    })
-  })
-}
-
-/** The first block behind `asking` that may run although that one did not complete. */
-function runsWithout(dag: Pick<Dag, 'blocks'>, asking: string): string | undefined {
-  const after = new Set(withBlocksAfter(dag, asking))
-  // Blocks that cannot complete when the asking one does not.
-  const held = new Set([asking])
-  const left = dag.blocks.filter(({ id }) => after.has(id) && id !== asking)
-  for (let moved = true; moved; ) {
-    moved = false
-    for (const block of left) {
-      if (held.has(block.id) || !block.upstream.some((id) => held.has(id))) continue
-      if (mayRun(block, held)) return block.id
-      held.add(block.id)
-      moved = true
-    }
-  }
-  return undefined
-}
-
-/** More upstreams than this in one condition are not tried one by one: then it may run. */
-const MOST_TRIED = 6
-const NOT_DONE: readonly Outcome[] = ['skipped', 'failed', 'cancelled']
-const ANY: readonly Outcome[] = ['completed', ...NOT_DONE]
-
-function mayRun(block: Block, held: ReadonlySet<string>): boolean {
-  const read = block.depends === undefined ? undefined : parseDepends(block.depends)
-  if (read?.ok !== true) return false
-  if (block.upstream.some((id) => held.has(id) && !read.blocks.includes(id))) return false
-  if (read.blocks.length > MOST_TRIED) return true
-  const tries = read.blocks.reduce<readonly Readonly<Record<string, Outcome>>[]>(
-    (all, id) => all.flatMap((one) => (held.has(id) ? NOT_DONE : ANY).map((outcome) => ({ ...one, [id]: outcome }))),
-    [{}],
-  )
-  return tries.some((outcomes) => upstreamSkip(block, (id) => outcomes[id] ?? 'completed') === undefined)
+/** In what two bindings of one block differ, in words. */
+export function boundChanges(then: Binding, now: Binding): readonly string[] {
+  const differing = (word: string, a: Readonly<Record<string, Json>> = {}, b: Readonly<Record<string, Json>> = {}) =>
+    [...new Set([...Object.keys(a), ...Object.keys(b)])]
+      .filter(
+        (name) =>
+          Object.hasOwn(a, name) !== Object.hasOwn(b, name) || hashOf(a[name] ?? null) !== hashOf(b[name] ?? null),
+      )
+      .map((name) => `${word} "${name}"`)
+  return [
+    ...(then.document === now.document ? [] : ['the document']),
+    ...differing('override', then.overrides, now.overrides),
+    ...differing('context', then.context, now.context),
+    ...differing('output', then.outputs, now.outputs),
+    ...differing('the definition of block', then.definitions, now.definitions),
+    ...differing('the child document', then.children, now.children),
+    ...(then.above === now.above ? [] : ['what the run above goes on with']),
+  ]
 }
 
 /** Context keys that may not change any more: those that a question which was asked, or passed, bound or stands for. */
@@ -239,17 +255,20 @@ export function lockedKeys(
   dag: Dag,
   overrides: Readonly<Record<string, Json>>,
   state: {
-    /** The block's question is open or answered, or it ended without one. */
+    /** A question of the block is open or answered, or may come of the child run it has opened, or it ended without one. */
     readonly isAsked: (block: Block) => boolean
     readonly hasEnded: (block: Block) => boolean
   },
 ): ReadonlyMap<string, string> {
   const locked = new Map<string, string>()
   for (const asking of dag.blocks) {
-    if (asking.approval === undefined || !state.isAsked(asking)) continue
+    if (!state.isAsked(asking)) continue
     const governed = governedBlocks(dag, asking.id)
     if (governed.every((block) => state.hasEnded(block))) continue
-    for (const block of governed) for (const key of contextKeysOf(dag, block, overrides)) locked.set(key, asking.id)
+    const feeding = feedingBlocks(dag, asking.id).filter((block) => !state.hasEnded(block))
+    for (const block of [...governed, ...feeding]) {
+      for (const key of contextKeysOf(dag, block, overrides)) locked.set(key, asking.id)
+    }
   }
   return locked
 }

@@ -5,15 +5,31 @@
 export interface RunChanges {
   /** `value`: as JSON, its first 300 characters. */
   readonly overrides?: readonly { readonly port: string; readonly value: string; readonly sha256: string }[] | undefined
-  /** Keys that were patched since the run began. */
-  readonly context?:
-    | readonly { readonly key: string; readonly version: number; readonly by?: string | undefined }[]
-    | undefined
+  /** Keys that the run began with and its document does not ask for (version 0), and those patched since. */
+  readonly context?: readonly ChangedKey[] | undefined
   readonly document?: DocumentChange | undefined
+  /** Of a question of a child run: the same of each run above it whose blocks go on after it, the nearest first. */
+  readonly above?: readonly ChangesAbove[] | undefined
+}
+
+export interface ChangedKey {
+  readonly key: string
+  readonly version: number
+  readonly by?: string | undefined
+  /** Of what it began with: as JSON, its first 300 characters. */
+  readonly value?: string | undefined
+  readonly sha256?: string | undefined
+  /** The run it came along from. */
+  readonly from?: string | undefined
+}
+
+export interface ChangesAbove extends Omit<RunChanges, 'above'> {
+  readonly run_id: string
+  readonly dag_name: string
 }
 
 export interface DocumentChange {
-  /** `deployed`, or the run whose document it was. */
+  /** `deployed`; where no document of its name is, the run whose document it was, or `none`. */
   readonly of: string
   /** Of that one. */
   readonly dag_hash: string
@@ -26,17 +42,30 @@ export interface DocumentChange {
 }
 
 /** A line each, for people; the same words everywhere. */
-export function changeLines({ overrides = [], context = [], document }: RunChanges): readonly string[] {
+export function changeLines({ overrides = [], context = [], document, above = [] }: RunChanges): readonly string[] {
   return [
     ...(document === undefined ? [] : [documentLine(document)]),
     ...overrides.map(({ port, value }) => `Override: ${port} = ${value}`),
-    ...context.map(
-      ({ key, version, by }) => `Context patched: ${key} (version ${version}${by === undefined ? '' : `, by ${by}`})`,
+    ...context.map(contextLine),
+    ...above.flatMap(({ run_id, dag_name, ...changes }) =>
+      changeLines(changes).map((line) => `${line} (of run ${run_id} of ${dag_name}, which waits for this one)`),
     ),
   ]
 }
 
+function contextLine({ key, version, by, value, from }: ChangedKey): string {
+  const who = by === undefined ? '' : `, by ${by}`
+  if (version > 0) return `Context patched: ${key} (version ${version}${who})`
+  const whence =
+    from === undefined ? 'given at the start' : `from run ${from}${by === undefined ? '' : `, patched by ${by}`}`
+  return `Context set: ${key} = ${value} (${whence})`
+}
+
+/** What there is to compare with where no document of the name is deployed. */
+export const NOT_DEPLOYED = 'none'
+
 function documentLine({ of, added, removed, changed, other }: DocumentChange): string {
+  if (of === NOT_DEPLOYED) return 'Not a deployed document: it came with the request, and none of its name is deployed'
   const what = of === 'deployed' ? 'the deployed document' : `the document of run ${of}`
   const parts = [
     ...part('blocks changed', changed),

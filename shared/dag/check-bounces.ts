@@ -25,7 +25,7 @@ export function checkBounces(
 ): void {
   checkRejections(reading, byId.values())
   const rules = [...byId.values()].flatMap(rulesOf)
-  for (const rule of rules) checkGate(reading, rule)
+  for (const rule of rules) checkGate(reading, byId, rule)
   const sound = rules.filter((rule) => checkRule(reading, byId, reach, rule))
   if (sound.length === 0 || reading.problems.some(({ code }) => code === 'cycle')) return
   checkHulls(reading, [...byId.values()], wires, sound)
@@ -42,21 +42,31 @@ function rulesOf(block: BlockDraft): readonly Rule[] {
   return (block.settled.on_gate_fail ?? []).map((bounce, index) => ({ block, bounce, path: [...path, index] }))
 }
 
-function checkGate({ problems, warnings }: Reading, { block, bounce, path }: Rule): void {
+function checkGate(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, { block, bounce, path }: Rule): void {
   const { gates, settled, id = '' } = block
   const { when_gate } = bounce
+  const at = [...path, 'when_gate']
+  const rule = `A rule of "on_gate_fail" of block "${id}" is for gate ${quoted(when_gate)}`
   const use = [...settled.pre_gates, ...settled.post_gates].find(({ name }) => name === when_gate)
-  if (use?.on_fail === 'warn') {
-    const message = `A rule of "on_gate_fail" of block "${id}" is for gate ${quoted(when_gate)}, which only warns: it never fires.`
-    warnings.push({ code: 'rule_without_effect', path: pathText([...path, 'when_gate']), message })
-  }
+  if (use?.on_fail === 'warn') warnOfRule(reading, at, `${rule}, which only warns: it never fires.`)
   const isRejection = when_gate === REJECTION_GATE && settled.approval !== undefined
   if (gates.has(when_gate) || (isRejection && settled.approval?.on_reject === 'route')) return
+  const other = isRejection ? undefined : [...byId.values()].find((one) => one.gates.has(when_gate))
+  if (other !== undefined) {
+    const hint = `A rule is for gates of its own block: move it to "${other.id}", or remove it.`
+    warnOfRule(reading, at, `${rule}, which is a gate of block "${other.id}": it never fires. ${hint}`)
+    return
+  }
+  const known = isRejection ? gates : [...gates, ...[...byId.values()].flatMap((one) => [...one.gates])]
   const say: Problem['say'] = ({ who }) => ({
     text: `${who} bounces when gate ${quoted(when_gate)} fails, but its gates are ${listed(gates)}`,
-    hint: isRejection ? 'Add on_reject: route to its approval.' : didYouMean(suggest(when_gate, gates)),
+    hint: isRejection ? 'Add on_reject: route to its approval.' : didYouMean(suggest(when_gate, known)),
   })
-  problems.push({ code: 'unknown_gate_name', path: [...path, 'when_gate'], say })
+  reading.problems.push({ code: 'unknown_gate_name', path: at, say })
+}
+
+function warnOfRule({ warnings }: Reading, path: Path, message: string): void {
+  warnings.push({ code: 'rule_without_effect', path: pathText(path), message })
 }
 
 function checkRule(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, reach: Reach, rule: Rule): boolean {

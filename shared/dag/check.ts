@@ -2,6 +2,7 @@ import type { Json } from '../canonical.ts'
 import { checkBounces } from './check-bounces.ts'
 import { checkConditions } from './check-conditions.ts'
 import { checkEnds } from './check-ends.ts'
+import { checkGatePorts } from './check-gate-ports.ts'
 import { checkShown } from './check-shown.ts'
 import { checkTemplates } from './check-templates.ts'
 import { connect } from './connect.ts'
@@ -9,30 +10,41 @@ import { findCycles } from './cycles.ts'
 import type { Sound } from './normalise.ts'
 import { reachOver } from './reach.ts'
 import { readDocument } from './read-document.ts'
-import type { Reading } from './reading.ts'
+import type { PlacedProgram, Reading } from './reading.ts'
 import type { Problem } from './report.ts'
 import { settleTypes } from './settle-types.ts'
 import type { DagWarning } from './warnings.ts'
 
+interface Checked {
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly DagWarning[]
+  /** What may still be wrong: whether these compile. */
+  readonly programs: readonly PlacedProgram[]
+  readonly sound?: Sound
+}
+
 /**
- * Checks a whole document and answers everything that is wrong with it, never only the first (spec dag, "Checks").
- * `sound` is there exactly when `problems` is empty.
+ * Checks a whole document and answers everything that is wrong with it, never only the first (spec dag, "Checks"), but
+ * does not compile its programs. `sound` is there exactly when `problems` is empty.
  */
 export function check(
   document: Json,
-  options: Omit<Reading, 'problems' | 'warnings' | 'spent'> & { readonly name: string },
-): { readonly problems: readonly Problem[]; readonly warnings: readonly DagWarning[]; readonly sound?: Sound } {
+  options: Omit<Reading, 'problems' | 'warnings' | 'programs' | 'spent' | 'gate_uses'> & { readonly name: string },
+): Checked {
   const reading: Reading = {
     ...options,
     problems: [],
     warnings: [],
-    spent: { compiled_parts: 0, program_characters: 0 },
+    gate_uses: [],
+    programs: [],
+    spent: { compiled_parts: 0, program_characters: 0, schema_nodes: 0 },
   }
   const draft = readDocument(reading, document)
   if (draft === undefined) return reading
   const { inputs, blocks, byId } = draft
   const wires = connect(reading, blocks, byId, draft.edges)
   const types = settleTypes(reading, blocks, wires)
+  checkGatePorts(reading, blocks, types)
   findCycles(reading, blocks, wires)
   const reach = reachOver(wires)
   checkShown(reading, blocks, byId, reach)

@@ -25,6 +25,11 @@ export function issueProblems(issue: Issue, base: Path, value: Json | undefined,
   return [{ code, path, say: (subject) => sayIssue(issue, seen, subject) }]
 }
 
+/** A value its schema accepts and something else does not. */
+export function notAllowed(path: Path, seen: Json, why: string): Problem {
+  return { code: 'invalid_value', path, say: ({ place }) => sayNotAllowed(place, seen, why) }
+}
+
 /** A key nobody knows, with the keys that are known there. */
 export function unknownKey(path: Path, known: () => readonly string[]): Problem {
   const say = ({ place }: Subject): Said => {
@@ -58,8 +63,12 @@ function sayIssue(issue: Issue, seen: Json, { place }: Subject): Said {
       return { text, hint: didYouMean(near) }
     }
     default:
-      return { text: `${place}${typeof seen === 'object' ? '' : ` (${shown(seen)})`} is not allowed: ${issue.message}` }
+      return sayNotAllowed(place, seen, issue.message)
   }
+}
+
+function sayNotAllowed(place: string, seen: Json, why: string): Said {
+  return { text: `${place}${typeof seen === 'object' ? '' : ` (${shown(seen)})`} is not allowed: ${why}` }
 }
 
 function bound(issue: z.core.$ZodIssueTooSmall): string {

@@ -8,7 +8,7 @@ type Known = Parameters<typeof check>[1]
 /** Everything that is wrong with a document, whether or not all of it could be read. */
 export function judge(read: ReadDocument, known: Known): ReturnType<typeof check> {
   if (read.ok) return check(read.source.value, known)
-  return { problems: [...read.problems, ...besides(read, known)], warnings: [] }
+  return { problems: [...read.problems, ...besides(read, known)], warnings: [], programs: [] }
 }
 
 /**

@@ -6,8 +6,10 @@ export const LIMITS = {
   gates_per_block: 20,
   /** block:output names each by ref, hash and size, about 250 bytes, and an append has 8 KiB. */
   outputs_per_block: 24,
-  /** Patterns and JSON Schema references of all gates: about 1 ms each to compile, on the caller's event loop. */
+  /** Patterns and JSON Schema references of all gates: about 1 ms each to compile. */
   compiled_parts: 1_000,
+  /** Nodes of the JSON Schemas of all gates: about 0.3 ms each to compile, in the isolate. */
+  schema_nodes: 10_000,
   /** JSONata of a document whose syntax is checked with it; what comes after is judged where it runs. */
   program_characters: 20_000,
   timeout_ms: 840_000,

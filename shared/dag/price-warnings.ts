@@ -18,7 +18,7 @@ export function priceWarnings(dag: Dag, routing: Routing): readonly DagWarning[]
 function unpriced(block: Block, routing: Routing): readonly DagWarning[] {
   if (block.mode !== 'ai') return []
   const found = findAgent(block.agent, routing)
-  if (!found.ok || priceAt(routing.providers, found.provider, found.model) !== undefined) return []
-  const message = `Block "${block.id}" will fail: a cap in dollars holds, and what model "${found.model}" of provider "${found.provider}" costs is not known. Use caps in tokens, or a model with a known price.`
+  if (!found.ok || priceAt(routing, found.provider, found.model) !== undefined) return []
+  const message = `Block "${block.id}" will fail: a cap in dollars holds, and what model "${found.model}" of provider "${found.provider}" costs is not known. Use caps in tokens, a model with a known price, or say its price under prices in the settings.`
   return [{ code: 'budget_price_unknown', path: `blocks[${block.index}].agent`, message }]
 }

@@ -10,12 +10,13 @@ import { quoted } from './wording.ts'
  * expires. Where it is not known how callers prove who they are, only what no place has is told.
  */
 export function unreachableApprovers(
-  { approvers, escalate }: Pick<ApprovalPolicy, 'approvers' | 'escalate'>,
+  policy: Pick<ApprovalPolicy, 'approvers' | 'escalate'> & Partial<Pick<ApprovalPolicy, 'quorum' | 'self_approval'>>,
   path: Path,
   place: Routing,
 ): readonly DagWarning[] {
+  const { approvers, escalate } = policy
   const all = [...new Set([...approvers, ...(escalate?.to ?? [])])]
-  return all.flatMap((name) => {
+  const named = all.flatMap((name): readonly DagWarning[] => {
     const why = whyNobody(name, place)
     if (why === undefined) return []
     const isUser = name.startsWith('user:')
@@ -23,10 +24,41 @@ export function unreachableApprovers(
     const message = `Nobody can be approver ${quoted(name)} here: ${why}. Name somebody who can,${meant} else the question waits until it expires.`
     return [{ code: 'approver_unreachable', path: pathText(path), message }]
   })
+  return [...named, ...defaultGroup(all, path, place), ...tooFewPeople(policy, path, place)]
+}
+
+/** Who decides where a document names nobody may be nobody too. */
+function defaultGroup(named: readonly string[], path: Path, place: Routing): readonly DagWarning[] {
+  const group = place.approvals?.default_group
+  const why = named.length > 0 || group === undefined ? undefined : whyNobody(`${GROUP}${group}`, place)
+  if (why === undefined) return []
+  const message = `Nobody can decide here: no approver is named, so it is the default group ${quoted(group ?? '')} of sluice.yaml, and ${why}. Name somebody who can, or put them into the group, else the question waits until it expires.`
+  return [{ code: 'approver_unreachable', path: pathText(path), message }]
+}
+
+/** A place of one machine without a login, and without Slack, has one person. */
+function tooFewPeople(
+  { quorum = 1, self_approval = true }: Parameters<typeof unreachableApprovers>[0],
+  path: Path,
+  place: Routing,
+): readonly DagWarning[] {
+  if (modeOf(place) !== 'local' || place.slack !== undefined) return []
+  const me = quoted(place.local_person ?? '')
+  const told = (key: string, what: string) => ({
+    code: 'approver_unreachable',
+    path: pathText([...path, key]),
+    message: `This place has no login, so whoever comes is ${me}, and ${what}. Start it with tokens (auth in sluice.yaml) or with Slack, else the question waits until it expires.`,
+  })
+  return [
+    ...(quorum > 1 ? [told('quorum', `one person is no quorum of ${quorum}`)] : []),
+    ...(self_approval ? [] : [told('self_approval', 'who started the run may not decide')]),
+  ]
 }
 
 const USER = 'user:'.length
 const GROUP = 'group:'
+/** Whom documents of OpenSkelo ask. */
+const OWNER = 'user:owner'
 
 function whyNobody(name: string, place: Routing): string | undefined {
   const members = name.startsWith(GROUP)
@@ -71,6 +103,9 @@ const WHY: Readonly<Record<Kind, (name: string, place: Routing) => string | unde
     if (mode === 'local' && name !== place.local_person) {
       return `this place has no login, so whoever comes is ${quoted(place.local_person ?? '')}`
     }
+    const isOwner = name === OWNER && meantBy(name, { names: place.people }) === undefined
+    if (isOwner && mode !== 'local' && mode !== 'unknown')
+      return 'it is a name documents have for somebody, and people of sluice.yaml does not say who that is'
     const isNobody = mode === 'iam' && place.iam_people?.length === 0
     return isNobody ? 'its callers are roles of IAM, of which none is said to be named after persons' : undefined
   },

@@ -105,10 +105,13 @@ function voteProblems({ quorum, approvers, escalate, edit }: ApprovalPolicy): re
 
 /** Where callers are roles that several people may share, and nobody comes by Slack, persons cannot be counted. */
 function personProblems({ routing }: Reading, { quorum, self_approval }: ApprovalPolicy): readonly Problem[] {
-  const isTold = routing?.iam_people === undefined || routing.iam_people.length > 0 || routing.slack !== undefined
+  const isTold =
+    routing?.iam_people === undefined ||
+    routing.iam_people.length > 0 ||
+    Object.keys(routing.slack?.users ?? {}).length > 0
   if (isTold) return []
   const hint =
-    'Name the roles whose sessions are named after persons in sluice:auth, {"mode": "iam", "people": ["AWSReservedSSO_*"]}, or let people decide in Slack (docs/tokens.md).'
+    'Name the roles whose sessions are named after persons in sluice:auth, {"mode": "iam", "people": ["AWSReservedSSO_*"]}, or let people decide in Slack who are in slack.users (docs/tokens.md).'
   const why = 'but this deployment cannot tell persons: its callers are roles of IAM'
   return [
     ...(quorum > 1 ? [invalid(['quorum'], `is ${quorum}, ${why}`, hint)] : []),

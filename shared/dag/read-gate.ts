@@ -1,12 +1,15 @@
 import type { Json } from '../canonical.ts'
 import type { Gate } from '../gates/gate.ts'
+import type { Program } from '../gates/programs.ts'
 import { readParts } from '../gates/read-parts.ts'
+import { schemaNodes } from '../gates/schema-budget.ts'
 import { compiledParts } from './check-cost.ts'
 import { checkJudge } from './check-judge.ts'
 import type { GateUse } from './dag.ts'
+import { notAllowed } from './issue-problems.ts'
 import { LIMITS } from './limits.ts'
 import { readSection } from './read-section.ts'
-import { type Mapping, type Reading, readMapping, readMember } from './reading.ts'
+import { type Mapping, type PlacedGate, type Reading, readMapping, readMember } from './reading.ts'
 import type { Problem } from './report.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
@@ -16,7 +19,7 @@ import { listed, quoted, shown } from './wording.ts'
 /** Where a gate stands: its phase, what it may read, and the names its block has used. */
 export interface GatePlace {
   readonly reading: Reading
-  readonly phase: 'pre' | 'post' | 'item'
+  readonly phase: PlacedGate['phase']
   readonly names: string[]
   /** Names of both phases so far: a verdict is known by its gate's name. */
   readonly taken: Set<string>
@@ -52,7 +55,9 @@ export function readGate(place: GatePlace, given: Json, path: Path): readonly Ga
   const check = readCheck(place, section.check, [...path, 'check'])
   if (name === undefined || check === undefined) return []
   const on_fail = section.on_fail ?? (phase === 'pre' ? 'fail' : 'retry')
-  return [{ name, check, ...(error === undefined ? {} : { error }), on_fail }]
+  const use: GateUse = { name, check, ...(error === undefined ? {} : { error }), on_fail }
+  reading.gate_uses.push({ use, phase, path: [...path, 'check'] })
+  return [use]
 }
 
 const NOT_OF_ITEMS: Readonly<Partial<Record<GateUse['on_fail'], readonly [why: string, hint: string]>>> = {
@@ -104,6 +109,7 @@ function readLeaf(place: GatePlace, check: Json, path: Path): GateUse['check'] |
   for (const port of gate.reads(parsed)) if (!place.ports.has(port)) refusePort(place, mapping, port, path)
   const judge = gate.asks?.(parsed)
   if (judge !== undefined) checkJudge(reading, judge, path)
+  for (const program of gate.programs?.(parsed) ?? []) keepProgram(reading, program, mapping, path)
   return normalCheck(gate, parsed)
 }
 
@@ -116,6 +122,21 @@ function affordable({ problems, spent }: Reading, params: Mapping, path: Path): 
   const text = `the gates of the document have more than ${limit} patterns and schema references together`
   if (before <= limit) problems.push({ code: 'limit_exceeded', path, say: () => ({ text }) })
   return false
+}
+
+/** To be compiled, unless the document's schemas are too much together: that is told once, where it is. */
+function keepProgram({ problems, programs, spent }: Reading, program: Program, check: Mapping, path: Path): void {
+  const at = [...path, program.path]
+  const before = spent.schema_nodes
+  if ('schema' in program) spent.schema_nodes += schemaNodes(program.schema)
+  const limit = LIMITS.schema_nodes
+  if (spent.schema_nodes <= limit) {
+    const seen = check[program.path] ?? null
+    programs.push({ program, refuse: (message) => notAllowed(at, seen, message) })
+  } else if (before <= limit) {
+    const text = `the JSON Schemas of the document have more than ${limit} nodes together`
+    problems.push({ code: 'limit_exceeded', path: at, say: () => ({ text }) })
+  }
 }
 
 function normalCheck(gate: Gate<unknown>, parsed: unknown): GateUse['check'] {

@@ -1,7 +1,9 @@
 import type * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import type { Gate } from '../gates/gate.ts'
+import type { Program } from '../gates/programs.ts'
 import type { Routing } from '../settings.ts'
+import type { GateUse } from './dag.ts'
 import { issueProblems } from './issue-problems.ts'
 import type { Problem } from './report.ts'
 import type { Path } from './source.ts'
@@ -13,8 +15,12 @@ export interface Reading {
   readonly problems: Problem[]
   /** What a document without problems will suffer from. */
   readonly warnings: DagWarning[]
-  /** What the gates read so far have cost (limits.ts, `compiled_parts`). */
-  readonly spent: { compiled_parts: number; program_characters: number }
+  /** Gates whose ports are looked at when every port has its type. */
+  readonly gate_uses: PlacedGate[]
+  /** What gates compile: checked last, here or in the isolate (parse.ts). */
+  readonly programs: PlacedProgram[]
+  /** What the gates read so far have cost (limits.ts). */
+  readonly spent: { compiled_parts: number; program_characters: number; schema_nodes: number }
   readonly gates: {
     readonly gateOf: (type: string) => Gate<unknown> | undefined
     readonly gateTypes: () => readonly string[]
@@ -22,6 +28,19 @@ export interface Reading {
   readonly providers?: readonly string[]
   /** Agents and providers of the place, when they are known. */
   readonly routing?: Routing
+}
+
+/** A gate and where its check stands, below its block. */
+export interface PlacedGate {
+  readonly use: GateUse
+  readonly phase: 'pre' | 'post' | 'item'
+  readonly path: Path
+}
+
+/** A program of a gate, with the problem that it does not compile. */
+export interface PlacedProgram {
+  readonly program: Program
+  readonly refuse: (message: string) => Problem
 }
 
 export type Mapping = Readonly<Record<string, Json>>

@@ -24,6 +24,7 @@ export const artifactExists: Gate<ArtifactExists> = {
     'Passes when the object whose ref is in the port is stored and undamaged, with this `sha256` and at least `min_bytes` bytes where they are given.',
   params: ArtifactExistsSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   sees: ({ port }, facts) => facts.refs?.[port] ?? null,
   examples: [
     {

@@ -22,6 +22,7 @@ export const citationCoverage: Gate<CitationCoverage> = {
     'Passes when the share of sentences with a citation ([id], [^id]) is at least `min` (0 to 1); with `evidence`, only citations of its items count. Headings and code fences are no sentences; a quotation belongs to one sentence, and a citation inside it to whom is quoted.',
   params: CitationCoverageSchema,
   reads: ({ port, evidence }) => (evidence === undefined ? [port] : [port, evidence]),
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'answer', min: 0.5 },

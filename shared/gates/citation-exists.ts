@@ -21,6 +21,7 @@ export const citationExists: Gate<CitationExists> = {
     'Passes when every citation of the text ([id], [^id], [1, 2]) names an item of the evidence (a list of {id, text}, or of texts, cited by their place from 1) and there are at least `min`. A citation inside a quotation is that of whom is quoted, and none of the text.',
   params: CitationExistsSchema,
   reads: ({ port, evidence }) => [port, evidence],
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'answer', evidence: 'sources' },

@@ -18,6 +18,7 @@ export const containsAny: Gate<ContainsAny> = {
   summary: 'Passes when at least one of the texts in `values` occurs in the text of the port.',
   params: ContainsAnySchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'label', values: ['bug', 'feature'] }, outputs: { label: 'A new feature' }, passes: true },
     { check: { port: 'label', values: ['bug', 'feature'] }, outputs: { label: 'question' }, passes: false },

@@ -1,10 +1,11 @@
 import * as z from 'zod'
+import { jsonProblem } from '../json-problem.ts'
 import { firstJson, isTriedWhole } from './first-json.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import type { GatePorts } from './gate-ports.ts'
 import { jsonSchema } from './json-schema.ts'
-import { JsonSchemaParam } from './json-schema-param.ts'
 import { PortNameSchema } from './port-name.ts'
+import { JsonSchemaParam } from './programs.ts'
 import { readPort, wrongType } from './read-port.ts'
 
 /** Bytes of text looked through. */
@@ -19,6 +20,8 @@ export const containsJson: Gate<ContainsJson> = {
   summary: 'Passes when a JSON object or list stands in the text of the port; the first must be valid under `schema`.',
   params: ContainsJsonSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
+  programs: ({ schema }) => (schema === undefined ? [] : [{ path: 'schema', schema }]),
   examples: [
     { check: { port: 'answer' }, outputs: { answer: 'Here it is: {"id": 7} as asked.' }, passes: true },
     { check: { port: 'answer' }, outputs: { answer: 'Here it is: {id: 7}' }, passes: false },
@@ -42,6 +45,15 @@ async function check({ port, schema }: ContainsJson, facts: GateFacts, ports: Ga
     const told = { reason: 'must contain a JSON object or list', facts: { port } }
     // With more brackets than are tried nobody knows that there is none.
     return isTriedWhole(seen) ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
+  }
+  const problem = jsonProblem(found)
+  if (problem?.code === 'json_too_deep') {
+    return {
+      passed: false,
+      unfit: true,
+      reason: `the JSON in port ${port} is not judged: ${problem.text}`,
+      facts: { port },
+    }
   }
   if (schema === undefined) return { passed: true, reason: 'contains JSON', facts: { port } }
   return jsonSchema.check({ port, schema }, { ...facts, outputs: { [port]: found } }, ports)

@@ -18,6 +18,7 @@ export const contains: Gate<Contains> = {
   summary: 'Passes when every one of the texts in `values` occurs in the text of the port.',
   params: ContainsSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'plan', values: ['Risks', 'Costs'] },

@@ -1,11 +1,12 @@
 import * as z from 'zod'
-import { parseCsv } from '../table/csv.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import type { GatePorts } from './gate-ports.ts'
 import { quoted } from './one-sentence.ts'
+import { parseApart } from './parse-apart.ts'
 import { PortNameSchema } from './port-name.ts'
 import { readPort, wrongType } from './read-port.ts'
 
-/** Bytes of CSV read on the event loop: up to 0.7 s for short lines. */
+/** Bytes of CSV that are read. */
 const MAX_BYTES = 4_194_304
 
 const CsvColumnsSchema = z.strictObject({
@@ -21,6 +22,7 @@ export const csvColumns: Gate<CsvColumns> = {
   summary: 'Passes when the text of the port is CSV (RFC 4180) whose first line names every column, with enough rows.',
   params: CsvColumnsSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'table', columns: ['name', 'area'] }, outputs: { table: 'name,area\nOslo,454\n' }, passes: true },
     { check: { port: 'table', columns: ['name', 'area'] }, outputs: { table: 'name\nOslo\n' }, passes: false },
@@ -28,7 +30,11 @@ export const csvColumns: Gate<CsvColumns> = {
   check,
 }
 
-function check({ port, columns, min_rows }: CsvColumns, facts: GateFacts): CheckResult {
+async function check(
+  { port, columns, min_rows }: CsvColumns,
+  facts: GateFacts,
+  { isolate }: GatePorts,
+): Promise<CheckResult> {
   const text = readPort(facts, port)
   if (typeof text !== 'string') return wrongType(port, 'CSV text', text)
   const bytes = Buffer.byteLength(text)
@@ -36,14 +42,15 @@ function check({ port, columns, min_rows }: CsvColumns, facts: GateFacts): Check
     const reason = `port ${port} has ${bytes} bytes, at most ${MAX_BYTES} are read`
     return { passed: false, unfit: true, reason, facts: { port } }
   }
-  const csv = parseCsv(text)
+  const csv = await parseApart('csv', text, isolate)
+  if ('error' in csv) return { passed: false, error: true, reason: `cannot read port ${port} as CSV: ${csv.error}` }
   if ('problem' in csv) return { passed: false, reason: `port ${port} is not CSV: ${csv.problem}`, facts: { port } }
-  const [head = [], ...rows] = csv.records
-  const missing = columns.filter((column) => !head.includes(column))
+  const { header, rows } = csv
+  const missing = columns.filter((column) => !header.includes(column))
   if (missing.length > 0) {
     return { passed: false, reason: `must have the columns ${quoted(missing)}`, facts: { port, missing } }
   }
-  const told = { port, rows: rows.length }
-  if (rows.length >= min_rows) return { passed: true, reason: `has the columns and ${rows.length} rows`, facts: told }
-  return { passed: false, reason: `must be at least ${min_rows} rows, has ${rows.length}`, facts: told }
+  const told = { port, rows }
+  if (rows >= min_rows) return { passed: true, reason: `has the columns and ${rows} rows`, facts: told }
+  return { passed: false, reason: `must be at least ${min_rows} rows, has ${rows}`, facts: told }
 }

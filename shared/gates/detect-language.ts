@@ -37,6 +37,20 @@ export function detectLanguage(text: string): string | undefined {
   return best.language
 }
 
+/**
+ * Whether one sentence, short ones too, has function words of English and no more of another language (one more in a
+ * text that is English: `In 2021 a storm` is `in` and `a` of Italian). In such a text it may have none at all (`Acme sued Gamma`), with no letter English does not have.
+ */
+export function isMostlyEnglish(sentence: string, ofText: string | undefined): boolean {
+  const words = wordsOf(sentence.slice(0, 2_000)).map((word) => word.toLowerCase())
+  const of = (known: ReadonlySet<string>) => words.filter((word) => known.has(word)).length
+  const { en, ...others } = WORD_PROFILES
+  const own = en === undefined ? 0 : of(en)
+  if (own === 0 && (ofText !== 'en' || words.some((word) => !/^[\p{ASCII}’]*$/u.test(word)))) return false
+  const most = own + (ofText === 'en' ? 1 : 0)
+  return Object.values(others).every((known) => of(known) <= most)
+}
+
 /** Japanese mixes kana with Han letters: a fifth of kana is enough, and Chinese has none. */
 function scriptOf(text: string, letters: number): string | undefined {
   const counts = SCRIPT_PROFILES.map(({ language, script }) => ({ language, count: text.match(script)?.length ?? 0 }))

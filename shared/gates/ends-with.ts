@@ -17,6 +17,7 @@ export const endsWith: Gate<EndsWith> = {
   summary: 'Passes when the text of the port ends with `value`; spaces and line ends count.',
   params: EndsWithSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'answer', value: '.' }, outputs: { answer: 'It is done.' }, passes: true },
     { check: { port: 'answer', value: '.' }, outputs: { answer: 'It is' }, passes: false },

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from '../canonical.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import { oneSentence } from './one-sentence.ts'
 import { PortNameSchema } from './port-name.ts'
-import { readPort, wrongType } from './read-port.ts'
+import { heldBy, readPort, wrongType } from './read-port.ts'
 
 const EqualsSchema = z.strictObject({
   port: PortNameSchema,
@@ -19,6 +19,7 @@ export const equals: Gate<Equals> = {
   summary: 'Passes when the port is exactly `value`: same type, same text, object keys in any order.',
   params: EqualsSchema,
   reads: ({ port }) => [port],
+  passesOn: ({ value }) => heldBy(value),
   examples: [
     { check: { port: 'state', value: 'done' }, outputs: { state: 'done' }, passes: true },
     { check: { port: 'count', value: 1 }, outputs: { count: '1' }, passes: false },

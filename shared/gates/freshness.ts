@@ -18,6 +18,7 @@ export const freshness: Gate<Freshness> = {
     'Passes when every time in the port (one ISO 8601 text with its zone, or a list of them) is at most `max_age_sec` seconds before the verdict and not after it.',
   params: FreshnessSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   sees: (_, { at }) => at ?? null,
   examples: [
     {

@@ -1,6 +1,10 @@
 import type * as z from 'zod'
 import type { Json } from '../canonical.ts'
 import type { GatePorts } from './gate-ports.ts'
+import type { Program } from './programs.ts'
+
+/** What a port holds, as far as its type says: file and artifact are text to a gate, json may hold anything. */
+export type Held = 'text' | 'number' | 'boolean'
 
 /** What a gate may look at. For pre-gates `outputs` is empty; a port name looks in outputs first, then inputs. */
 export interface GateFacts {
@@ -62,6 +66,12 @@ export interface Gate<Params> {
   readonly params: z.ZodType<Params>
   /** Ports this check reads: they must exist on the block. */
   reads(params: Params): readonly string[]
+  /** What it can look into, besides lists and objects; anything else is unfit, negated too. Absent = anything. */
+  judges?(params: Params, port: string): readonly Held[]
+  /** Of a check that looks at anything: what could pass, besides lists and objects. Absent = anything. */
+  passesOn?(params: Params): readonly Held[]
+  /** What it compiles: known to compile once the DAG is parsed. `path` is the parameter it stands in. */
+  programs?(params: Params): readonly Program[]
   /** What decides the verdict besides those ports (a measurement, say): it goes into the input hash. */
   sees?(params: Params, facts: GateFacts): Json
   /** The model it asks: known when the DAG is parsed, where the providers of the place are. */

@@ -26,6 +26,7 @@ export const http: Gate<Http> = {
     'Passes when a GET or HEAD of the URL, at most three redirects followed, answers `expect_status`; public addresses on ports 80 and 443 only, unless the operator allows more.',
   params: HttpSchema,
   reads: ({ port }) => (port === undefined ? [] : [port]),
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'link', expect_status: 200 },

@@ -17,6 +17,7 @@ export const isRefusal: Gate<IsRefusal> = {
     "Passes when the text of the port does not start as a refusal (with `expect: true`: when it does): I'm sorry, but I can't ..; I cannot or am unable to help, assist, answer, provide ..; I won't or must decline ..; As an AI ..; That is against my guidelines. English only.",
   params: IsRefusalSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'answer' }, outputs: { answer: 'Here are the three steps.' }, passes: true },
     { check: { port: 'answer' }, outputs: { answer: "I'm sorry, but I can't help with that." }, passes: false },

@@ -29,6 +29,7 @@ export const jsonPath: Gate<JsonPath> = {
   summary: 'Passes when the value at `path` inside the port is there and equals `equals`, or lies from `min` to `max`.',
   params: JsonPathSchema,
   reads: ({ port }) => [port],
+  judges: () => [],
   examples: [
     {
       check: { port: 'result', path: 'rows[0].id', equals: 7 },

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import type { CheckResult, Gate, GateFacts, Held } from './gate.ts'
 import type { GatePorts } from './gate-ports.ts'
-import { JsonSchemaParam } from './json-schema-param.ts'
 import { PortNameSchema } from './port-name.ts'
+import { JsonSchemaParam } from './programs.ts'
 import { readPort, unusable } from './read-port.ts'
 import { readSchemaAnswer } from './schema-answer.ts'
 
@@ -18,6 +18,8 @@ export const jsonSchema: Gate<JsonSchema> = {
   summary: 'Passes when the value of the port is valid under a JSON Schema (draft 2020-12; `format` is not asserted).',
   params: JsonSchemaSchema,
   reads: ({ port }) => [port],
+  passesOn: ({ schema }) => heldBySchema(schema),
+  programs: ({ schema }) => [{ path: 'schema', schema }],
   examples: [
     {
       check: { port: 'row', schema: { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } } },
@@ -27,6 +29,20 @@ export const jsonSchema: Gate<JsonSchema> = {
     { check: { port: 'row', schema: { type: 'object', required: ['id'] } }, outputs: { row: {} }, passes: false },
   ],
   check,
+}
+
+/** What the `type` of a schema lets through; without one anything. */
+function heldBySchema(schema: JsonSchema['schema']): readonly Held[] {
+  const type = typeof schema === 'object' && schema !== null && 'type' in schema ? schema.type : undefined
+  if (type === undefined) return ['text', 'number', 'boolean']
+  return [type].flat().flatMap((name) => HELD[String(name)] ?? [])
+}
+
+const HELD: Readonly<Record<string, Held>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
 }
 
 async function check({ port, schema }: JsonSchema, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {

@@ -18,6 +18,7 @@ export const keysPresent: Gate<KeysPresent> = {
     'Passes when the object of the port, or each object of its list, has every key with a value that is not null.',
   params: KeysPresentSchema,
   reads: ({ port }) => [port],
+  judges: () => [],
   examples: [
     { check: { port: 'row', keys: ['id', 'name'] }, outputs: { row: { id: 1, name: '' } }, passes: true },
     { check: { port: 'rows', keys: ['id'] }, outputs: { rows: [{ id: 1 }, { id: null }] }, passes: false },

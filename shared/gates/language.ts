@@ -16,6 +16,7 @@ export const language: Gate<Language> = {
     'Passes when the text of the port is mostly in the expected language, by its writing and function words; a text that decides nothing (fewer than 8 words, or 20 letters of a writing that tells) fails with that reason.',
   params: LanguageSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'answer', expected: 'de' },

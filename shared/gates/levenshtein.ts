@@ -24,6 +24,7 @@ export const levenshtein: Gate<Levenshtein> = {
   summary: 'Passes when at most `max` characters must be changed, added or taken out to make the port the wanted text.',
   params: LevenshteinSchema,
   reads: ({ port, other }) => (other === undefined ? [port] : [port, other]),
+  judges: () => ['text'],
   examples: [
     { check: { port: 'name', text: 'Reykjavik', max: 1 }, outputs: { name: 'Reykjavík' }, passes: true },
     {

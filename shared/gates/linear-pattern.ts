@@ -37,6 +37,17 @@ export function linearPattern(
   return compiled(source)
 }
 
+/**
+ * About what compiling a pattern costs, in nodes of a JSON Schema (programs.ts): its length as often as its repetitions may
+ * multiply it. Never too little by much, since what a repetition repeats is copied so often.
+ */
+export function patternWeight(pattern: string): number {
+  const times = [...pattern.matchAll(/\{(\d*),?(\d*)\}/g)].map(([, least, most]) =>
+    Math.max(1, Number(least), Number(most)),
+  )
+  return Math.ceil((pattern.length * times.reduce((product, factor) => product * factor, 1)) / 20)
+}
+
 type Compiled = ReturnType<typeof linearPattern>
 
 const compiled = keepLast(64, compile)

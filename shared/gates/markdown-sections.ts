@@ -18,6 +18,7 @@ export const markdownSections: Gate<MarkdownSections> = {
   summary: 'Passes when the Markdown of the port has every heading, each with a text below it.',
   params: MarkdownSectionsSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'brief', sections: ['Risks'] },

@@ -13,6 +13,7 @@ export const maxLength: Gate<MaxLength> = {
   summary: 'Passes when a text has at most `max` characters (code points), or a list at most `max` items.',
   params: MaxLengthSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'title', max: 60 }, outputs: { title: 'Release notes' }, passes: true },
     { check: { port: 'steps', max: 1 }, outputs: { steps: ['one', 'two'] }, passes: false },

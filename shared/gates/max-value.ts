@@ -14,6 +14,7 @@ export const maxValue: Gate<MaxValue> = {
   summary: 'Passes when the port is a finite number, or a text that is exactly one, of at most `max`.',
   params: MaxValueSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text', 'number'],
   examples: [
     { check: { port: 'risk', max: 0.2 }, outputs: { risk: 0.1 }, passes: true },
     { check: { port: 'risk', max: 0.2 }, outputs: { risk: '30 %' }, passes: false },

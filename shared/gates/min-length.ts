@@ -13,6 +13,7 @@ export const minLength: Gate<MinLength> = {
   summary: 'Passes when a text has at least `min` characters (code points), or a list at least `min` items.',
   params: MinLengthSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'plan', min: 5 }, outputs: { plan: 'a plan' }, passes: true },
     { check: { port: 'steps', min: 2 }, outputs: { steps: ['only one'] }, passes: false },

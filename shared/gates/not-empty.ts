@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
+import { isVisible } from './code-points.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import { PortNameSchema } from './port-name.ts'
 import { readPort, unusable, wrongType } from './read-port.ts'
@@ -30,10 +31,7 @@ function check({ port }: NotEmpty, facts: GateFacts): CheckResult {
 }
 
 function emptiness(value: Json): string | undefined {
-  if (typeof value === 'string') return VISIBLE.test(value) ? undefined : 'blank text'
+  if (typeof value === 'string') return isVisible(value) ? undefined : 'blank text'
   if (typeof value !== 'object' || value === null || Object.keys(value).length > 0) return undefined
   return Array.isArray(value) ? 'an empty list' : 'an empty object'
 }
-
-/** Neither space nor control nor zero-width: such characters alone are nothing to a reader. */
-const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u

@@ -17,6 +17,7 @@ export const numbersInEvidence: Gate<NumbersInEvidence> = {
     'Passes when every number of the text occurs in the evidence with exactly the same value: 1,200 is 1200, 5 million is 5,000,000, 5% is 5 percent and never 5; what is no plain number (1.2.3, B12, 10km) must occur as written. Citations and list numbers do not count, number words are not read, a text without numbers passes.',
   params: NumbersInEvidenceSchema,
   reads: ({ port, evidence }) => [port, evidence],
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'answer', evidence: 'sources' },

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from '../canonical.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import { oneSentence } from './one-sentence.ts'
 import { PortNameSchema } from './port-name.ts'
-import { readPort, wrongType } from './read-port.ts'
+import { heldBy, readPort, wrongType } from './read-port.ts'
 
 const OneOfSchema = z.strictObject({
   port: PortNameSchema,
@@ -21,6 +21,7 @@ export const oneOf: Gate<OneOf> = {
   summary: 'Passes when the port is exactly one of `values`: same type, same text.',
   params: OneOfSchema,
   reads: ({ port }) => [port],
+  passesOn: ({ values }) => values.flatMap(heldBy),
   examples: [
     { check: { port: 'verdict', values: ['approve', 'reject'] }, outputs: { verdict: 'approve' }, passes: true },
     { check: { port: 'verdict', values: ['approve', 'reject'] }, outputs: { verdict: 'approved' }, passes: false },

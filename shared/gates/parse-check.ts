@@ -3,6 +3,7 @@ import type { GateUse } from '../dag/dag.ts'
 import { suggest } from '../dag/suggest.ts'
 import type { Gate } from './gate.ts'
 import { oneSentence } from './one-sentence.ts'
+import { type Program, programProblem } from './programs.ts'
 import { readParts } from './read-parts.ts'
 import { gateOf, gateTypes } from './registry.ts'
 
@@ -55,8 +56,14 @@ function parseLeaf(check: unknown): ParsedCheck {
   const gate = gateOf(type)
   if (gate === undefined) return failed(unknownType(type))
   const parsed = gate.params.safeParse(params)
-  if (parsed.success) return { ok: true, check: { ...(parsed.data as GateUse['check']), type } }
-  return failed(...parsed.error.issues.flatMap((issue) => errorsOf(issue, gate)))
+  if (!parsed.success) return failed(...parsed.error.issues.flatMap((issue) => errorsOf(issue, gate)))
+  const wrong = (gate.programs?.(parsed.data) ?? []).flatMap((program) => programErrors(program, gate))
+  return wrong.length > 0 ? failed(...wrong) : { ok: true, check: { ...(parsed.data as GateUse['check']), type } }
+}
+
+function programErrors(program: Program, gate: Gate<unknown>): readonly CheckError[] {
+  const problem = programProblem(program)
+  return problem === undefined ? [] : [parameterError(program.path, problem, gate)]
 }
 
 function failed(...errors: readonly CheckError[]): ParsedCheck {
@@ -78,8 +85,12 @@ function unknownType(type: string): CheckError {
 function errorsOf(issue: z.core.$ZodIssue, gate: Gate<unknown>): readonly CheckError[] {
   const path = issue.path.map(String).join('.')
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownParameter(key, gate))
+  return [parameterError(path, issue.message, gate)]
+}
+
+function parameterError(path: string, message: string, gate: Gate<unknown>): CheckError {
   const where = path === '' ? `Gate type "${gate.type}"` : `Parameter "${path}" of gate type "${gate.type}"`
-  return [{ path, message: `${where}: ${oneSentence(issue.message, 240)}` }]
+  return { path, message: `${where}: ${oneSentence(message, 240)}` }
 }
 
 function unknownParameter(key: string, gate: Gate<unknown>): CheckError {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../canonical.ts'
-import type { CheckResult, Gate, GateFacts } from './gate.ts'
+import type { CheckResult, Gate, GateFacts, Held } from './gate.ts'
 import { PortNameSchema } from './port-name.ts'
 import { readRef, unusable, wrongType } from './read-port.ts'
 
@@ -19,6 +19,18 @@ const TYPES = {
   artifact: isObjectRef,
 } as const satisfies Record<string, (value: Json) => boolean>
 
+/** A text may be an object ref, a ref is a text. */
+const HELD: Readonly<Record<keyof typeof TYPES, readonly Held[]>> = {
+  string: ['text'],
+  file: ['text'],
+  artifact: ['text'],
+  number: ['number'],
+  boolean: ['boolean'],
+  json: ['text', 'number', 'boolean'],
+  object: [],
+  array: [],
+}
+
 const PortTypeSchema = z.strictObject({
   port: PortNameSchema,
   expected: z.enum(Object.keys(TYPES) as [keyof typeof TYPES, ...(keyof typeof TYPES)[]]),
@@ -31,6 +43,7 @@ export const portType: Gate<PortType> = {
   summary: 'Passes when the value of the port has the expected type (file and artifact: an object ref).',
   params: PortTypeSchema,
   reads: ({ port }) => [port],
+  passesOn: ({ expected }) => HELD[expected],
   sees: ({ port }, facts) => facts.refs?.[port] ?? null,
   examples: [
     { check: { port: 'rows', expected: 'array' }, outputs: { rows: [1, 2] }, passes: true },

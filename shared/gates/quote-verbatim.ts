@@ -26,6 +26,7 @@ export const quoteVerbatim: Gate<QuoteVerbatim> = {
     'Passes when every quote (a list of texts or of {quote, source_id}) stands word for word in the evidence (a list of {id, text}, of texts, or one text), in its own source where it names one, and at least `min` count: only whitespace, dashes and quote marks may differ, marks around a quote and Markdown `>` before it are none of it, and under 12 characters a quote does not count.',
   params: QuoteVerbatimSchema,
   reads: ({ port, evidence }) => [port, evidence],
+  judges: ({ port }, name) => (name === port ? [] : ['text']),
   examples: [
     {
       check: { port: 'quotes', evidence: 'sources' },

@@ -25,6 +25,7 @@ export const range: Gate<Range> = {
   summary: 'Passes when the port is a finite number, or a text that is exactly one, from `min` to `max`.',
   params: RangeSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text', 'number'],
   examples: [
     { check: { port: 'score', min: 0, max: 1 }, outputs: { score: 0.5 }, passes: true },
     { check: { port: 'score', min: 0, max: 1 }, outputs: { score: 1.5 }, passes: false },

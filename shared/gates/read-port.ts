@@ -1,5 +1,5 @@
 import type { Json } from '../canonical.ts'
-import type { CheckResult, GateFacts } from './gate.ts'
+import type { CheckResult, GateFacts, Held } from './gate.ts'
 
 /** The value of a port: outputs win over inputs of the same name; `undefined` = the port has none. */
 export function readPort(facts: Pick<GateFacts, 'inputs' | 'outputs'>, port: string): Json | undefined {
@@ -20,6 +20,14 @@ export function unusable(port: string, value: Json | undefined): string | undefi
   if (typeof value === 'number' && !Number.isFinite(value)) return `port ${port} is ${value}, not a finite number`
   return undefined
 }
+
+/** What a value is to a port's type; a list or an object is none of it. */
+export function heldBy(value: Json): readonly Held[] {
+  const held = HELD[typeof value]
+  return held === undefined ? [] : [held]
+}
+
+const HELD: Readonly<Record<string, Held>> = { string: 'text', number: 'number', boolean: 'boolean' }
 
 /** The answer of a check whose port has a type it does not read. */
 export function wrongType(port: string, wanted: string, value: Json | undefined): CheckResult {

@@ -24,6 +24,7 @@ export const rougeN: Gate<Rouge> = {
   summary: 'Passes when the share of word n-grams the port has in common with a reference text is at least `min`.',
   params: RougeSchema,
   reads: ({ port, reference_port }) => (reference_port === undefined ? [port] : [port, reference_port]),
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'summary', reference: 'the cat was under the bed', min: 0.8 },

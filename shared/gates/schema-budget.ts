@@ -24,6 +24,12 @@ export function schemaProblem(schema: unknown): string | undefined {
   return `the schema's references expand to ${expanded} nodes, at most ${MAX_EXPANDED} are allowed`
 }
 
+/** How many nodes a schema has, itself and every member; of one that is inside its budget. */
+export function schemaNodes(schema: Json): number {
+  if (typeof schema !== 'object' || schema === null) return 1
+  return Object.values(schema).reduce<number>((sum, member) => sum + schemaNodes(member), 1)
+}
+
 /** Walks without recursion, so that a hostile depth is counted and not felt. */
 function shapeProblem(schema: unknown): string | undefined {
   const open: { readonly value: unknown; readonly depth: number }[] = [{ value: schema, depth: 1 }]

@@ -23,6 +23,7 @@ export const semanticReview: Gate<SemanticReview> = {
   summary: 'Passes when at least `min_matches` of the keywords occur in the text of the port, whatever their case.',
   params: SemanticReviewSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     {
       check: { port: 'report', keywords: ['method', 'result', 'limits'], min_matches: 2 },

@@ -17,6 +17,7 @@ export const startsWith: Gate<StartsWith> = {
   summary: 'Passes when the text of the port starts with `value`; spaces and line ends count.',
   params: StartsWithSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'brief', value: '# ' }, outputs: { brief: '# Title' }, passes: true },
     { check: { port: 'brief', value: '# ' }, outputs: { brief: 'Sure! # Title' }, passes: false },

@@ -21,6 +21,7 @@ export const validUrl: Gate<ValidUrl> = {
   summary: 'Passes when the text of the port is exactly one URL with an allowed scheme, as written, nothing repaired.',
   params: ValidUrlSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'link' }, outputs: { link: 'https://example.com/a' }, passes: true },
     { check: { port: 'link', schemes: ['https'] }, outputs: { link: 'http://example.com' }, passes: false },

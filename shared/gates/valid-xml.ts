@@ -16,6 +16,7 @@ export const validXml: Gate<ValidXml> = {
     'Passes when the text of the port (at most 1 MiB) is well-formed XML 1.0 with one root; a document type (DOCTYPE) is refused, so only the five entities and character references exist.',
   params: ValidXmlSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'feed' }, outputs: { feed: '<?xml version="1.0"?><a b="1">x &amp; y</a>' }, passes: true },
     { check: { port: 'feed' }, outputs: { feed: '<a><b></a></b>' }, passes: false },

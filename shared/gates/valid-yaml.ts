@@ -14,6 +14,7 @@ export const validYaml: Gate<ValidYaml> = {
   summary: 'Passes when the text of the port is one YAML document of plain values, without aliases and custom tags.',
   params: ValidYamlSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'config' }, outputs: { config: 'name: demo\nsteps: [a, b]\n' }, passes: true },
     { check: { port: 'config' }, outputs: { config: 'name: demo\n  steps: [a, b\n' }, passes: false },

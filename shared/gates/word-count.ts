@@ -24,6 +24,7 @@ export const wordCount: Gate<WordCount> = {
   summary: 'Passes when the text of the port has at least `min` and at most `max` words (runs of letters and digits).',
   params: WordCountSchema,
   reads: ({ port }) => [port],
+  judges: () => ['text'],
   examples: [
     { check: { port: 'summary', min: 2, max: 50 }, outputs: { summary: 'Short and good' }, passes: true },
     { check: { port: 'summary', max: 2 }, outputs: { summary: 'Far too long' }, passes: false },

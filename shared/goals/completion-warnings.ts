@@ -1,5 +1,6 @@
 import type { CompletionWarning } from './completion.ts'
 import type { GoalGateResult } from './goal-gate.ts'
+import { MOST_MARKERS } from './marker.ts'
 import type { QualityResult } from './quality-gate.ts'
 import type { TrustResult } from './trust-gate.ts'
 
@@ -13,8 +14,8 @@ interface Judged {
   readonly unknown_claim: boolean
   /** What somebody says keeps the goal from being met. */
   readonly blockers: readonly string[]
-  /** Texts with more markers than are read, by whose they are. */
-  readonly cut_texts: readonly string[]
+  /** Blocks with more markers than are read; undefined = texts of nobody known. */
+  readonly cut_blocks: readonly (string | undefined)[]
   /** Gates that crashed, in words. */
   readonly crashes: readonly string[]
 }
@@ -26,12 +27,16 @@ export function completionWarnings(judged: Judged): readonly CompletionWarning[]
     ...goalWarnings(goal),
     ...evidenceWarnings(judged),
     ...skippedWarnings(judged),
-    ...judged.cut_texts.map((place) =>
-      warning('MARKERS_CUT', `${place} has more than 10000 markers; those behind were not read`),
-    ),
+    ...judged.cut_blocks.map((block) => warning('MARKERS_CUT', `${whose(block)} has ${MORE}`)),
     ...contract_errors.map((message) => ({ code: 'GOAL_CONTRACT_INVALID', message, severity: 'error' as const })),
     ...crashes.map((message) => ({ code: 'GATE_CRASHED', message, severity: 'error' as const })),
   ]
+}
+
+const MORE = `more than ${MOST_MARKERS} markers in all its texts together; those behind were not read`
+
+function whose(block: string | undefined): string {
+  return block === undefined ? 'the output' : `block "${block}"`
 }
 
 function goalWarnings({ passed, metCount, totalCount, blockers = [] }: GoalGateResult): readonly CompletionWarning[] {

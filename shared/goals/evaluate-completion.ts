@@ -1,10 +1,9 @@
 import { blockByHistory } from './block-goal.ts'
 import type { Completion, CriterionView } from './completion.ts'
 import { completionWarnings } from './completion-warnings.ts'
-import { type EvidenceArtifact, type EvidenceText, readEvidence } from './evidence.ts'
+import { type Evidence, type EvidenceArtifact, type EvidenceText, readEvidence, saysNothing } from './evidence.ts'
 import type { GoalAttempt } from './goal-attempt.ts'
 import { type CriterionResult, type GoalGateResult, judgeGoal } from './goal-gate.ts'
-import { isCut } from './marker.ts'
 import type { QualityProfile } from './quality/quality-rule.ts'
 import { judgeQuality } from './quality-gate.ts'
 import { readGoalContract } from './read-contract.ts'
@@ -19,7 +18,7 @@ export interface CompletionRequest {
   /** In event order. */
   readonly texts: readonly EvidenceText[]
   readonly artifacts: readonly EvidenceArtifact[]
-  /** Outputs that are no texts (numbers, objects, lists) and not empty. */
+  /** Outputs that are no texts (numbers, objects, lists, files) and say something. */
   readonly other_outputs?: number
   /** What each configured verifier said; none = no verifier. */
   readonly trust_scores: readonly unknown[]
@@ -52,9 +51,9 @@ export function evaluateCompletion(request: CompletionRequest): EvaluatedComplet
   }
   const blockers = readBlockers(request.blockers)
   const trust = guarded('trust', () => judgeTrust(request.trust_scores), CRASHED.trust)
-  const { goal, pivot, contract_errors } = guarded('goal', () => judgeGoalSoFar(request, blockers), CRASHED)
+  const { goal, pivot, contract_errors, cut } = guarded('goal', () => judgeGoalSoFar(request, blockers), CRASHED)
   const qualify = () =>
-    hasEvidence(request) ? judgeQuality(readEvidence(request.texts), request.quality) : NOTHING.quality
+    hasEvidence(request, goal) ? judgeQuality(readEvidence(request.texts), request.quality) : NOTHING.quality
   const quality = guarded('quality', qualify, CRASHED.quality)
   const claim = readClaim(request.claimed_status)
   const decision = decideTwoGates({
@@ -77,7 +76,7 @@ export function evaluateCompletion(request: CompletionRequest): EvaluatedComplet
       contract_errors,
       blockers,
       unknown_claim: !claim.known,
-      cut_texts: cutTexts(request.texts),
+      cut_blocks: cut,
       crashes,
     }),
     criteria: goal.criteriaResults.map(viewOf),
@@ -93,15 +92,17 @@ interface GoalSoFar {
   readonly goal: GoalGateResult
   readonly pivot: PivotRecommendation
   readonly contract_errors: readonly string[]
+  readonly cut: Evidence['cut']
 }
 
 function judgeGoalSoFar(request: CompletionRequest, blockers: readonly string[]): GoalSoFar {
   const { contract, texts, artifacts, prior_attempts = [] } = request
   const read = contract === undefined ? undefined : readGoalContract(contract)
-  const judged = judgeGoal(read, readEvidence(texts, artifacts), blockers)
+  const evidence = readEvidence(texts, artifacts)
+  const judged = judgeGoal(read, evidence, blockers)
   const pivot = recommendPivot(judged, prior_attempts)
   const contract_errors = read === undefined || read.ok ? [] : read.errors.map(({ message }) => message)
-  return { goal: blockByHistory(judged, pivot), pivot, contract_errors }
+  return { goal: blockByHistory(judged, pivot), pivot, contract_errors, cut: evidence.cut }
 }
 
 function viewOf({ criterion, status, actualValue, target, message, source }: CriterionResult): CriterionView {
@@ -116,18 +117,21 @@ function viewOf({ criterion, status, actualValue, target, message, source }: Cri
   }
 }
 
-function cutTexts(texts: readonly EvidenceText[]): readonly string[] {
-  return texts
-    .filter(({ text }) => typeof text === 'string' && isCut(text))
-    .map(({ block }) => (block === undefined ? 'the output' : `block "${block}"`))
+/**
+ * Whether anything was said or made that a gate could judge. An artifact without a byte is nothing; one whose size nobody
+ * tells counts where a criterion asks for it and takes it as it is given.
+ */
+function hasEvidence({ texts, artifacts, other_outputs = 0 }: CompletionRequest, goal: GoalGateResult): boolean {
+  if (other_outputs > 0 || artifacts.some(({ bytes = 0 }) => bytes > 0)) return true
+  if (texts.some(({ text }) => !saysNothing(text))) return true
+  return goal.criteriaResults.some(
+    ({ status, criterion, source }) =>
+      status === 'MET' && criterion.kind === 'artifact_exists' && source?.bytes === undefined,
+  )
 }
 
-/** Whether anything was said or made that a gate could judge. */
-function hasEvidence({ texts, artifacts, other_outputs = 0 }: CompletionRequest): boolean {
-  return other_outputs > 0 || artifacts.length > 0 || texts.some(({ text }) => text !== '' && !/^\s*$/.test(text))
-}
-
-const NO_EVIDENCE = 'there is no evidence: no block gave a text, a value or an artifact'
+const NO_EVIDENCE =
+  'there is no evidence: no block gave a text that says something, a value or an artifact with content'
 
 /** Nothing has no quality, whatever a verifier says of it: never SUCCESS. */
 const NOTHING = {
@@ -141,4 +145,5 @@ const CRASHED = {
   quality: { passed: false, score: 0, violations: [] },
   pivot: { shouldPivot: false, attemptNumber: 1, maxAttempts: 1, suggestions: [], unachievable: [] },
   contract_errors: [],
+  cut: [],
 } as const

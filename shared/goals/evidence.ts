@@ -1,4 +1,6 @@
-import { type Marker, parseMarkers } from './marker.ts'
+import type { Json } from '../canonical.ts'
+import { isVisible } from '../gates/code-points.ts'
+import { type Marker, MOST_MARKERS, parseMarkers } from './marker.ts'
 
 /** Who said or wrote it; absent where evidence came as a plain text. */
 export interface EvidencePlace {
@@ -32,21 +34,68 @@ export interface Evidence {
   /** Markers that a text says again: a finding beside them may rest on them, and nothing else. */
   readonly relayed: readonly PlacedMarker[]
   readonly artifacts: readonly EvidenceArtifact[]
+  /** Whose markers are more than are read: blocks, or undefined for texts of nobody known. */
+  readonly cut: readonly (string | undefined)[]
 }
 
-/** Reads the markers of a run's texts. Texts that all know their seq are put into its order; others stay as given. */
+/**
+ * Reads the markers of a run's texts, of each block the first 10,000 of all its texts together. Texts that all know their
+ * seq are put into its order; others stay as given.
+ */
 export function readEvidence(texts: readonly EvidenceText[], artifacts: readonly EvidenceArtifact[] = []): Evidence {
-  const known = texts.every(({ seq }) => seq !== undefined)
-  const ordered = known ? texts.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0)) : texts
   const markers: PlacedMarker[] = []
   const again: PlacedMarker[] = []
-  for (const [index, { text, relayed, read, ...place }] of ordered.entries()) {
+  const left = new Map<string | undefined, number>()
+  const cut = new Set<string | undefined>()
+  for (const [index, { text, relayed, read, ...place }] of inOrder(texts).entries()) {
     const [said, merelyRead] = [new Set(relayed), new Set(read)]
-    for (const marker of parseMarkers(text)) {
+    const most = left.get(place.block) ?? MOST_MARKERS
+    const found = parseMarkers(text, most + 1)
+    left.set(place.block, Math.max(0, most - found.length))
+    if (found.length > most) cut.add(place.block)
+    for (const marker of found.slice(0, most)) {
       const placed = { ...marker, ...place, text: index }
       if (said.has(marker.line)) again.push(placed)
       else if (!merelyRead.has(marker.line)) markers.push(placed)
     }
   }
-  return { markers, relayed: again, artifacts }
+  return { markers, relayed: again, artifacts, cut: [...cut] }
+}
+
+function inOrder(texts: readonly EvidenceText[]): readonly EvidenceText[] {
+  const known = texts.every(({ seq }) => seq !== undefined)
+  return known ? texts.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0)) : texts
+}
+
+/**
+ * Whether a value says nothing at all: no text in it that a reader could see, no number, no yes or no, however deep. A text
+ * that is JSON (`{"text": ""}`) is what it holds; names of members say nothing of their own.
+ */
+export function saysNothing(value: Json): boolean {
+  const open: Json[] = [value]
+  while (open.length > 0) {
+    const members = membersOf(open.pop() ?? null)
+    if (members === undefined) return false
+    for (const member of members) open.push(member)
+  }
+  return true
+}
+
+/** What is left to look at of a value that says nothing itself; undefined: it does. */
+function membersOf(value: Json): readonly Json[] | undefined {
+  if (typeof value === 'object') return value === null ? [] : Object.values(value)
+  if (typeof value !== 'string') return undefined
+  if (!isVisible(value)) return []
+  const held = jsonIn(value)
+  return held === undefined ? undefined : [held]
+}
+
+/** undefined: it is a text of its own. */
+function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

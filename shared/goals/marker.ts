@@ -15,33 +15,24 @@ export interface Marker {
   readonly known: boolean
 }
 
-/** Markers of one text that are read; what stands behind them is none. */
-const MOST_MARKERS = 10_000
+/** Markers of one block that are read, all its texts together; what stands behind them is none. */
+export const MOST_MARKERS = 10_000
 
 /**
- * The markers of a text, one a line at most (docs/goal-gates.md, "Markers"). Only white space may stand before the
- * bracket: quoted lines (`> [METRIC:x] 1`), brackets inside of sentences and everything between fences (``` or ~~~; one
- * that is never closed goes to the end) are prose. \r\n is \n. The first 10,000; one more is told by `isCut`.
+ * The markers of a text, one a line at most, the first `most` (docs/goal-gates.md, "Markers"). Only white space may
+ * stand before the bracket: quoted lines (`> [METRIC:x] 1`), brackets inside of sentences and everything between fences
+ * (``` or ~~~, also in lists and quotations; one that is never closed goes to the end) are prose. \r\n is \n.
  */
-export function parseMarkers(text: string): readonly Marker[] {
-  return markersOf(text).slice(0, MOST_MARKERS)
-}
-
-/** Whether a text has more markers than are read. */
-export function isCut(text: string): boolean {
-  return markersOf(text).length > MOST_MARKERS
-}
-
-function markersOf(text: string): readonly Marker[] {
+export function parseMarkers(text: string, most = MOST_MARKERS): readonly Marker[] {
   const markers: Marker[] = []
-  let fence = ''
+  let fence: Fence | undefined
   for (const [index, line] of text.split('\n').entries()) {
+    if (markers.length >= most) break
     const before = fence
     fence = fenceAfter(line, before)
-    const match = before === '' && fence === '' ? MARKER.exec(line) : null
+    const match = before === undefined && fence === undefined ? MARKER.exec(line) : null
     const marker = match === null ? undefined : read(match, index + 1)
     if (marker !== undefined && !hasForbiddenName(marker)) markers.push(marker)
-    if (markers.length > MOST_MARKERS) break
   }
   return markers
 }
@@ -56,15 +47,33 @@ function hasForbiddenName({ type, subtype = '' }: Marker): boolean {
   return type === 'METRIC' && !isMetricName(subtype)
 }
 
-/** The marks a line leaves open, where `open` are open before it; empty = none. */
-function fenceAfter(line: string, open: string): string {
-  const marks = FENCE.exec(line)?.[1] ?? ''
-  if (open === '') return marks
-  return marks.startsWith(open) && line.trim() === marks ? '' : open
+/** An open fence: its marks, and the column they stand in. */
+interface Fence {
+  readonly marks: string
+  readonly column: number
 }
 
-/** Three or more at the beginning of a line; behind backticks no backtick follows. */
-const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
+/** The fence a line leaves open, where `open` is open before it. */
+function fenceAfter(line: string, open: Fence | undefined): Fence | undefined {
+  const { before = '', marks = '' } = FENCE.exec(line)?.groups ?? {}
+  const column = columnsOf(before)
+  if (open === undefined) return marks === '' ? undefined : { marks, column }
+  const closes = marks.startsWith(open.marks) && line.slice(before.length).trim() === marks
+  // A list mark begins a fence and ends none; four columns further in, marks are part of what is fenced.
+  return closes && !LIST_MARK.test(before) && column < open.column + 4 ? undefined : open
+}
+
+/** Three or more, behind any indent, list marks and quotation marks; behind backticks no backtick follows. */
+const FENCE = /^(?<before>(?:[\s>]|[-*+]\s|\d{1,9}[.)]\s)*)(?<marks>`{3,}(?=[^`]*$)|~{3,})/
+
+const LIST_MARK = /[^\s>]/
+
+/** A tab goes to the next column that is a multiple of four, as Markdown has it. */
+function columnsOf(before: string): number {
+  let columns = 0
+  for (const sign of before) columns += sign === '\t' ? 4 - (columns % 4) : 1
+  return columns
+}
 
 /** How types and subtypes are compared: `-` and `_` are equal. */
 export function sameDashes(word: string): string {

@@ -1,3 +1,4 @@
+import { isVisible } from '../gates/code-points.ts'
 import type { Evidence, PlacedMarker } from './evidence.ts'
 
 /** Lines before a finding in which its statistics count. */
@@ -40,5 +41,5 @@ function markersBefore(
 }
 
 function isStatistic({ type, subtype, content }: PlacedMarker, name: string): boolean {
-  return type === 'STAT' && subtype === name && content !== ''
+  return type === 'STAT' && subtype === name && isVisible(content)
 }

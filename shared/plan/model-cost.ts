@@ -1,5 +1,5 @@
 import type { Dag } from '../dag/dag.ts'
-import { priceAt } from '../price-at.ts'
+import { callsModel, priceAt } from '../price-at.ts'
 import { costMicros } from '../runs/estimate-call.ts'
 import type { Routing } from '../settings.ts'
 import type { Expectations } from './expectations.ts'
@@ -43,9 +43,10 @@ export function modelCost(
   }
 }
 
-function costed({ tokens_in, tokens_out, calls, ...call }: ModelCalls, { providers }: Routing): CallCost {
-  const price = priceAt(providers, call.provider, call.model)
-  const tokens = ranged((of) => of(calls) * (of(tokens_in) + of(tokens_out)))
+function costed({ tokens_in, tokens_out, calls, ...call }: ModelCalls, routing: Routing): CallCost {
+  const price = priceAt(routing, call.provider, call.model)
+  const isModel = callsModel(routing.providers, call.provider)
+  const tokens = ranged((of) => (isModel ? of(calls) * (of(tokens_in) + of(tokens_out)) : 0))
   const micros = (of: Pick) => costMicros({ tokens_in: of(tokens_in), tokens_out: of(tokens_out) }, price) ?? 0
   const usd = price === undefined ? null : rounded(ranged((of) => (of(calls) * micros(of)) / 1_000_000))
   return { ...call, calls, tokens, usd }

@@ -23,11 +23,19 @@ export function markedNote(count: number): string {
   return `Note: ${count} sentences are marked ${UNSUPPORTED_MARK}: no evidence they cite says them.`
 }
 
-/** Whether a line is one of these three, or what earlier versions wrote for the second. */
+/** Below an answer that the judge of the settings could not look at: it stands as the rules let it stand. */
+export const NOT_JUDGED = 'Note: the judge could not look at this answer; it stands as the rules let it stand.'
+
+/** Below one of those two: sentences the rules let stand and the judge of the settings did not. */
+export function doubtedNote(count: number): string {
+  return `Note: ${count} of them were doubted by the judge alone.`
+}
+
+/** Whether a line is one of these four, or what earlier versions wrote for the second. */
 export function isCountNote(line: string): boolean {
   const [said, digits] = /^Note: (\d{1,6}) /.exec(line) ?? []
   if (said === undefined) return false
   const count = Number(digits)
   const earlier = `Note: ${count} sentences were taken out: their quotations or numbers are not in the evidence they cite.`
-  return [referencesNote(count), takenNote(count), markedNote(count), earlier].includes(line)
+  return [referencesNote(count), takenNote(count), markedNote(count), doubtedNote(count), earlier].includes(line)
 }

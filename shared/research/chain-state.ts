@@ -37,6 +37,8 @@ export const StageTraceSchema = z.object({
   sufficient: z.boolean().optional(),
   /** Candidates or evidence after it. */
   found: count.optional(),
+  /** Sentences of the answer the judge was shown, and how many of them it doubted. */
+  judged: z.object({ sentences: count, doubted: count }).optional(),
   degraded_reason: text.optional(),
 })
 

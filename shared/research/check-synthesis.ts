@@ -1,17 +1,18 @@
 import { citationsIn } from '../gates/citations.ts'
 import { numbersIn } from '../gates/numbers-in.ts'
+import { sentencesIn } from '../gates/sentences.ts'
 import { UNSUPPORTED_MARK } from './answer-notes.ts'
 import { claimLines } from './claim-sentences.ts'
 import { echoEvidence } from './degraded-result.ts'
 import type { Evidence } from './evidence.ts'
 import { proseOf, refsIn } from './evidence-refs.ts'
-import { passageWords } from './passage-words.ts'
+import { PRONOUNS } from './left-out.ts'
 import { plainName } from './plain-name.ts'
-import { outsideQuotations, quotationsIn } from './quotations.ts'
-import { checkQuote, type QuoteFinding } from './quote.ts'
+import { isLead, outsideQuotations, plainMarks, quotationsIn } from './quotations.ts'
+import { checkQuote, type QuoteFinding, standsThere } from './quote.ts'
 import { indexQuotes, type QuoteIndex } from './quote-index.ts'
 import { citableText, type ShownEvidence } from './shown-evidence.ts'
-import { type Passages, passagesOf, type SupportStatus, supportOf, withoutLead } from './support.ts'
+import { type ClaimHow, type Passages, passagesOf, type SupportStatus, supportOf } from './support.ts'
 
 /** What an item of evidence says, and where it is stored. */
 export type CitedEvidence = ShownEvidence &
@@ -54,12 +55,40 @@ export function checkSynthesis(
   const known = { evidence, index, numbers, passages }
   // What is shown of the evidence where an answer cites none is the evidence itself.
   const echoed = new Map(echoEvidence(evidence).map((line, at) => [line, at + 1]))
+  let before: SentenceFinding | undefined
   return claimLines(topic, synthesis).flatMap(({ text, sentences }) => {
     const place = echoed.get(text.trim())
-    if (place === undefined) return sentences.map((sentence) => checkSentence(sentence, known))
-    const found = { status: 'quoted', places: [place], unknown_refs: [], bad_quotes: [], bad_numbers: [] } as const
-    return sentences.map((sentence) => ({ sentence, ...found }))
+    return sentences.map((sentence) => {
+      const found = {
+        status: 'quoted',
+        places: [place ?? 0],
+        unknown_refs: [],
+        bad_quotes: [],
+        bad_numbers: [],
+      } as const
+      const { leans, ...own } = place === undefined ? checkSentence(sentence, known) : { sentence, ...found }
+      const isOther = (leans === true || PRONOUNS.has(firstWord(sentence))) && meansAnother(own, before, evidence)
+      const finding = isOther ? { ...own, ...UNSUPPORTED } : own
+      before = finding
+      return finding
+    })
   })
+}
+
+/** `Drone One crashed [2]. It is not certified [1].`: whom a sentence without a name means is said by the one before it. */
+function meansAnother(
+  { places }: SentenceFinding,
+  before: SentenceFinding | undefined,
+  evidence: readonly CitedEvidence[],
+): boolean {
+  if (before === undefined) return false
+  if (before.places.length > 0) return !places.every((place) => before.places.includes(place))
+  const said = before.sentence.toLowerCase()
+  return !places.every((place) => said.includes((evidence[place - 1]?.label ?? ' ').toLowerCase()))
+}
+
+function firstWord(text: string): string {
+  return /[\p{L}\p{N}]+/u.exec(text)?.[0].toLowerCase() ?? ''
 }
 
 /** Whether a sentence is quoted or supported, and cites nothing unknown beside. */
@@ -140,17 +169,19 @@ function numbersOf(item: CitedEvidence): ReadonlySet<string> {
   return new Set(numbersIn(text).map(({ key }) => key))
 }
 
-function checkSentence(sentence: string, known: Known): SentenceFinding {
+function checkSentence(sentence: string, known: Known): SentenceFinding & Pick<Support, 'leans'> {
   const { evidence, index, numbers } = known
-  const refs = refsIn(outsideQuotations(sentence), evidence)
+  // Offsets of quotations and citations are those of the text with its marks as they are read.
+  const text = plainMarks(sentence)
+  const refs = refsIn(outsideQuotations(text), evidence)
   const places = [...new Set(refs.flatMap(({ place }) => place ?? []))]
-  const quoted = quotationsIn(sentence).map((at) => ({ ...at, verdict: verdictOf(at.quote, places, index) }))
+  const quoted = quotationsIn(text).map((at) => ({ ...at, verdict: verdictOf(at.quote, places, index) }))
   // What stands there word for word has its numbers from there.
   const found = quoted.filter(({ verdict }) => verdict === 'found' && places.length > 0)
-  const said = numbersIn(proseOf(cutOut(sentence, found)))
+  const said = numbersIn(proseOf(cutOut(text, found)))
   const unknown = said.filter(({ key }) => !places.some((place) => numbers[place - 1]?.has(key)))
   const isQuotedWell = quoted.every(({ verdict }) => verdict === undefined || verdict === 'found')
-  const support = isQuotedWell ? supported(sentence, places, known) : UNSUPPORTED
+  const support = isQuotedWell ? supported(text, places, known) : UNSUPPORTED
   return {
     sentence,
     ...support,
@@ -163,36 +194,67 @@ function checkSentence(sentence: string, known: Known): SentenceFinding {
   }
 }
 
-type Support = Pick<SentenceFinding, 'status' | 'passage'>
+type Support = Pick<SentenceFinding, 'status' | 'passage'> & {
+  /** It has no subject of its own: `flew 12 missions`, below a name. */
+  readonly leans?: true
+}
 
 const UNSUPPORTED: Support = { status: 'unsupported' }
 
 /**
  * The whole sentence by one item it cites, or else each of its pieces by the item cited right behind it; what stands
- * behind the last citation belongs to that piece. A sentence of quotations alone is judged by each of them.
+ * behind the last citation belongs to the last piece. A sentence of quotations alone is judged by each of them.
  */
 function supported(sentence: string, places: readonly number[], known: Known): Support {
   if (places.length === 0 || sentence.includes(UNSUPPORTED_MARK)) return UNSUPPORTED
   const quotes = onlyQuotes(sentence)
-  const whole = allOf(quotes.map((claim) => bestOf(places.map((place) => bySource(claim, place, known.passages)))))
+  if (quotes !== undefined)
+    return allOf(quotes.map((quote) => bestOf(places.map((place) => quotedBy(quote, place, known)))))
+  const claim = proseOf(sentence)
+  const said = (how?: ClaimHow) => bestOf(places.map((place) => bySource(claim, place, known.passages, how)))
+  const whole = said({ whole: true })
   if (whole.status !== 'unsupported') return whole
+  const leaning = said()
+  if (leaning.status !== 'unsupported') return { ...leaning, leans: true }
   const pieces = piecesOf(sentence)
-  if (isRanking(pieces, known)) return { status: 'supported' }
-  const each = pieces.map(({ text, cited }) => {
-    const own = refsIn(cited, known.evidence).flatMap(({ place }) => place ?? [])
-    if (own.some((place) => isName(text, known.evidence[place - 1]))) return { status: 'supported' } as const
-    return bestOf(own.map((place) => bySource(text, place, known.passages)))
-  })
-  const together = allOf(each)
+  const rest = restOf(sentence)
+  const isEnd = !/[\p{L}\p{N}\p{So}\p{Sm}?？]/u.test(rest)
+  if (isEnd && isRanking(pieces, known)) return { status: 'supported' }
+  if (isEnd && areNames(pieces, known)) return { status: 'supported' }
+  const last = pieces.length - 1
+  const together = allOf(
+    pieces.map((piece, at) =>
+      byPiece(at < last ? piece : { ...piece, text: `${piece.text}${rest}` }, pieces[at - 1], known),
+    ),
+  )
   return pieces.length > 1 && together.status === 'quoted' ? { ...together, status: 'supported' } : together
 }
 
-/** The quotations, where nothing but them and citations stands in the sentence; else its prose as one claim. */
-function onlyQuotes(sentence: string): readonly string[] {
-  const quotes = quotationsIn(sentence)
-  const rest = passageWords(withoutLead(`${proseOf(outsideQuotations(sentence))}“`))
-  const isAlone = quotes.length > 0 && rest.every(({ kind, key }) => kind === 'light' && key === 'and')
-  return isAlone ? quotes.map(({ quote }) => quote) : [proseOf(sentence)]
+/** A piece has a subject of its own, or goes on about the item that was cited before it. */
+function byPiece({ text, cited }: Piece, before: Piece | undefined, { evidence, passages }: Known): Support {
+  const placesOf = (citation: string) => refsIn(citation, evidence).flatMap(({ place }) => place ?? [])
+  const earlier = before === undefined ? undefined : placesOf(before.cited)
+  const all = placesOf(cited).map((place) => {
+    const goesOn = earlier === undefined || earlier.includes(place)
+    if (!goesOn && PRONOUNS.has(firstWord(text))) return UNSUPPORTED
+    return bySource(text, place, passages, { whole: !goesOn })
+  })
+  return bestOf(all)
+}
+
+/** A quotation of several sentences is each of them, and stands there as a whole. */
+function quotedBy(quote: string, place: number, { passages, index }: Known): Support {
+  const sentences = sentencesIn(quote)
+  if (sentences.length < 2) return bySource(quote, place, passages, { marked: true })
+  if (checkQuote(index, quote, `${place}`)?.verdict !== 'found') return UNSUPPORTED
+  return allOf(sentences.map((one) => bySource(one, place, passages, { marked: true })))
+}
+
+/** The quotations, where nothing but them, citations and `The report says` stands in the sentence. */
+function onlyQuotes(sentence: string): readonly string[] | undefined {
+  const quotes = quotationsIn(sentence).filter(({ quote }) => /[\p{L}\p{N}]/u.test(quote))
+  const isAlone = quotes.length > 0 && isLead(proseOf(outsideQuotations(sentence)))
+  return isAlone ? quotes.map(({ quote }) => quote) : undefined
 }
 
 function allOf(all: readonly Support[]): Support {
@@ -219,8 +281,8 @@ function isRanking(pieces: readonly Piece[], { evidence, passages }: Known): boo
   return values.every((value, at) => at === 0 || value <= (values[at - 1] ?? Number.NaN))
 }
 
-function bySource(claim: string, place: number, passages: Known['passages']): Support {
-  const { status, passage } = supportOf(claim, passages(place))
+function bySource(claim: string, place: number, passages: Known['passages'], how?: ClaimHow): Support {
+  const { status, passage } = supportOf(claim, passages(place), how)
   return passage === undefined ? { status } : { status, passage: { place, text: passage } }
 }
 
@@ -239,7 +301,18 @@ function piecesOf(sentence: string): readonly { readonly text: string; readonly 
   })
 }
 
-/** The lists of the extractive model: `Found there: Sensor S1 [1], Sensor S2 [2].` */
+/** What stands behind the last citation. */
+function restOf(sentence: string): string {
+  return sentence.slice(citationsIn(sentence).at(-1)?.end ?? sentence.length)
+}
+
+/** The lists of the extractive model: `Found there: Sensor S1 [1], Sensor S2 [2].`, nothing but names. */
+function areNames(pieces: readonly Piece[], { evidence }: Known): boolean {
+  return pieces.every(({ text, cited }) =>
+    refsIn(cited, evidence).some(({ place }) => place !== undefined && isName(text, evidence[place - 1])),
+  )
+}
+
 function isName(text: string, item: CitedEvidence | undefined): boolean {
   const named = text.replace(/^Found there:\s*/, '').toLowerCase()
   return (
@@ -248,11 +321,16 @@ function isName(text: string, item: CitedEvidence | undefined): boolean {
   )
 }
 
-/** Found in one of the places cited (in any evidence, where none is); undefined = too short to count. */
+/**
+ * Found in one of the places cited (in any evidence, where none is); undefined = too short to say more of than that it
+ * stands there.
+ */
 function verdictOf(quote: string, places: readonly number[], index: QuoteIndex): QuoteFinding['verdict'] | undefined {
   const sources = places.length === 0 ? [undefined] : places.map(String)
   const verdicts = sources.map((source) => checkQuote(index, quote, source)?.verdict)
-  return verdicts.includes('found') ? 'found' : verdicts[0]
+  if (verdicts.includes('found')) return 'found'
+  const isThere = verdicts[0] !== undefined || sources.some((source) => standsThere(index, quote, source))
+  return isThere ? verdicts[0] : 'not_found'
 }
 
 function cutOut(text: string, parts: readonly { readonly at: number; readonly end: number }[]): string {

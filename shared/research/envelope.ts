@@ -30,6 +30,12 @@ export function openEnvelope(registry: PayloadRegistry, input: unknown): Decoded
   return { ok: false, errors }
 }
 
+/** Whether a value is meant as an envelope: a payload beside a type that is an object. No payload has these two members. */
+export function isEnvelope(input: unknown): input is { readonly type: object; readonly payload: unknown } {
+  if (typeof input !== 'object' || input === null || !Object.hasOwn(input, 'payload')) return false
+  return 'type' in input && typeof input.type === 'object' && input.type !== null
+}
+
 /** The envelope as JSON, with the payload as its kind encodes it. */
 export function sealEnvelope(registry: PayloadRegistry, envelope: Envelope): Decoded<unknown> {
   const kind = registry.find(envelope.type)

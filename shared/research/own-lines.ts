@@ -1,4 +1,4 @@
-import { EXTRACTIVE_NOTE, isCountNote, MORE_MAY_FIT, NONE_QUOTED } from './answer-notes.ts'
+import { EXTRACTIVE_NOTE, isCountNote, MORE_MAY_FIT, NONE_QUOTED, NOT_JUDGED } from './answer-notes.ts'
 import { noAnswer } from './degraded-result.ts'
 import { plainWords } from './question-terms.ts'
 
@@ -7,7 +7,7 @@ import { plainWords } from './question-terms.ts'
  * writes `Note:` before a claim has claimed it.
  */
 export function isOwnLine(line: string, topic: string): boolean {
-  if ([EXTRACTIVE_NOTE, MORE_MAY_FIT, NONE_QUOTED, noAnswer(topic)].includes(line)) return true
+  if ([EXTRACTIVE_NOTE, MORE_MAY_FIT, NONE_QUOTED, NOT_JUDGED, noAnswer(topic)].includes(line)) return true
   if (isCountNote(line)) return true
   const words = /^Note: no evidence linked to the question says: (.*)\.$/.exec(line)?.[1]
   const asked = new Set(plainWords(topic))

@@ -1,70 +1,114 @@
-/** A word of a claim or a passage as the two are compared. */
+import { plainMarks } from './quotations.ts'
+
+/** A word of a claim or a passage as the two are compared. Articles are none: the word behind one knows of it. */
 export interface PassageWord {
-  /** What it is compared by: a stem, a number by its value, a unit by its symbol, a sign as it is. */
+  /** What it is compared by: the word in small letters, a number by its value, a unit by its symbol, a sign as it is. */
   readonly key: string
+  /** The same without number and tense, for words that are looked up in a list and for predicates of facts. */
+  readonly stem: string
+  /** As it is written, in small letters: what a quotation and another language than English are compared by. */
+  readonly raw: string
   readonly kind: 'word' | 'name' | 'number' | 'light'
   /** What stands between it and the word before: a comma, a bracket, a dash, a colon. */
   readonly apart: boolean
   /** `king's`: the next word belongs to it. */
   readonly possessive: boolean
-  /** Begins a clause that can stand alone: after a semicolon, or a comma with and, but, while. */
+  /** Counts clauses that can stand alone: after a semicolon, or a comma with and, but, while and a subject. */
   readonly clause: number
-  /** The light word right before it (`by`, `from`), if any. */
-  readonly before: string
+  /** `the ship`, `a ship`. */
+  readonly article: boolean
 }
 
 /**
- * The words of one sentence. Inflection is taken off by rule, digits and number words are one number by value, units after
- * a number are one symbol each, `n't` and `cannot` say `not`. Words that only hold a sentence together are light. Linear.
+ * The words of one sentence. Digits and number words are one number by value, units after a number are one symbol each,
+ * `n't` and `cannot` say `not`. Words that only hold a sentence together are light. Linear.
  */
 export function passageWords(text: string): readonly PassageWord[] {
   const raw = [...clean(text).matchAll(PIECE)].map(([piece]) => piece)
   const words: PassageWord[] = []
-  let clause = 0
-  let apart = false
-  let before = ''
-  for (let at = 0; at < raw.length; at += 1) {
+  let [clause, apart, article] = [0, false, false]
+  for (let at = 0; at < raw.length; ) {
     const piece = raw[at] ?? ''
-    if (/^[,;:()[\]{}\u2014\u2013|]$/u.test(piece)) {
+    if (SET_APART.test(piece)) {
       apart = true
-      if (piece === ';' || CLAUSE.has((raw[at + 1] ?? '').toLowerCase())) clause += 1
-      continue
+      clause += piece === ';' || beginsClause(raw, at + 1) ? 1 : 0
+      at += 1
+    } else if (isArticle(piece, words.length)) {
+      article = true
+      at += 1
+    } else {
+      const { used, ...word } = readWord(raw, at, words.at(-1))
+      const possessive = /['’]s?$/u.test(piece)
+      words.push({ ...word, stem: stem(word.key), raw: asWritten(raw, at, used), apart, possessive, clause, article })
+      words.push(...unitBefore(word.kind, piece, clause))
+      apart = false
+      article = false
+      at += used
     }
-    const { key, kind, used } = readWord(raw, at, words.at(-1))
-    at += used - 1
-    const possessive = /['’]s?$/u.test(piece)
-    words.push({ key, kind, apart, possessive, clause, before })
-    apart = false
-    before = kind === 'light' ? key : ''
   }
   return words
 }
 
-const CLAUSE: ReadonlySet<string> = new Set(['and', 'but', 'while', 'whereas'])
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  quot: '"',
-  ldquo: '“',
-  rdquo: '”',
-  lsquo: '‘',
-  rsquo: '’',
-  amp: '&',
-  apos: "'",
-  nbsp: ' ',
+/** `Grades from A to F` has a name. */
+function isArticle(piece: string, at: number): boolean {
+  return /^(?:the|an?)$/.test(piece) || /^(?:The|THE|An|AN)$/.test(piece) || (piece === 'A' && at === 0)
 }
 
+function asWritten(raw: readonly string[], at: number, used: number): string {
+  const written = raw.slice(at, at + used).join(' ')
+  return written.toLowerCase().replace(/[\u2010-\u2015\u2212]/g, '-')
+}
+
+/** `$5` is `5 dollars`. */
+function unitBefore(kind: PassageWord['kind'], piece: string, clause: number): readonly PassageWord[] {
+  const sign = kind === 'number' ? /\p{Sc}/u.exec(piece)?.[0] : undefined
+  if (sign === undefined) return []
+  const key = SIGNS[sign] ?? sign
+  return [{ ...NO_WORD, key, stem: key, raw: sign, clause }]
+}
+
+const SET_APART = /^[,;:()[\]{}\u2014\u2013|]$/u
+
+/** `, and the annex opened`; not `, and not in children`, `, and has two cameras`: those go on. */
+function beginsClause(raw: readonly string[], at: number): boolean {
+  const [conjunction, next] = [raw[at]?.toLowerCase() ?? '', raw[at + 1]?.toLowerCase() ?? '']
+  return CLAUSE.has(conjunction) && !GOES_ON.has(next)
+}
+
+const CLAUSE: ReadonlySet<string> = new Set(['and', 'but', 'while', 'whereas', 'so'])
+
+export const BE: ReadonlySet<string> = new Set('is are am was were be been being'.split(' '))
+export const PREPOSITIONS: ReadonlySet<string> = new Set(
+  'of in on at to from by for with into onto out up within between through during toward towards per via upon'.split(
+    ' ',
+  ),
+)
+const GOES_ON: ReadonlySet<string> = new Set([
+  ...BE,
+  ...PREPOSITIONS,
+  ...'do does did has have had not never no only neither nor without hardly perhaps possibly maybe probably then also so that far much as or if unless except'.split(
+    ' ',
+  ),
+])
+
 function clean(text: string): string {
-  return text
-    .replace(/&(quot|ldquo|rdquo|lsquo|rsquo|amp|apos|nbsp);/g, (whole, name) => ENTITIES[name] ?? whole)
-    .replace(/&#39;/g, "'")
+  return plainMarks(text)
+    .replace(/(?<![\p{L}\p{N}])_{1,3}(?=[\p{L}\p{N}])|(?<=[\p{L}\p{N}.!?])_{1,3}(?![\p{L}\p{N}])/gu, ' ')
     .normalize('NFKC')
     .replace(/[\u2018\u2019]/g, '’')
     .replace(/(?<=\p{L})n['’]t(?!\p{L})/giu, ' not')
     .replace(/\bcannot\b/gi, 'can not')
-    .replace(/\bsquare (kilomet|met|mil)/gi, 'square-$1')
+    .replace(/\b(?:square|sq\.?) (k|kilo|c|centi|m|milli)?(?:m|metres?|meters?)\b/gi, (_, of) => `${prefix(of)}m2`)
+    .replace(/\bcubic (k|kilo|c|centi|m|milli)?(?:m|metres?|meters?)\b/gi, (_, of) => `${prefix(of)}m3`)
+    .replace(/\bsquare (mile|foot|feet|inch)/gi, 'square_$1')
     .replace(/\bpercentage points?\b/gi, 'pp')
     .replace(/\bper cent\b/gi, 'percent')
+    .replace(/\ba (few|little)\b/gi, 'a_$1')
     .replace(DECORATION, ' ')
+}
+
+function prefix(of: string | undefined): string {
+  return (of ?? '').slice(0, 1).toLowerCase()
 }
 
 /** Ticks, and marks of a list at its start. */
@@ -77,8 +121,9 @@ export function isSign(key: string): boolean {
   return SIGN.test(key)
 }
 
+/** Digits with what joins them (`3-1`, `9:30`, `1/3`, `2025-01-31`) are one piece: none of it can be left out. */
 const PIECE =
-  /(?:(?<![\p{L}\p{N}])[-\u2212+])?\p{Sc}?\d+(?:[,\u202f\u00a0'’]\d{3}(?!\d))*(?:\.\d+)?|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}]+)?['’]?|[%‰\p{Sc}]|[,;:()[\]{}\u2014\u2013|]|(?![°©®™])[\p{Sm}\p{So}]/gu
+  /\d+(?:[sS][tT]|[nN][dD]|[rR][dD]|[tT][hH])(?![\p{L}\p{N}])|(?:(?<![\p{L}\p{N}])[-\u2212+])?\p{Sc}?\d+(?:[.,:/'’\u202f\u00a0\u2010-\u2013-]\d+)*|[\p{L}\p{M}\p{N}_]+(?:['’][\p{L}]+)?['’]?|[%‰\p{Sc}]|[,;:()[\]{}\u2014\u2013|]|(?![°©®™])[\p{Sm}\p{So}]/gu
 
 interface ReadWord {
   readonly key: string
@@ -88,16 +133,27 @@ interface ReadWord {
 
 function readWord(raw: readonly string[], at: number, previous: PassageWord | undefined): ReadWord {
   const piece = raw[at] ?? ''
-  const number = readNumber(raw, at)
+  const number = readOrdinal(raw, at, previous) ?? readNumber(raw, at)
   if (number !== undefined) return number
-  const lower = piece.toLowerCase().replace(/['’]s?$/u, '')
+  const lower = bare(piece)
   if (previous?.kind === 'number' && Object.hasOwn(UNITS, lower))
     return { key: UNITS[lower] ?? lower, kind: 'word', used: 1 }
   if (Object.hasOwn(SIGNS, lower)) return { key: SIGNS[lower] ?? lower, kind: 'word', used: 1 }
   if (LIGHT.has(lower)) return { key: lower, kind: 'light', used: 1 }
   const isName = /^\p{Lu}/u.test(piece) && (previous !== undefined || /^\p{Lu}.*\p{Lu}/u.test(piece))
-  return { key: stem(lower), kind: isName ? 'name' : 'word', used: 1 }
+  return { key: lower, kind: isName ? 'name' : 'word', used: 1 }
 }
+
+/** `2nd` and `second`, where that is no unit of time. */
+function readOrdinal(raw: readonly string[], at: number, previous: PassageWord | undefined): ReadWord | undefined {
+  const piece = raw[at] ?? ''
+  const digits = /^(\d+)[a-z]{2}$/i.exec(piece)?.[1]
+  if (digits !== undefined) return { key: `#${plainNumber(digits)}th`, kind: 'word', used: 1 }
+  const nth = previous?.kind === 'number' ? -1 : ORDINALS.indexOf(piece.toLowerCase())
+  return nth < 0 ? undefined : { key: `#${nth + 1}th`, kind: 'word', used: 1 }
+}
+
+const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth'.split(' ')
 
 const SMALL =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
@@ -106,11 +162,18 @@ const SMALL =
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
 const SCALES: Readonly<Record<string, number>> = { hundred: 2, thousand: 3, million: 6, billion: 9, trillion: 12 }
 
-/** Digits or number words, with the words that scale them: `5 million`, `two hundred`, `$5`. */
+/**
+ * Digits or number words, with the words that scale them: `5 million`, `two hundred`, `$5`. Zeros at the end count unless
+ * a unit, a percent or a scale follows: version 1.10 is not version 1.1. What is no plain number is as it is written.
+ */
 function readNumber(raw: readonly string[], at: number): ReadWord | undefined {
   const piece = raw[at] ?? ''
-  const digits = /^([-\u2212+]?)(\p{Sc}?)([\d,\u202f\u00a0'’]+(?:\.\d+)?)$/u.exec(piece)
-  const start = digits === null ? wordNumber(raw, at) : { value: (digits[3] ?? '').replace(/[^\d.]/g, ''), used: 1 }
+  const digits = /^([-\u2212+]?)(\p{Sc}?)(\d.*)$/u.exec(piece)
+  const written = digits?.[3] ?? ''
+  if (digits !== null && !PLAIN.test(written)) {
+    return { key: `#${digits[1]}${written.replace(/[\u2010-\u2013]/gu, '-')}`, kind: 'number', used: 1 }
+  }
+  const start = digits === null ? wordNumber(raw, at) : { value: written.replace(/[^\d.]/g, ''), used: 1 }
   if (start === undefined) return undefined
   let { value, used } = start
   for (let scale = scaleOf(raw[at + used]); scale !== undefined; scale = scaleOf(raw[at + used])) {
@@ -118,8 +181,13 @@ function readNumber(raw: readonly string[], at: number): ReadWord | undefined {
     used += 1
   }
   const minus = /[-\u2212]/u.test(digits?.[1] ?? '') ? '-' : ''
-  return { key: `#${minus}${plainNumber(value)}${digits?.[2] ?? ''}`, kind: 'number', used }
+  const next = bare(raw[at + used])
+  const isAmount = used > 1 || digits?.[2] !== '' || Object.hasOwn(UNITS, next) || Object.hasOwn(SIGNS, next)
+  const plain = isAmount || !value.includes('.') ? plainNumber(value) : value
+  return { key: `#${minus}${plain}`, kind: 'number', used }
 }
+
+const PLAIN = /^(?:\d+|\d{1,3}(?:[,'’\u00a0\u202f]\d{3})+)(?:\.\d+)?$/u
 
 function scaleOf(piece: string | undefined): number | undefined {
   const lower = piece?.toLowerCase() ?? ''
@@ -170,14 +238,16 @@ const SIGNS: Readonly<Record<string, string>> = {
 }
 
 /** Symbols and words of one unit are one key; different units are different keys. */
-const UNITS: Readonly<Record<string, string>> = Object.fromEntries(
+export const UNITS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     km: 'kilometre kilometres kilometer kilometers',
     m: 'metre metres meter meters',
     cm: 'centimetre centimetres centimeter centimeters',
     mm: 'millimetre millimetres millimeter millimeters',
-    km2: 'square-kilometre square-kilometres square-kilometers',
-    m2: 'square-metre square-metres',
+    km2: '',
+    m2: '',
+    cm2: '',
+    m3: '',
     mi: 'mile miles',
     ft: 'foot feet',
     kg: 'kilogram kilograms',
@@ -194,21 +264,44 @@ const UNITS: Readonly<Record<string, string>> = Object.fromEntries(
     l: 'litre litres liter liters',
     mb: 'megabyte megabytes',
     gb: 'gigabyte gigabytes',
-  }).flatMap(([key, words]) => [key, ...words.split(' ')].map((word) => [word, key])),
+  }).flatMap(([key, words]) => [key, ...words.split(' ')].filter((word) => word !== '').map((word) => [word, key])),
 )
 
-/** Hold a sentence together and change nothing of what it says; where a place or an amount follows, they are compared. */
-const LIGHT: ReadonlySet<string> = new Set(
-  'a an the this that these those is are was were be been being am do does did has have had it its he she they his her their them him who which whose of and as also in on at to from by for with into onto there then out up within between through during toward towards per via upon'.split(
+/** Hold a sentence together: compared like all others, but no sentence is made of them. */
+const LIGHT: ReadonlySet<string> = new Set([
+  ...BE,
+  ...PREPOSITIONS,
+  ...'this that these those do does did has have had it its he she they his her their them him who which whose and as also there then'.split(
     ' ',
   ),
-)
+])
 
 const IRREGULAR: Readonly<Record<string, string>> = Object.fromEntries(
   'flew:fly flown:fly won:win built:build made:make wrote:write written:write led:lead grew:grow grown:grow rose:rise risen:rise fell:fall fallen:fall began:begin begun:begin became:become sold:sell bought:buy lost:lose paid:pay ran:run said:say left:leave met:meet held:hold kept:keep found:find sent:send took:take taken:take gave:give given:give went:go gone:go saw:see seen:see knew:know known:know chose:choose chosen:choose lay:lie lies:lie lain:lie stood:stand spent:spend taught:teach brought:bring drew:draw drawn:draw spoke:speak spoken:speak broke:break broken:break men:man women:woman children:child people:people'
     .split(' ')
     .map((pair) => pair.split(':')),
 )
+
+/** Forms of the past: `flew`, `founded`. */
+export function isPast({ raw, kind }: PassageWord): boolean {
+  return (
+    raw === 'was' || raw === 'were' || raw === 'had' || (kind === 'word' && (/[a-z]{2}ed$/.test(raw) || PAST.has(raw)))
+  )
+}
+
+const PAST: ReadonlySet<string> = new Set([
+  ...Object.keys(IRREGULAR).filter((word) => !/^(?:lies|men|women|children|people)$/.test(word)),
+  'beat',
+  'hit',
+  'put',
+  'set',
+  'cut',
+  'came',
+  'got',
+  'told',
+  'felt',
+  'heard',
+])
 
 /** Number and tense taken off by rule: `missions`, `borders`, `founded`. */
 export function stem(word: string): string {
@@ -224,3 +317,31 @@ export function stem(word: string): string {
     .replace(/(?<=[a-z]{2})e$/, '')
     .replace(/(?<=[a-z]{2})y$/, 'i')
 }
+
+/** A number or a unit by its value, whatever else in its very form; in a quotation and in other languages all of it. */
+export function isSameWord(a: PassageWord, b: PassageWord | undefined, exactly: boolean): boolean {
+  return b !== undefined && (exactly ? a.raw === b.raw : a.key === b.key) && a.possessive === b.possessive
+}
+
+/** Where all words of a claim stand one after the other: the place of the last. */
+export function runEnd(
+  said: readonly PassageWord[],
+  words: readonly PassageWord[],
+  from: number,
+  exactly: boolean,
+): number | undefined {
+  return said.every((word, at) => isSameWord(word, words[from + at], exactly)) ? from + said.length - 1 : undefined
+}
+
+export const NO_WORD: PassageWord = {
+  key: '',
+  stem: '',
+  raw: '',
+  kind: 'word',
+  apart: false,
+  possessive: false,
+  clause: 0,
+  article: false,
+}
+
+export const OWNERS: ReadonlySet<string> = new Set(['its', 'their', 'his', 'her'])

@@ -1,4 +1,6 @@
 import { type Decoded, type PayloadKind, readPayload } from './decode-payload.ts'
+import { type Envelope, isEnvelope, openEnvelope } from './envelope.ts'
+import { payloadError } from './payload-error.ts'
 import { openPayloadRegistry, type PayloadRegistry } from './payload-registry.ts'
 import { registerPayloads, researchType } from './register-payloads.ts'
 
@@ -6,9 +8,18 @@ import { registerPayloads, researchType } from './register-payloads.ts'
 const PAYLOADS: PayloadRegistry = openPayloadRegistry()
 registerPayloads(PAYLOADS)
 
-/** Reads a payload of the chain by its category. */
+/** Reads a payload of the chain by its category, as it is or in the envelope it travels in. */
 export function readCategory(category: Parameters<typeof researchType>[0], input: unknown): Decoded<unknown> {
-  return readPayload(kindOf(category), input)
+  if (!isEnvelope(input)) return readPayload(kindOf(category), input)
+  const opened = readEnvelope(input)
+  if (!opened.ok || opened.value.type.category === category) return opened
+  const message = `is an envelope of ${opened.value.type.category}, wanted is one of ${category}`
+  return { ok: false, errors: [payloadError('field_value', 'type.category', message)] }
+}
+
+/** Reads an envelope with the payload in it. */
+export function readEnvelope(input: unknown): Decoded<Envelope> {
+  return openEnvelope(PAYLOADS, input)
 }
 
 function kindOf(category: Parameters<typeof researchType>[0]): PayloadKind<unknown> {

@@ -70,7 +70,7 @@ const LETTER = '[\\p{L}\\p{M}\\p{N}\\p{Cf}_]'
  * No two neighbours of the pattern share a character, so it is linear. The first branch only makes plain words fast.
  */
 const WORD = new RegExp(
-  `[A-Za-z]+(?=\\s)|(?:[${HYPHENS}+±]?\\p{Sc}?(?=\\p{N}))?${LETTER}+(?:[${HYPHENS}${SINGLE}.,:/@&]${LETTER}+)*[%‰\\p{Sc}]?|[${HYPHENS}\u2014\u2015]+|[^\\s]`,
+  `[A-Za-z]+(?=\\s)|(?:[${HYPHENS}+±]?\\p{Sc}?(?=\\p{N}))?${LETTER}+(?:[${HYPHENS}${SINGLE}.,:/@&]${LETTER}+)*[%‰\\p{Sc}]?|[${HYPHENS}\u2014\u2015]+|\`\`|(?<!')''(?!')|[^\\s]`,
   'gu',
 )
 
@@ -82,6 +82,8 @@ const EVERY_DOUBLE = /[\u201c-\u201f\u00ab\u00bb\u2033\u301d-\u301f\uff02]/gu
 function plain(word: string): string {
   if (ASCII_WORD.test(word)) return word
   if (DASH_RUN.test(word)) return '-'
+  // Two single marks are how a double one is typed.
+  if (word === '``' || word === "''") return '"'
   return word.replace(EVERY_HYPHEN, '-').replace(EVERY_SINGLE, "'").replace(EVERY_DOUBLE, '"')
 }
 

@@ -44,6 +44,14 @@ export function checkQuote(index: QuoteIndex, quote: string, sourceId?: string):
   return parts === undefined ? { verdict: 'not_found' } : { verdict: 'frankenquote', parts }
 }
 
+/** Whether the words of a quotation stand there one after the other, however short it is. */
+export function standsThere({ bodies, numbers }: QuoteIndex, quote: string, sourceId?: string): boolean {
+  const words = withoutMarks(quoteWords(bareQuotation(quote.replace(/[.,;:!?…]+$/u, ''))))
+  const wanted = Int32Array.from(words, ({ word }) => numbers.get(word) ?? UNKNOWN)
+  const own = bodies.filter(({ source }) => sourceId === undefined || source.id === sourceId)
+  return wanted.length === 0 || (!wanted.includes(UNKNOWN) && own.some((body) => wholeIn(body, wanted).length > 0))
+}
+
 const UNKNOWN = -1
 
 type Words = ReturnType<typeof quoteWords>

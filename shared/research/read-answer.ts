@@ -30,6 +30,26 @@ export function readSynthesis(text: string): Decoded<string> {
   return read.ok ? { ok: true, value: read.value.synthesis } : read
 }
 
+/** A judge's answer: why it doubts which of so many sentences, by their number from 1. */
+export function readDoubts(text: string, sentences: number): Decoded<ReadonlyMap<number, string>> {
+  const read = readPayload(DOUBTS, firstJson(text))
+  if (!read.ok) return read
+  const unknown = read.value.doubts.find(({ sentence }) => sentence > sentences)
+  if (unknown !== undefined)
+    return {
+      ok: false,
+      errors: [payloadError('field_range', 'doubts', `names sentence ${unknown.sentence} of ${sentences}`)],
+    }
+  return { ok: true, value: new Map(read.value.doubts.map(({ sentence, why }) => [sentence, why.slice(0, 300)])) }
+}
+
+const DOUBTS: PayloadKind<{ readonly doubts: readonly { readonly sentence: number; readonly why: string }[] }> = {
+  schema: z.object({
+    doubts: z.array(z.object({ sentence: z.int().min(1), why: z.string().default('the judge doubts it') })),
+  }),
+  validate: () => [],
+}
+
 /** Of one answer, in characters: its sentences and numbers are all checked. */
 const MAX_CHARACTERS = 100_000
 

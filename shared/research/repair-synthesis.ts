@@ -1,4 +1,5 @@
-import { markedNote, NONE_QUOTED, referencesNote, takenNote, UNSUPPORTED_MARK } from './answer-notes.ts'
+import { DRESS } from '../gates/sentences.ts'
+import { doubtedNote, markedNote, NONE_QUOTED, referencesNote, takenNote, UNSUPPORTED_MARK } from './answer-notes.ts'
 import { type CitedEvidence, checkSynthesis, isGrounded, isMarked, type SentenceFinding } from './check-synthesis.ts'
 import { claimLines } from './claim-sentences.ts'
 import { echoEvidence, noAnswer } from './degraded-result.ts'
@@ -42,10 +43,12 @@ export function repairSynthesis(
   const unknown = new Set(checkSynthesis(topic, synthesis, evidence).flatMap(({ unknown_refs }) => unknown_refs))
   const known = unknown.size === 0 ? synthesis : withoutRefs(synthesis, unknown)
   const { text, taken, findings } = settled({ topic, evidence, how }, known)
+  const doubted = how.doubts?.size ?? 0
   const cites = findings.some(({ places }) => places.length > 0)
   const notes = [
     ...(unknown.size === 0 ? [] : [referencesNote(unknown.size)]),
     ...(taken === 0 ? [] : [how.keep_unsupported === true ? markedNote(taken) : takenNote(taken)]),
+    ...(taken === 0 || doubted === 0 ? [] : [doubtedNote(doubted)]),
     ...(cites ? [] : [NONE_QUOTED, ...echoEvidence(evidence)]),
   ]
   const whole = [text.trim(), ...notes].filter((line) => line !== '').join('\n')
@@ -77,7 +80,9 @@ function settled(settling: Settling, synthesis: string, before = 0): Settled {
   const findings = checkSynthesis(topic, synthesis, evidence)
   const bad = new Set(findings.filter((finding) => isBad(finding, how)).map(({ sentence }) => sentence))
   if (bad.size === 0) return { text: synthesis, taken: taken(findings, before, how), findings }
+  const isFenced = [...bad].some((sentence) => FENCE.test(sentence))
   const lines = claimLines(topic, synthesis).flatMap(({ text, sentences }) => {
+    if (isFenced && FENCE.test(text) && sentences.length === 0) return []
     const kept = sentences.flatMap((sentence) => {
       if (!bad.has(sentence)) return [sentence]
       return how.keep_unsupported === true ? [`${UNSUPPORTED_MARK} ${sentence}`] : []
@@ -86,6 +91,9 @@ function settled(settling: Settling, synthesis: string, before = 0): Settled {
   })
   return settled(settling, lines.join('\n'), before + bad.size)
 }
+
+/** Where what opens a fence is taken out, what closes it goes with it. */
+const FENCE = /^\s{0,20}(?:```|~~~)/
 
 function isBad(finding: SentenceFinding, { keep_unsupported, doubts }: RepairHow): boolean {
   if (keep_unsupported === true && isMarked(finding.sentence)) return false
@@ -100,7 +108,7 @@ function taken(findings: readonly SentenceFinding[], removed: number, { keep_uns
 /** The line with what is left of its sentences; gone where nothing is. */
 function lineOf(text: string, sentences: readonly string[], kept: readonly string[]): readonly string[] {
   if (kept.length === sentences.length && kept.every((sentence, at) => sentence === sentences[at])) return [text]
-  const mark = /^\s{0,20}(?:[-*+•]|\d{1,4}[.)])\s/.exec(text)?.[0] ?? ''
+  const mark = DRESS.exec(text)?.[0] ?? ''
   return kept.length === 0 ? [] : [`${mark}${kept.join(' ')}`]
 }
 

@@ -2,12 +2,13 @@ import { candidateKind } from './candidate.ts'
 import { type Decoded, type PayloadKind, readPayload } from './decode-payload.ts'
 import { evidenceKind } from './evidence.ts'
 import type { PayloadError } from './payload-error.ts'
-import { readCategory } from './payloads.ts'
+import { readCategory, readEnvelope } from './payloads.ts'
 import { parseDecomposeArgs, parseRetightenArgs, parseWalkSeedsArgs } from './route-args.ts'
 import { type RouteDecision, routeDecisionKind } from './route-decision.ts'
 
-/** The payloads, their parts and the args of a decision, as checks by name. */
+/** The envelope, the payloads, their parts and the args of a decision, as checks by name. */
 export const SHAPE_CHECKS: Readonly<Record<string, (input: unknown) => readonly PayloadError[]>> = {
+  Envelope: (input) => errorsOf(readEnvelope(input)),
   Intent: registered('intent'),
   Candidate: reads(candidateKind),
   ClassifierOutput: registered('classifier_output'),

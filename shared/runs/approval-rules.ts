@@ -34,7 +34,7 @@ export function refusalOf(
   people: People,
 ): { readonly code: string; readonly message: string } | undefined {
   const name = principalName(principal)
-  const told = personName(principal)
+  const told = toldPerson(principal, people)
   const person = personOf(told ?? name, people)
   if (approverRule(item, approval, name, people, told) === undefined) {
     const listed = listedNames(item, approval)
@@ -48,6 +48,13 @@ export function refusalOf(
   }
   if (told === undefined && isOthers) return { code: 'person_unknown', message: unknownPerson(name) }
   return voteRefusal(item, approval, { name, told }, people)
+}
+
+/** A member of Slack's workspace of whom the settings do not say who they are may be anybody, also one who voted elsewhere. */
+function toldPerson(principal: Principal, people: People): string | undefined {
+  const told = personName(principal)
+  const isMember = principal.kind === 'slack' && principal.person === undefined
+  return isMember && told !== undefined && personOf(told, people) === told ? undefined : told
 }
 
 function voteRefusal(
@@ -90,7 +97,7 @@ export function decidedBy({ by, person, via, declared, at }: Vote): Partial<Head
 
 /** Of a caller who may be any of several people. */
 export function unknownPerson(name: string): string {
-  return `the person behind "${name}" cannot be told, and here persons are counted (quorum, self_approval). Come with a token of a person (\`sluice token create --person user:NAME\`), or name the role in people of sluice:auth if its sessions are named after persons (docs/tokens.md).`
+  return `the person behind "${name}" cannot be told, and here persons are counted (quorum, self_approval). Come with a token of a person (\`sluice token create --person user:NAME\`), say in slack.users who a member of Slack's workspace is, or name the role in people of sluice:auth if its sessions are named after persons (docs/tokens.md).`
 }
 
 /** So many names a message has room for. */

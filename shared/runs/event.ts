@@ -57,12 +57,20 @@ const held = {
   lease_until: time,
   /** The child run that does this attempt's work (mode dag): it is the holder then, until its deadline. */
   child: text.optional(),
+  /** What a question of that child binds of this run (shared/approvals/binding.ts). */
+  binding_ref: text.optional(),
   /** foreach: how many items begin with it, and the ref of the block's resolved inputs they all work with. */
   items: z.strictObject({ count, inputs_ref: text }).optional(),
 }
 
 /** The block of another run that waits for this run (mode dag). */
-export const ParentSchema = z.strictObject({ run_id: text, block_id: text, epoch: count, attempt: count })
+export const ParentSchema = z.strictObject({
+  run_id: text,
+  block_id: text,
+  epoch: count,
+  attempt: count,
+  binding_ref: text.optional(),
+})
 
 const DATA = {
   'run:started': z.strictObject({
@@ -87,6 +95,8 @@ const DATA = {
     goal: z.strictObject({ contract_hash: text.optional(), source: z.enum(['request', 'dag']).optional() }).optional(),
     /** Input ports that its starter set over what they are wired to: how many, the first of them, and the hash of all. */
     overrides: z.strictObject({ sha256: text, count, ports: z.array(text).readonly() }).optional(),
+    /** Keys of its first context that a plain start would not have: as `overrides`. */
+    context: z.strictObject({ sha256: text, count, keys: z.array(text).readonly() }).optional(),
     /** Its document is another one than the deployed one of its name, or than that of the run it retries. */
     edited: z.strictObject({ of: text, dag_hash: text, blocks: z.array(text).readonly() }).optional(),
     /** It waits for a place among the active runs first. */
@@ -107,6 +117,8 @@ const DATA = {
       .array(z.strictObject({ approval_id: text, digest: text }))
       .readonly()
       .optional(),
+    /** The same as JSON, where there are more than an event has room for. */
+    decisions_ref: text.optional(),
     ...held,
   }),
   'block:output': z.strictObject({

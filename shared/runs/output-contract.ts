@@ -1,7 +1,8 @@
 import type { Json } from '../canonical.ts'
 import type { OutputPort } from '../dag/dag.ts'
 import { type ChangedNumber, changedNumbers, changedWords } from '../exact-numbers.ts'
-import { jsonProblem } from '../json-problem.ts'
+import { isVisible } from '../gates/code-points.ts'
+import { jsonProblem, textProblem } from '../json-problem.ts'
 import { fitsPort } from './resolve-inputs.ts'
 
 type Ports = Readonly<Record<string, OutputPort>>
@@ -19,9 +20,30 @@ export interface ContractResult {
 export function readAnswer(text: string, declared: Ports): ContractResult {
   if (Object.keys(declared).length === 0) return { values: {}, problems: [] }
   const fenced = fence(text)
+  const refused = refusedText(text, fenced, declared)
+  if (refused !== undefined) return refused
   const whole = jsonObject(text)
   const read = readPorts(text, whole ?? jsonObject(fenced), declared)
+  if (!Object.values(read.values).some(holdsNumbers)) return read
   return unchanged(read, changedNumbers(whole === undefined && fenced !== '' ? fenced : text))
+}
+
+/**
+ * What would be parsed and must not be, since everybody else would wait (json-problem.ts): every port breaks its contract
+ * by it. Text that is taken as it is needs no parser.
+ */
+function refusedText(text: string, fenced: string, declared: Ports): ContractResult | undefined {
+  const ports = Object.entries(writtenPorts(declared))
+  const isText = ports.every(([, { type }]) => type === 'string')
+  const read = [text, fenced].filter((part) => !isText || part.trimStart().startsWith('{'))
+  const problem = read.map((part) => textProblem(part, 1)).find((found) => found !== undefined)
+  if (problem === undefined) return undefined
+  const why = `the answer is not parsed, since ${problem.text}`
+  return { values: {}, problems: ports.map(([name]) => `port ${name} cannot be read: ${why}`) }
+}
+
+function holdsNumbers(value: Json): boolean {
+  return typeof value === 'number' || (typeof value === 'object' && value !== null)
 }
 
 function readPorts(text: string, object: Readonly<Record<string, Json>> | undefined, declared: Ports): ContractResult {
@@ -124,7 +146,7 @@ function valueProblem(name: string, value: Json): string | undefined {
 }
 
 function isBlank(value: Json): boolean {
-  return value === null || (typeof value === 'string' && value.trim() === '')
+  return value === null || (typeof value === 'string' && !isVisible(value))
 }
 
 function rawValue(text: string, port: OutputPort | undefined): Json {

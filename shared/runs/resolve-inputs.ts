@@ -45,6 +45,36 @@ export function fitsPort(type: PortType, value: Json): boolean {
   return typeof value === type && (type !== 'number' || Number.isFinite(value))
 }
 
+/** Run inputs and ports a run of this document cannot start without, each once: what was given, a default or an upstream has no value. */
+export function missingInputs(
+  dag: Dag,
+  given: Readonly<Record<string, Json>>,
+  overrides: Readonly<Record<string, Json>> = {},
+): readonly string[] {
+  const context = { ...defaultsOf(dag), ...given }
+  const run = Object.entries(dag.inputs).filter(([name, { required }]) => required && !hasValue(context, name))
+  const ports = dag.blocks.flatMap(({ id, inputs }) =>
+    Object.entries(inputs).filter(([port, { required, from, default: fallback }]) => {
+      const isGiven = hasValue(context, port) || hasValue(overrides, `${id}.${port}`)
+      return required && from === undefined && fallback === undefined && !isGiven
+    }),
+  )
+  return [...new Set([...run, ...ports].map(([name]) => name))]
+}
+
+/** The values a document's own run inputs have where nobody gives others. */
+export function defaultsOf(dag: Dag): Readonly<Record<string, Json>> {
+  const defaults: Record<string, Json> = {}
+  for (const [name, input] of Object.entries(dag.inputs)) {
+    if (input.default !== undefined) defaults[name] = input.default
+  }
+  return defaults
+}
+
+function hasValue(values: Readonly<Record<string, Json>>, key: string): boolean {
+  return Object.hasOwn(values, key) && values[key] !== null && values[key] !== undefined
+}
+
 function inputValue(block: Block, port: string, declared: InputPort, sources: InputSources): Json | undefined {
   const edit = own(sources.edits ?? {}, port)
   if (edit !== undefined) return edit

@@ -23,6 +23,8 @@ export interface BlockProjection {
   readonly ordinal: number
   readonly state: BlockState
   readonly attempt: number
+  /** Attempts of this pass, up to this one, that were no try of `retry`: lost, or given up as a person changed their inputs. */
+  readonly untried?: number
   readonly outputs?: Readonly<Record<string, StoredValue>>
   readonly holder?: string
   readonly lease_until?: string
@@ -39,6 +41,8 @@ export interface BlockProjection {
   readonly items?: ForeachItems
   /** mode dag: the child run of this attempt. */
   readonly child?: string
+  /** mode dag: what questions of that child bind of this run (shared/approvals/binding.ts). */
+  readonly binding_ref?: string
   /** Of the values this attempt works with, as its block:started has it. */
   readonly inputs_hash?: string
   /** What a completed attempt's outputs came of, for the run that takes them over. */

@@ -1,3 +1,4 @@
+import type { ChildDocument } from '../approvals/binding.ts'
 import type { DocumentChange } from '../approvals/run-changes.ts'
 import type { Json } from '../canonical.ts'
 import type { CompletionSettings } from '../dag/completion.ts'
@@ -29,6 +30,8 @@ export interface ParentLink {
   readonly block_id: string
   readonly epoch: number
   readonly attempt: number
+  /** What that block was claimed with, where a question of this run, or one before it, binds more than this run. */
+  readonly binding_ref?: string
 }
 
 /** How a run is judged (spec goal-gates); without a contract the goal gate is skipped. */
@@ -39,6 +42,18 @@ export interface RunGoal {
   /** Whose contract it is. A request's goes before that of the document, which stays there to be read. */
   readonly source?: 'request' | 'dag'
   readonly completion: CompletionSettings
+}
+
+/** A context key a run began with that its document does not ask for, or that somebody had patched in a run before it. */
+export interface GivenKey {
+  readonly key: string
+  /** As JSON, its first 300 characters. */
+  readonly value: string
+  readonly sha256: string
+  /** The run it came along from; absent = it was given with the request. */
+  readonly from?: string
+  /** Who patched it there. */
+  readonly by?: string
 }
 
 /** Written once with HEAD: what the run is pinned to. */
@@ -59,6 +74,10 @@ export interface Meta extends RunKey {
   readonly overrides: Readonly<Record<string, Json>>
   /** How its document differs from the deployed one of its name, or from that of the run it retries; absent = it does not. */
   readonly edited?: DocumentChange
+  /** Of its first context what a plain start of its document would not have. */
+  readonly given?: readonly GivenKey[]
+  /** By name, the documents of the child runs its blocks may open, as they were when it started. Absent: of an earlier version. */
+  readonly children?: Readonly<Record<string, ChildDocument>>
   readonly options: { readonly max_parallel: number; readonly fail_fast: boolean; readonly deadline_sec: number }
   readonly blocks: number
   readonly parent?: ParentLink
@@ -116,6 +135,9 @@ export interface DamagedRun {
   readonly item: 'META' | 'HEAD'
   readonly seen: string
 }
+
+export const DAMAGED_FIX =
+  'Restore the store from a copy, or go on without this run; `sluice doctor` says what else is damaged.'
 
 /**
  * The run store port. Every write is one conditional update and safe to repeat; SQLite does the same in one

@@ -20,7 +20,7 @@ export interface TableStats {
   readonly groups?: readonly GroupStats[]
 }
 
-interface TableQuestion {
+export interface TableQuestion {
   readonly columns?: readonly string[] | undefined
   readonly confidence?: Confidence | undefined
   readonly group_by?: string | undefined

@@ -1,4 +1,5 @@
 import type { Json } from '../canonical.ts'
+import { changedNumber, changedNumbers, changedWords } from '../exact-numbers.ts'
 import { parseCsv } from './csv.ts'
 
 /** A table as columns: every column has `rows` values; null = missing. */
@@ -10,7 +11,8 @@ export interface Table {
 /**
  * Reads JSON rows (an array of objects, or JSON text of one) or CSV text whose first line names the columns. JSON
  * columns are the members of all rows in order of first sight; absent members, null and blank text are missing.
- * CSV fields that are exactly a decimal number become numbers. Answers `problem` when the value is no table.
+ * CSV fields that are exactly a decimal number become numbers. Answers `problem` when the value is no table, or has a
+ * number that a double would change: as text it can only stand in JSON rows.
  */
 export function readTable(value: Json): Table | { readonly problem: string } {
   if (Array.isArray(value)) return readRows(value)
@@ -18,7 +20,9 @@ export function readTable(value: Json): Table | { readonly problem: string } {
   const text = value.trim()
   if (!text.startsWith('[')) return readCsv(value)
   try {
-    return readTable(JSON.parse(text) as Json)
+    const rows = JSON.parse(text) as Json
+    const [changed] = changedNumbers(text)
+    return changed === undefined ? readTable(rows) : { problem: `in its JSON ${changedWords(changed)}` }
   } catch (error) {
     return { problem: `it starts like JSON but does not parse: ${(error as Error).message}` }
   }
@@ -46,8 +50,23 @@ function readCsv(text: string): Table | { readonly problem: string } {
   const [header, ...records] = csv.records
   if (header === undefined || records.length === 0) return { problem: 'as CSV it has no line below a header line' }
   if (new Set(header).size < header.length) return { problem: 'as CSV its header line names a column twice' }
+  const changed = firstChanged(header, records)
+  if (changed !== undefined) return { problem: changed }
   const columns = header.map((name, at) => [name, records.map((record) => fieldValue(record[at] ?? ''))] as const)
   return { rows: records.length, columns: new Map(columns) }
+}
+
+/** What a double would change first, in words. */
+function firstChanged(header: readonly string[], records: readonly (readonly string[])[]): string | undefined {
+  for (const [row, record] of records.entries()) {
+    for (const [at, field] of record.entries()) {
+      const text = field.trim()
+      const changed = NUMBER.test(text) ? changedNumber(text) : undefined
+      if (changed !== undefined)
+        return `as CSV, in column "${header[at]}" of row ${row + 1}, ${changedWords(changed)} in rows of JSON`
+    }
+  }
+  return undefined
 }
 
 function fieldValue(field: string): Json {

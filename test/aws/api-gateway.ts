@@ -155,7 +155,8 @@ function eventOf(found: Method, request: IncomingMessage, url: URL, path: string
 }
 
 function callerOf(key: string) {
-  return { accessKey: key, userArn: `arn:aws:sts::${ACCOUNT}:assumed-role/${key}/session` }
+  const [role, session = 'session'] = key.split(':')
+  return { accessKey: key, userArn: `arn:aws:sts::${ACCOUNT}:assumed-role/${role}/${session}` }
 }
 
 async function whole(call: Call, found: Method, event: unknown, response: ServerResponse): Promise<void> {

@@ -13,7 +13,7 @@ interface Answer {
 
 export type Caller = ReturnType<typeof callerOf>
 
-/** Talks HTTP to a deployment as one IAM role, and to nothing else of it. */
+/** Talks HTTP to a deployment as one IAM role (`role:session` where the session matters), and to nothing else of it. */
 export function callerOf(url: string, role = 'Deployer') {
   const authorization = `AWS4-HMAC-SHA256 Credential=${role}/20261122/eu-central-1/execute-api/aws4_request, SignedHeaders=host, Signature=0`
   const call = async (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> => {

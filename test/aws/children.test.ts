@@ -2,7 +2,7 @@ import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { childRunId } from '../../shared/runs/child-run-id.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { runIdOfKey } from '../../shared/runs/ids.ts'
+import { runIdOfCall } from '../../shared/runs/ids.ts'
 import { type Caller, callerOf, isEnd } from './caller.ts'
 import { type Deployment, deploy } from './deploy.ts'
 
@@ -125,7 +125,7 @@ test('a function that dies after any answer of AWS, or is called twice: the run 
     Array.from({ length: last - first + 1 }, (_, i) => ({ name, after: first + i, key: `${name}-child-${first + i}` })),
   )
   for (const { name, after, key } of plans) {
-    const run_id = runIdOfKey('main', 'POST /api/dag/run', key)
+    const run_id = runIdOfCall('main', 'iam:Deployer', 'POST /api/dag/run', key)
     place.twice.add(run_id)
     place.sandboxes(name).crash((event) => JSON.stringify(event).includes(namedIn(name, run_id)), after)
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { runIdOfKey } from '../../shared/runs/ids.ts'
+import { runIdOfCall } from '../../shared/runs/ids.ts'
 import { type Caller, callerOf, isEnd } from './caller.ts'
 import { type Deployment, deploy } from './deploy.ts'
 import { problemsOf } from './invariants.ts'
@@ -94,7 +94,7 @@ test('a function that dies after any answer of AWS: the run completes and nothin
     Array.from({ length: last - first + 1 }, (_, i) => ({ name, after: first + i, key: `${name}-${first + i}`, dag })),
   )
   for (const { name, after, key } of plans) {
-    const id = runIdOfKey('main', 'POST /api/dag/run', key)
+    const id = runIdOfCall('main', 'iam:Deployer', 'POST /api/dag/run', key)
     const isPlanned = (event: unknown) => isOf(event, key, id) && (name !== 'run-block' || isBlock(event, 'a'))
     place.sandboxes(name).crash(isPlanned, after)
   }

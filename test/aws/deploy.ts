@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-sfn'
 import type { Json } from '../../shared/canonical.ts'
 import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
-import { startDynalite, startDynoxide } from '../emulators/dynamodb.ts'
+import { startDynamodb } from '../emulators/dynamodb.ts'
 import { startLambda } from '../emulators/lambda.ts'
 import { startS3 } from '../emulators/s3.ts'
 import { startSecrets } from '../emulators/secrets.ts'
@@ -39,7 +39,7 @@ export async function deploy(
   through: Through = async (_service, endpoint) => endpoint,
 ) {
   const templates = readTemplates(out, STACKS)
-  const dynamodb = (await startDynoxide()) ?? (await startDynalite())
+  const dynamodb = await startDynamodb()
   await createTable(templates, dynamodb.aws)
   const s3 = await startS3(
     String(one(templates, 'AWS::S3::Bucket', ({ BucketName }) => BucketName !== undefined).BucketName),

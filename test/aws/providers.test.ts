@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
+import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
+import type { RunEvent } from '../../shared/runs/event.ts'
 import { startBedrock } from '../emulators/bedrock-server.ts'
 import { startOllama } from '../emulators/ollama-server.ts'
 import { completes, startOpenai } from '../emulators/openai-server.ts'
@@ -30,7 +32,7 @@ let caller: Caller
 
 beforeAll(async () => {
   big = await startOpenai(() => 'Reviewed.', KEY)
-  own = await startOllama(({ body }) => `Draft by ${body.model}`)
+  own = await startOllama(({ body }) => chainSays(JSON.stringify(body)) ?? `Draft by ${body.model}`)
   models = await startBedrock(() => 'Said by Nova.')
   few = await serveProvider(async (response) => {
     busy.now += 1
@@ -46,6 +48,8 @@ beforeAll(async () => {
     `  few: { type: ollama, url: "${few.url}", max_concurrency: 2 }`,
     `  aws: { type: bedrock, region: us-east-1, endpoint: "${models.url}", models: ["${NOVA}"] }`,
     `  big: { type: openai-compatible, url: "${big.url}/v1", key: { secret: "${SECRET}" } }`,
+    'prices: { "big/g-1": { input: 1000, output: 2000 } }',
+    'research: { provider: own, model: "llama3:8b" }',
     'agents:',
     '  writer: { role: worker, provider: own, model: "llama3:8b" }',
     '  editor: { role: reviewer, provider: big, model: g-1 }',
@@ -65,6 +69,31 @@ afterAll(async () => {
   await models.close()
   made.remove()
   rmSync(dir, { recursive: true, force: true })
+})
+
+/** What the model says to the stages of the research chain, by how their questions begin (shared/prompts). */
+function chainSays(asked: string): string | undefined {
+  if (asked.includes('You choose how a question')) return JSON.stringify({ action: 'synthesize_directly' })
+  if (!asked.includes('You answer a question')) return undefined
+  return JSON.stringify({ synthesis: 'The capital of Norway is Oslo [1]. The capital of Norway is never Oslo [1].' })
+}
+
+test('keep_unsupported marks what no evidence says, in the text and in the result', async () => {
+  const entities = [
+    { entity_id: 'acme.ops.geo.atlas.country.no', label: 'Norway', snippet: 'The capital of Norway is Oslo.' },
+  ]
+  expect((await caller.call('PUT', '/api/graph/entities', { entities })).status).toBe(200)
+  const isFound = async () => (await caller.call('GET', '/api/graph/search?q=Norway')).json.hits
+  await expect.poll(isFound, { timeout: 30_000 }).toHaveLength(1)
+  const asked = { topic: 'What is the capital of Norway?', budget_tokens: 20_000, keep_unsupported: true }
+  const { json } = await caller.call('POST', '/api/research', asked)
+  const isOver = async () => (await caller.call('GET', `/api/research/${json.run_id}?wait=20`)).status
+  await expect.poll(isOver, { timeout: 60_000 }).toBe(200)
+  const answer = await caller.call('GET', `/api/research/${json.run_id}`)
+  const { result, degraded } = RESEARCH_ROUTES['get-research'].answer.parse(answer.json)
+  expect(result?.synthesis).toContain('Oslo [1]. (unsupported) The capital of Norway is never Oslo [1].')
+  expect(result?.sentences?.map(({ status }) => status)).toEqual(['quoted', 'unsupported'])
+  expect(degraded).toEqual(['the synthesis did not hold against its evidence'])
 })
 
 const outputs = { text: { type: 'string' } }
@@ -92,13 +121,30 @@ test('a DAG routed by role asks both, waits as long as it is told, and completes
   const recorded = events.filter(({ type }) => type === 'block:output').map(({ data }) => data)
   expect(recorded).toMatchObject([
     { provider: 'own', model: 'llama3:8b', usd_micros: 0 },
-    { provider: 'big', model: 'g-1', tokens_in: 21 },
+    { provider: 'big', model: 'g-1', tokens_in: 21, usd_micros: 39_000 },
   ])
   const starts = events.filter(({ type, block_id }) => type === 'block:started' && block_id === 'review')
   const [first = 0, second = 0] = starts.map(({ at }) => Date.parse(at))
   expect(second - first).toBeGreaterThanOrEqual(1_000)
   expect(big.asked.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`])
   expect(own.asked[0]?.headers.authorization).toBeUndefined()
+})
+
+test('a cap in dollars holds behind a gateway whose price the settings say, and stops the run there', async () => {
+  const asking = (max_tokens: number) => ({
+    outputs,
+    agent: { provider: 'big', model: 'g-1', prompt: 'x'.repeat(400), model_params: { max_tokens } },
+  })
+  const second = { id: 'b', ...asking(500), inputs: { text: { from: 'a.text' } } }
+  const asked = big.asked.length
+  const id = await caller.start({ dag: { budget: { usd: 1 }, blocks: [{ id: 'a', ...asking(200) }, second] } })
+  const events = await caller.until(id, isEnd)
+  const told = events.filter(({ type }) => type === 'block:output' || type === 'block:failed')
+  expect(told.map(({ block_id, data }) => [block_id, data])).toMatchObject([
+    ['a', { usd_micros: 39_000 }],
+    ['b', { code: 'budget_exceeded' }],
+  ])
+  expect(big.asked).toHaveLength(asked + 1)
 })
 
 test('an agent that nobody is, is refused at the start; who there is, is shown', async () => {
@@ -124,6 +170,35 @@ test('a model of Bedrock answers with the credentials the function runs with', a
     finish_reason: 'end_turn',
   })
   expect(models.asked[0]?.headers.authorization).toMatch(/us-east-1\/bedrock\/aws4_request/)
+})
+
+/** Provider `local` asks no model, so no cap is ever in its way: this is here and not in asks.test.ts. */
+test('a question about the budget raises the cap in HEAD, and the items of a list go on', async () => {
+  const agent = { provider: 'own', model: 'm', prompt: '{{inputs.item}}', model_params: { max_tokens: 200 } }
+  const each = {
+    id: 'use',
+    outputs,
+    agent,
+    foreach: { items: ['one', 'two', 'three'], as: 'item', max_concurrency: 3 },
+  }
+  const dag = { name: 'asks-more', budget: { tokens: 50, on_exceed: 'ask' }, blocks: [each] }
+  const id = await caller.start({ dag })
+  const seen = new Set<string>()
+  for (;;) {
+    const open = (event: RunEvent) => event.type === 'approval:requested' && !seen.has(event.data.approval_id)
+    const events = await caller.until(id, (event) => open(event) || isEnd(event))
+    const asked = events.find(open)
+    if (asked?.type !== 'approval:requested') {
+      expect(events.at(-1)?.type).toBe('run:completed')
+      expect(events.some(({ type, block_id }) => block_id === 'use' && type === 'block:resumed')).toBe(true)
+      expect(events.filter(({ type, item }) => type === 'block:output' && item !== undefined)).toHaveLength(3)
+      return
+    }
+    const { approval_id, digest } = asked.data
+    seen.add(approval_id)
+    const body = { approval_id, digest, decision: 'approve', feedback: 'as I see it' }
+    expect((await caller.call('POST', `/api/dag/runs/${id}/approvals`, body)).status).toBe(200)
+  }
 })
 
 /** Four sandboxes of run-block work side by side here (test/aws/sandboxes.ts). */

@@ -127,6 +127,42 @@ describe('DAGs', () => {
     expect(place.states.calls).toContain('SendTaskSuccess')
   })
 
+  test('an agent fills an artifact: its text is in the bucket, gates see it, and the next agent is told it', async () => {
+    const agent = (prompt: string) => ({ provider: 'local', model: 'outline', prompt })
+    const long = { name: 'long', check: { type: 'port_min_length', port: 'page_md', min: 20 } }
+    const noRef = (port: string) => ({
+      name: 'no-ref',
+      check: { type: 'contains', port, values: ['objstore://'], not: true },
+    })
+    const dag = {
+      name: 'page',
+      inputs: { goal: 'string' },
+      blocks: [
+        {
+          id: 'draw',
+          agent: agent('Outline a page: {{inputs.goal}}'),
+          outputs: { page_md: 'artifact' },
+          post_gates: [long, noRef('page_md')],
+        },
+        {
+          id: 'note',
+          agent: agent('Outline a note about this: {{inputs.page_md}}'),
+          inputs: { page_md: { from: 'draw.page_md' } },
+          outputs: { note: 'string' },
+          post_gates: [noRef('note')],
+        },
+      ],
+    }
+    const id = await caller.start({ dag, inputs: { goal } })
+    const events = await caller.until(id, isEnd)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(problemsOf(events, JSON.stringify(dag))).toEqual([])
+    const { json } = await caller.call('GET', `/api/dag/runs/${id}/artifacts`)
+    expect(json).toMatchObject({ artifacts: [{ name: 'draw/page_md.md', block_id: 'draw', attempt: 1 }] })
+    const stored = await caller.call('GET', `/api/dag/runs/${id}/artifacts/draw/page_md.md`)
+    expect([stored.status, stored.text.length > 20, stored.text.includes('objstore://')]).toEqual([200, true, false])
+  })
+
   test('a path is refused: there is no inputs folder here', async () => {
     const events = await caller.until(await caller.start({ name: 'dataset-brief' }), isEnd)
     expect(events.find(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'inputs_not_here' })

@@ -111,5 +111,5 @@ function bytesOf(text: string): number {
 const BYTES_OF_LAMBDA = 480
 /** A history event without data, level ALL. */
 const BYTES_AN_EVENT = 350
-/** jsonWithStandardFields. */
-const BYTES_A_REQUEST = 400
+/** A line of the access log (infra/aws/api-stack.ts). */
+const BYTES_A_REQUEST = 450

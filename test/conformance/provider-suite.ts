@@ -15,8 +15,10 @@ import {
 } from '../emulators/provider-server.ts'
 
 export const SUITE_KEY = 'sk-canary/7f3a"quoted\\9d21'
-/** Longer than the second in which an abort must reach the socket: the time-out must not do its work. */
-export const SUITE_TIMEOUT_MS = 1_500
+/** However busy the machine is, its server answers sooner; and no time-out does the work of an abort. */
+const PATIENT_MS = 60_000
+/** Where the server falls silent. */
+const HASTY_MS = 1_500
 
 /** A provider and, for those that talk to a server, that server. */
 export interface OpenedProvider {
@@ -46,13 +48,17 @@ export type Failure = readonly [what: string, how: Behaviour, name: string, code
  * What every provider promises (Provider in shared/provider.ts). A new adapter is admitted by one call of this. Its
  * server answers `ANSWER` as an object when an object is asked for, else its title.
  */
-export function providerSuite(name: string, open: () => Promise<OpenedProvider>, wire: Wire = {}): void {
+export function providerSuite(
+  name: string,
+  open: (timeout_ms: number) => Promise<OpenedProvider>,
+  wire: Wire = {},
+): void {
   const { offline = false, failures = FAILURES, keyless = false } = wire
   const attemptKey = wire.attemptKey ?? (({ headers }: Asked) => headers['idempotency-key'])
   describe(`provider: ${name}`, () => {
     let opened: OpenedProvider
     beforeEach(async () => {
-      opened = await open()
+      opened = await open(PATIENT_MS)
     })
     afterEach(() => opened.close())
     const ask = (more: Partial<DispatchRequest> = {}) => opened.provider.dispatch({ ...SUITE_REQUEST, ...more })
@@ -102,26 +108,26 @@ export function providerSuite(name: string, open: () => Promise<OpenedProvider>,
         expect(serverOf().asked.map(attemptKey)).toEqual(['run_1/0/0/1/0'])
       })
 
-      test('hangs up within a second of an abort, and throws its reason', async () => {
+      test('hangs up on an abort, and throws its reason', async () => {
         const server = serverOf()
         server.next(hang)
         const reason = new Error('stopped')
         const stop = new AbortController()
         const asked = ask({ signal: stop.signal })
         await expect.poll(() => server.asked.length).toBe(1)
-        const at = performance.now()
         stop.abort(reason)
         await expect(asked).rejects.toBe(reason)
         await expect.poll(() => server.hungUp.length).toBe(1)
-        expect((server.hungUp[0] ?? 0) - at).toBeLessThan(1_000)
       })
 
       test.each(failures)('%s is its own typed failure', async (_, how, kind, code) => {
+        if (code === 'provider_timeout') {
+          await opened.close()
+          opened = await open(HASTY_MS)
+        }
         serverOf().next(how)
-        const started = performance.now()
         const failed = await fault()
         expect([failed.name, failed.code, failed.facts.provider]).toEqual([kind, code, 'suite'])
-        expect(performance.now() - started).toBeLessThan(SUITE_TIMEOUT_MS + 2_000)
         // Retries belong to the block.
         expect(serverOf().asked).toHaveLength(1)
       })

@@ -12,24 +12,26 @@ import { startOpenai } from '../emulators/openai-server.ts'
 import { startOpenclaw } from '../emulators/openclaw-server.ts'
 import type { Asked, ProviderServer } from '../emulators/provider-server.ts'
 import { BEDROCK_FAILURES } from './provider-failures.ts'
-import { ANSWER, providerSuite, SUITE_KEY, SUITE_REQUEST, SUITE_TIMEOUT_MS } from './provider-suite.ts'
+import { ANSWER, providerSuite, SUITE_KEY, SUITE_REQUEST } from './provider-suite.ts'
 
 providerSuite('local', async () => ({ provider: providerOf({ type: 'local' }), close: async () => {} }), {
   offline: true,
 })
 
-providerSuite('openai-compatible', () =>
-  served('openai-compatible', (key) => startOpenai(({ body }) => said(body.response_format !== undefined), key)),
+providerSuite('openai-compatible', (ms) =>
+  served('openai-compatible', ms, (key) => startOpenai(({ body }) => said(body.response_format !== undefined), key)),
 )
 
-providerSuite('ollama', () =>
-  served('ollama', (key) => startOllama(({ body }) => said(body.format !== undefined), key)),
+providerSuite('ollama', (ms) =>
+  served('ollama', ms, (key) => startOllama(({ body }) => said(body.format !== undefined), key)),
 )
 
-providerSuite('http', () => served('http', (key) => startHttpProvider(({ body }) => own(body), key)))
+providerSuite('http', (ms) => served('http', ms, (key) => startHttpProvider(({ body }) => own(body), key)))
 
-providerSuite('openclaw', () =>
-  served('openclaw', (key) => startOpenclaw(({ body }) => said(JSON.stringify(body.messages).includes('JSON')), key)),
+providerSuite('openclaw', (ms) =>
+  served('openclaw', ms, (key) =>
+    startOpenclaw(({ body }) => said(JSON.stringify(body.messages).includes('JSON')), key),
+  ),
 )
 
 providerSuite('bedrock', askBedrock, {
@@ -41,11 +43,11 @@ providerSuite('bedrock', askBedrock, {
 providerSuite('replay', async () => ({ provider: replaying(), close: async () => {} }), { offline: true })
 
 /** Credentials of a place are found where the AWS SDK finds them. */
-async function askBedrock() {
+async function askBedrock(timeout_ms: number) {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAEMULATED')
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'emulated')
   const server = await startBedrock(({ body }) => (body.toolConfig === undefined ? ANSWER.title : { tool: ANSWER }))
-  const settings = { type: 'bedrock', region: 'us-east-1', endpoint: server.url, timeout_ms: SUITE_TIMEOUT_MS }
+  const settings = { type: 'bedrock', region: 'us-east-1', endpoint: server.url, timeout_ms }
   const close = async () => {
     vi.unstubAllEnvs()
     await server.close()
@@ -75,9 +77,9 @@ function own({ output_schema }: Asked['body']) {
     : { text: ANSWER.title, tokens_in: 4, tokens_out: 2 }
 }
 
-async function served(type: string, start: (key: string) => Promise<ProviderServer>) {
+async function served(type: string, timeout_ms: number, start: (key: string) => Promise<ProviderServer>) {
   const server = await start(SUITE_KEY)
-  const settings = { type, url: server.url, key: { env: 'SUITE_KEY' }, timeout_ms: SUITE_TIMEOUT_MS }
+  const settings = { type, url: server.url, key: { env: 'SUITE_KEY' }, timeout_ms }
   return { provider: providerOf(settings), server, close: () => server.close() }
 }
 

@@ -4,8 +4,9 @@ import type { HeadApproval } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { type DamageItem, damageTests } from './run-store-damage.ts'
 import { at, ending, keyOf, newRun, pending, question, ready, started, step, time } from './run-store-fixture.ts'
-import { inboxTests } from './run-store-inbox-suite.ts'
+import { ask, inboxTests } from './run-store-inbox-suite.ts'
 import { languageTests } from './run-store-language-suite.ts'
 import { ledgerTests } from './run-store-ledger-suite.ts'
 import { modelTests } from './run-store-model.ts'
@@ -15,6 +16,7 @@ export interface OpenedRunStore {
   readonly store: RunStore
   /** Ends this store and opens another over the same data, as a new process would. */
   reopen(): Promise<RunStore>
+  readonly damage: DamageItem
   close(): Promise<void>
 }
 
@@ -40,6 +42,14 @@ export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>)
     describe('lists', () => listTests(store))
     describe('context and artifacts', () => contextTests(store))
     inboxTests(store)
+    describe('damaged items', () =>
+      damageTests(() => ({
+        ...opened,
+        async ask(n) {
+          const run = await begun(store, n)
+          return { run, id: await ask(store, run, 0) }
+        },
+      })))
     languageTests(store)
     ledgerTests(store)
     tenantItemTests(store)

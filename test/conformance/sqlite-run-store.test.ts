@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../infra/local/database.ts'
 import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
+import { damageRow } from './run-store-damage.ts'
 import { runStoreSuite } from './run-store-suite.ts'
 
 runStoreSuite('SQLite', async () => {
@@ -10,6 +11,7 @@ runStoreSuite('SQLite', async () => {
   let db = openDatabase(folder)
   return {
     store: openRunStore(db),
+    damage: (run, damage) => damageRow(db)(run, damage),
     reopen: async () => {
       db.close()
       db = openDatabase(folder)

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Checkout, openCheckout, TEMPLATES } from './checkout.ts'
-import { type Done, sluice } from './run-cli.ts'
+import { type Done, spawnSluice } from './run-cli.ts'
 
 let checkout: Checkout
 
@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => checkout.close())
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Done> {
-  return sluice(args, { cwd: checkout.folder, env: { ...checkout.env, ...env } })
+  return spawnSluice(args, { cwd: checkout.folder, env: { ...checkout.env, ...env } })
 }
 
 const SYNTH = 'synth --quiet --output OUT --context sluice:stage=dev @eu-central-1'
@@ -80,14 +80,16 @@ describe('sluice deploy', () => {
     expect(deploy.out).not.toContain('Deployed.')
   })
 
-  test('shell gates: the executions of the account are looked at before', async () => {
+  test('reserved executions: those of the account are looked at before', async () => {
     const ShellGate = { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: 5 } }
     const CDK_TEMPLATES = JSON.stringify({ ...TEMPLATES, SluiceGates: { ShellGate } })
     checkout.state.executions = 10
     const few = await run(['deploy', '--yes'], { CDK_TEMPLATES })
     checkout.state.executions = 1_000
     const many = await run(['deploy', '--yes'], { CDK_TEMPLATES })
-    expect(few.err).toMatch(/Cannot reserve 5 .*10 are unreserved.*\[too_few_executions\]/s)
+    expect(few.err).toMatch(
+      /Cannot reserve 5 .*10 are unreserved.*Ask for 105 or more.*reserved_concurrency: false.*\[too_few_executions\]/s,
+    )
     expect(many.out).toContain('reserve 5 concurrent executions; the account has 1000, 1000 unreserved')
     expect([few.code, many.code]).toEqual([1, 0])
     expect(checkout.cdkCalls().filter((line) => line.startsWith('deploy'))).toHaveLength(1)

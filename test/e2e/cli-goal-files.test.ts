@@ -163,6 +163,8 @@ describe('sluice goal init', () => {
     ['open.md', '---\ntitle: x\n', [], 1, 'never ends'],
     ['torn.ipynb', '{"cells": [', [], 1, 'it is no JSON'],
     ['fine.yaml', 'a: 1\n', ['--goal-text', ' '], 2, 'must not be blank'],
+    ['fine.yaml', 'a: 1\n', ['--goal-text', 'Cut latency by 30%'], 2, 'it names "latency"'],
+    ['fine.yaml', 'a: 1\n', ['--goal-text', 'Reach three quarters accuracy'], 2, 'no figure that can be read'],
     ['fine.yaml', 'a: 1\n', ['--contract', 'bad.ipynb'], 100, '[goal_contract_invalid]'],
     ['fine.yaml', 'a: 1\n', ['--contract', 'misplaced.ipynb'], 100, 'it belongs under "gyoshu"'],
   ])('leaves %s as it is (%j, %j): %i, in words', async (name, text, options, code, words) => {

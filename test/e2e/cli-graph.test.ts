@@ -76,6 +76,35 @@ describe('sluice graph', () => {
     expect(JSON.parse(rest.out)).toEqual({ outcomes: { unchanged: 1 }, refused: 0, errors: [] })
   })
 
+  test('import --from semstreams takes entity states, again without change, and tells bad ones with their reason', async () => {
+    const drone = id('drone', 'a1')
+    const fact = (object: unknown) => ({
+      subject: drone,
+      predicate: 'fleet.drone.name',
+      object,
+      ...said,
+      confidence: 0.9,
+    })
+    const states = [
+      { id: drone, triples: [fact('Quail')], message_type: 'fleet.drone.v1', version: 3, updated_at: said.timestamp },
+      { id: 'a.b.c', triples: [] },
+      { id: id('drone', 'a2'), triples: [{ ...fact('x'), subject: id('drone', 'a2'), predicate: 'Name' }] },
+    ]
+    writeFileSync(join(folder, 'states.json'), JSON.stringify(states, null, 2))
+    for (const outcome of ['created', 'unchanged']) {
+      const done = await cli(['graph', 'import', 'states.json', '--from', 'semstreams'])
+      expect(done).toMatchObject({ code: 1, out: `1 line imported (1 ${outcome}), 2 refused.\n` })
+      expect(done.err).toMatch(/^line 2 \(a\.b\.c\): .*\(arity\)/m)
+      expect(done.err).toMatch(/^line 3 .*: A predicate is dotted lower-case/m)
+    }
+    const rest = await cli(['graph', 'import', 'states.json', '--from', 'semstreams', '--from-line', '3'])
+    expect(rest.out).toBe('0 lines imported, 1 refused.\n')
+    expect((await cli(['graph', 'show', drone])).out).toContain('Quail (drone)')
+    expect((await cli(['graph', 'delete', drone])).code).toBe(0)
+    const unknown = await cli(['graph', 'import', 'states.json', '--from', 'neo4j'])
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('Allowed choices are sluice, semstreams') })
+  })
+
   test('search finds by words, by type, in bodies; --ndjson answers a line each', async () => {
     const found = await cli(['graph', 'search', 'harbour', 'Nesodden'])
     expect(found.out).toMatch(new RegExp(`^ +\\d+\\.\\d{3} {2}Oslo \\(city\\) {2}${OSLO}\\n +The harbour`))

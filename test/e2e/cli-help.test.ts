@@ -35,6 +35,7 @@ beforeAll(async () => {
   write('recording.json', '')
   write('ids.txt', 'acme.ops.geo.atlas.city.oslo\n')
   write('entities.ndjson', '{"entity_id":"acme.ops.geo.atlas.city.oslo","label":"Oslo"}\n')
+  write('states.json', '[{"id":"acme.ops.geo.atlas.city.bergen","triples":[]}]\n')
 })
 afterAll(async () => {
   await place.close()

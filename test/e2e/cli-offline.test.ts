@@ -1,8 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { jsonLines, sluice } from './run-cli.ts'
+import { noTerminal } from './pseudo-terminal.ts'
+import { jsonLines, sluice, spawnSluice } from './run-cli.ts'
+import { CTRL_D, typeOnTerminal } from './typed-terminal.ts'
 
 const GOOD = `
 blocks:
@@ -32,7 +35,7 @@ function project(files: Readonly<Record<string, string>>): string {
 describe('sluice validate', () => {
   test('names the order of a valid document', async () => {
     const cwd = project({ 'good.yaml': GOOD })
-    expect(await sluice(['validate', 'good.yaml'], { cwd })).toEqual({
+    expect(await spawnSluice(['validate', 'good.yaml'], { cwd })).toEqual({
       code: 0,
       out: 'good.yaml is valid: plan, build\n',
       err: '',
@@ -41,7 +44,7 @@ describe('sluice validate', () => {
 
   test('says place, what was seen and what is allowed, with exit code 100', async () => {
     const cwd = project({ 'bad.yaml': BAD })
-    const { code, out } = await sluice(['validate', 'bad.yaml'], { cwd })
+    const { code, out } = await spawnSluice(['validate', 'bad.yaml'], { cwd })
     expect(code).toBe(100)
     expect(out).toMatch(
       /^bad\.yaml has 1 error:\n {2}7:\d+ {2}unknown_output {2}block "build" .*"plan\.pan".*Did you mean "plan\.plan"\?\n$/,
@@ -187,7 +190,7 @@ describe('sluice gates', () => {
     const wrong = { any_of: [{ not: 1, type: 'not_empty', port: 'a' }] }
     const lines = [judged, { ...judged, recorded: record }, { id: 2, check: wrong }]
     const stdin = lines.map((line) => JSON.stringify(line)).join('\n')
-    const { out } = await sluice(['gates', 'check', '--ndjson'], { stdin })
+    const { out } = await spawnSluice(['gates', 'check', '--ndjson'], { stdin })
     const reason = '1 of 2 hold, at least 1 wanted: does not hold, as wanted: must contain "x"'
     expect(jsonLines(out)).toEqual([
       { id: 1, passed: true, status: 'passed', reason },
@@ -213,7 +216,7 @@ describe('sluice gates', () => {
       { check: 'no id' },
     ]
     const stdin = lines.map((line) => JSON.stringify(line)).join('\n')
-    const { code, out } = await sluice(['gates', 'check', '--ndjson'], { stdin })
+    const { code, out } = await spawnSluice(['gates', 'check', '--ndjson'], { stdin })
     expect(code).toBe(0)
     const reason = expect.any(String)
     expect(jsonLines(out)).toEqual([
@@ -269,4 +272,48 @@ describe('sluice', () => {
     expect(deep.out).toMatch(/^Usage: sluice run start/)
     expect(deep.out).not.toMatch(/default: \[\]/)
   })
+})
+
+describe('sluice run start', () => {
+  const BIN = fileURLToPath(new URL('../../clients/cli/sluice.mjs', import.meta.url))
+  const type = (cwd: string, args: readonly string[], ...types: readonly (readonly [string, string])[]) =>
+    typeOnTerminal([process.execPath, BIN, ...args], { cwd, env: { SLUICE_URL: '', SLUICE_TOKEN: '' }, types })
+
+  test('starts an example with nothing but its name, and says what it took', async () => {
+    const { code, out, err } = await sluice(['run', 'start', '--example', 'basic'], { cwd: project({}) })
+    expect(err).toBe(
+      'Taken as the example has it: goal "Count the words of a text". --input KEY=VALUE gives another.\n',
+    )
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/Run run_\w+ completed/) })
+    const given = await sluice(['run', 'start', '--example', 'basic', '--input', 'goal=x'], { cwd: project({}) })
+    expect(given).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('says off a terminal what a document needs', async () => {
+    const { code, err } = await sluice(['run', 'start', 'good.yaml'], { cwd: project({ 'good.yaml': GOOD }) })
+    expect(code).toBe(1)
+    expect(err).toContain('Required input "goal" has no value')
+  })
+
+  test.skipIf(noTerminal() !== undefined)(
+    'asks on a terminal for what a document needs, and nothing else',
+    async () => {
+      const inputs =
+        'inputs:\n  rows: { type: number, description: How many }\n  tone: { type: string, default: dry }\n'
+      const cwd = project({ 'good.yaml': inputs + GOOD })
+      const started = await type(
+        cwd,
+        ['run', 'start', 'good.yaml'],
+        ['rows (How many): ', 'few\r'],
+        ['rows (How many): ', '3\r'],
+        ['goal: ', '\r'],
+        ['goal: ', 'a parser\r'],
+      )
+      expect(started.shown).toContain('declares "rows" as a number')
+      expect(started.shown).not.toContain('tone')
+      expect([started.code, started.shown]).toEqual([0, expect.stringMatching(/Run run_\w+ completed/)])
+      const left = await type(cwd, ['run', 'start', 'good.yaml'], ['rows (How many): ', CTRL_D])
+      expect([left.code, left.shown]).toEqual([2, expect.stringContaining('Nothing is started: input "rows"')])
+    },
+  )
 })

@@ -1,7 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -9,7 +12,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ProblemSchema } from '../../shared/api/problem-schema.ts'
 import { cloudFormation } from '../emulators/cloudformation.ts'
 import { type Seen, signedGateway } from '../emulators/signed-gateway.ts'
-import { sluice } from './run-cli.ts'
+import { findBrowser, openBrowser, openPage } from './browser.ts'
+import { sluice, startSluice } from './run-cli.ts'
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
 const TOKEN = 'FwoGZXIvYXdzE+session/token=='
@@ -93,11 +97,25 @@ async function startProxy(where: readonly string[], env: Readonly<Record<string,
   })
   const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
   if (typeof line !== 'string') throw new Error(`it ended: ${err}`)
-  return { url: String(JSON.parse(line).url).replace(/\/$/, ''), err: () => err, stop }
+  const opened = String(JSON.parse(line).url)
+  const url = new URL(opened).origin
+  const entered = await fetch(opened, { redirect: 'manual' })
+  cookies.set(url, entered.headers.get('set-cookie')?.split(';')[0] ?? '')
+  return { url, opened, err: () => err, stop }
+}
+
+/** What each proxy gave to who opened its address. */
+const cookies = new Map<string, string>()
+
+/** A call of the page that was opened so. */
+function page(url: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('cookie', [headers.get('cookie') ?? [], cookies.get(new URL(url).origin) ?? []].flat().join('; '))
+  return fetch(url, { ...init, headers })
 }
 
 async function refusal(url: string, init: RequestInit = {}) {
-  const response = await fetch(url, init)
+  const response = await page(url, init)
   expect(response.headers.get('content-type')).toBe('application/problem+json')
   const problem = ProblemSchema.parse(await response.json())
   expect(problem.status).toBe(response.status)
@@ -107,7 +125,9 @@ async function refusal(url: string, init: RequestInit = {}) {
 /** fetch() tidies paths and sets its own Host. */
 function statusOf(base: string, path: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    request(base, { path, headers }, (response) => resolve(response.resume().statusCode))
+    request(base, { path, headers: { cookie: cookies.get(base) ?? '', ...headers } }, (response) =>
+      resolve(response.resume().statusCode),
+    )
       .on('error', reject)
       .end()
   })
@@ -116,11 +136,11 @@ function statusOf(base: string, path: string, headers: Record<string, string> = 
 describe('sluice console --stack', () => {
   test('serves the page here and signs its calls: query, body and headers arrive as they were', async () => {
     const { url, stop } = await proxied('AKIAGOOD')
-    const page = await fetch(`${url}/dag`)
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(await page.text()).toContain('<div id="app">')
+    const shell = await page(`${url}/dag`)
+    expect([shell.status, shell.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(await shell.text()).toContain('<div id="app">')
     const query = "dag=a b+c/d&e=ä*!'()~&x=2&x=1&empty="
-    const list = await fetch(`${url}/api/dag/runs?${query.replace('+', '%2B').replace('&e', '%26e')}`, {
+    const list = await page(`${url}/api/dag/runs?${query.replace('+', '%2B').replace('&e', '%26e')}`, {
       headers: { cookie: 'mine=1', authorization: 'Bearer page', 'x-amz-date': 'page', 'if-none-match': '"e0"' },
     })
     expect([list.status, list.headers.get('etag'), list.headers.get('set-cookie')]).toEqual([200, '"e1"', null])
@@ -133,25 +153,25 @@ describe('sluice console --stack', () => {
 
     const body = JSON.stringify({ name: 'basic', context: { goal: 'Grüße 🌊 + "quotes"' } })
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'k-1', origin: url }
-    const post = await fetch(`${url}/api/dag/run`, { method: 'POST', body, headers })
+    const post = await page(`${url}/api/dag/run`, { method: 'POST', body, headers })
     expect(await post.json()).toMatchObject({ echo: body })
     expect(seen.at(-1)?.headers).toMatchObject({ 'idempotency-key': 'k-1', 'content-type': 'application/json' })
     expect(seen.at(-1)?.headers.origin).toBeUndefined()
-    const stopped = await fetch(`${url}/api/dag/runs/run_1/artifacts/a%20b%2Fc(1).md`, { method: 'POST' })
+    const stopped = await page(`${url}/api/dag/runs/run_1/artifacts/a%20b%2Fc(1).md`, { method: 'POST' })
     expect([stopped.status, seen.at(-1)?.path]).toEqual([200, '/dev/api/dag/runs/run_1/artifacts/a%20b%2Fc(1).md'])
     expect((await stop())[0]).toBe(0)
   })
 
   test('signs with the session token of a role', async () => {
     const { url } = await proxied('ASIASESSION')
-    expect((await fetch(`${url}/api/health`)).status).toBe(200)
+    expect((await page(`${url}/api/health`)).status).toBe(200)
     expect(seen.at(-1)?.headers['x-amz-security-token']).toBe(TOKEN)
   })
 
   test('hands events on one by one, and ends the call when the page goes away', async () => {
     const { url } = await proxied('AKIAGOOD')
     const away = new AbortController()
-    const response = await fetch(`${url}/api/dag/runs/run_1/events`, {
+    const response = await page(`${url}/api/dag/runs/run_1/events`, {
       headers: { accept: 'text/event-stream', 'last-event-id': '7' },
       signal: away.signal,
     })
@@ -169,11 +189,71 @@ describe('sluice console --stack', () => {
     await stream?.gone
   })
 
+  test('asks for a secret of its own: who only knows the port gets the page, and no call', async () => {
+    const { url, opened } = await proxied('AKIAGOOD')
+    const secret = new URL(opened).searchParams.get('login') ?? ''
+    expect(secret).toMatch(/^[\w-]{32}$/)
+    const before = seen.length
+    const cookie = cookies.get(url) ?? ''
+    const name = cookie.split('=')[0] ?? ''
+    const strangers: readonly Record<string, string>[] = [
+      {},
+      { cookie: '' },
+      { cookie: `${name}=` },
+      { cookie: `${name}=${secret}` },
+      { cookie: `${cookie}0` },
+      { cookie: `${name}x=1; other=${cookie.split('=')[1]}` },
+      { authorization: `Bearer ${secret}` },
+    ]
+    for (const headers of strangers) {
+      for (const method of ['GET', 'POST']) {
+        const answer = await fetch(`${url}/api/dag/runs`, { method, headers })
+        expect([headers, answer.status, await answer.json()]).toEqual([
+          headers,
+          401,
+          expect.objectContaining({ code: 'login_needed' }),
+        ])
+      }
+    }
+    expect((await fetch(`${url}/api/dag/runs?login=${secret}`)).status).toBe(401)
+    expect((await fetch(`${url}/?login=${secret.slice(1)}`)).status).toBe(401)
+    expect((await fetch(`${url}/?login=`)).status).toBe(401)
+    const stranger = await fetch(`${url}/`)
+    expect([stranger.status, stranger.headers.get('set-cookie')]).toEqual([200, null])
+    expect(seen.length).toBe(before)
+
+    const entered = await fetch(opened, { redirect: 'manual' })
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/'])
+    expect(entered.headers.get('set-cookie')).toMatch(/; Path=\/api; HttpOnly; SameSite=Strict$/)
+    expect((await page(`${url}/api/dag/runs`)).status).toBe(200)
+    // Each start has another one.
+    expect((await proxied('AKIAGOOD')).opened.split('=')[1]).not.toBe(secret)
+  })
+
+  const chromium = findBrowser()
+  test.skipIf(chromium === undefined)('works in a browser that was given its address, and in no other', async () => {
+    const { url, opened } = await proxied('AKIAGOOD')
+    const browser = await openBrowser(chromium ?? '')
+    try {
+      const ours = await openPage(browser, url)
+      const listed = ours.page.waitForResponse((one) => one.url().includes('/api/'))
+      await ours.page.goto(opened)
+      expect([(await listed).status(), new URL(ours.page.url()).search]).toEqual([200, ''])
+      const stranger = await browser.newContext()
+      const other = await stranger.newPage()
+      const refused = other.waitForResponse((one) => one.url().includes('/api/'))
+      await other.goto(`${url}/`)
+      expect((await refused).status()).toBe(401)
+    } finally {
+      await browser.close()
+    }
+  })
+
   test('ends a call that has no answer yet when the page goes away', async () => {
     const { url } = await proxied('AKIAGOOD')
     const before = streams.length
     const away = new AbortController()
-    const asked = fetch(`${url}/api/dag/runs/run_1/verify`, { signal: away.signal })
+    const asked = page(`${url}/api/dag/runs/run_1/verify`, { signal: away.signal })
     await expect.poll(() => streams.length).toBe(before + 1)
     away.abort()
     await expect(asked).rejects.toThrow('aborted')
@@ -283,11 +363,40 @@ describe('sluice console', () => {
     running.push(async () => server.close())
     const { port } = server.address() as AddressInfo
     const { url } = await startProxy(['--url', `http://127.0.0.1:${port}/dev`], { SLUICE_TOKEN: 'slu_id_secret' })
-    const answer = await fetch(`${url}/api/health`)
+    const answer = await page(`${url}/api/health`)
     expect([await answer.text(), asked]).toEqual(['{"status":"ok"}', ['Bearer slu_id_secret /dev/api/health']])
-    expect(`${JSON.stringify([...answer.headers])} ${await (await fetch(url)).text()}`).not.toContain('slu_id')
+    expect(`${JSON.stringify([...answer.headers])} ${await (await page(url)).text()}`).not.toContain('slu_id')
     const taken = await sluice(['console', '--url', `http://127.0.0.1:${port}/dev`, '--port', new URL(url).port])
     expect([taken.code, taken.err]).toEqual([1, expect.stringContaining('[port_taken]')])
+  })
+
+  test('in front of a local place that asks for tokens serves its page as whose the token is', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-token-place-'))
+    writeFileSync(join(folder, 'sluice.yaml'), 'version: 1\nauth: { mode: token }\n')
+    const place = await startSluice(['start', '--port', '0', '--json'], folder)
+    running.push(() => place.stop('SIGTERM').finally(() => rmSync(folder, { recursive: true })))
+    const at = String(place.first.url)
+    const token = readFileSync(join(folder, '.sluice', 'first-token'), 'utf8').trim()
+    const { url } = await startProxy(['--url', at], { SLUICE_TOKEN: token })
+    expect(url).not.toBe(at)
+    expect([(await page(`${url}/api/dag/runs`)).status, (await fetch(`${url}/api/dag/runs`)).status]).toEqual([
+      200, 401,
+    ])
+    expect((await fetch(`${at}/api/dag/runs`)).status).toBe(401)
+    // Without a token it says what is missing, and with a wrong one too, instead of an address that shows nothing.
+    for (const env of [{}, { SLUICE_TOKEN: `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}` }]) {
+      const refused = await sluice(['console', '--url', at], { env, cwd: folder })
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('[unauthenticated]')])
+    }
+  })
+
+  test('of a place that asks for nothing is its own page, whatever token is set', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-open-place-'))
+    const place = await startSluice(['start', '--port', '0', '--json'], folder)
+    running.push(() => place.stop('SIGTERM').finally(() => rmSync(folder, { recursive: true })))
+    const at = String(place.first.url)
+    const shown = await sluice(['console', '--url', at, '--json'], { env: { SLUICE_TOKEN: 'slu_of_a_stage' } })
+    expect(JSON.parse(shown.out)).toEqual({ url: `${at}/` })
   })
 
   test('without a server says how to start one', async () => {

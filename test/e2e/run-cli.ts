@@ -1,27 +1,45 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { CommandLine, Done } from './command-host.ts'
 
-/** What one command line did. */
-export interface Done {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
+export type { Done }
 
 interface Given {
   readonly stdin?: string
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Default: the Node that runs the tests. */
+  /** Of `spawnSluice`; default: the Node that runs the tests. */
   readonly node?: string
 }
 
 const BIN = fileURLToPath(new URL('../../clients/cli/sluice.mjs', import.meta.url))
 
-/** Runs `sluice ..` as a stranger would: a process, its streams, its exit code. */
-export async function sluice(args: readonly string[], { stdin = '', cwd, env, node }: Given = {}): Promise<Done> {
+const HOST = fileURLToPath(new URL('./command-host.ts', import.meta.url))
+const resting: ChildProcess[] = []
+
+/** Runs a command line of `sluice` in a process that has run others before (command-host.ts). */
+export async function sluice(args: readonly string[], { stdin = '', cwd, env }: Given = {}): Promise<Done> {
+  const line: CommandLine = {
+    args,
+    cwd: cwd ?? process.cwd(),
+    env: { ...process.env, SLUICE_URL: '', SLUICE_TOKEN: '', ...env },
+    stdin,
+  }
+  const host = resting.pop() ?? fork(HOST, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const done = await new Promise<Done>((resolve, reject) => {
+    host.once('message', resolve)
+    host.once('exit', (code) => reject(new Error(`sluice ${args.join(' ')} ended its process: ${code}`)))
+    host.send(line)
+  })
+  host.removeAllListeners('exit')
+  resting.push(host)
+  return done
+}
+
+/** Runs `sluice ..` as a stranger would: a process of its own, from its first module to its end. */
+export async function spawnSluice(args: readonly string[], { stdin = '', cwd, env, node }: Given = {}): Promise<Done> {
   const child = spawn(node ?? process.execPath, [BIN, ...args], {
     stdio: 'pipe',
     env: { ...process.env, SLUICE_URL: '', SLUICE_TOKEN: '', ...env },

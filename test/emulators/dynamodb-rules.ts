@@ -25,7 +25,7 @@ interface Request {
   readonly TransactItems?: readonly unknown[]
 }
 
-const DYNAMODB_LIMITS = {
+export const DYNAMODB_LIMITS = {
   expression_bytes: 4_096,
   expression_operators: 300,
   batch_get: 100,
@@ -83,9 +83,20 @@ function emptyKey(values: Values): string | undefined {
 
 function itemProblem(item: Values | undefined): string | undefined {
   if (item === undefined) return undefined
-  const bytes = Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOf(value), 0)
-  if (bytes > DYNAMODB_LIMITS.item_bytes) return `an item of ${bytes} bytes; the limit is ${DYNAMODB_LIMITS.item_bytes}`
-  return emptyKey(item) ?? valuesProblem(Object.values(item))
+  return sizeProblem(item) ?? emptyKey(item) ?? valuesProblem(Object.values(item))
+}
+
+/** Why DynamoDB would not keep this item: as it is put, or as an update leaves it. */
+export function sizeProblem(item: Values): string | undefined {
+  const bytes = itemBytes(item)
+  return bytes > DYNAMODB_LIMITS.item_bytes
+    ? `an item of ${bytes} bytes; the limit is ${DYNAMODB_LIMITS.item_bytes}`
+    : undefined
+}
+
+/** Names and values together. */
+export function itemBytes(item: Values): number {
+  return Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOf(value), 0)
 }
 
 function valuesProblem(values: readonly AttributeValue[]): string | undefined {
@@ -116,13 +127,18 @@ function digitsOf(number: string): number {
 function sizeOf(value: AttributeValue): number {
   if (value.S !== undefined) return Buffer.byteLength(value.S)
   if (value.N !== undefined) return Math.ceil(digitsOf(value.N) / 2) + 1
-  if (value.B !== undefined) return value.B.length
+  if (value.B !== undefined) return bytesOf(value.B)
   if (value.L !== undefined) return 3 + value.L.reduce((sum, one) => sum + 1 + sizeOf(one), 0)
   if (value.M !== undefined) {
     return 3 + Object.entries(value.M).reduce((sum, [name, one]) => sum + 1 + Buffer.byteLength(name) + sizeOf(one), 0)
   }
   const elements = [...(value.SS ?? []), ...(value.NS ?? [])]
   return elements.reduce((sum, one) => sum + Buffer.byteLength(one), 1)
+}
+
+/** Over the wire it is base64, in the simulation it is the bytes. */
+function bytesOf(binary: Uint8Array | string): number {
+  return typeof binary === 'string' ? Buffer.byteLength(binary, 'base64') : binary.length
 }
 
 const EXPRESSIONS = [

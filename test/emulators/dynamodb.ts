@@ -24,6 +24,25 @@ export interface DynamodbEmulator {
   close(): Promise<void>
 }
 
+export type EmulatorName = 'dynalite' | 'dynoxide'
+
+/**
+ * The one that `npm test` asks: dynoxide, which is several times as fast, or dynalite where its binary is not installed. The
+ * slow suite asks dynalite everywhere.
+ */
+export function everyDayEmulator(): {
+  readonly name: EmulatorName
+  readonly start: () => Promise<DynamodbEmulator | undefined>
+} {
+  if (dynoxideBinary() !== undefined) return { name: 'dynoxide', start: startDynoxide }
+  return { name: 'dynalite', start: startDynalite }
+}
+
+/** The same, started. */
+export async function startDynamodb(): Promise<DynamodbEmulator> {
+  return (await startDynoxide()) ?? (await startDynalite())
+}
+
 /**
  * moto: Python, independent, with all of its services on one port; undefined where it is not installed. The project does not
  * need it: only the slow suite asks for it.
@@ -86,7 +105,7 @@ export async function startDynoxide(): Promise<DynamodbEmulator | undefined> {
 }
 
 /** Where the binary is installed, if it is. */
-export function dynoxideBinary(): string | undefined {
+function dynoxideBinary(): string | undefined {
   try {
     const manifest = createRequire(import.meta.url).resolve(
       `@dynoxide/${process.platform}-${process.arch}/package.json`,

@@ -22,6 +22,23 @@ export const CHILD = {
   ],
 }
 
+/** The document of children that ask a person before their work goes on. */
+export const ASKER = {
+  name: 'asker',
+  inputs: { note: { type: 'string' } },
+  blocks: [
+    { id: 'c0', ...written('c0') },
+    {
+      id: 'ask',
+      mode: 'approval',
+      inputs: { text: { from: 'c0.text' } },
+      outputs: { decided_by: 'string' },
+      approval: { prompt: 'Go on?', timeout_sec: 60, on_timeout: 'approve', reuse: true },
+    },
+    { id: 'c1', ...written('c1'), inputs: { who: { from: 'ask.decided_by' } } },
+  ],
+}
+
 /** A small random run, with time-outs, delays, repairs, children, checks and handlers sprinkled over its blocks. */
 export function planSmallRun(
   random: Random,
@@ -38,10 +55,11 @@ export function planSmallRun(
   // Drawn last, so that all else of a seed is what it was.
   const asked = chance(random, 0.04) ? [QUESTION] : []
   const goal = planGoal(random, without, goals)
+  const above = chance(random, 0.25) ? ABOVE : []
   const judges = Object.entries(goal.blocks).map(([id, { port, type, expression }]) =>
     handler(id, { inputs: {}, outputs: { [port]: type } }, 'transform', { expression }, []),
   )
-  const kept = [...all, ...asked, ...judges].filter(([{ id }]) => !without.has(id))
+  const kept = [...all, ...asked, ...judges, ...above].filter(([{ id }]) => !without.has(id))
   const noted = planNotes(
     kept.map(([, block]) => withoutWritten(block, without)),
     random,
@@ -101,6 +119,30 @@ const QUESTION: readonly [PlannedBlock, Written] = [
     inputs: {},
     outputs: { synthesis: 'string', sources: 'json' },
   },
+]
+
+/** A block whose child asks, and one behind it that reads what people patch and callers override. */
+const ABOVE: readonly (readonly [PlannedBlock, Written])[] = [
+  [
+    { id: 'u0', upstream: [], gates: 0, tries: 1 },
+    {
+      id: 'u0',
+      mode: 'dag',
+      dag: { name: 'asker', inputs: { note: 'a note' } },
+      inputs: {},
+      outputs: { text: 'string' },
+    },
+  ],
+  [
+    { id: 'u1', upstream: ['u0'], gates: 0, tries: 2 },
+    {
+      id: 'u1',
+      ...written('u1'),
+      inputs: { from_u0: { from: 'u0.text' }, note: { type: 'string', default: 'as planned' } } as never,
+      post_gates: [],
+      retry: { max_attempts: 2, backoff: 'none', delay_ms: 0, jitter: 'none' },
+    },
+  ],
 ]
 
 function sprinkled(block: PlannedBlock, text: Written, random: Random): readonly [PlannedBlock, Written] {

@@ -1,4 +1,4 @@
-import { runIdOfKey } from '../../shared/runs/ids.ts'
+import { runIdOfCall } from '../../shared/runs/ids.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
 import { type Act, planActs } from './acts.ts'
 import type { FaultRates, Outage } from './fault-plan.ts'
@@ -57,7 +57,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     const own = randomFrom(seed * 31 + i)
     const gone = [...without.blocks].flatMap((name) => (name.startsWith(`${i}.`) ? [name.slice(2)] : []))
     const tenant = tenants[i % tenants.length] ?? 'main'
-    const run_id = runIdOfKey(tenant, 'POST /api/dag/run', keyOfRun(i))
+    const run_id = runIdOfCall(tenant, 'user:ana', 'POST /api/dag/run', keyOfRun(i))
     // Where there is a queue, next attempts at a goal meet others in it.
     return planSmallRun(own, { tenant, run_id }, new Set(gone), safety.queue === true ? 0.6 : 0.2)
   })
@@ -72,6 +72,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     ...planActs(randomFrom(seed * 17), asked),
     ...planPivots(randomFrom(seed * 37), asked),
     ...planEntries(randomFrom(seed * 41), asked),
+    ...planPatches(randomFrom(seed * 61), asked.runs),
     ...(webhooks ? planReplays(randomFrom(seed * 59), calm_at) : []),
   ]
   return {
@@ -101,6 +102,17 @@ function planReplays(random: Random, until: number): readonly Act[] {
 }
 
 const FIRST_REPLAY = 8_000
+
+/** Somebody patches the context early, while questions are open: of the run, of its children, about its gates. */
+function planPatches(random: Random, runs: number): readonly Act[] {
+  if (!chance(random, 0.5)) return []
+  return Array.from({ length: 3 }, (_, i): Act => {
+    const dice = [random(), random(), random()] as const
+    return { id: FIRST_PATCH + i, at: random() * 60_000, kind: 'patch', run: upTo(random, runs - 1), dice }
+  })
+}
+
+const FIRST_PATCH = 9_000
 
 /** The Idempotency-Key a run is started with. */
 export function keyOfRun(run: number): string {
@@ -199,6 +211,8 @@ function planSafety(random: Random): Readonly<Record<string, unknown>> {
     ...(chance(random, 0.1) ? { max_block_tokens: 4_000 + upTo(random, 16_000) } : {}),
     ...(chance(random, 0.1) ? { self_approval: false } : {}),
     max_requests_per_min: 100_000,
+    max_streams_per_caller: 1_000,
+    max_streams: 1_000,
   }
 }
 

@@ -1,5 +1,6 @@
 import jsonata from 'jsonata'
-import { checkUnderSchema } from '../../functions/isolate/schema-engine.ts'
+import type { Job } from '../../functions/isolate/isolate-messages.ts'
+import { workUnderSchema } from '../../functions/isolate/schema-engine.ts'
 import type { Json } from '../../shared/canonical.ts'
 import type { Isolated } from '../../shared/isolate.ts'
 import type { World } from '../../shared/world.ts'
@@ -9,7 +10,7 @@ export function simulatedGatePorts(): Pick<World, 'isolate' | 'http' | 'shell' |
   return {
     isolate: {
       run: (kind, { program, input }) =>
-        kind === 'transform' ? transformed(String(program), input) : schemaChecked(program, input),
+        kind === 'transform' ? transformed(String(program), input) : schemaChecked({ kind, program, input }),
     },
     http: {
       request: async ({ url }) => ({ kind: 'answered', status: 200, url, body: 'fine' }),
@@ -32,9 +33,9 @@ async function transformed(program: string, input: Json): Promise<Isolated> {
   }
 }
 
-async function schemaChecked(program: Json, input: Json): Promise<Isolated> {
+async function schemaChecked(job: Job): Promise<Isolated> {
   try {
-    return { ok: true, value: JSON.parse(checkUnderSchema({ program, input })) as Json }
+    return { ok: true, value: JSON.parse(workUnderSchema(job)) as Json }
   } catch (error) {
     return { ok: false, because: 'error', message: String(error) }
   }

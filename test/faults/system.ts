@@ -16,7 +16,7 @@ import { createMemoryJournal } from './memory-journal.ts'
 import { createMemoryObjects, type MemoryObjects } from './memory-objects.ts'
 import type { Mutant } from './mutant.ts'
 import { openSqlite, openTable, type Part } from './open-store.ts'
-import { CHILD } from './plan-runs.ts'
+import { ASKER, CHILD } from './plan-runs.ts'
 import { createProbe, type Probe } from './probe.ts'
 import type { SharedPorts } from './sandbox.ts'
 import type { Scenario } from './scenario.ts'
@@ -115,7 +115,13 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
       get: (name) => ({ probe: probe.provider, judge: probe.judge, extractive, meaning })[name],
       names: () => ['probe', 'judge'],
     },
-    documents: { names: () => ['child'], read: async (name) => (name === 'child' ? JSON.stringify(CHILD) : undefined) },
+    documents: {
+      names: () => [CHILD.name, ASKER.name],
+      read: async (name) => {
+        const found = [CHILD, ASKER].find((document) => document.name === name)
+        return found === undefined ? undefined : JSON.stringify(found)
+      },
+    },
     settings: SettingsSchema.parse({
       auth: { mode: 'token' },
       tenants: ['main', 'other'],

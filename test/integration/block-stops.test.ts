@@ -12,14 +12,18 @@ afterEach(async () => {
 })
 
 /** Provider `slow` answers only when its call is aborted, then with an error; `quick` at once. */
-async function open(): Promise<{ readonly place: TestPlace; readonly aborted: number[]; readonly asked: string[] }> {
-  const aborted: number[] = []
+async function open(): Promise<{
+  readonly place: TestPlace
+  readonly aborted: () => number
+  readonly asked: string[]
+}> {
+  let aborted = 0
   const asked: string[] = []
   const slow = provider(({ signal, prompt }) => {
     asked.push(prompt)
     return new Promise((_, reject) => {
       signal.addEventListener('abort', () => {
-        aborted.push(performance.now())
+        aborted += 1
         reject(signal.reason)
       })
     })
@@ -30,7 +34,7 @@ async function open(): Promise<{ readonly place: TestPlace; readonly aborted: nu
   })
   const place = await openTestPlace({ providers: { slow, quick } })
   places.push(place)
-  return { place, aborted, asked }
+  return { place, aborted: () => aborted, asked }
 }
 
 const block = (id: string, by: string, more: object = {}) => ({
@@ -48,7 +52,7 @@ const stop = (place: TestPlace, run: string, block_id: string, reason?: string) 
   place.call('stop-run', run, { block_id, ...(reason === undefined ? {} : { reason }) })
 
 describe('a block that is stopped', () => {
-  test('while it runs: its call is hung up within a second, the run goes on and ends failed, naming block and person', async () => {
+  test('while it runs: its call is hung up, the run goes on and ends failed, naming block and person', async () => {
     const { place, aborted } = await open()
     const blocks = [
       block('a', 'slow'),
@@ -59,11 +63,11 @@ describe('a block that is stopped', () => {
     const id = await place.start({ blocks })
     await started(place, id, 'a')
     await place.until(id, ({ type, block_id }) => type === 'block:completed' && block_id === 'd')
-    const at = performance.now()
     const answer = await stop(place, id, 'a', 'too dear')
     expect(answer).toEqual({ status: 200, json: { run_id: id, block_id: 'a', status: 'cancelled', stopped: 1 } })
     const events = await place.ended(id)
-    expect((aborted[0] ?? 0) - at).toBeLessThan(1_000)
+    // Nothing else would end that call.
+    await expect.poll(() => aborted()).toBe(1)
     const [cancelled, ...more] = all(events, 'block:cancelled')
     expect(more).toEqual([])
     expect(cancelled).toMatchObject({
@@ -195,7 +199,7 @@ describe('a block that is stopped', () => {
     await expect.poll(async () => all(await place.events(id), 'block:started').length).toBe(4)
     expect((await stop(place, id, 'a')).status).toBe(200)
     const events = await place.ended(id)
-    await expect.poll(() => aborted.length).toBe(3)
+    await expect.poll(() => aborted()).toBe(3)
     const head = await place.place.world.runs.head({ tenant: 'main', run_id: id })
     expect(head?.running).toEqual([])
     const fold = foldRun(events)

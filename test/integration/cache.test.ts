@@ -1,6 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../infra/local/clock.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { bounce } from './loop.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
@@ -26,8 +27,13 @@ async function numbering() {
     calls.push(prompt)
     return `answer ${calls.length}`
   })
-  open = await openTestPlace({ providers: { probe } })
-  return { place: open, calls }
+  let ahead = 0
+  const clock = { now: () => Date.now() + ahead, delay: systemClock.delay }
+  open = await openTestPlace({ providers: { probe }, clock })
+  const forward = (ms: number) => {
+    ahead += ms
+  }
+  return { place: open, calls, forward }
 }
 
 async function run(place: TestPlace, blocks: readonly object[] = [writing()], topic = 'gates') {
@@ -102,10 +108,10 @@ describe('a block with cache', () => {
   })
 
   test('is dispatched again when the kept result is too old', async () => {
-    const { place, calls } = await numbering()
-    const brief = [writing({ cache: { max_age_sec: 1 } })]
+    const { place, calls, forward } = await numbering()
+    const brief = [writing({ cache: { max_age_sec: 600 } })]
     await run(place, brief)
-    await new Promise((done) => setTimeout(done, 1_100))
+    forward(601_000)
     expect((await run(place, brief)).completed).toEqual({})
     expect((await run(place, brief)).completed).not.toEqual({})
     expect(calls).toHaveLength(2)

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { PlaceOptions } from '../../infra/local/place.ts'
 import { Fault } from '../../shared/errors.ts'
-import { block, child, childOf, deployDocument, fastClock, headOf, lastOf, startsOf } from './child-place.ts'
+import { block, child, childOf, deployDocument, headOf, lastOf, startsOf } from './child-place.ts'
+import { fastClock } from './fast-clock.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined

@@ -1,9 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../infra/local/clock.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import type { Clock } from '../../shared/world.ts'
 import type { TestPlace } from './test-place.ts'
 
 const text = { text: { type: 'string' } }
@@ -44,13 +42,4 @@ export async function headOf(place: TestPlace, runId: string): Promise<Head> {
 
 export async function lastOf(place: TestPlace, runId: string): Promise<RunEvent | undefined> {
   return (await place.ended(runId)).at(-1)
-}
-
-/** Time runs `times` as fast. */
-export function fastClock(times: number): Clock {
-  const zero = Date.now()
-  return {
-    now: () => zero + (Date.now() - zero) * times,
-    delay: (ms, signal) => systemClock.delay(ms / times, signal),
-  }
 }

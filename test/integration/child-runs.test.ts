@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { block, child, childOf, deployDocument, fastClock, lastOf, retry, startsOf } from './child-place.ts'
+import { block, child, childOf, deployDocument, lastOf, retry, startsOf } from './child-place.ts'
+import { fastClock } from './fast-clock.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
@@ -194,9 +195,12 @@ describe('many children', () => {
   ])('no more at once than max_parallel allows, %s', async (_how, wakes) => {
     let now = 0
     let most = 0
+    const two = Promise.withResolvers<void>()
     const probe = provider(async () => {
       now += 1
       most = Math.max(most, now)
+      if (now === 2) two.resolve()
+      await two.promise
       await new Promise((resolve) => setTimeout(resolve, 20))
       now -= 1
       return 'x'

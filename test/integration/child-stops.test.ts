@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../shared/errors.ts'
-import { block, child, childOf, deployDocument, fastClock, headOf, lastOf, retry, startsOf } from './child-place.ts'
+import { block, child, childOf, deployDocument, headOf, lastOf, retry, startsOf } from './child-place.ts'
+import { fastClock } from './fast-clock.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined

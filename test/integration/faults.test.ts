@@ -3,9 +3,10 @@ import { uncovered } from '../faults/coverage.ts'
 import { loadHandlers } from '../faults/functions.ts'
 import { PROFILES } from '../faults/scenario.ts'
 import { simulate } from '../faults/simulate.ts'
+import { atMost } from '../how-much.ts'
 
 /** A small share of `npm run test:faults`, which runs any number of seeds. */
-const SEEDS = 24
+const SEEDS = atMost(24, 12)
 
 beforeAll(loadHandlers, 60_000)
 

@@ -36,7 +36,7 @@ async function hanging(from: number, options: object = {}) {
   })
   open = await openTestPlace({ providers: { probe }, log: silent })
   const id = await open.start({ blocks: [read] }, { context: { files: files(10) }, options })
-  await expect.poll(() => calls.length, { timeout: 10_000 }).toBe(Math.min(from + 4, 10))
+  await expect.poll(() => calls.length).toBe(Math.min(from + 4, 10))
   return { place: open, id, calls, hangs }
 }
 
@@ -57,6 +57,27 @@ describe('a foreach block that is cut off', () => {
     expect(of(events, 'block:completed')).toHaveLength(1)
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1))
     await expectFoldStored(place, id)
+  })
+
+  test('by kill -9 leaves each item all tries of its retry', async () => {
+    const calls: string[] = []
+    const probe = provider(({ prompt, signal }) => {
+      calls.push(prompt)
+      if (prompt !== 'f1') return prompt
+      const nth = calls.filter((call) => call === 'f1').length
+      if (nth === 2) throw new Fault('Unavailable', 'busy', 'busy')
+      if (nth > 2) return prompt
+      return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    })
+    open = await openTestPlace({ providers: { probe }, log: silent })
+    const retry = { max_attempts: 2, backoff: 'none', delay_ms: 0 }
+    const id = await open.start({ blocks: [{ ...read, retry }] }, { context: { files: files(2) } })
+    await expect.poll(() => calls.filter((call) => call === 'f1').length, { timeout: 10_000 }).toBe(1)
+    await open.kill()
+    const events = await open.ended(id)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(of(events, 'block:started', 1).map(({ attempt }) => attempt)).toEqual([1, 2, 3])
+    await expectFoldStored(open, id)
   })
 
   test('by a stop ends at once: items in flight are aborted, none begins', async () => {

@@ -56,12 +56,10 @@ async function outputOf({ place }: TestPlace, events: readonly RunEvent[], id = 
 
 describe('a foreach block', () => {
   test('dispatches each item once and publishes a list in item order, whichever ended first', async () => {
-    const slow = new Map([
-      ['f0', 60],
-      ['f1', 30],
-    ])
+    const last = Promise.withResolvers<void>()
     const { place, calls } = await shouting(async (prompt) => {
-      await new Promise((done) => setTimeout(done, slow.get(prompt) ?? 0))
+      if (prompt === 'f2') last.resolve()
+      else await last.promise
       return undefined
     })
     const id = await place.start({ blocks: [reading()] }, over(files(3)))
@@ -136,9 +134,12 @@ describe('a foreach block', () => {
   test('each item counts against max_parallel, the block itself does not', async () => {
     let now = 0
     let most = 0
+    const two = Promise.withResolvers<void>()
     const { place } = await shouting(async () => {
       now += 1
       most = Math.max(most, now)
+      if (now === 2) two.resolve()
+      await two.promise
       await new Promise((done) => setTimeout(done, 5))
       now -= 1
       return undefined

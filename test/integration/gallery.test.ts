@@ -6,6 +6,7 @@ import { decideApproval } from '../../functions/approvals/decide.ts'
 import { SCOPES } from '../../shared/auth/scope.ts'
 import { parseDag } from '../../shared/dag/parse.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { missingInputs } from '../../shared/runs/resolve-inputs.ts'
 import { DAGS, defaultOf, type GalleryPlace, openGallery } from './gallery-place.ts'
 
 /** The documents of dags/ that bring their data along, each run to its end. docs/gallery.md shows them. */
@@ -25,8 +26,12 @@ describe.each(readdirSync(DAGS))('%s', (file) => {
 
   test('tells editors its schema and people what it is about', () => {
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../docs/dag.schema.json')
-    // basic is the canonical example, word for word.
-    if (file !== 'basic.yaml') expect(text.split('\n')[1]).toMatch(/^# .{20}/)
+    expect(text.split('\n')[1]).toMatch(/^# .{20}/)
+  })
+
+  test('starts with nothing but its own values', () => {
+    const parsed = parseDag(text, { name: file.replace('.yaml', '') })
+    expect(parsed.ok && missingInputs(parsed.dag, {})).toEqual([])
   })
 
   test('has no error and asks for no provider but the one every place has', () => {

@@ -16,7 +16,14 @@ const sockets: Socket[] = []
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'sluice-connections-'))
   const log = { info: () => undefined, error: (message: string) => void logged.push(message) }
-  place = await openPlace(SettingsSchema.parse({ port: 0, data_dir: join(dir, 'data') }), { listen: true, log })
+  place = await openPlace(
+    SettingsSchema.parse({
+      port: 0,
+      data_dir: join(dir, 'data'),
+      safety: { max_streams: 1_000, max_streams_per_caller: 1_000 },
+    }),
+    { listen: true, log },
+  )
   port = Number(new URL(place.url ?? '').port)
 })
 
@@ -44,7 +51,7 @@ function send(text: string, paused = false): { readonly socket: Socket; received
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`
 const post = (body: string, headers: string) =>
   `POST /api/dag/validate HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${body}`
-const until = (holds: () => boolean) => expect.poll(holds, { timeout: 5_000, interval: 20 }).toBe(true)
+const until = (holds: () => boolean) => expect.poll(holds, { interval: 20 }).toBe(true)
 const answers = ({ received }: { received: string }) => received.match(/HTTP\/1.1 \d+/g)?.length ?? 0
 
 describe('a connection', () => {
@@ -58,9 +65,8 @@ describe('a connection', () => {
     const before = process.memoryUsage().rss
     const clients = Array.from({ length: 20 }, () => send(get('/api/openapi.json').repeat(500), true))
     await until(() => clients.every(({ socket }) => socket.bytesWritten > 0))
-    const start = performance.now()
+    // Whoever waited for them would wait for ever.
     expect((await fetch(`${place.url}/api/config`)).status).toBe(200)
-    expect(performance.now() - start).toBeLessThan(10_000)
     for (const { socket } of clients) socket.resume()
     await until(() => clients.every(({ closed }) => closed))
     expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000)

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { readStoredRun } from '../../functions/runs/read-stored-run.ts'
 import { systemClock } from '../../infra/local/clock.ts'
 import { canonicalJson } from '../../shared/canonical.ts'
@@ -8,8 +8,8 @@ import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { checkChain } from '../../shared/runs/invariants/chain.ts'
 import { checkRun as checkStoredRun } from '../../shared/runs/invariants/check-run.ts'
-import type { Clock } from '../../shared/world.ts'
 import { secondFold } from '../unit/runs/second-fold.ts'
+import { openFastClock } from './fast-clock.ts'
 import { type Calls, flakyProvider, type Life, loseAppends } from './random-faults.ts'
 import { chance, type PlannedRun, planRun, type Random, randomFrom, upTo } from './random-runs.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
@@ -21,13 +21,10 @@ import { openTestPlace, type TestPlace } from './test-place.ts'
  */
 const SEEDS = 40
 const SPEED = 100
-const PATIENCE_MS = 8_000
+const PATIENCE_MS = 60_000
 
-const zero = Date.now()
-const clock: Clock = {
-  now: () => zero + (Date.now() - zero) * SPEED,
-  delay: (ms, signal) => systemClock.delay(ms / SPEED, signal),
-}
+const { clock, stop: stopClock } = openFastClock(SPEED)
+afterAll(stopClock)
 const silent = { info: () => undefined, error: () => undefined }
 
 const asked = Number(process.env.SLUICE_SEED)
@@ -164,7 +161,7 @@ async function checkRun(test: TestPlace, { blocks }: PlannedRun, run_id: string)
   const run = { tenant: 'main', run_id }
   const { world } = test.place
   // 16: at rest nothing is owed.
-  await expect.poll(async () => (await headOf(test, run_id)).outbox, { timeout: 5_000 }).toEqual([])
+  await expect.poll(async () => (await headOf(test, run_id)).outbox).toEqual([])
   const meta = await world.runs.meta(run)
   if (meta === undefined) throw new Error(`no META of ${run_id}`)
   const before = await headOf(test, run_id)

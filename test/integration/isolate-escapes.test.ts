@@ -13,7 +13,7 @@ const FOREVER = '($f := function($x) { $f($x) }; $f(1))'
 
 describe('code in a child, were there a way to run it', () => {
   // Schemas are compiled to code, so this kind of child may make code from text.
-  const child = startChild('json_schema', 64, new URL('./escaping-worker.ts', import.meta.url))
+  const child = startChild('schema', 64, new URL('./escaping-worker.ts', import.meta.url))
   let server: Server
   let folder = ''
   let connections = 0
@@ -52,13 +52,13 @@ describe('code in a child, were there a way to run it', () => {
     'process.dlopen({ exports: {} }, input.file); return 1',
     'return Object.keys(process.env).length > 0 ? 1 : (() => { throw new Error("empty") })()',
   ])('does not get by with %s', async (program) => {
-    const answer = await child.run({ program, input: facts() }, 20_000)
+    const answer = await child.run({ kind: 'transform', program, input: facts() }, 60_000)
     expect(answer).toEqual({ ok: true, value: expect.stringMatching(/^refused: /) })
     expect(connections).toBe(0)
   })
 
   test('is code that runs, and sees what it is given', async () => {
-    const answer = await child.run({ program: 'return input.a + 1', input: { a: 1 } }, 20_000)
+    const answer = await child.run({ kind: 'transform', program: 'return input.a + 1', input: { a: 1 } }, 60_000)
     expect(answer).toEqual({ ok: true, value: 'reached 2' })
   })
 
@@ -72,7 +72,7 @@ describe('code in a child, were there a way to run it', () => {
 test('the children themselves read nothing but their program', async () => {
   const child = startChild('transform', 64)
   expect(await child.started).toBeUndefined()
-  expect(await child.run({ program: '6 * 7', input: {} }, 20_000)).toEqual({ ok: true, value: 42 })
+  expect(await child.run({ kind: 'transform', program: '6 * 7', input: {} }, 60_000)).toEqual({ ok: true, value: 42 })
   child.end()
 })
 
@@ -85,7 +85,7 @@ describe('turns', () => {
       order.push(name)
       // Whoever asked meanwhile is in line.
       await new Promise((resolve) => setImmediate(resolve))
-      turns.give()
+      turns.give(tenant)
     }
     const many = Array.from({ length: 60 }, (_, i) => job('a', `a${i}`))
     await Promise.all([...many, job('b', 'b0'), job('c', 'c0'), job('b', 'b1')])
@@ -94,6 +94,28 @@ describe('turns', () => {
     expect(order.indexOf('c0')).toBeLessThanOrEqual(3)
     expect(order.indexOf('b1')).toBeLessThanOrEqual(6)
     expect(order.filter((name) => name.startsWith('a'))).toEqual(Array.from({ length: 60 }, (_, i) => `a${i}`))
+  })
+
+  test('what becomes free goes to who holds least: nobody takes the last place while another waits that has none', async () => {
+    const turns = createTurns(3)
+    const began: string[] = []
+    const take = (tenant: string) => turns.take({ tenant }).then(() => void began.push(tenant))
+    // Alone it may have all.
+    for (let i = 0; i < 6; i += 1) void take('a')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(began).toEqual(['a', 'a', 'a'])
+    void take('b')
+    void take('b')
+    void take('c')
+    for (let i = 0; i < 3; i += 1) {
+      turns.give('a')
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    // One each, then the one of them whose turn it is: `a` waits first in line all the while, and holds most.
+    expect(began.slice(3)).toEqual(['b', 'c', 'a'])
+    turns.give('b')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(began.slice(6)).toEqual(['b'])
   })
 
   test('are left by who stops, and nobody waits for them', async () => {
@@ -105,7 +127,7 @@ describe('turns', () => {
     stop.abort()
     expect(await left).toBe(false)
     expect(await turns.take({ tenant: 'a', signal: stop.signal })).toBe(false)
-    turns.give()
+    turns.give('a')
     expect(await next).toBe(true)
   })
 })
@@ -123,7 +145,7 @@ test("sixty endless programs of one tenant do not hold up another's, and end wit
     ended.push(answer)
   })
   // Every child works on one of them for ten minutes: only their end makes room.
-  const other = isolate.run('transform', { program: '6 * 7', input: {} }, undefined, { tenant: 'small' })
+  const other = isolate.run('transform', { program: '6 * 7', input: {} }, limit, { tenant: 'small' })
   run.abort()
   expect(await other).toEqual({ ok: true, value: 42 })
   await Promise.all(endless)

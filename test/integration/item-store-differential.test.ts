@@ -1,38 +1,33 @@
 import { DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type DynamodbEmulator, dynoxideBinary, startDynalite, startDynoxide } from '../emulators/dynamodb.ts'
+import { type DynamodbEmulator, everyDayEmulator } from '../emulators/dynamodb.ts'
 import { createItemStore } from '../faults/item-store/create-item-store.ts'
 import { compareStores } from '../faults/item-store/differential/compare-stores.ts'
 import { ODD_UPDATES, type OddUpdate, QUIRKS } from '../faults/item-store/differential/quirks.ts'
 
-/** The item store of the fault simulation against tables over the wire; many more seeds: npm run test:differential. */
-const SEQUENCES = { dynalite: 150, dynoxide: 75 } as const
+/** The item store of the fault simulation against a table over the wire; more seeds, and dynalite: npm run test:differential. */
+const SEQUENCES = 75
+const { name, start } = everyDayEmulator()
 
-against('dynalite', startDynalite)
-if (dynoxideBinary() !== undefined) against('dynoxide', startDynoxide)
-else console.log('dynoxide: skipped, its optional package is not installed for this platform')
-
-function against(name: keyof typeof QUIRKS, start: () => Promise<DynamodbEmulator | undefined>): void {
-  describe(`the item store and ${name}`, () => {
-    let emulator: DynamodbEmulator
-    beforeAll(async () => {
-      const started = await start()
-      if (started === undefined) throw new Error(`Cannot start ${name}: it is not installed.`)
-      emulator = started
-    })
-    afterAll(() => emulator.close())
-
-    test(`answer ${SEQUENCES[name]} random sequences alike`, async () => {
-      await compareStores(emulator, { first: 1, many: SEQUENCES[name], quirks: QUIRKS[name] })
-    })
-
-    test.each(ODD_UPDATES)('answer as noted: $what', async (odd) => {
-      const client = new DynamoDBClient(emulator.aws)
-      expect(await left(client, await emulator.createTable(), odd)).toEqual(odd[name] ?? odd.item_store)
-      client.destroy()
-    })
+describe(`the item store and ${name}`, () => {
+  let emulator: DynamodbEmulator
+  beforeAll(async () => {
+    const started = await start()
+    if (started === undefined) throw new Error(`Cannot start ${name}: it is not installed.`)
+    emulator = started
   })
-}
+  afterAll(() => emulator.close())
+
+  test(`answer ${SEQUENCES} random sequences alike`, async () => {
+    await compareStores(emulator, { first: 1, many: SEQUENCES, quirks: QUIRKS[name] })
+  })
+
+  test.each(ODD_UPDATES)('answer as noted: $what', async (odd) => {
+    const client = new DynamoDBClient(emulator.aws)
+    expect(await left(client, await emulator.createTable(), odd)).toEqual(odd[name] ?? odd.item_store)
+    client.destroy()
+  })
+})
 
 describe('the item store', () => {
   test.each(ODD_UPDATES)('as DynamoDB: $what', async (odd) => {

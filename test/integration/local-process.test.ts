@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -72,10 +72,18 @@ describe('the place as a process', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>)
     const ms = expect.any(Number)
+    const principal = `user:${userInfo().username}`
     expect(facts).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ message: 'run started', run_id, dag_name: 'basic' }),
-        expect.objectContaining({ message: 'request', method: 'POST', route: '/api/dag/run', status: 201, ms }),
+        expect.objectContaining({
+          message: 'request',
+          method: 'POST',
+          route: '/api/dag/run',
+          principal,
+          status: 201,
+          ms,
+        }),
         expect.objectContaining({ message: 'request', route: '/api/dag/runs/{run_id}', run_id, status: 200, ms }),
         expect.objectContaining({ message: 'request', method: 'GET', status: 404, ms }),
         expect.objectContaining({ message: 'run ended', run_id, execution: 'SUCCEEDED' }),

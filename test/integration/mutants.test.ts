@@ -155,6 +155,16 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const world = worldOf({ runs: store }, mutant, 'run-block')
     return (await world.runs.approval(run, 'apr_1'))?.binding_ref !== undefined
   },
+  async 'child-decision-stale'({ mutant }) {
+    const parent = { run_id: 'run_0', block: 'sub', binding_ref: `objstore://main/${'a'.repeat(64)}` }
+    const world = worldOf({ runs: { meta: async () => ({ parent }) } as never }, mutant, 'run-block')
+    return (await world.runs.meta(run))?.parent?.binding_ref !== undefined
+  },
+  async 'child-taken-over'({ mutant }) {
+    const children = { inner: { hash: 'a'.repeat(64), asks: true, skippable: false } }
+    const world = worldOf({ runs: { meta: async () => ({ children }) } as never }, mutant, 'run-block')
+    return (await world.runs.meta(run))?.children?.inner !== undefined
+  },
   async 'waived-undecided'({ store, mutant }) {
     const set = { ...pending(0), about: 'post_gates' } as const
     await store.append(step(run, 'q0', at(1, 10), { approval: { id: 'p', was: null, set } }))

@@ -5,14 +5,15 @@ import { parseDag } from '../../shared/dag/parse.ts'
 import type { Provider } from '../../shared/provider.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { filesBelow, readText } from '../unit/docs/markdown.ts'
-import { openTestPlace, type TestPlace } from './test-place.ts'
+import { type ApprovalPlace, openApprovalPlace } from './approvals/approval-place.ts'
 
 /**
  * How far each document written for OpenSkelo comes, unchanged, with a provider that answers what is asked of it: to
- * its end, or to the person it names (whom nobody here can be).
+ * its end, or to the person it names.
  */
 const ENDS: Readonly<Record<string, string>> = {
   'data-quality': 'run:completed',
+  'field-guide': 'asks user:owner',
   'incident-response': 'asks user:owner',
   newsletter: 'asks user:editor-in-chief',
   'release-train': 'run:failed shell',
@@ -65,9 +66,9 @@ function said(type: PortType): Json {
   return type === 'file' || type === 'artifact' ? VALUES.string : VALUES[type]
 }
 
-let place: TestPlace
+let place: ApprovalPlace
 beforeAll(async () => {
-  place = await openTestPlace({ providers: { house } }, { agents })
+  place = await openApprovalPlace({ agents }, { providers: { house } })
   const rows = new TextEncoder().encode('[{"key": "a", "price": 10}, {"key": "", "price": 20}]')
   const { ref } = await place.place.world.objects.put('main', rows)
   VALUES.file = ref
@@ -84,16 +85,68 @@ describe('a document written for OpenSkelo', () => {
   })
 })
 
+describe('approver: owner', () => {
+  const GUIDE = 'test/unit/dag/openskelo/field-guide.yaml'
+
+  test('is whoever started the place: their yes runs the block, and nobody else says it', async () => {
+    const id = await start(GUIDE)
+    const { approval_id, digest } = await place.asked(id, 'publish')
+    expect(await place.decide(id, 'user:stranger', { decision: 'approve', digest })).toBe('not_an_approver')
+    const answer = await place.call('decide-approval', id, { approval_id, digest, decision: 'approve' })
+    expect(answer).toMatchObject({ status: 200, json: { approval: { status: 'approved' } } })
+    const events = await place.ended(id)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    const ran = events.filter(({ type, block_id }) => type === 'block:started' && block_id === 'publish')
+    expect(ran).toHaveLength(1)
+    expect(await place.problems(id)).toEqual([])
+  })
+
+  test('is who the settings say, and then not who started the place', async () => {
+    const other = await openApprovalPlace({ agents, people: { owner: ['user:ana'] } }, { providers: { house } })
+    try {
+      const id = await start(GUIDE, other)
+      const { approval_id, digest } = await other.asked(id, 'publish')
+      const refused = await other.call('decide-approval', id, { approval_id, digest, decision: 'approve' })
+      expect(refused).toMatchObject({ status: 403, json: { code: 'not_an_approver' } })
+      expect(await other.decide(id, 'user:ana', { decision: 'approve', digest })).toBe('approved')
+      expect((await other.ended(id)).at(-1)?.type).toBe('run:completed')
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('may say no, and the block is not run', async () => {
+    const id = await start(GUIDE)
+    const { approval_id, digest } = await place.asked(id, 'publish')
+    await place.call('decide-approval', id, { approval_id, digest, decision: 'reject', feedback: 'not yet' })
+    const events = await place.ended(id)
+    expect(events.at(-1)?.type).toBe('run:failed')
+    expect(events.filter(({ type, block_id }) => type === 'block:started' && block_id === 'publish')).toEqual([])
+  })
+})
+
+test('what builtin:write-file gives is what the next gates expect: a path with its time, a bare name, the text', async () => {
+  const id = await start('test/unit/dag/openskelo/field-guide.yaml')
+  await place.asked(id, 'publish')
+  const output = (await place.events(id)).find(({ type, block_id }) => type === 'block:output' && block_id === 'save')
+  const { outputs } = (output as Extract<RunEvent, { type: 'block:output' }>).data
+  const saved = async (port: string) =>
+    JSON.parse(Buffer.from(await place.place.world.objects.get('main', outputs[port]?.ref ?? '')).toString()) as Json
+  expect(await saved('desktop_file_path')).toMatch(/^output\/guide-\d{8}-\d{6}\.md$/)
+  expect(await saved('desktop_file_name')).toMatch(/^guide-\d{8}-\d{6}\.md$/)
+  expect(await saved('final_markdown')).toBe(VALUES.string)
+})
+
 function wordsOf(event: RunEvent): string {
   if (event.type === 'approval:requested') return `asks ${event.data.approvers.join(' ')}`
   return event.type === 'run:failed' && event.data.reason.includes('shell') ? 'run:failed shell' : `${event.type}`
 }
 
-function start(file: string): Promise<string> {
+function start(file: string, at: ApprovalPlace = place): Promise<string> {
   const text = readText(file)
   const parsed = parseDag(text)
   if (!parsed.ok) throw new Error(`${file} is not valid`)
-  return place.start(text, { inputs: inputsOf(parsed.dag) })
+  return at.start(text, { inputs: inputsOf(parsed.dag) })
 }
 
 function inputsOf({ blocks }: Dag): Record<string, Json> {

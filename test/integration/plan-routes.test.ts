@@ -78,7 +78,6 @@ describe('GET /api/dag/runs/{run_id}/graph', () => {
       seconds.reduce((sum, one) => sum + one, 0),
       6,
     )
-    expect(after.critical_path.seconds).toBeLessThan(1)
   })
 
   test('knows no run of another name', async () => {

@@ -153,13 +153,13 @@ describe('reconcile', () => {
 })
 
 describe('stop', () => {
-  test('is written first, aborts the dispatch within a second, and a late result changes nothing', async () => {
-    let abortedAt = 0
+  test('is written first, aborts the dispatch, which nothing else would end, and a late result changes nothing', async () => {
+    let aborted = false
     const probe = provider(
       ({ signal }) =>
         new Promise<string>((resolve) =>
           signal.addEventListener('abort', () => {
-            abortedAt = Date.now()
+            aborted = true
             resolve('too late')
           }),
         ),
@@ -167,10 +167,8 @@ describe('stop', () => {
     open = await openTestPlace({ providers: { probe } })
     const id = await open.start({ blocks: [{ id: 'slow', outputs: text, agent: agent('slow') }] })
     await open.until(id, ({ type }) => type === 'block:started')
-    const stoppedAt = Date.now()
     expect((await open.call('stop-run', id, { reason: 'enough' })).status).toBe(200)
-    await expect.poll(() => abortedAt, { timeout: 2_000 }).toBeGreaterThan(0)
-    expect(abortedAt - stoppedAt).toBeLessThan(1_000)
+    await expect.poll(() => aborted).toBe(true)
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect((await open.events(id)).at(-1)?.type).toBe('run:cancelled')
   })

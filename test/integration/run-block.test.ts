@@ -138,7 +138,7 @@ describe('a run', () => {
     const id = await open.start({ blocks }, { options: { fail_fast: true } })
     const events = await open.ended(id)
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { block_id: 'bad' } })
-    await expect.poll(() => aborted, { timeout: 2_000 }).toBe(true)
+    await expect.poll(() => aborted).toBe(true)
   })
 
   test('refuses a missing pre-condition without a dispatch', async () => {
@@ -183,7 +183,9 @@ describe('a run', () => {
     })
     open = await openTestPlace({ providers: { probe } })
     const retry = { max_attempts: 2, delay_ms: 0 }
-    const id = await open.start({ blocks: [{ id: 'slow', outputs: text, agent: agent('go'), timeout_ms: 50, retry }] })
+    const id = await open.start({
+      blocks: [{ id: 'slow', outputs: text, agent: agent('go'), timeout_ms: 1_000, retry }],
+    })
     const events = await open.ended(id)
     expect(events.find(({ type }) => type === 'block:retrying')).toMatchObject({ data: { code: 'block_timeout' } })
     expect(events.at(-1)?.type).toBe('run:completed')
@@ -192,9 +194,13 @@ describe('a run', () => {
   test('never runs more than max_parallel blocks at once, and loses none', async () => {
     let now = 0
     let most = 0
+    const three = Promise.withResolvers<void>()
     const probe = provider(async () => {
       now += 1
       most = Math.max(most, now)
+      if (now === 3) three.resolve()
+      // The first ones stay until there are three.
+      await three.promise
       await new Promise((resolve) => setTimeout(resolve, 5))
       now -= 1
       return 'x'
@@ -220,9 +226,12 @@ describe('a run', () => {
 
   test('waits for joins exactly: a block of an N starts when its own upstreams are done', async () => {
     const done: string[] = []
+    const withoutB = Promise.withResolvers<void>()
     const probe = provider(async ({ prompt }) => {
-      await new Promise((resolve) => setTimeout(resolve, prompt === 'b' ? 300 : 5))
+      // It ends after c has: that waits for a alone.
+      if (prompt === 'b') await withoutB.promise
       done.push(prompt)
+      if (prompt === 'c') withoutB.resolve()
       return 'x'
     })
     open = await openTestPlace({ providers: { probe } })

@@ -13,7 +13,7 @@ import type { Principal } from '../../shared/principal.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { chainOf } from '../../shared/runs/hash-chain.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
-import { type DynamodbEmulator, startDynalite } from '../emulators/dynamodb.ts'
+import { type DynamodbEmulator, startDynamodb } from '../emulators/dynamodb.ts'
 import { importRun } from './import-run.ts'
 import { richRun } from './rich-run.ts'
 import type { TestPlace } from './test-place.ts'
@@ -120,7 +120,7 @@ describe('DynamoDB', () => {
   let table: string
   let runs: RunStore
   beforeAll(async () => {
-    emulator = await startDynalite()
+    emulator = await startDynamodb()
     table = await emulator.createTable()
     client = new DynamoDBClient(emulator.aws)
     const { clock, ids, runs: local } = place.place.world

@@ -209,7 +209,7 @@ const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { befo
       'an override was not shown',
       (parts) => ({ ...parts, meta: { ...parts.meta, overrides: { 'plan.text': 'x' } } }),
     ],
-    [39, 'another document was not shown', (parts) => ({ ...parts, meta: { ...parts.meta, edited: true } as never })],
+    [39, 'another document was not shown', withQuestion({ changes: undefined } as never)],
     [39, 'the document is another', (parts) => ({ ...parts, meta: { ...parts.meta, dag_hash: '0'.repeat(64) } })],
   ]
 

@@ -13,6 +13,8 @@ export interface HostileAnswer {
   readonly status: 'refused' | 'passed' | 'failed' | 'error' | 'waived'
   readonly reason: string
   readonly ms: number
+  /** What this thread computed for it; the isolate has a limit of its own. */
+  readonly own_ms: number
 }
 
 const POLICY = { ports: [], deny_hosts: [], loopback: false, own_port: 4040 }
@@ -69,12 +71,15 @@ async function judge(
   isolate: Isolate,
   addresses: readonly string[] = [],
 ): Promise<HostileAnswer> {
-  const started = performance.now()
-  const took = () => performance.now() - started
+  const [started, used] = [performance.now(), process.threadCpuUsage()]
+  const took = () => {
+    const { user, system } = process.threadCpuUsage(used)
+    return { ms: performance.now() - started, own_ms: (user + system) / 1_000 }
+  }
   const parsed = parseCheck(check)
   if (!parsed.ok) {
     const { message, hint } = parsed.errors[0] ?? { message: '' }
-    return { status: 'refused', reason: [message, hint].join(' ').trim(), ms: took() }
+    return { status: 'refused', reason: [message, hint].join(' ').trim(), ...took() }
   }
   const number = typeof measured === 'number' ? measured : null
   const facts = { inputs: {}, outputs, measured: { cost_usd: number, latency_ms: number } }
@@ -84,5 +89,5 @@ async function judge(
   }
   const use = { name: 'hostile', check: parsed.check, on_fail: 'retry' } as const
   const { status, reason } = await judgeGate(use, facts, { isolate, http }, () => 0)
-  return { status, reason, ms: took() }
+  return { status, reason, ...took() }
 }

@@ -10,6 +10,7 @@ import { tokensOn } from '../../functions/aws/tokens.ts'
 import { AT } from '../conformance/graph-fixture.ts'
 import { graphStoreSuite } from '../conformance/graph-store-suite.ts'
 import { objectStoreSuite } from '../conformance/object-store-suite.ts'
+import { damageItem } from '../conformance/run-store-damage.ts'
 import { time } from '../conformance/run-store-fixture.ts'
 import { runStoreSuite } from '../conformance/run-store-suite.ts'
 import { tokensSuite } from '../conformance/tokens-suite.ts'
@@ -59,6 +60,7 @@ describe.skipIf(moto === undefined)('moto', async () => {
     let client = clientOf()
     return {
       store: runStoreOn({ client, table, clock, ids }),
+      damage: (run, damage) => damageItem(client, table)(run, damage),
       async reopen() {
         client.destroy()
         client = clientOf()

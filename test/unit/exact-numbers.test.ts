@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { importBatches } from '../../clients/cli/import-batches.ts'
+import { readLines } from '../../clients/cli/import-batches.ts'
 import { typedValue } from '../../clients/cli/typed-value.ts'
 import { readJson } from '../../shared/api/json-guard.ts'
 import { readYaml } from '../../shared/dag/yaml.ts'
@@ -106,6 +106,6 @@ test('the CLI refuses it where values are typed and where lines are imported', a
   const lines = async function* () {
     yield '{"entity_id": "a.b.c.d.e.f", "properties": {"n": 9007199254740993}}'
   }
-  const { value: bad } = await importBatches(lines(), 1).next()
+  const { value: bad } = await readLines(lines(), 1).next()
   expect(bad).toMatchObject({ line: 1, code: 'malformed_line', message: expect.stringMatching(words) })
 })

@@ -6,6 +6,7 @@ import { SCOPES } from '../../shared/auth/scope.ts'
 import { Fault } from '../../shared/errors.ts'
 import { SettingsSchema } from '../../shared/settings.ts'
 import type { World } from '../../shared/world.ts'
+import { expectLinear } from './gates/linear.ts'
 
 const logged: unknown[] = []
 // Wrappers read only the settings and the log of a World.
@@ -139,11 +140,10 @@ describe('httpHandler()', () => {
     })
   })
 
-  it('lists at most 20 of many errors, quickly', async () => {
-    const body = `{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join(',')}}`
-    const start = performance.now()
-    const answer = await send({ body })
-    expect(performance.now() - start).toBeLessThan(1_000)
+  it('lists at most 20 of many errors, in linear time', async () => {
+    const bodyOf = (size: number) => `{${Array.from({ length: size }, (_, n) => `"k${n}":1`).join(',')}}`
+    await expectLinear((size) => send({ body: bodyOf(size) }), 30_000)
+    const answer = await send({ body: bodyOf(60_000) })
     expect(answer.json.errors).toHaveLength(20)
     expect(answer.body.length).toBeLessThan(10_000)
   })

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openSlack } from '../../functions/slack/client/open-slack.ts'
+import { redact } from '../../shared/redact.ts'
 import { redactSecrets, redactTexts } from '../../shared/redact-secrets.ts'
 import { SlackSettingsSchema } from '../../shared/slack/slack-settings.ts'
 import { webhookMessage } from '../../shared/webhooks/webhook-message.ts'
@@ -32,6 +33,45 @@ describe('redactSecrets()', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('what a member is called', () => {
+  const hash = 'a'.repeat(64)
+
+  test('every text below a name that says so is gone, and no count, ref or hash', () => {
+    const ref = `objstore://main/${hash}`
+    expect(
+      redactTexts({
+        db_password: 'x',
+        api_key: 'y',
+        token: 'z',
+        refreshToken: 'r',
+        credentials: { user: 'u', list: ['p', 7, true, null] },
+        tokens: { spent: 12 },
+        tokens_in: 'twelve',
+        key: 'value',
+        outputs: { token: { ref, sha256: hash } },
+        inputs: { token: { type: 'string' } },
+      }),
+    ).toEqual({
+      db_password: '[redacted]',
+      api_key: '[redacted]',
+      token: '[redacted]',
+      refreshToken: '[redacted]',
+      credentials: { user: '[redacted]', list: ['[redacted]', 7, true, null] },
+      tokens: { spent: 12 },
+      tokens_in: 'twelve',
+      key: 'value',
+      outputs: { token: { ref, sha256: hash } },
+      inputs: { token: { type: 'string' } },
+    })
+  })
+
+  test('logs and exports know the same names', () => {
+    const names = ['db_password', 'api_key', 'apiKey', 'x-authorization', 'aws.secret', 'tokens_in', 'monkey', 'author']
+    const seen = names.map((name) => Object.values(redactTexts({ [name]: 'x' }))[0])
+    expect(names.map((name) => Object.values(redact({ [name]: 'x' }) ?? {})[0])).toEqual(seen)
   })
 })
 

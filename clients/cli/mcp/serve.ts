@@ -1,15 +1,18 @@
 import { once } from 'node:events'
 import { McpServer } from '@modelcontextprotocol/server'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import about from '../../../package.json' with { type: 'json' }
 import type { Target } from '../api.ts'
+import { exactLines } from './exact-lines.ts'
 import { MCP_TOOLS } from './registry.ts'
 import { serveTool } from './serve-tool.ts'
 
 /** Speaks MCP on stdin and stdout until stdin ends; nothing else may be written to stdout meanwhile. */
 export async function serveMcp(target: Target, decides: boolean, warn: (text: string) => void): Promise<void> {
   const ended = once(process.stdin, 'close')
-  const handle = serveStdio(() => serverOf(target, decides), { onerror: (error) => warn(`mcp: ${error.message}`) })
+  const transport = new StdioServerTransport(process.stdin.pipe(exactLines((line) => process.stdout.write(line))))
+  const onerror = (error: Error) => warn(`mcp: ${error.message}`)
+  const handle = serveStdio(() => serverOf(target, decides), { transport, onerror })
   await ended
   await handle.close()
 }

@@ -40,6 +40,11 @@ export function refusedArguments(name: string, errors: readonly Issue[]): CallTo
   return told({ code: 'invalid_arguments', detail, hint, errors })
 }
 
+/** A number in the arguments that a double would change. */
+export function inexactArguments(name: string, words: string): CallToolResult {
+  return told({ code: 'number_inexact', detail: `Cannot call ${name}: in its arguments ${words}.` })
+}
+
 /** What to do, where the server's own words are for people at a shell or it gives none. */
 const HINTS: Readonly<Record<string, string>> = {
   no_server: 'Run `sluice start` in the project, or start `sluice mcp` with --url or SLUICE_URL.',

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { Empty, ProblemNotice } from '../parts/notice.tsx'
+import { DamagedNotice, Empty, ProblemNotice } from '../parts/notice.tsx'
 import { pendingApprovals } from '../place/place-state.ts'
 import { changeQuery, route } from '../route.ts'
 import { ApprovalDetail } from './approval-detail.tsx'
@@ -41,7 +41,10 @@ export function ApprovalsView() {
         {said}
       </p>
       {inbox.problem !== undefined && <ProblemNotice problem={inbox.problem} retry={inbox.reload} />}
-      {inbox.approvals?.length === 0 && <NothingAsked status={status} problem={inbox.problem} />}
+      <DamagedNotice damaged={inbox.damaged} />
+      {inbox.approvals?.length === 0 && inbox.damaged.length === 0 && (
+        <NothingAsked status={status} problem={inbox.problem} />
+      )}
       <div class={query.approval === undefined ? 'inbox' : 'inbox has-choice'}>
         {inbox.approvals !== undefined && inbox.approvals.length > 0 && (
           <div class="inbox-list">

@@ -9,16 +9,20 @@ export type InboxStatus = 'pending' | 'decided' | 'all'
 export interface Inbox {
   /** Undefined until the first answer came. */
   readonly approvals: readonly Approval[] | undefined
+  /** What was asked and cannot be read. */
+  readonly damaged: NonNullable<InboxPage['damaged']>
   readonly problem: ApiProblem | undefined
   readonly hasMore: boolean
   loadMore(): Promise<void>
   reload(): void
 }
 
-const NOTHING_MORE: { readonly approvals: readonly Approval[]; readonly cursor: string | null | undefined } = {
-  approvals: [],
-  cursor: undefined,
+interface More extends Pick<Inbox, 'damaged'> {
+  readonly approvals: readonly Approval[]
+  readonly cursor: string | null | undefined
 }
+
+const NOTHING_MORE: More = { approvals: [], damaged: [], cursor: undefined }
 
 /** What people are or were asked; pending ones are those of the menu's badge. Kept fresh while the page is seen. */
 export function useInbox(status: InboxStatus): Inbox {
@@ -36,12 +40,18 @@ export function useInbox(status: InboxStatus): Inbox {
   const loadMore = async () => {
     if (cursor === null) return
     const page = await askInbox(status, cursor)
-    setMore((old) => ({ approvals: [...old.approvals, ...page.approvals], cursor: page.next_cursor }))
+    const { approvals, damaged = [], next_cursor } = page
+    setMore((old) => ({
+      approvals: [...old.approvals, ...approvals],
+      damaged: [...old.damaged, ...damaged],
+      cursor: next_cursor,
+    }))
   }
   const known = new Set(first?.approvals.map(({ approval_id }) => approval_id))
   const older = more.approvals.filter(({ approval_id }) => !known.has(approval_id))
   return {
     approvals: first === undefined ? undefined : [...first.approvals, ...older],
+    damaged: [...(first?.damaged ?? []), ...more.damaged],
     problem: isPending ? pendingApprovals.problem.value : asked.problem,
     hasMore: cursor !== null,
     loadMore,

@@ -31,6 +31,34 @@ export function ProblemNotice({ problem, retry }: { readonly problem: ApiProblem
   )
 }
 
+interface Damaged {
+  readonly run_id: string
+  readonly approval_id?: string
+  readonly item: string
+  readonly seen: string
+  readonly fix: string
+}
+
+/** What is there and cannot be read: it hides nothing else, and is not hidden itself. */
+export function DamagedNotice({ damaged }: { readonly damaged: readonly Damaged[] }) {
+  if (damaged.length === 0) return null
+  return (
+    <div class="notice tone-bad" role="alert">
+      <p>
+        <strong>Not everything that is there can be read.</strong>
+      </p>
+      <ul>
+        {damaged.map(({ run_id, approval_id, item, seen, fix }) => (
+          <li key={`${run_id} ${approval_id}`}>
+            {approval_id === undefined ? 'Run' : 'A question of run'} <code>{run_id}</code>: its {item} is damaged (
+            {seen}). {fix}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
 interface EmptyProps {
   readonly children: ComponentChildren
   /** What the question was refused with, where the last one was. */

@@ -1,3 +1,5 @@
+import { changedNumber, changedNumbers, changedWords } from '../../../shared/exact-numbers.ts'
+
 /** What somebody typed for a port: a value, nothing (left empty), or why it is none of this type. */
 export type Typed = { readonly value: unknown } | { readonly problem: string } | Record<string, never>
 
@@ -24,12 +26,16 @@ const NO_REF = { problem: 'must be the ref of a stored object: objstore://…' }
 
 function readNumber(text: string): Typed {
   const value = Number(text)
+  const changed = changedNumber(text)
+  if (changed !== undefined) return { problem: `cannot be taken: ${changedWords(changed)}` }
   return Number.isFinite(value) ? { value } : { problem: 'must be a number' }
 }
 
 function readJson(text: string): Typed {
   try {
-    return { value: JSON.parse(text) }
+    const value: unknown = JSON.parse(text)
+    const [changed] = changedNumbers(text)
+    return changed === undefined ? { value } : { problem: `cannot be taken: ${changedWords(changed)}` }
   } catch (error) {
     return { problem: `is no JSON: ${error instanceof Error ? error.message : String(error)}` }
   }

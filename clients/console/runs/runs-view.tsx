@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
 import type { ApiProblem } from '../api.ts'
-import { Empty, ProblemNotice } from '../parts/notice.tsx'
+import { DamagedNotice, Empty, ProblemNotice } from '../parts/notice.tsx'
 import { useKeys } from '../place/keys.ts'
 import { hrefOf, route } from '../route.ts'
 import { chooseRun } from './known-runs.ts'
@@ -13,7 +13,7 @@ import './runs.css'
 export function RunsView() {
   const filter = readFilter(route.value.query)
   const isFiltered = Object.keys(filter).length > 0
-  const { runs, problem, hasOlder, isLoadingOlder, loadOlder, reload } = useRuns(filter)
+  const { runs, damaged, problem, hasOlder, isLoadingOlder, loadOlder, reload } = useRuns(filter)
   const [chosen, setChosen] = useState<readonly string[]>([])
   const choose = useCallback((run_id: string) => setChosen((old) => chooseRun(old, run_id)), [])
   const names = useMemo(() => [...new Set(runs?.map(({ dag_name }) => dag_name))].sort(), [runs])
@@ -36,8 +36,11 @@ export function RunsView() {
       </div>
       <RunFilters names={names} first={first} />
       {problem !== undefined && <ProblemNotice problem={problem} retry={reload} />}
+      <DamagedNotice damaged={damaged} />
       {runs === undefined && problem === undefined && <p class="empty">Asking the place for its runs.</p>}
-      {runs !== undefined && runs.length === 0 && <NoRuns isFiltered={isFiltered} problem={problem} />}
+      {runs !== undefined && runs.length === 0 && damaged.length === 0 && (
+        <NoRuns isFiltered={isFiltered} problem={problem} />
+      )}
       {runs !== undefined && runs.length > 0 && <RunsTable runs={runs} chosen={chosen} onChoose={choose} />}
       {hasOlder && (
         <button type="button" disabled={isLoadingOlder} onClick={() => void loadOlder()}>

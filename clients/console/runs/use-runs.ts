@@ -10,6 +10,8 @@ export type RunFilter = Pick<Query, 'status' | 'dag' | 'role'>
 interface KnownRuns {
   /** Undefined until the first answer came. */
   readonly runs: readonly RunSummary[] | undefined
+  /** What is there and cannot be read. */
+  readonly damaged: NonNullable<RunPage['damaged']>
   readonly problem: ApiProblem | undefined
   readonly hasOlder: boolean
   readonly isLoadingOlder: boolean
@@ -52,6 +54,7 @@ export function useRuns(filter: RunFilter): KnownRuns {
   }
   return {
     runs: known.runs,
+    damaged: known.damaged,
     problem: newest.problem ?? older.problem,
     hasOlder: known.cursor !== null,
     isLoadingOlder: older.isLoading,
@@ -69,17 +72,20 @@ function askRuns(query: Query): Promise<RunPage> {
 interface List {
   readonly key: string
   readonly runs: readonly RunSummary[] | undefined
+  readonly damaged: NonNullable<RunPage['damaged']>
   /** Behind the oldest run that is known. */
   readonly cursor: string | null
 }
 
-const NOTHING = { runs: undefined, cursor: null }
+const NOTHING = { runs: undefined, damaged: [], cursor: null }
 
 /** The cursor of the newest page counts until an older one was loaded. */
 function afterNewest(list: List, page: RunPage): List {
   const runs = mergeRuns(list.runs ?? [], page.runs, page.next_cursor === null)
   const hasOlder = list.runs !== undefined && runs.length > page.runs.length
-  return { ...list, runs, cursor: hasOlder ? list.cursor : page.next_cursor }
+  const { damaged = [] } = page
+  const others = hasOlder ? list.damaged.filter(({ run_id }) => damaged.every((one) => one.run_id !== run_id)) : []
+  return { ...list, runs, damaged: [...damaged, ...others], cursor: hasOlder ? list.cursor : page.next_cursor }
 }
 
 function afterOlder(list: List, page: RunPage): List {
@@ -87,6 +93,7 @@ function afterOlder(list: List, page: RunPage): List {
   return {
     ...list,
     runs: [...(list.runs ?? []), ...page.runs.filter(({ run_id }) => !known.has(run_id))],
+    damaged: [...list.damaged, ...(page.damaged ?? [])],
     cursor: page.next_cursor,
   }
 }

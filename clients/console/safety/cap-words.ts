@@ -20,6 +20,8 @@ const LABELS: Readonly<Record<string, string>> = {
   max_block_usd: 'Money of a block',
   max_body_bytes: 'Size of a request',
   max_requests_per_min: 'Requests that change something, a caller and minute',
+  max_streams_per_caller: 'Open streams of events, a caller',
+  max_streams: 'Open streams of events, all callers',
   self_approval: 'The starter of a run may approve it',
   retention_days: 'Runs are kept for',
   dag_bytes: 'Size of a document',

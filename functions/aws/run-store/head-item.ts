@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { byLane } from '../../../shared/runs/by-lane.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../../shared/runs/head.ts'
 import type { Amount } from '../../../shared/runs/run-budget.ts'
-import type { RunKey } from '../../../shared/runs/run-store.ts'
+import type { DamagedRun, Meta, RunKey } from '../../../shared/runs/run-store.ts'
 import { from, type Item } from './attribute-values.ts'
 import { readLedger } from './budget.ts'
 import { itemKey } from './item-keys.ts'
@@ -54,6 +54,27 @@ export function readHead(item: Item): StoredHead {
     open: new Set(Object.keys(from.map(item, 'items'))),
     share: (block) => readShare(item, block),
   }
+}
+
+/** An item that somebody changed or removed by hand hides no other run. */
+export function readRun({ run_id }: RunKey, meta: Item | undefined, head: Item): RunSummary | Damaged {
+  if (meta === undefined) return { damaged: { run_id, item: 'META', seen: 'it is missing' } }
+  let item: DamagedRun['item'] = 'META'
+  try {
+    const body: Meta = JSON.parse(from.text(meta, 'body'))
+    item = 'HEAD'
+    return { summary: { ...body, head: readHead(head).head } }
+  } catch (error) {
+    return { damaged: { run_id, item, seen: error instanceof Error ? error.message : String(error) } }
+  }
+}
+
+interface RunSummary {
+  readonly summary: Meta & { readonly head: Head }
+}
+
+interface Damaged {
+  readonly damaged: DamagedRun
 }
 
 function itemLanes(item: Item): Head['lanes'] {

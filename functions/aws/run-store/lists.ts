@@ -1,11 +1,11 @@
-import type { DamagedRun, Meta, RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import type { RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
 import type { DeadWebhooks } from '../../../shared/webhooks/dead-webhook.ts'
 import { as, from, type Item } from './attribute-values.ts'
 import type { Cursors, Position } from './cursors.ts'
 import { deadWebhooksOf } from './dead-webhooks.ts'
 import { DUE_SHARDS } from './due-shards.ts'
-import { headKey, readHead } from './head-item.ts'
+import { headKey, readRun } from './head-item.ts'
 import { inboxOf } from './inbox.ts'
 import { itemKey, runOf } from './item-keys.ts'
 import type { RunTable } from './run-table.ts'
@@ -109,7 +109,7 @@ function positionOf(item: Item): Position {
   return from.text(item, RUN_INDEXES.runs.range).split('#')
 }
 
-/** META and HEAD of each, in the order given; a run that expired meanwhile is left out. */
+/** META and HEAD of each, in the order given; one whose HEAD expired meanwhile is left out: META outlives it. */
 async function summaries(table: RunTable, runs: readonly RunKey[]) {
   const items = await table.getAll(runs.flatMap((run) => [headKey(run), itemKey(run, 'META')]))
   const byKey = new Map(items.map((item) => [`${item.pk?.S} ${item.sk?.S}`, item]))
@@ -117,23 +117,10 @@ async function summaries(table: RunTable, runs: readonly RunKey[]) {
     const { pk } = headKey(run)
     const head = byKey.get(`${pk?.S} HEAD`)
     const meta = byKey.get(`${pk?.S} META`)
-    return head === undefined || meta === undefined ? [] : [readRun(run, meta, head)]
+    return head === undefined ? [] : [readRun(run, meta, head)]
   })
   return {
     runs: read.flatMap((one) => ('summary' in one ? [one.summary] : [])),
     damaged: read.flatMap((one) => ('damaged' in one ? [one.damaged] : [])),
-  }
-}
-
-/** An item that somebody changed by hand hides no other run. */
-function readRun({ run_id }: RunKey, meta: Item, head: Item) {
-  let item: DamagedRun['item'] = 'META'
-  try {
-    const body: Meta = JSON.parse(from.text(meta, 'body'))
-    item = 'HEAD'
-    return { summary: { ...body, head: readHead(head).head } }
-  } catch (error) {
-    const damaged: DamagedRun = { run_id, item, seen: error instanceof Error ? error.message : String(error) }
-    return { damaged }
   }
 }

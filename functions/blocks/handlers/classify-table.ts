@@ -1,7 +1,7 @@
 import type { Json } from '../../../shared/canonical.ts'
 import { classifierRecord } from '../../../shared/table/classifier-record.ts'
 import type { Classification } from '../../../shared/table/classify.ts'
-import type { ClassifyAnswer } from '../../isolate/classify-engine.ts'
+import type { ClassifyAnswer } from '../../isolate/data-engine.ts'
 import { type BlockHandler, configOf, type HandlerCall, isolateOf } from './handler.ts'
 import { pickInput } from './pick-input.ts'
 import { readObject } from './read-object.ts'

@@ -2,6 +2,7 @@ import type { Json } from '../../../shared/canonical.ts'
 import type { PortType } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { changedNumbers, changedWords } from '../../../shared/exact-numbers.ts'
+import { textProblem } from '../../../shared/json-problem.ts'
 import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
 import { readObject } from './read-object.ts'
 import { refuse } from './refuse.ts'
@@ -77,6 +78,13 @@ function textOf(call: HandlerCall, bytes: Uint8Array): string {
 }
 
 function jsonOf(call: HandlerCall, text: string): Json {
+  const problem = textProblem(text)
+  if (problem !== undefined)
+    throw refused(
+      call,
+      problem.code,
+      `the file is not parsed, since ${problem.text}. Make the output a string or a file.`,
+    )
   const [changed] = changedNumbers(text)
   if (changed !== undefined)
     throw refused(call, 'number_inexact', `the file holds what JSON cannot: ${changedWords(changed)}.`)

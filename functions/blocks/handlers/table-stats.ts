@@ -1,8 +1,8 @@
 import type { Json } from '../../../shared/canonical.ts'
-import { describeTable, type TableStats } from '../../../shared/table/describe.ts'
-import { readTable } from '../../../shared/table/table.ts'
+import type { TableStats } from '../../../shared/table/describe.ts'
 import { tableWords } from '../../../shared/table/words.ts'
-import { type BlockHandler, configOf, type HandlerCall } from './handler.ts'
+import type { DescribeAnswer } from '../../isolate/data-engine.ts'
+import { type BlockHandler, configOf, type HandlerCall, isolateOf } from './handler.ts'
 import { pickInput } from './pick-input.ts'
 import { readObject } from './read-object.ts'
 import { refuse } from './refuse.ts'
@@ -15,20 +15,27 @@ export const tableStats: BlockHandler = {
   async run(call) {
     call.signal.throwIfAborted()
     const question = configOf('table-stats', call)
-    const table = readTable(await tableOf(call))
-    if ('problem' in table) {
+    const program = Object.fromEntries(Object.entries(question).filter(([, value]) => value !== undefined)) as Json
+    const answer = await isolateOf(call).run('describe', { program, input: await tableOf(call) }, LIMIT)
+    call.signal.throwIfAborted()
+    if (!answer.ok) throw refused(call, `the statistics stopped (${answer.because}): ${answer.message}.`)
+    // What the engine of that kind answers.
+    const stats = answer.value as unknown as DescribeAnswer
+    if ('not_a_table' in stats) {
       throw refused(
         call,
-        `its input is no table: ${table.problem}. Give JSON rows (a list of objects) or CSV with a header line.`,
+        `its input is no table: ${stats.not_a_table}. Give JSON rows (a list of objects) or CSV with a header line.`,
       )
     }
-    const stats = describeTable(table, question)
     if ('problem' in stats) throw refused(call, `${stats.problem}. Mend deterministic.config.`)
     return Object.fromEntries(
       Object.entries(call.outputs).map(([port, { type }]) => [port, answerFor(call, type, stats)]),
     )
   },
 }
+
+/** A table of 10 MiB takes some seconds, with nobody else waiting. */
+const LIMIT = { ms: 30_000, mb: 512 }
 
 async function tableOf(call: HandlerCall): Promise<Json> {
   const value = pickInput(call, 'table-stats', 'table')

@@ -6,19 +6,20 @@ import { storeArtifact } from './store-artifact.ts'
 
 /**
  * `builtin:write-file` of OpenSkelo: a file is an artifact of the run here, under its path without `./`; `{timestamp}` is
- * the run's start (UTC, in `timestamp_format`), so that a repeat writes the same name. Outputs: file_path, file_name,
- * bytes_written and save_summary by name; of the others one of type file or artifact takes the object ref, and a string
- * the path. With `overwrite: false` (the default) a name another
- * block has written is refused; `mkdir` has no meaning.
+ * the run's start (UTC, in `timestamp_format`), so that a repeat writes the same name. Outputs: one of type file or
+ * artifact takes the object ref; of the others file_name, bytes_written and save_summary go by name (`desktop_file_name`
+ * is a file_name too), one named as the input that is written takes what was written, and any other the path. With
+ * `overwrite: false` (the default) a name another block has written is refused; `mkdir` has no meaning.
  */
 export const writeFile: BlockHandler = {
   async run(call) {
     call.signal.throwIfAborted()
     const { content_from = 'content' } = configOf('builtin:write-file', call)
     const name = await nameOf(call)
-    const stored = await storeArtifact(call, { name, value: pickInput(call, HANDLER, content_from) })
+    const content = pickInput(call, HANDLER, content_from)
+    const stored = await storeArtifact(call, { name, value: content })
     const known: Readonly<Record<string, Json>> = {
-      file_path: name,
+      [content_from]: content,
       file_name: name.slice(name.lastIndexOf('/') + 1),
       bytes_written: stored.bytes,
       save_summary: `stored ${stored.bytes} bytes as artifact ${name}`,
@@ -26,7 +27,8 @@ export const writeFile: BlockHandler = {
     return Object.fromEntries(
       Object.entries(call.outputs).map(([port, { type }]) => {
         if (type === 'file' || type === 'artifact') return [port, stored.ref]
-        return [port, Object.hasOwn(known, port) ? (known[port] ?? null) : name]
+        const named = port.endsWith('_file_name') ? 'file_name' : port
+        return [port, Object.hasOwn(known, named) ? (known[named] ?? null) : name]
       }),
     )
   },

@@ -11,15 +11,13 @@ import type { createBodies } from './request-body.ts'
 /** Where and how one server of the protocol is asked. */
 export interface Dialect {
   readonly remote: Remote
-  /** Type of the provider, by which prices are found. */
-  readonly type: string
   readonly path: string
   readonly bodies: ReturnType<typeof createBodies>
 }
 
 /** One chat completion; what a server refuses of the form is given up, and it is asked again, within the same dispatch. */
 export async function askCompletions(
-  { remote, type, path, bodies }: Dialect,
+  { remote, path, bodies }: Dialect,
   call: HttpCall,
   request: DispatchRequest,
   headers: Readonly<Record<string, string>> = {},
@@ -29,7 +27,7 @@ export async function askCompletions(
   const answer = await accepted(remote, post, (told) => bodies.giveUp(request, told))
   const { text, refusal, finish_reason, model = request.model, id, usage } = await readCompletion(remote, answer)
   if (refusal !== undefined) throw refusedFault(remote, refusal)
-  const used = measured(request, text, usage, { type, url: remote.url, model })
+  const used = measured(request, text, usage, remote.price(request.model, model))
   return { text, ...used, model, finish_reason: finish_reason ?? 'unknown', ...(id === undefined ? {} : { id }) }
 }
 

@@ -4,7 +4,6 @@ import { throwTold } from './told-error.ts'
 
 /** /v1/embeddings as OpenAI defined it: each vector says the place of its text. */
 export const EMBEDDINGS: EmbedDialect = {
-  type: 'openai-compatible',
   path: '/embeddings',
   body: (model, input) => ({ model, input, encoding_format: 'float' }),
   vectors(told, remote) {

@@ -5,8 +5,9 @@ import { transaction } from '../transaction.ts'
 export function removeEndedExecutions(db: DatabaseSync, before: number): void {
   transaction(db, () => {
     db.prepare(
-      `DELETE FROM machine_executions WHERE end IS NOT NULL AND started_at < ? AND NOT EXISTS (
-        SELECT 1 FROM runs WHERE tenant = input ->> '$.tenant' AND run_id = input ->> '$.run_id')`,
+      `DELETE FROM machine_executions WHERE end IS NOT NULL AND started_at < ? AND json_valid(input) AND NOT EXISTS (
+        SELECT 1 FROM runs WHERE tenant = CASE WHEN json_valid(input) THEN input ->> '$.tenant' END
+          AND run_id = CASE WHEN json_valid(input) THEN input ->> '$.run_id' END)`,
     ).run(before)
   })
 }

@@ -34,6 +34,8 @@ export interface JournalledExecution {
   readonly started_at: number
   /** History events so far, counted as Step Functions does; written along with every place. */
   events: number
+  /** Its input cannot be read, and why; `input` is null then. */
+  readonly damaged?: string
 }
 
 export interface ExecutionEnd {
@@ -68,12 +70,17 @@ export interface Journal {
   undefine(hash: string): void
   /** Numbers and keeps a new execution. The caller knows that the name is free. */
   create(execution: Omit<JournalledExecution, 'id'>): JournalledExecution
-  /** Committed executions only: the caller knows those still running. */
+  /**
+   * Committed executions only: the caller knows those still running. Of a damaged row the input is null, and an end that
+   * cannot be read is FAILED.
+   */
   find(
     machine: string,
     name: string,
   ): { readonly id: number; readonly input: Json; readonly end?: ExecutionEnd } | undefined
+  /** Damaged ones too: one row keeps nobody from the others. */
   unfinished(): readonly JournalledExecution[]
+  /** Throws where one cannot be read, as `tokens` and `token` do. */
   places(execution: number): Map<string, FramePlace>
   tokens(execution: number): ReadonlyMap<string, TokenAnswer | undefined>
   /** Undefined: unknown or no longer waited for. */

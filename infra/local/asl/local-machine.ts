@@ -25,12 +25,17 @@ export interface LocalMachineDeps {
   machineOf?(order: ChildOrder): string
   /** Machines that runs which have not ended name: `clear` leaves them. */
   needed?(): ReadonlySet<string>
+  /** Told of each execution that cannot be taken up since its rows are damaged, or those of a part of it. */
+  onAside?(name: string, seen: string): void
   /** Told after the end is committed, of whole machines only, not of parts; must not throw. */
   onEnd?(name: string, execution: Execution, input: Json): void
 }
 
 export interface LocalMachine extends Machine {
-  /** Takes up every execution the journal says is unfinished; answers how many. Once, after the process started. */
+  /**
+   * Takes up every execution the journal says is unfinished and can be read; answers how many. Once, after the process
+   * started. What is damaged stays as it is, `onAside` is told: it can be stopped, and goes on once it is restored.
+   */
   resume(): Promise<number>
   /** Stops driving and aborts invocations, waits for them (2 s at most); the journal stays, `resume` goes on with it. */
   close(): Promise<void>
@@ -155,7 +160,9 @@ async function resume(place: Place): Promise<number> {
   for (const one of orphans)
     await endSleeping(place, one, abortedBy('the execution that waited for it has ended', clock))
   const sleeping = unfinished.filter((one) => !running.has(one.id) && !orphans.includes(one))
-  for (const one of sleeping) {
+  const { whole, aside } = sortedOut(journal, sleeping)
+  for (const [{ name }, seen] of aside) place.deps.onAside?.(name, seen)
+  for (const one of whole) {
     try {
       running.launch(one, definitions.load(one.machine), journal.places(one.id))
     } catch (error) {
@@ -164,7 +171,36 @@ async function resume(place: Place): Promise<number> {
       await endSleeping(place, one, end)
     }
   }
-  return sleeping.length
+  return whole.length
+}
+
+interface SortedOut {
+  readonly whole: readonly JournalledExecution[]
+  /** With why. */
+  readonly aside: ReadonlyMap<JournalledExecution, string>
+}
+
+/** An execution and its parts go on together or not at all: neither could end well without the other. */
+function sortedOut(journal: Journal, all: readonly JournalledExecution[]): SortedOut {
+  const aside = new Map<JournalledExecution, string>()
+  for (const one of all.filter(({ machine }) => !isPart(machine))) {
+    const family = [one, ...partsOf(all, one.machine, one.name)]
+    const seen = family.map((each) => damageOf(journal, each)).find((found) => found !== undefined)
+    if (seen !== undefined) for (const each of family) aside.set(each, seen)
+  }
+  return { whole: all.filter((one) => !aside.has(one)), aside }
+}
+
+/** Why an execution cannot be taken up; a disk that does not answer is thrown, it is no damage of this one. */
+function damageOf(journal: Journal, { id, damaged }: JournalledExecution): string | undefined {
+  if (damaged !== undefined) return damaged
+  try {
+    if (journal.places(id).size > 0) journal.tokens(id)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return `a step of it cannot be read: ${error.message}`
+  }
 }
 
 /** Ends an execution nobody drives. */

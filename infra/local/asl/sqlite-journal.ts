@@ -130,9 +130,28 @@ function executionOf(row: Row): JournalledExecution {
     id: Number(row.id),
     machine: String(row.machine),
     name: String(row.name),
-    input: json<Json>(row, 'input') ?? null,
     started_at: Number(row.started_at),
     events: Number(row.events),
+    ...inputOf(row),
+  }
+}
+
+function inputOf(row: Row): Pick<JournalledExecution, 'input' | 'damaged'> {
+  try {
+    return { input: json<Json>(row, 'input') ?? null }
+  } catch (error) {
+    return { input: null, damaged: `its input cannot be read: ${error instanceof Error ? error.message : error}` }
+  }
+}
+
+/** That it ended is known, and no more. */
+const END_UNREADABLE = { status: 'FAILED', error: 'States.Runtime', ended_at: 0 } as const
+
+function endOf(row: Row): ExecutionEnd | undefined {
+  try {
+    return json<ExecutionEnd>(row, 'end')
+  } catch (error) {
+    return { ...END_UNREADABLE, cause: `its end cannot be read: ${error instanceof Error ? error.message : error}` }
   }
 }
 
@@ -142,8 +161,8 @@ function useOf(row: Row): { readonly hash: string; readonly used_at: number } {
 
 function found(row: Row | undefined): ReturnType<Journal['find']> {
   if (row === undefined) return undefined
-  const end = json<ExecutionEnd>(row, 'end')
-  return { id: Number(row.id), input: json<Json>(row, 'input') ?? null, ...(end && { end }) }
+  const end = endOf(row)
+  return { id: Number(row.id), input: inputOf(row).input, ...(end && { end }) }
 }
 
 function placeOf(row: Row): readonly [string, FramePlace] {

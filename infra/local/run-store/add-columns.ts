@@ -26,15 +26,19 @@ const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const FILLED: Readonly<Record<string, string>> = {
   /** Of what was spent before they were counted nobody knows it. */
   unpriced_tokens: 'UPDATE runs SET unpriced_tokens = 0 WHERE spent_tokens = 0',
-  closed_at: `UPDATE approvals SET closed_at = coalesce(head ->> 'decided_at',
+  closed_at: `UPDATE approvals SET closed_at = coalesce(CASE WHEN json_valid(head) THEN head ->> 'decided_at' END,
       (SELECT e.at FROM runs r JOIN events e ON e.id = r.run * ${SPAN} + r.seq WHERE r.run = approvals.run))
     WHERE status IS NOT NULL
       AND (status <> 'pending' OR (SELECT state FROM runs r WHERE r.run = approvals.run) <> 'running')`,
 }
 
-/** Over columns an older table has only now. */
+/** When a question was asked; null where its item is damaged, so that one row keeps no index from being made. */
+export const ASKED_AT = "CASE WHEN json_valid(item) THEN item ->> 'requested_at' END"
+
+/** Over columns an older table has only now. `approvals_open` refused the whole table for one damaged item. */
 const INDEXES = `
-CREATE INDEX IF NOT EXISTS approvals_open ON approvals (item ->> 'requested_at') WHERE closed_at IS NULL;
+DROP INDEX IF EXISTS approvals_open;
+CREATE INDEX IF NOT EXISTS approvals_asked ON approvals (${ASKED_AT}) WHERE closed_at IS NULL;
 CREATE INDEX IF NOT EXISTS approvals_closed ON approvals (closed_at) WHERE closed_at IS NOT NULL;`
 
 /**

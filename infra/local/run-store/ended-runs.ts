@@ -16,7 +16,7 @@ export function endedRunsRemover(db: DatabaseSync): (before: string) => number {
     `SELECT r.run FROM runs r JOIN events e ON e.id = r.run * ${SPAN} + r.seq JOIN metas m ON m.run = r.run
      WHERE r.state <> 'running' AND r.check_at IS NULL AND r.created_at < ?1 AND e.at < ?1
        AND NOT EXISTS (SELECT 1 FROM outbox WHERE run = r.run)
-       AND NOT EXISTS (SELECT 1 FROM runs p WHERE p.tenant = r.tenant AND p.run_id = m.body ->> '$.parent.run_id')
+       AND NOT EXISTS (SELECT 1 FROM runs p WHERE p.tenant = r.tenant AND p.run_id = CASE WHEN json_valid(m.body) THEN m.body ->> '$.parent.run_id' END)
      LIMIT ${AT_ONCE}`,
   )
   const events = db.prepare(`DELETE FROM events WHERE id > ?1 * ${SPAN} AND id < (?1 + 1) * ${SPAN}`)

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../shared/errors.ts'
-import type { DamagedRun, RunKey } from '../../../shared/runs/run-store.ts'
+import type { Head } from '../../../shared/runs/head.ts'
+import type { DamagedRun, Meta, RunKey } from '../../../shared/runs/run-store.ts'
 import { metaReader } from './create.ts'
 import { headReader } from './heads.ts'
 
@@ -8,22 +9,35 @@ import { headReader } from './heads.ts'
 export function summaryReader(db: DatabaseSync) {
   const metaOf = metaReader(db)
   const headOf = headReader(db)
-  return (run: RunKey) => {
-    const meta = readable(run, 'META', metaOf)
+  return (run: RunKey): RunSummary | Damaged<DamagedRun['item']> => {
+    const meta = readable(run, 'META', () => metaOf(run))
     if ('damaged' in meta) return meta
-    const head = readable(run, 'HEAD', headOf)
+    const head = readable(run, 'HEAD', () => headOf(run))
     return 'damaged' in head ? head : { summary: { ...meta.value, head: head.value } }
   }
 }
 
-function readable<T>(run: RunKey, item: DamagedRun['item'], read: (run: RunKey) => T | undefined) {
+interface RunSummary {
+  readonly summary: Meta & { readonly head: Head }
+}
+
+interface Damaged<Item> {
+  readonly damaged: { readonly run_id: string; readonly item: Item; readonly seen: string }
+}
+
+/** What is read, or what of the run is damaged. */
+export function readable<T, const Item extends string>(
+  { run_id }: RunKey,
+  item: Item,
+  read: () => T | undefined,
+): { readonly value: T } | Damaged<Item> {
   try {
-    const value = read(run)
+    const value = read()
     if (value !== undefined) return { value }
-    return { damaged: { run_id: run.run_id, item, seen: 'it is missing' } }
+    return { damaged: { run_id, item, seen: 'it is missing' } }
   } catch (error) {
     // A disk that does not answer is no damage of this run: everything would be.
     if (error instanceof Fault && error.name !== 'Bug') throw error
-    return { damaged: { run_id: run.run_id, item, seen: error instanceof Error ? error.message : String(error) } }
+    return { damaged: { run_id, item, seen: error instanceof Error ? error.message : String(error) } }
   }
 }

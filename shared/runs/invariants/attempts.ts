@@ -12,7 +12,8 @@ export const attempts = invariant({
   check({ events, dag, max_attempts = HIGHEST_CAP }) {
     const tries = new Map(dag.blocks.map(({ id, retry }) => [id, Math.max(1, retry.max_attempts)]))
     return passesOf(events).flatMap((pass) => [
-      ...numberProblems(pass, max_attempts),
+      ...numberProblems(pass),
+      ...lossProblems(pass, max_attempts),
       ...tryProblems(pass, Math.min(tries.get(pass.block_id) ?? 1, max_attempts)),
     ])
   },
@@ -21,20 +22,22 @@ export const attempts = invariant({
 /** Not the block's own tries: lost with its function, or given up since a person changed its inputs. */
 const ON_TOP: ReadonlySet<string> = new Set(['ATTEMPT_LOST', 'inputs_edited'])
 
-function numberProblems(pass: Pass, cap: number): readonly string[] {
+function numberProblems(pass: Pass): readonly string[] {
   const numbers = pass.events.flatMap(({ type, attempt }) => (type === 'block:started' ? [attempt] : []))
-  const wrong: string[] = []
-  if (numbers.some((attempt, i) => attempt !== i + 1)) {
-    wrong.push(`${nameOf(pass)}: attempts are numbered ${numbers.join(' ')}`)
-  }
-  if (numbers.length > cap) wrong.push(`${nameOf(pass)}: ${numbers.length} attempts, at most ${cap} are allowed`)
-  return wrong
+  if (numbers.every((attempt, i) => attempt === i + 1)) return []
+  return [`${nameOf(pass)}: attempts are numbered ${numbers.join(' ')}`]
+}
+
+/** As many may be lost as may be tried. */
+function lossProblems(pass: Pass, cap: number): readonly string[] {
+  const lost = pass.events.filter((event) => 'code' in event.data && event.data.code === 'ATTEMPT_LOST').length
+  return lost > cap ? [`${nameOf(pass)}: ${lost} attempts were lost, at most ${cap} may be`] : []
 }
 
 function tryProblems(pass: Pass, tries: number): readonly string[] {
-  return pass.events.flatMap((event) => {
-    if (event.type !== 'block:retrying' || ON_TOP.has(event.data.code)) return []
-    if ((event.attempt ?? 0) < tries) return []
-    return [`${nameOf(pass)}: event ${event.seq}: tried again after attempt ${event.attempt} of ${tries}`]
-  })
+  const again = pass.events.filter((event) => event.type === 'block:retrying')
+  const counted = again.filter(({ data }) => !ON_TOP.has(data.code))
+  const last = counted[tries - 1]
+  if (last === undefined) return []
+  return [`${nameOf(pass)}: event ${last.seq}: tried again after try ${tries} of ${tries}`]
 }

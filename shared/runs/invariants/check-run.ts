@@ -55,6 +55,7 @@ const NAMES: Readonly<Record<keyof RunParts, string>> = {
   dag: 'its document',
   projections: 'its projections',
   approvals: 'its approvals',
+  approvals_of: 'the questions of earlier runs',
   artifacts: 'its artifacts',
   context: 'its context',
   execution: 'its execution',

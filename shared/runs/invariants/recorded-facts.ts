@@ -22,7 +22,7 @@ export async function recordedFacts(
   const inputs = await recordedInputs(run, pass, block, started)
   if (inputs === undefined) return { kind: 'unknown' }
   if (sha256(canonicalJson(inputs)) !== started.data.inputs_hash) {
-    if (run.context.version !== started.data.context_version) return { kind: 'unknown' }
+    if (run.context.version !== started.data.context_version || mayBeBound(run, started.seq)) return { kind: 'unknown' }
     return { kind: 'wrong', problem: `attempt ${attempt} did not work with these inputs (event ${started.seq})` }
   }
   const output = pass.events.find((event) => event.type === 'block:output' && event.attempt === attempt)
@@ -31,6 +31,17 @@ export async function recordedFacts(
   const pre = { inputs, outputs: {}, measured: { cost_usd: null, latency_ms: null } }
   const post = { inputs, outputs, ...answerOf(block, output?.type === 'block:output' ? output.data : undefined) }
   return { kind: 'known', pre, post }
+}
+
+/** Behind or beside a question it works with the context that was bound, not with the present one: 39 compares those. */
+function mayBeBound({ context, events }: RecordedParts, seq: number): boolean {
+  if (context.version === 0) return false
+  return events.some((event) => {
+    if (event.seq >= seq) return false
+    return (
+      event.type === 'approval:requested' || (event.type === 'block:started' && event.data.binding_ref !== undefined)
+    )
+  })
 }
 
 function answerOf(block: Block, output: EventData<'block:output'> | undefined): Pick<GateFacts, 'measured' | 'answer'> {

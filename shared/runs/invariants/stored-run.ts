@@ -18,6 +18,8 @@ export interface RunParts {
   /** Of its blocks and of the items of its foreach blocks. */
   readonly projections: readonly BlockProjection[]
   readonly approvals: readonly ApprovalItem[]
+  /** Questions of an earlier run, whose decisions a retry takes over. */
+  readonly approvals_of: (run_id: string) => Promise<readonly ApprovalItem[]>
   readonly artifacts: readonly ArtifactItem[]
   readonly context: ContextItem
   /** `null`: its machine knows of none. */

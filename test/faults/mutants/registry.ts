@@ -1,5 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 import { checkMovedLater } from './check-moved-later.ts'
+import { childDecisionStale } from './child-decision-stale.ts'
+import { childTakenOver } from './child-taken-over.ts'
 import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
 import { decisionInherited } from './decision-inherited.ts'
@@ -28,6 +30,8 @@ import { waivedUndecided } from './waived-undecided.ts'
 /** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
 export const MUTANTS: readonly Mutant[] = [
   checkMovedLater,
+  childDecisionStale,
+  childTakenOver,
   countedJoins,
   decidedTwice,
   decisionInherited,

@@ -113,7 +113,8 @@ describe('the context', () => {
     await open.decide(id, 'user:ana', { decision: 'approve', digest: before.digest })
     const { digest } = await open.asked(id, 'owners')
     const { json } = await open.call('get-run', id)
-    const context = [{ key: 'target', version: 1, by: expect.stringMatching(/^user:/) }]
+    const began = { key: 'target', version: 0, value: '"staging"' }
+    const context = [began, { key: 'target', version: 1, by: expect.stringMatching(/^user:/) }]
     expect(json).toMatchObject({ run: { changes: { context } }, approvals: [{}, { changes: { context } }] })
     await open.decide(id, 'user:ana', { decision: 'approve', digest })
     await open.ended(id)

@@ -1,7 +1,5 @@
 import { expect } from 'vitest'
-import { systemClock } from '../../../infra/local/clock.ts'
 import type { EventType, RunEvent } from '../../../shared/runs/event.ts'
-import type { Clock } from '../../../shared/world.ts'
 import { provider, type TestPlace } from '../test-place.ts'
 
 /** A gate a person may waive: the text holds `word`. */
@@ -74,13 +72,4 @@ export async function proxyStatus(place: TestPlace, run_id: string, block_id: st
   const proxy = { httpMethod: 'GET', path: '/', pathParameters: { run_id, block_id }, queryStringParameters: null }
   const answer = await place.place.invoke('get-outputs', { ...proxy, headers: {}, body: null, isBase64Encoded: false })
   return (answer as { readonly statusCode: number }).statusCode
-}
-
-/** Time runs `times` as fast. */
-export function systemTimes(times: number): Clock {
-  const zero = Date.now()
-  return {
-    now: () => zero + (Date.now() - zero) * times,
-    delay: (ms, signal) => systemClock.delay(ms / times, signal),
-  }
 }

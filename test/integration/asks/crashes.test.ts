@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
 import { isRunEnd } from '../../../shared/runs/is-run-end.ts'
+import { fastClock } from '../fast-clock.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
-import { all, asked, asks, block, counting, decide, expectVerified, systemTimes } from './ask-place.ts'
+import { all, asked, asks, block, counting, decide, expectVerified } from './ask-place.ts'
 
 /**
  * Functions that die between two steps of a question: a call of a port fails once, before or after its effect, and the
@@ -75,7 +76,7 @@ async function sayYes(place: TestPlace, run: string): Promise<void> {
 
 async function playCut(kind: keyof typeof KINDS, n: number, when: 'before' | 'after') {
   const { probe, calls } = counting()
-  const place = await openTestPlace({ providers: { probe }, clock: systemTimes(200), log: silent })
+  const place = await openTestPlace({ providers: { probe }, clock: fastClock(200), log: silent })
   open = place
   // Start, then cut: what the start itself survives is tested elsewhere.
   const { machine } = place.place.world

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../shared/runs/event.ts'
+import { fastClock } from '../fast-clock.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
-import { all, asked, asks, block, counting, decide, expectVerified, proxyStatus, systemTimes } from './ask-place.ts'
+import { all, asked, asks, block, counting, decide, expectVerified, proxyStatus } from './ask-place.ts'
 
 let open: TestPlace | undefined
 afterEach(async () => {
@@ -93,7 +94,7 @@ describe('a post-gate with on_fail: ask', () => {
 
   test('that nobody answers fails its block when the question expires', async () => {
     const { probe } = counting()
-    const clock = systemTimes(400)
+    const clock = fastClock(400)
     open = await openTestPlace({ providers: { probe }, clock })
     const run = await open.start(PLAN, { options: { deadline_sec: 600 } })
     const events = await open.ended(run)
@@ -240,7 +241,9 @@ describe('a pre-gate with on_fail: ask', () => {
     )
     const question = await asked(open, run, 'build')
     const patched = await open.call('patch-context', run, { set: { topic: 'good and new' }, if_version: 0 })
-    expect(patched.status).toBe(200)
+    expect(patched).toMatchObject({ status: 409, json: { code: 'context_is_decided' } })
+    const values = { topic: 'good and new' }
+    await open.place.world.runs.putContext({ tenant: 'main', run_id: run }, { version: 1, values }, 0)
     await decide(open, run, question, 'waive', 'old is fine')
     expect((await open.ended(run)).at(-1)?.type).toBe('run:completed')
     expect(prompts).toEqual(['build\nold'])

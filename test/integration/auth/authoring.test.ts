@@ -52,9 +52,7 @@ describe('runs:start', () => {
     const [status, , id] = await start(send, { name: 'outline', inputs: { topic: 'birds' } })
     expect([status, id]).toEqual([201, expect.stringMatching(/^run_/)])
     expect((await start(send, { dag: DOCUMENT }))[0]).toBe(201)
-    await expect
-      .poll(async () => (await send('POST', `/api/dag/runs/${id}/retry`, {}))[0], { timeout: 20_000 })
-      .toBe(201)
+    await expect.poll(async () => (await send('POST', `/api/dag/runs/${id}/retry`, {}))[0]).toBe(201)
   })
 
   test.each(AUTHORED)('refuses %s: that is for runs:author', async (_name, body) => {
@@ -68,9 +66,7 @@ describe('runs:start', () => {
     const send = await openAs(['runs:start'])
     const [, , id] = await start(send, { name: 'outline' })
     await expect
-      .poll(async () => (await send('POST', `/api/dag/runs/${id}/retry`, { overrides: { 'a.topic': 'x' } }))[1], {
-        timeout: 20_000,
-      })
+      .poll(async () => (await send('POST', `/api/dag/runs/${id}/retry`, { overrides: { 'a.topic': 'x' } }))[1])
       .toBe('missing_scope')
     const patch = { set: { topic: 'x' }, if_version: 0 }
     expect((await send('PATCH', `/api/dag/runs/${id}/context`, patch)).slice(0, 2)).toEqual([403, 'missing_scope'])

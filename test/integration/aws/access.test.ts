@@ -147,7 +147,7 @@ function differences(name: string, allowed: readonly Access[]): readonly string[
 
 /** Which secrets and models: their own tests hold these (embeddings-access, bedrock-access, slack-stack, provider-secrets). */
 const SETTLED_BY_SETTINGS =
-  /^(secrets|models|research|embeddings|slack|webhooks|telemetry|shell|logs|traces|dead-letters|key)(\.|$)/
+  /^(secrets|models|research|embeddings|judge|slack|webhooks|telemetry|shell|logs|traces|dead-letters|key)(\.|$)/
 const PORTS_OF_POLICIES: Readonly<Record<string, string>> = { 'index.publish': 'indexing' }
 
 test('task tokens are answered with success alone: no role may answer with an error', () => {
@@ -198,4 +198,4 @@ const PORTS = new Set([
 ])
 
 /** Code that comes with a check and is never run there: gates are described or checked, not judged. */
-const PARSING_ONLY = ['start-run', 'validate-dag', 'get-gates'].map((name) => [name, 'isolate'] as const)
+const PARSING_ONLY = [['get-gates', 'isolate']] as const

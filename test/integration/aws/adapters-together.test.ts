@@ -99,7 +99,7 @@ const call = async (name: string, runId?: string, body?: unknown, more?: object)
   return { status: statusCode, json: JSON.parse(text) }
 }
 const until = async (runId: string, type: RunEvent['type']) => {
-  for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 20))) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 20))) {
     const events = await runs.events({ tenant: 'main', run_id: runId }, 0, 1_000)
     if (events.some((event) => event.type === type)) return events
   }
@@ -145,10 +145,7 @@ describe('the AWS adapters together', () => {
       by: { kind: 'iam', id: 'Deployer' },
     })
     await lambda.settled()
-    for (const end = Date.now() + 5_000; (await states.running()) > 0 && Date.now() < end; ) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    expect(await states.running()).toBe(0)
+    await expect.poll(() => states.running()).toBe(0)
   })
 
   test('blocks that wait for several others are woken through their tokens', async () => {

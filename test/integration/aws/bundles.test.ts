@@ -46,14 +46,14 @@ describe('sizes', () => {
       return isRoute && ports.every((port) => port === 'runs' || port === 'waker')
     })
     expect(tableOnly.length).toBeGreaterThanOrEqual(8)
-    expect(tableOnly.filter(({ name }) => bytes(name) > 650_000)).toEqual([])
+    expect(tableOnly.filter(({ name }) => bytes(name) > 670_000)).toEqual([])
     expect(STAGES.filter((stage) => bytes(stage.replaceAll('_', '-')) > 1_300_000)).toEqual([])
-    expect(bytes('run-block')).toBeLessThanOrEqual(1_420_000)
+    expect(bytes('run-block')).toBeLessThanOrEqual(1_450_000)
     // Texts of the shipped documents, which nobody parses when a sandbox starts.
     const texts = parts.dags.reduce((sum, { document }) => sum + Buffer.byteLength(JSON.stringify(document)), 0)
     const carries = new Set(FUNCTIONS.filter(({ ports }) => ports.includes('documents')).map(({ name }) => name))
     const code = (name: string) => bytes(name) - (carries.has(name) ? texts : 0)
-    expect(NAMES.filter((name) => code(name) > 1_600_000)).toEqual([])
+    expect(NAMES.filter((name) => code(name) > 1_650_000)).toEqual([])
   })
 })
 
@@ -93,7 +93,7 @@ describe('what a bundle holds', () => {
   test('the deployed documents are with those that read or list them, and nowhere else', () => {
     const words = 'Plan this change in small steps'
     const withThem = NAMES.filter((name) => text(name).includes(words)).sort()
-    expect(withThem).toEqual(['get-config', 'get-document', 'open-child', 'start-run'])
+    expect(withThem).toEqual(['get-config', 'get-document', 'open-child', 'retry-run', 'start-run'])
   })
 
   test('is the same when it is made again elsewhere, and names no path of the machine', async () => {

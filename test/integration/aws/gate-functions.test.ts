@@ -13,7 +13,11 @@ beforeAll(async () => {
   plain = await assembled()
   withShell = await assembled(
     {},
-    { ...readStageSettings(ROOT, { stage: 'dev' }), shell_gates: { allow: [['npm', 'test']] } },
+    {
+      ...readStageSettings(ROOT, { stage: 'dev' }),
+      shell_gates: { allow: [['npm', 'test']] },
+      reserved_concurrency: false,
+    },
   )
 }, 240_000)
 
@@ -73,7 +77,7 @@ describe('shell-gate', () => {
     expect(callersOf(withShell, 'shell-gate')).toEqual(['openchild', 'requestapproval', 'runblock'])
   })
 
-  test('is the only one with reserved concurrency', () => {
+  test('is the only one with reserved concurrency where the settings keep none free', () => {
     const reserved = withShell
       .all('AWS::Lambda::Function')
       .filter(({ Properties }) => Object.hasOwn(Properties, 'ReservedConcurrentExecutions'))

@@ -14,14 +14,14 @@ import type { GraphWork } from '../../../shared/graph/graph-work.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 import type { World } from '../../../shared/world.ts'
 import { AT, place } from '../../conformance/graph-fixture.ts'
-import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
+import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { type S3Emulator, startS3 } from '../../emulators/s3.ts'
 import { awsSettings } from './aws-settings.ts'
 
 let dynamodb: DynamodbEmulator
 let s3: S3Emulator
 beforeAll(async () => {
-  ;[dynamodb, s3] = await Promise.all([startDynalite(), startS3()])
+  ;[dynamodb, s3] = await Promise.all([startDynamodb(), startS3()])
 })
 afterAll(() => Promise.all([dynamodb.close(), s3.close()]))
 

@@ -10,7 +10,7 @@ import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Machine } from '../../../shared/runs/machine.ts'
 import type { Clock } from '../../../shared/world.ts'
 import { ACCOUNT } from '../../emulators/aws-client.ts'
-import { startDynalite } from '../../emulators/dynamodb.ts'
+import { startDynamodb } from '../../emulators/dynamodb.ts'
 import { awsSettings, lambdaArn } from './aws-settings.ts'
 
 export interface MachinesPlace {
@@ -26,7 +26,7 @@ export interface MachinesPlace {
 
 /** Tables for when machines were used, on one emulator. `clock` is what the adapters tell the time by. */
 export async function startMachinesPlaces() {
-  const emulator = await startDynalite()
+  const emulator = await startDynamodb()
   const clients: DynamoDBClient[] = []
   return {
     aws: emulator.aws,

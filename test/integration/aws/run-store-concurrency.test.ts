@@ -9,8 +9,9 @@ import type { RunEvent } from '../../../shared/runs/event.ts'
 import { chainOf } from '../../../shared/runs/hash-chain.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, started, step, time } from '../../conformance/run-store-fixture.ts'
-import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
+import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { type FaultRates, type FaultyClient, faultyClient } from '../../emulators/faulty-dynamodb.ts'
+import { atMost } from '../../how-much.ts'
 
 /**
  * Sixteen writers on one run while the network loses requests and answers, delays writes past their time-outs and
@@ -25,7 +26,7 @@ let emulator: DynamodbEmulator
 /** Without faults. */
 let plain: DynamoDBClient
 beforeAll(async () => {
-  emulator = await startDynalite()
+  emulator = await startDynamodb()
   plain = new DynamoDBClient(emulator.aws)
 })
 afterAll(async () => {
@@ -37,14 +38,17 @@ describe('sixteen writers on one run', () => {
   const rows: Record<string, unknown>[] = []
   afterAll(() => console.table(rows))
 
-  test.concurrent.each([
-    ['calm', 1, CALM],
-    ['storm', 2, STORM],
-
-    ['storm', 4, STORM],
-    ['storm', 5, STORM],
-    ['storm', 6, STORM],
-  ])('%s, seed %i: nothing is lost, nothing is there twice', async (profile, seed, rates) => {
+  test.concurrent.each(
+    (
+      [
+        ['calm', 1, CALM],
+        ['storm', 2, STORM],
+        ['storm', 4, STORM],
+        ['storm', 5, STORM],
+        ['storm', 6, STORM],
+      ] as const
+    ).slice(0, atMost(5, 2)),
+  )('%s, seed %i: nothing is lost, nothing is there twice', async (profile, seed, rates) => {
     const world = await openRun(seed, rates)
     const writers = Array.from({ length: WRITERS }, (_, n) => write(world, n))
     const readers = [follow(world), watch(world)] as const

@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, pending, ready, step, time } from '../../conformance/run-store-fixture.ts'
-import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
+import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { type DynamodbPlace, openPlace } from './dynamodb-place.ts'
 import { loseAll, loseAnswer, loseRequest } from './interrupt.ts'
 
@@ -11,7 +11,7 @@ let emulator: DynamodbEmulator
 let place: DynamodbPlace
 const run = keyOf(newRun(1).meta)
 beforeAll(async () => {
-  emulator = await startDynalite()
+  emulator = await startDynamodb()
 })
 afterAll(() => emulator.close())
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, step, time } from '../../conformance/run-store-fixture.ts'
-import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
+import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { type DynamodbPlace, openPlace } from './dynamodb-place.ts'
 import { loseAnswer, loseRequest } from './interrupt.ts'
 
@@ -9,7 +9,7 @@ import { loseAnswer, loseRequest } from './interrupt.ts'
 let emulator: DynamodbEmulator
 let place: DynamodbPlace
 beforeAll(async () => {
-  emulator = await startDynalite()
+  emulator = await startDynamodb()
 })
 afterAll(() => emulator.close())
 beforeEach(async () => {

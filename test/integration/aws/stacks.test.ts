@@ -11,6 +11,7 @@ import { stands } from '../../../infra/aws/placement.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 import { RUN_TABLE } from '../../../shared/runs/table.ts'
+import { WHOLE } from '../../how-much.ts'
 import { assembled } from './assembled.ts'
 import { ROOT, STACKS, textOf } from './assembly.ts'
 import { cdkContext, type Synthesized, synthesize } from './synthesized.ts'
@@ -52,6 +53,7 @@ describe('the templates', () => {
   })
 
   test('are what cfn-lint finds nothing in', (context) => {
+    if (!WHOLE) return context.skip('asked in npm run test:all')
     if (spawnSync('cfn-lint', ['--version']).status !== 0) {
       process.stdout.write('cfn-lint: not on PATH, so not asked\n')
       return context.skip('cfn-lint is not on PATH')
@@ -172,10 +174,22 @@ describe('functions', () => {
     }
   })
 
-  test('run-block has 15 minutes, streams too and 128 MB', () => {
+  test('run-block has 15 minutes, streams a little more than the five they are open, and 128 MB', () => {
     const byName = new Map(functions().map((found) => [found.name, found]))
     expect(byName.get('sluice-dev-run-block')).toMatchObject({ Timeout: 900 })
-    expect(byName.get('sluice-dev-stream-events')).toMatchObject({ Timeout: 900, MemorySize: 128 })
+    expect(byName.get('sluice-dev-stream-events')).toMatchObject({ Timeout: 330, MemorySize: 128 })
+  })
+
+  test('what must go on however many streams are open has executions of its own', () => {
+    const reserved = functions().filter((found) => 'ReservedConcurrentExecutions' in found)
+    expect(
+      Object.fromEntries(reserved.map((found) => [found.name, Object(found).ReservedConcurrentExecutions])),
+    ).toEqual({
+      'sluice-dev-decide-approval': 10,
+      'sluice-dev-stop-all': 2,
+      'sluice-dev-stop-run': 10,
+      'sluice-dev-sweep': 2,
+    })
   })
 
   test('each has a role of its own', () => {
@@ -247,7 +261,11 @@ describe('the API', () => {
     const { Properties } = only('AWS::ApiGateway::Stage')
     expect(Properties).toMatchObject({
       MethodSettings: [{ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100, DataTraceEnabled: false }],
-      AccessLogSetting: { Format: expect.stringContaining('requestId') },
+      AccessLogSetting: {
+        Format: expect.stringMatching(
+          /requestId.*"principal":"\$context\.authorizer\.principalId","user_arn":"\$context\.identity\.userArn"/,
+        ),
+      },
     })
     const callers = made
       .all('AWS::Lambda::Permission')

@@ -24,7 +24,7 @@ export function askedRights(
     const commands = [...new Set(written.flatMap(({ calls }) => calls.map(({ command }) => command)))].filter(
       (command) => !isElsewhere(call, command),
     )
-    const rights = rightsOf(call, commands).flatMap((right) => ofStage(line, right))
+    const rights = rightsOf(call, commands).flatMap((right) => ofStage(line, call, right))
     return [{ ...call, rights, actions: actionsOf(call, commands), written }]
   })
 }
@@ -108,15 +108,25 @@ const ITEM_RIGHTS: Readonly<Record<string, Right>> = {
 }
 
 /**
- * The stages of the research chain ask the one provider that the settings name for them; the one that runs sub-queries
+ * The stages of the research chain ask the one provider that the settings name for them, the last one its judge too; the one that runs sub-queries
  * asks nobody but the provider of embeddings, though its code for places at a provider could.
  */
-function ofStage({ name, file }: Pick<FunctionLine, 'name' | 'file'>, right: Right): readonly Right[] {
+function ofStage(
+  { name, file }: Pick<FunctionLine, 'name' | 'file'>,
+  { port, method }: CalledMethod,
+  right: Right,
+): readonly Right[] {
+  // It changes nothing of a run: leases lie in items of the tenant.
+  if (name === 'stream-events' && port === 'runs' && LEASES.has(method)) return ['runs.lease']
   const isAsking = right === 'secrets.read' || right === 'models.ask'
   if (!file.startsWith('research/') || !isAsking) return [right]
   if (name === 'execute-subqueries') return []
-  return [right === 'secrets.read' ? 'research.secrets' : 'research.models']
+  const what = right === 'secrets.read' ? 'secrets' : 'models'
+  // The answer is doubted where it is written, by a model of its own.
+  return name === 'synthesize-answer' ? [`research.${what}`, `judge.${what}`] : [`research.${what}`]
 }
+
+const LEASES = new Set(['takeLease', 'leases', 'dropLease'])
 
 /** By AWS's service authorization reference. */
 function actionsOf({ port }: CalledMethod, commands: readonly string[]): readonly string[] {

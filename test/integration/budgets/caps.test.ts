@@ -3,6 +3,7 @@ import { Fault } from '../../../shared/errors.ts'
 import type { DispatchAnswer, Provider } from '../../../shared/provider.ts'
 import type { EventType, RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
+import { startOpenai } from '../../emulators/openai-server.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
 /** Budgets on the local place: what a call may use is reserved before it is made, and settled by what it did use. */
@@ -56,6 +57,20 @@ async function balanced(place: TestPlace, runId: string): Promise<readonly RunEv
   })
   return events
 }
+
+describe('a provider that calls no model', () => {
+  test.each(['local', 'tools'])('uses and reserves nothing: %s runs under any cap', async (provider) => {
+    const place = await openTestPlace({}, { providers: { tools: { type: 'local' } }, safety: { max_block_tokens: 1 } })
+    places.push(place)
+    const agent = { provider, model: 'outline', prompt: 'Plan a garden' }
+    const blocks = [{ id: 'a', outputs: { text: 'string' }, agent }]
+    const id = await place.start({ budget: { tokens: 10, usd: 0.000001 }, blocks })
+    const events = await balanced(place, id)
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(all(events, 'block:output')).toMatchObject([{ data: { tokens_in: 0, tokens_out: 0, usd_micros: 0 } }])
+    expect(all(events, 'budget:reserved')).toEqual([])
+  })
+})
 
 describe('a run without caps', () => {
   test('reserves nothing, and counts what it spends', async () => {
@@ -174,6 +189,33 @@ describe('a cap of the run', () => {
     expect(json).toMatchObject({ valid: true, warnings: [{ code: 'budget_price_unknown', path: 'blocks[0].agent' }] })
     const known = await balanced(place, await place.start({ budget: { usd: 1 }, blocks: [block('a')] }))
     expect(all(known, 'block:output')[0]?.data).toMatchObject({ usd_micros: 750 })
+  })
+
+  test('in dollars holds behind a gateway whose price the settings say, and stops the run there', async () => {
+    const gateway = await startOpenai(() => 'done')
+    const place = await openTestPlace(
+      {},
+      {
+        providers: { gw: { type: 'openai-compatible', url: `${gateway.url}/v1` } },
+        prices: { 'gw/router': { input: 1_000, output: 2_000 } },
+      },
+    )
+    places.push(place)
+    const asking = (max_tokens: number, model = 'router') => ({
+      agent: { provider: 'gw', model, prompt: 'x'.repeat(400), model_params: { max_tokens } },
+    })
+    const dag = { budget: { usd: 1 }, blocks: [block('a', asking(200)), behind('b', 'a', asking(500))] }
+    const events = await balanced(place, await place.start(dag))
+    // 21 tokens in, 9 out; the second may use 1.1 dollars, and 0.961 are left.
+    expect(all(events, 'block:output').map(({ data }) => data.usd_micros)).toEqual([39_000])
+    expect(all(events, 'block:failed')[0]).toMatchObject({ block_id: 'b', data: { code: 'budget_exceeded' } })
+    expect(gateway.asked).toHaveLength(1)
+    const valid = await place.call('validate-dag', '', { dag })
+    expect(valid.json).toMatchObject({ valid: true, warnings: [] })
+    const unset = { budget: { usd: 1 }, blocks: [block('a', asking(200, 'another'))] }
+    const { json } = await place.call('validate-dag', '', { dag: unset })
+    expect(json).toMatchObject({ warnings: [{ code: 'budget_price_unknown' }] })
+    await gateway.close()
   })
 
   test('of the safety policy holds where it is the smaller one', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, test } from 'vitest'
 import { runStoreOn } from '../../../functions/aws/run-store/open-run-store.ts'
 import { systemClock } from '../../../infra/local/clock.ts'
 import { createWaker } from '../../../infra/local/waker.ts'
-import { type DynamodbEmulator, startDynalite, startDynoxide } from '../../emulators/dynamodb.ts'
+import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { openTestPlace } from '../test-place.ts'
 import { budgetsHold, type OpenBudgets } from './random-budgets.ts'
 import { PRICED, watched } from './watched-place.ts'
@@ -12,7 +12,7 @@ import { PRICED, watched } from './watched-place.ts'
 let emulator: DynamodbEmulator
 let client: DynamoDBClient
 beforeAll(async () => {
-  emulator = (await startDynoxide()) ?? (await startDynalite())
+  emulator = await startDynamodb()
   client = new DynamoDBClient(emulator.aws)
 })
 afterAll(async () => {

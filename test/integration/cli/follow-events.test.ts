@@ -59,6 +59,16 @@ describe('followEvents()', () => {
     expect(cursors).toEqual(['0', '1', '1'])
   })
 
+  test('goes on at once where the server ends a stream with the id of the next, however often', async () => {
+    const handsOver: Answer = (response) => response.end(': goes on after this id\nid: 1\nretry: 1000\n\n')
+    const first: Answer = (response) => response.end(`${message(1)}id: 1\nretry: 1000\n\n`)
+    const ends: Answer = (response) => response.end(message(2, 'run:completed'))
+    // More often than failures are put up with.
+    const { target, cursors } = await serve(first, ...Array.from({ length: 20 }, () => handsOver), ends)
+    expect(await seqs(target)).toEqual([1, 2])
+    expect(cursors).toEqual(['0', ...Array.from({ length: 21 }, () => '1')])
+  })
+
   test('goes on after a stream that the server ended before the run did', async () => {
     const { target, cursors } = await serve(
       (response) => response.end(message(1)),

@@ -146,3 +146,83 @@ describe('importGraph()', () => {
     expect(calls.at(-1)).toEqual({ path: 'PUT /api/graph/entities', ids: ['e0'] })
   })
 })
+
+describe('importGraph() of entity states of semstreams', () => {
+  const id = 'acme.ops.geo.atlas.drone.a1'
+  const triple = (predicate: string, object: unknown) => ({ subject: id, predicate, object, ...SAID })
+  const SAID = { source: 'fleet', timestamp: '2026-05-23T10:00:00.123456789Z', confidence: 0.9 }
+  const store = { message_type: { domain: 'fleet' }, version: 7, updated_at: '2026-05-23T10:00:01Z' }
+  const state = { id, triples: [triple('fleet.drone.name', 'A1')], ...store, storage_ref: { key: 'k' } }
+  const sent = async (written: string, from = 1) => {
+    const bodies: { entities?: unknown[]; triples?: unknown[] }[] = []
+    const { target } = await serve((_, body) => {
+      bodies.push(JSON.parse(body))
+      const { entities, triples } = bodies.at(-1) ?? {}
+      const results = (entities ?? triples ?? []).map((__, at) => ({ at, ok: true, outcome: 'created' }))
+      return { status: 200, json: { results } }
+    })
+    const pieces = (async function* () {
+      for (let at = 0; at < written.length; at += 7) yield written.slice(at, at + 7)
+    })()
+    const { errors } = await importGraph(target, pieces, { from, form: 'semstreams', ...watched() })
+    server?.close()
+    return { items: bodies.flatMap(({ entities, triples }) => entities ?? triples ?? []), errors }
+  }
+  const entity = { entity_id: id, label: 'A1', triples: state.triples }
+  const other = { ...state, id: `${id}x`, triples: [] }
+
+  test.each([
+    ['a line', JSON.stringify(state)],
+    ['lines', `\n${JSON.stringify(state)}\r\n\n${JSON.stringify(other)}\n`],
+    ['a document of several lines', JSON.stringify(state, null, 2)],
+    ['a list', JSON.stringify([state, other])],
+    ['a list of several lines', `  ${JSON.stringify([state, other], null, 2)}\n`],
+    ['an object with entities', JSON.stringify({ entities: [state, other] })],
+    ['message envelopes', JSON.stringify({ id: 'm', type: { domain: 'graph' }, payload: state, meta: {} })],
+    ['entity_id for id', JSON.stringify({ ...state, id: undefined, entity_id: id })],
+  ])('reads %s', async (_, written) => {
+    const { items, errors } = await sent(written)
+    expect({ first: items[0], errors }).toEqual({ first: entity, errors: [] })
+    if (items.length > 1) expect(items[1]).toEqual({ entity_id: other.id, triples: [] })
+  })
+
+  test('takes the members of a triple; lists are several statements, objects their JSON, what is empty is left out', async () => {
+    const triples = [
+      { ...triple('fleet.drone.base', 'acme.ops.geo.atlas.base.b1'), context: '', datatype: 'id', expires: null },
+      triple('fleet.drone.rotor', [1, 'two', { c: [true], a: null }]),
+      triple('geo.point.latitude', 62.5),
+      triple('geo.point.longitude', 10),
+      { ...triple('research.plan.title', 'written by a model'), rule_opaque: true },
+    ]
+    const [item] = (await sent(JSON.stringify({ id, triples }))).items
+    expect(item).toEqual({
+      entity_id: id,
+      geo: { lat: 62.5, lon: 10 },
+      triples: [
+        { ...triple('fleet.drone.base', 'acme.ops.geo.atlas.base.b1'), datatype: 'id' },
+        triple('fleet.drone.rotor', 1),
+        triple('fleet.drone.rotor', 'two'),
+        { ...triple('fleet.drone.rotor', '{"a":null,"c":[true]}'), datatype: 'json' },
+        ...triples.slice(2),
+      ],
+    })
+    expect((await sent(JSON.stringify(triples[2]))).items).toEqual([triples[2]])
+  })
+
+  test('tells each bad item with its place and goes on with the rest', async () => {
+    const texts = ['7', '{"label":"x"}', '{"id":"a.b.c.d.e.f","triples":{}}', '{"id":"a","n":9007199254740993}']
+    const wanted = [/no JSON object/, /neither an id nor a subject/, /no list/, /9007199254740993/]
+    for (const [joined, from] of [
+      [texts.join('\n'), 1],
+      [`[${texts.join(',')}]`, 1],
+    ] as const) {
+      const { items, errors } = await sent(joined.replace('"x"', '"a ] , [ \\" b"'), from)
+      expect(items).toEqual([])
+      expect(errors.map(({ line }) => line)).toEqual([1, 2, 3, 4])
+      for (const [at, { message }] of errors.entries()) expect(message).toMatch(wanted[at] ?? /never/)
+    }
+    const broken = await sent(`no json\n${JSON.stringify(state)}\n`)
+    expect([broken.items, broken.errors.map(({ line }) => line)]).toEqual([[entity], [1]])
+    expect(await sent(JSON.stringify([7, state]), 2)).toEqual({ items: [entity], errors: [] })
+  })
+})

@@ -52,7 +52,7 @@ describe('run start --yes', () => {
     })
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
     await expect
-      .poll(() => said, { timeout: 10_000 })
+      .poll(() => said)
       .toMatch(/one of 2 people it waits for\. 1 other must approve too: .*run approve run_\w+ --block deploy/)
     const id = /run_\w+/.exec(said)?.[0] ?? ''
     const { digest } = await place.asked(id, 'deploy')

@@ -78,7 +78,7 @@ describe('sluice run cost', () => {
     const id = await place.start({ blocks: [pass] })
     await place.ended(id)
     const { said } = await cli('run', 'cost', id)
-    expect(said).toContain('No calls of providers were recorded.\nNo budget: the run has no cap.')
+    expect(said).toContain('No call of a model was recorded.\nNo budget: the run has no cap.')
     expect(await cli('run', 'cost', 'run_0123456789abcdefghjkmnpqrs')).toMatchObject({ status: 1 })
   })
 })

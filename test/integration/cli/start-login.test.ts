@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+// Each starts places and commands one after the other: a machine that does much else takes its time.
+vi.setConfig({ testTimeout: 240_000 })
 
 const CLI = join(import.meta.dirname, '../../../clients/cli/sluice.mjs')
 let folder: string
@@ -28,7 +31,7 @@ async function started(settings: string, fits: RegExp, ...options: readonly stri
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  await expect.poll(() => said, { timeout: 20_000 }).toMatch(fits)
+  await expect.poll(() => said, { timeout: 50_000 }).toMatch(fits)
   return said
 }
 
@@ -56,3 +59,121 @@ test('a place that asks for nothing says nothing of tokens', async () => {
   const said = await started('version: 1\n', /Other commands find it/)
   expect(said).not.toMatch(/token/i)
 })
+
+/** What a command of the same user says, from a folder. */
+async function command(line: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}) {
+  const asked = spawn(process.execPath, [CLI, ...line], {
+    ...{ cwd, stdio: 'pipe' },
+    env: { ...process.env, SLUICE_URL: '', SLUICE_TOKEN: '', ...env },
+  })
+  let out = ''
+  for (const stream of [asked.stdout, asked.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      out += text
+    })
+  }
+  const [code] = await once(asked, 'close')
+  return { code, out }
+}
+
+test('sluice start --login answers nobody who only knows the port', async () => {
+  const ready = JSON.parse(await started('version: 1\n', /"ready":true.*\n/, '--json', '--login'))
+  const { url, console_url, login_file } = ready
+  expect(ready).toMatchObject({ login: 'secret', console_url: expect.stringContaining(`${url}/?login=`) })
+  const [port] = /\d+$/.exec(url) ?? []
+  expect(login_file).toBe(join(folder, '.sluice', `login-${port}`))
+  expect(statSync(login_file).mode & 0o777).toBe(0o600)
+  const secret = readFileSync(login_file, 'utf8').trim()
+  const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+    fetch(`${url}${path}`, { headers, redirect: 'manual', ...init })
+  const stranger = await ask('/api/dag/runs')
+  expect([stranger.status, await stranger.json()]).toEqual([401, expect.objectContaining({ code: 'login_needed' })])
+  for (const path of ['/api/health', '/api/openapi.json', '/api/dag/safety']) {
+    expect([path, (await ask(path)).status]).toEqual([path, 401])
+  }
+  expect((await ask(`/api/objects/upload/${'a'.repeat(64)}`, {}, { method: 'PUT', body: 'x' })).status).toBe(401)
+  // A page that anybody may load is worth nothing.
+  const page = await ask('/')
+  expect([page.headers.get('set-cookie')]).toEqual([null])
+  expect((await ask('/?login=wrong')).status).toBe(401)
+  expect((await ask(`/api/dag/runs?login=${secret}`)).status).toBe(401)
+  for (const wrong of [`Bearer ${secret}x`, `Bearer ${secret.slice(1)}`, secret, 'Bearer ', `Basic ${secret}`]) {
+    expect([wrong, (await ask('/api/dag/runs', { authorization: wrong })).status]).toEqual([wrong, 401])
+  }
+  expect((await ask('/api/dag/runs', { authorization: `Bearer ${secret}` })).status).toBe(200)
+
+  const entered = await ask(new URL(console_url).pathname + new URL(console_url).search)
+  expect([entered.status, entered.headers.get('location')]).toEqual([303, '/'])
+  const cookie = entered.headers.get('set-cookie') ?? ''
+  expect(cookie).toMatch(/; Path=\/api; HttpOnly; SameSite=Strict$/)
+  expect(cookie).not.toContain(secret)
+  const [held = ''] = cookie.split(';')
+  expect((await ask('/api/dag/runs', { cookie: held })).status).toBe(200)
+  for (const wrong of [`${held}0`, held.replace(/=.*/, '='), `x${held}`, held.replace(/=.*/, `=${secret}`)]) {
+    expect([wrong, (await ask('/api/dag/runs', { cookie: wrong })).status]).toEqual([wrong, 401])
+  }
+  // As before: a cookie is of no use to a page of another site, or of another port of this machine.
+  expect((await ask('/api/dag/runs', { cookie: held, 'sec-fetch-site': 'same-site' })).status).toBe(403)
+  expect((await ask(`//evil.test/?login=${secret}`)).headers.get('location')).toBe('/evil.test/')
+
+  // Commands of the same user find it, where they stand in the place's folder, and send it to no other port.
+  expect(await command(['run', 'list', '--url', url], folder)).toMatchObject({ code: 0 })
+  const shown = await command(['console', '--url', url, '--json'], folder)
+  expect([shown.code, JSON.parse(shown.out)]).toEqual([0, { url: console_url }])
+  const begun = await command(['run', 'start', '--example', 'basic', '--input', 'goal=x', '--url', url], folder)
+  expect(begun.code).toBe(0)
+  const completed = await command(['complete', 'zsh', '--', 'run', 'status', ''], folder, { SLUICE_URL: url })
+  expect(completed.out).toContain('basic')
+  const away = join(folder, 'away')
+  mkdirSync(away)
+  const refused = await command(['run', 'list', '--url', url], away)
+  expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('login_needed')])
+  expect(await command(['console', '--url', url], away)).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('login_needed'),
+  })
+  expect(await command(['run', 'list', '--url', url], away, { SLUICE_TOKEN: secret })).toMatchObject({ code: 0 })
+
+  child?.kill('SIGTERM')
+  await once(child as ChildProcess, 'exit')
+  expect(existsSync(login_file)).toBe(false)
+})
+
+test('what a killed start left is gone at the next, and opens nothing', async () => {
+  mkdirSync(join(folder, '.sluice'), { mode: 0o700 })
+  writeFileSync(join(folder, '.sluice', 'login-4999'), 'old\n')
+  const said = await started('version: 1\n', /Console: .*\n/, '--login')
+  expect(said).toMatch(/Console: http:\/\/127\.0\.0\.1:\d+\/\?login=\S+\n/)
+  expect(said).toContain('SLUICE_TOKEN=$(cat ')
+  expect(readdirSync(join(folder, '.sluice')).filter((name) => name.startsWith('login-'))).toEqual([
+    `login-${/answers at http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1]}`,
+  ])
+})
+
+test('a place that a command starts for itself answers that command, and no other program', async () => {
+  writeFileSync(join(folder, 'ask.yaml'), ASKING)
+  child = spawn(process.execPath, [CLI, 'run', 'start', 'ask.yaml'], {
+    ...{ cwd: folder, stdio: 'pipe' },
+    env: { ...process.env, SLUICE_URL: '', SLUICE_TOKEN: '' },
+  })
+  let said = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await expect.poll(() => said, { timeout: 50_000 }).toMatch(/run approve/)
+  const [, run = '', url = ''] = /^Run (\S+) at (\S+), in this process/m.exec(said) ?? []
+  expect((await fetch(`${url}/api/dag/runs/${run}`)).status).toBe(401)
+  expect(await command(['run', 'approve', run, '--yes', '--url', url], folder)).toMatchObject({ code: 0 })
+  const [code] = await once(child, 'exit')
+  expect(code).toBe(0)
+})
+
+const ASKING = `
+name: ask
+blocks:
+  - id: go
+    mode: deterministic
+    deterministic: { handler: transform, config: { expression: '"shipped"' } }
+    outputs: { text: { type: string } }
+    approval: { required: true, prompt: "Ship it?" }
+`

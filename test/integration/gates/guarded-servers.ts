@@ -70,7 +70,7 @@ interface Asking {
 
 /** One guarded GET, as an operator's settings allow it. */
 export function ask(url: string, { policy, resolve, request }: Asking = {}): Promise<GuardedAnswer> {
-  const guarded = { method: 'GET', url, timeout_ms: 2_000, ...request } as const
+  const guarded = { method: 'GET', url, timeout_ms: 60_000, ...request } as const
   return guardedRequest(guarded, {
     policy: { ...NOTHING, own_port: 4040, ...policy },
     ...(resolve === undefined ? {} : { resolve }),

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createIsolate } from '../../../functions/isolate/run-isolate.ts'
 import { gateFamilies } from '../../../shared/gates/registry.ts'
+import type { Isolate } from '../../../shared/isolate.ts'
 import { judgeHostileChecks, judgeHostileValues } from '../../machines/judge-hostile.ts'
 
-/** However busy the machine is: an answer that takes seconds here would take them in a function. */
+/** Of this thread alone, however busy the machine is: an answer that takes seconds here would take them in a function. */
 const MAX_MS = 5_000
+/** The second a job of the isolate has is soon over where the machine is busy; what is hostile would take for ever. */
+const LIMIT = { ms: 30_000, mb: 64 }
 
 /** The kinds whose answers are pinned one by one; the laws below hold for every kind there is. */
 const PINNED = new Set(
@@ -13,8 +16,9 @@ const PINNED = new Set(
     .flatMap(({ types }) => types),
 )
 
-const isolate = createIsolate()
-afterAll(() => isolate.close())
+const own = createIsolate()
+const isolate: Isolate = { run: (kind, data) => own.run(kind, data, LIMIT) }
+afterAll(() => own.close())
 
 describe('hostile checks', async () => {
   const answers = await judgeHostileChecks(isolate)
@@ -23,7 +27,7 @@ describe('hostile checks', async () => {
     '$name: $row.status',
     ({ row, answer }) => {
       expect(answer).toMatchObject({ status: row.status, reason: expect.stringMatching(row.says) })
-      expect(answer.ms).toBeLessThan(MAX_MS)
+      expect(answer.own_ms).toBeLessThan(MAX_MS)
     },
   )
 })
@@ -32,13 +36,13 @@ describe('hostile values in the ports of every gate', () => {
   let answers: Awaited<ReturnType<typeof judgeHostileValues>> = []
   beforeAll(async () => {
     answers = await judgeHostileValues(isolate)
-  }, 180_000)
+  }, 600_000)
 
   test('are judged in time and in one sentence that shows nothing a terminal obeys', () => {
     for (const { type, given, answer } of answers) {
       const place = `${type} on ${given.name}`
       expect(['passed', 'failed', 'error'], place).toContain(answer.status)
-      expect(answer.ms, place).toBeLessThan(MAX_MS)
+      expect(answer.own_ms, place).toBeLessThan(MAX_MS)
       expect(answer.reason, place).toMatch(/^[^\p{Cc}\u202a-\u202e\u2066-\u2069]{3,300}$/u)
     }
   })

@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => judge.close())
 
-const providers = () => ({ judge: { type: 'openai-compatible', url: `${judge.url}/v1`, timeout_ms: 5_000 } })
+const providers = () => ({ judge: { type: 'openai-compatible', url: `${judge.url}/v1`, timeout_ms: 60_000 } })
 
 async function review(check: object = {}, plan = 'Costs may grow.') {
   const parsed = parseCheck({ ...REVIEW, ...check })
@@ -75,12 +75,11 @@ describe('llm_review over the wire', () => {
 
   test('a judge that says nothing is an error after timeout_ms, and its call is hung up', async () => {
     judge.next(hang)
-    const start = performance.now()
     expect(await review({ timeout_ms: 200 })).toMatchObject({
       status: 'error',
       reason: 'no majority of 3 answers: the judge did not answer within 200 ms',
     })
-    expect(performance.now() - start).toBeLessThan(3_000)
+    await expect.poll(() => judge.hungUp.length).toBe(1)
   })
 
   test('data that plays the judge changes no request but its own place', async () => {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sha256 } from '../../../shared/canonical.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { openTestPlace, type TestPlace } from '../test-place.ts'
+import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 
 /** What a real run hands to the gates that look beyond ports: tokens, how the answer ended, the clock, the objects. */
 let place: TestPlace
 beforeEach(async () => {
-  place = await openTestPlace()
+  place = await openTestPlace({ providers: { counted: provider(() => 'Draft.') } })
 })
 afterEach(() => place.close())
 
@@ -22,7 +22,7 @@ function dag(pre: readonly object[], post: readonly object[]) {
       {
         id: 'write',
         inputs: { time: 'string', file: 'string' },
-        agent: { provider: 'local', model: 'template', prompt: 'Write.', model_params: { template: 'Draft.' } },
+        agent: { provider: 'counted', model: 'm', prompt: 'Write.' },
         outputs: { plan: { type: 'string' } },
         pre_gates: named('pre', pre),
         post_gates: named('post', post),
@@ -42,8 +42,8 @@ test('tokens and finish_reason see the attempt, and nothing before it', async ()
   const checks = [
     { type: 'tokens', max: 100_000 },
     { type: 'tokens', max: 0 },
-    { type: 'finish_reason', allowed: ['local'] },
-    { type: 'finish_reason' },
+    { type: 'finish_reason', allowed: ['stop'] },
+    { type: 'finish_reason', allowed: ['length'] },
   ]
   expect(await statuses(dag(checks.slice(0, 1), checks), { time: PAST, file: 'x' })).toEqual([
     'tokens failed',

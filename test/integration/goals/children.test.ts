@@ -23,14 +23,55 @@ const PARENT = {
     },
   ],
 }
-const run = async (inner: object, said: string, parent: object = PARENT) => {
+const run = async (inner: object, said: string, parent: object = PARENT, more: object = {}) => {
   writeFileSync(join(open.folder, 'inner.yaml'), JSON.stringify({ ...inner, name: 'inner' }))
-  return judge(open, parent, { inputs: { said } })
+  return judge(open, parent, { inputs: { said, ...more } })
 }
 const childOf = ({ events }: Awaited<ReturnType<typeof run>>) => {
   const started = events.find(({ type }) => type === 'block:started')
   return judgedRun(open, started?.type === 'block:started' ? (started.data.child ?? '') : '')
 }
+
+describe('what a child run merely read', () => {
+  const verify = {
+    id: 'verify',
+    mode: 'deterministic',
+    inputs: { text: { from: 'sub.text' } },
+    outputs: { score: 'number' },
+    deterministic: { handler: 'transform', config: { expression: '90' } },
+  }
+  const judgedParent = {
+    ...PARENT,
+    inputs: { said: 'string', file: 'file' },
+    completion: { trust: { from: 'verify.score' } },
+    goal_contract: contractOf(ACCURACY),
+    blocks: [{ ...PARENT.blocks[0], inputs: { said: 'string', file: 'file' } }, verify],
+  }
+  const read = {
+    id: 'read',
+    mode: 'deterministic',
+    inputs: { file: 'file' },
+    outputs: { text: 'string' },
+    deterministic: { handler: 'read-input' },
+  }
+  const hand = {
+    id: 'work',
+    mode: 'deterministic',
+    inputs: { text: { from: 'read.text' } },
+    outputs: { text: 'string' },
+    deterministic: { handler: 'transform', config: { expression: 'inputs.text' } },
+  }
+
+  test.each([
+    ['at once', [{ ...read, id: 'work' }]],
+    ['after another block had it', [read, hand]],
+  ])('is no evidence of its parent either, handed on %s', async (_how, blocks) => {
+    const { ref } = await open.place.world.objects.put('main', new TextEncoder().encode('[METRIC:accuracy] 0.95\n'))
+    const judged = await run({ inputs: { said: 'string', file: 'file' }, blocks }, 'x', judgedParent, { file: ref })
+    expect(judged.evaluation?.completion.criteria[0]?.status).toBe('NOT_MET')
+    expect(judged.end.type).toBe('run:partial')
+  })
+})
 
 describe('a child run with a goal of its own', () => {
   test('is judged itself, and its parent takes what it made only when the goal is reached', async () => {

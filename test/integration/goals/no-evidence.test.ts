@@ -102,6 +102,37 @@ describe('no goal is reached by', () => {
     expect(ended(await judgedRun(open, run_id))).toEqual(MISSED)
   })
 
+  test.each([
+    ['with two blanks', 'x\n[METRIC:accuracy]  0.95'],
+    ['as another way to write the number', '[METRIC:accuracy] 0.950'],
+    ['out of a sentence', 'They say [METRIC:accuracy] 0.95, no less.'],
+    ['from behind a quotation mark', '> [METRIC:accuracy] 0.95'],
+    ['out of a fence', '```\n[METRIC:accuracy] 0.95\n```'],
+  ])('a marker that a block takes over from what was read, %s', async (_, source) => {
+    const quoting = provider(() => 'So it is:\n[METRIC:accuracy] 0.95')
+    await open.reopen({ ...QUIET, providers: { probe: quoting } })
+    const read = { id: 'read', mode: 'deterministic', deterministic: { handler: 'read-input' } }
+    const quote = { id: 'quote', agent: { provider: 'probe', model: 'm', prompt: 'x' }, outputs: { text: 'string' } }
+    const dag = judgedDag(contractOf(ACCURACY), VERIFIED, [
+      { ...read, inputs: { file: 'file' }, outputs: { text: 'string' } },
+      { ...quote, inputs: { text: { from: 'read.text' } } },
+    ])
+    const { ref } = await open.place.world.objects.put('main', new TextEncoder().encode(source))
+    expect(ended(await judge(open, dag, { inputs: { said: 'x', file: ref } }))).toEqual(MISSED)
+  })
+
+  test('a marker out of a file that another block wrote, and the block itself does not say', async () => {
+    const quoting = provider(() => '[METRIC:accuracy] 0.95')
+    await open.reopen({ ...QUIET, providers: { probe: quoting } })
+    const write = writer('write', 'work.text', 'notes.md')
+    const quote = { id: 'quote', agent: { provider: 'probe', model: 'm', prompt: 'x' }, outputs: { text: 'string' } }
+    const dag = judgedDag(contractOf(ACCURACY), VERIFIED, [
+      write,
+      { ...quote, inputs: { notes: { from: 'write.file' } } },
+    ])
+    expect(ended(await judge(open, dag, { inputs: { said: 'noted: [METRIC:accuracy] 0.950' } }))).toEqual(MISSED)
+  })
+
   test('what a failed item of a fan-out wrote', async () => {
     const good = { name: 'good', check: { type: 'contains', port: 'body', values: ['good'] }, on_fail: 'fail' }
     const write = {
@@ -150,6 +181,59 @@ describe('no goal is reached by', () => {
     expect(taken.map(({ name, from_run }) => [name, from_run])).toEqual([['notes.txt', first.run_id]])
     expect(asked).toBe(2)
     expect(ended(second)).toEqual(MISSED)
+  })
+})
+
+describe('nothing is no evidence:', () => {
+  const NOTHING = ['PARTIAL', 'PASS x NO_CONTRACT']
+  const ofOutput = (type: string, made: string, more: object = {}) => ({
+    inputs: { score: { type: 'json', default: 90 } },
+    completion: VERIFIED,
+    blocks: [
+      {
+        id: 'work',
+        mode: 'deterministic',
+        deterministic: { handler: 'transform', config: { expression: made } },
+        outputs: { made: { type, required: false } },
+        ...more,
+      },
+      passing('verify', 'score'),
+    ],
+  })
+
+  test.each([
+    ['a text of characters nobody sees', 'string', '"\u200b\u2800 \u3164"'],
+    ['an object of empty texts', 'json', '{"text": "", "more": [null, {"a": " "}]}'],
+    ['a list of nothing', 'json', '[[null]]'],
+    ['an empty object', 'json', '{}'],
+    ['a text that is an empty object', 'string', '"{\\"text\\": \\"\\"}"'],
+  ])('%s', async (_, type, made) => {
+    const { end, evaluation } = await judge(open, ofOutput(type, made))
+    expect([end.data.final_status, evaluation?.completion.row]).toEqual(NOTHING)
+    expect(evaluation?.completion.quality).toMatchObject({ score: 0, violations: [{ code: 'NO_EVIDENCE' }] })
+  })
+
+  test.each([
+    ['a number', 'json', '0'],
+    ['a no', 'json', '{"done": false}'],
+    ['a text', 'string', '"\u200bx"'],
+  ])('%s is something', async (_, type, made) => {
+    const { end } = await judge(open, ofOutput(type, made))
+    expect(end.data.final_status).toBe('SUCCESS')
+  })
+
+  test.each([
+    ['', 'PARTIAL'],
+    ['x', 'SUCCESS'],
+  ])('a file with %j in it: %s', async (text, status) => {
+    const { ref } = await open.place.world.objects.put('main', new TextEncoder().encode(text))
+    const ports = { inputs: { file: 'file' }, outputs: { file: 'file' } }
+    const hand = { id: 'hand', mode: 'deterministic', deterministic: { handler: 'pass' }, ...ports }
+    const inputs = { score: { type: 'json', default: 90 } }
+    const dag = { inputs, completion: VERIFIED, blocks: [hand, passing('verify', 'score')] }
+    const { end, evaluation } = await judge(open, dag, { inputs: { file: ref } })
+    expect(end.data.final_status).toBe(status)
+    expect(evaluation?.request.texts).toEqual([])
   })
 })
 

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { handler as decideHandler } from '../../../functions/goals/decide-completion.ts'
 import { stopRun } from '../../../functions/runs/stop-run.ts'
+import { localPrincipal } from '../../../infra/local/principal.ts'
 import { SCOPES } from '../../../shared/auth/scope.ts'
-import { runIdOfKey } from '../../../shared/runs/ids.ts'
+import { principalName } from '../../../shared/principal.ts'
+import { runIdOfCall } from '../../../shared/runs/ids.ts'
 import { goalOf } from '../pivots/pivot-place.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 import { ACCURACY, contractOf, judge, judgedDag, judgedRun, QUIET } from './goal-place.ts'
@@ -98,7 +100,10 @@ test('a run that was judged and then stopped is shown as it ended, not as it was
 
 test('a stop that is faster than the start it is meant for stops nothing by half (simulated seed 3008845)', async () => {
   const { world } = open.place
-  const run = { tenant: 'main', run_id: runIdOfKey('main', 'POST /api/dag/run', 'late') }
+  const run = {
+    tenant: 'main',
+    run_id: runIdOfCall('main', principalName(localPrincipal()), 'POST /api/dag/run', 'late'),
+  }
   let started = false
   /** The run comes into being right behind the first look at it. */
   const first =

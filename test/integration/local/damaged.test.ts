@@ -2,10 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import * as z from 'zod'
-import { storeChecks } from '../../../clients/cli/doctor-store.ts'
+import { JSON_COLUMNS, storeChecks } from '../../../clients/cli/doctor-store.ts'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
+import { LIST_APPROVALS } from '../../../shared/api/list-approvals.ts'
 import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 
@@ -42,18 +43,28 @@ const DAG = {
 
 const StartedSchema = z.looseObject({ run_id: z.string() })
 
-async function startTwo(at: Place): Promise<readonly string[]> {
+async function startTwo(at: Pick<Place, 'url'>, dag: object = DAG): Promise<readonly string[]> {
   const ids: string[] = []
   for (let n = 0; n < 2; n += 1) {
     const response = await fetch(`${at.url}/api/dag/run`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ dag: DAG }),
+      body: JSON.stringify({ dag }),
     })
     const json = StartedSchema.parse(await response.json())
     ids.push(json.run_id)
   }
   return ids
+}
+
+async function pendingOf({ url }: Pick<Place, 'url'>) {
+  const response = await fetch(`${url}/api/dag/approvals`)
+  return LIST_APPROVALS.answer.parse(await response.json()).approvals
+}
+
+async function stateOf(url: string | undefined, run_id: string): Promise<unknown> {
+  const response = await fetch(`${url}/api/dag/runs/${run_id}`)
+  return z.looseObject({ run: z.looseObject({ state: z.string() }) }).parse(await response.json()).run.state
 }
 
 function damage(sql: string, ...values: readonly string[]): void {
@@ -95,10 +106,124 @@ test('doctor finds damaged rows and objects, and leaves a folder in use alone', 
   if (file === undefined) throw new Error('nothing was stored')
   writeFileSync(join(file.parentPath, file.name), 'something else')
   const [database, stored] = storeChecks(dir)
-  expect(database).toMatchObject({ state: 'failed', says: `rows that are no JSON: metas of ${wrong}` })
+  expect(database).toMatchObject({ state: 'failed', says: `rows that cannot be read: metas.body of run ${wrong}` })
   expect(database?.fix).toContain('.recover')
   expect(stored).toMatchObject({ state: 'failed' })
   expect(stored?.says).toContain(file.name)
+})
+
+/** Texts that are no JSON, by table: names, times, hashes and states. */
+const PLAIN: Readonly<Record<string, string>> = {
+  runs: 'tenant run_id dag_name created_at state running deadline_at check_at sealed_hash',
+  lanes: 'lane state holder lease_until',
+  events: 'event_id at',
+  outbox: 'id at',
+  approvals: 'id status closed_at',
+  approval_tokens: 'id token',
+  approval_messages: 'id',
+  join_waits: 'key token',
+  join_done: 'key source',
+  head_maps: 'map key',
+  parent_tokens: 'token',
+  cached_results: 'tenant block_hash inputs_hash at',
+  artifacts: 'name',
+  leases: 'tenant pool holder until',
+  queued_runs: 'tenant at run_id',
+  start_holds: 'tenant at',
+  request_counts: 'tenant caller window',
+  noted_requests: 'tenant route key',
+  turns: 'tenant name holder until',
+  lineages: 'tenant root run_id at',
+  goal_attempts: 'tenant root run_id at',
+  dead_webhooks: 'tenant event_at id buried_at',
+  tokens: 'id tenant expires_at',
+  machine_definitions: 'hash',
+  machine_uses: 'hash',
+  machine_executions: 'machine name',
+  machine_steps: 'path',
+  machine_tokens: 'token path',
+  graph_entities: 'tenant entity_id hash label type',
+  graph_names: 'tenant name',
+  graph_changes: 'tenant at',
+  graph_manifests: 'tenant ref as_of',
+}
+
+test('doctor looks at every column that holds JSON: each text of the file is known for what it is', async () => {
+  await open()
+  await close()
+  const db = new DatabaseSync(join(dir, 'sluice.db'))
+  const columns = db
+    .prepare(
+      `SELECT t.name || '.' || c.name AS name FROM sqlite_master t JOIN pragma_table_info(t.name) c
+       WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.type = 'TEXT'`,
+    )
+    .all()
+    .map(({ name }) => String(name))
+  db.close()
+  const plain = Object.entries(PLAIN).flatMap(([table, names]) => names.split(' ').map((name) => `${table}.${name}`))
+  const json = JSON_COLUMNS.map(([table, column]) => `${table}.${column}`)
+  expect(columns.toSorted()).toEqual([...plain, ...json].toSorted())
+})
+
+test.each(JSON_COLUMNS)(
+  'whatever row of %s.%s is damaged, doctor names it and the place starts',
+  async (table, column) => {
+    const [, good = ''] = await startTwo(await open())
+    await close()
+    const db = new DatabaseSync(join(dir, 'sluice.db'))
+    const columns = db.prepare('SELECT name, type, "notnull" AS needed FROM pragma_table_info(?)').all(table)
+    const values = columns.map(({ name, type }) => (name === column ? "'{'" : filler(String(name), String(type), good)))
+    db.exec(`INSERT OR REPLACE INTO ${table} (${columns.map(({ name }) => `"${name}"`)}) VALUES (${values})`)
+    db.close()
+    expect(storeChecks(dir)[0]).toMatchObject({
+      name: 'database',
+      state: 'failed',
+      says: expect.stringContaining(`${table}.${column} of `),
+    })
+    const at = await open()
+    expect((await fetch(`${at.url}/api/dag/runs`)).status).toBe(200)
+    expect((await fetch(`${at.url}/api/dag/approvals?status=all`)).status).toBe(200)
+    expect(await startTwo(at)).toHaveLength(2)
+    await place?.invoke('sweep', {})
+    await place?.invoke('clear-machines', {})
+  },
+)
+
+/** Of a row that somebody wrote: of the run, and otherwise whatever the column takes. */
+function filler(name: string, type: string, run_id: string): string {
+  if (name === 'run') return `(SELECT run FROM runs WHERE run_id = '${run_id}')`
+  if (name === 'id' && type === 'INTEGER') return `(SELECT run * ${2 ** 24} + 900 FROM runs WHERE run_id = '${run_id}')`
+  if (name === 'end' || name === 'closed_at') return 'NULL'
+  if (name === 'status') return "'pending'"
+  return type === 'INTEGER' ? '1' : `'{}'`
+}
+
+test('a run whose row in the journal is damaged is set aside and named, the others go on, and it can be stopped', async () => {
+  const first = await open()
+  const waiting = { ...DAG, blocks: DAG.blocks.map((block) => ({ ...block, approval: true })) }
+  const [wrong = '', good = ''] = await startTwo(first, waiting)
+  await vi.waitFor(async () => expect(await pendingOf(first)).toHaveLength(2), 30_000)
+  await close()
+  damage("UPDATE machine_executions SET input = '{' WHERE name = ?", wrong)
+  expect(storeChecks(dir)[0]?.says).toContain(`machine_executions.input of run ${wrong}`)
+  const said: unknown[] = []
+  const log = { info: () => undefined, error: (...line: unknown[]) => void said.push(line) }
+  place = await openPlace(SettingsSchema.parse({ port: 0, data_dir: dir }), { listen: true, sweep_ms: 0, log })
+  expect(said).toContainEqual([expect.stringContaining('set aside'), { run_id: wrong, seen: expect.any(String) }])
+  const { url } = place
+  for (const approval of await pendingOf(place)) {
+    if (approval.run_id !== good) continue
+    const body = JSON.stringify({ approval_id: approval.approval_id, decision: 'approve', digest: approval.digest })
+    const headers = { 'content-type': 'application/json' }
+    expect(
+      (await fetch(`${url}/api/dag/runs/${good}/approvals`, { method: 'POST', headers, body })).status,
+    ).toBeLessThan(300)
+  }
+  await vi.waitFor(async () => expect(await stateOf(url, good)).toBe('completed'), 30_000)
+  expect(await stateOf(url, wrong)).toBe('paused_approval')
+  const stopped = await fetch(`${url}/api/dag/runs/${wrong}/stop`, { method: 'POST' })
+  expect(stopped.status).toBeLessThan(300)
+  await vi.waitFor(async () => expect(await stateOf(url, wrong)).toBe('cancelled'), 30_000)
 })
 
 test('doctor finds a file that is no database any more', async () => {

@@ -25,7 +25,7 @@ const LATER_TABLES = ['leases', 'queued_runs', 'start_holds', 'request_counts', 
 function makeOlder(): void {
   const db = new DatabaseSync(join(folder, 'sluice.db'))
   for (const table of LATER_TABLES) db.exec(`DROP TABLE ${table}`)
-  for (const index of ['approvals_open', 'approvals_closed']) db.exec(`DROP INDEX ${index}`)
+  for (const index of ['approvals_asked', 'approvals_closed']) db.exec(`DROP INDEX ${index}`)
   db.exec('ALTER TABLE approvals DROP COLUMN closed_at')
   for (const column of columns(db)) if (!FIRST.includes(column)) db.exec(`ALTER TABLE runs DROP COLUMN ${column}`)
   expect(columns(db)).toEqual(FIRST)

@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
+import { localPrincipal } from '../../../infra/local/principal.ts'
 import { Fault } from '../../../shared/errors.ts'
+import { principalName } from '../../../shared/principal.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
-import { runIdOfKey } from '../../../shared/runs/ids.ts'
+import { runIdOfCall } from '../../../shared/runs/ids.ts'
 import { judge, QUIET } from '../goals/goal-place.ts'
 import { createHastyClock } from '../hasty-clock.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
@@ -80,7 +82,7 @@ test('whichever call fails while a run is judged, ends and is tried again by its
   for (let from = 0; from < all.length; from += 20) {
     const begun = all.slice(from, from + 20).map(async ({ n, when }) => {
       const key = `${n}|${when}`
-      const run_id = runIdOfKey('main', 'POST /api/dag/run', key)
+      const run_id = runIdOfCall('main', principalName(localPrincipal()), 'POST /api/dag/run', key)
       const plan: Plan = { n, when, run_id, left: n, armed: false }
       plans.push(plan)
       expect(await place.start(missingDag('auto', TWICE), { ...low }, { 'idempotency-key': key })).toBe(run_id)

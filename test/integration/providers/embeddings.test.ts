@@ -29,7 +29,7 @@ describe.each(PROTOCOLS)('embeddings of a provider of type %s', (type, base, pat
 
   const open = async (limits: object = {}) => {
     server = await startEmbedder(byLength, KEY)
-    const own = { type, url: `${server.url}${base}`, key: { env: 'OWN_KEY' }, timeout_ms: 1_000, ...limits }
+    const own = { type, url: `${server.url}${base}`, key: { env: 'OWN_KEY' }, timeout_ms: 60_000, ...limits }
     const provider = createProviders(SettingsSchema.parse({ providers: { own } }), { readKey: async () => KEY }).get(
       'own',
     )
@@ -39,7 +39,7 @@ describe.each(PROTOCOLS)('embeddings of a provider of type %s', (type, base, pat
     }
   }
   const failure = async (how: Behaviour, texts = ['a', 'bb']) => {
-    const embed = await open()
+    const embed = await open(how === hang ? { timeout_ms: 500 } : {})
     server.next(how)
     const thrown: unknown = await Promise.resolve(embed(texts)).catch((error: unknown) => error)
     expect(thrown).toBeInstanceOf(Fault)

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const own = () => asker({ type: 'ollama', url: server.url, timeout_ms: 5_000 })
+const own = () => asker({ type: 'ollama', url: server.url, timeout_ms: 60_000 })
 const last = () => server.asked.at(-1)
 
 test('is sent messages, its options, and the members that stand beside them', async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const own = (path = '/v1') => asker({ type: 'openai-compatible', url: `${server.url}${path}`, timeout_ms: 5_000 })
+const own = (path = '/v1') => asker({ type: 'openai-compatible', url: `${server.url}${path}`, timeout_ms: 60_000 })
 const last = () => server.asked.at(-1)
 const choice = (message: object, finish_reason = 'stop') => ({ choices: [{ index: 0, message, finish_reason }] })
 

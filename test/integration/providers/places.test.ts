@@ -10,12 +10,15 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close()
 })
 
-/** A server that notes how many calls it had under way at once. */
-async function counting(ms: number): Promise<ProviderServer & { most(): number }> {
+/** A server that notes how many calls it had under way at once; the first ones stay until `together` are there. */
+async function counting(ms: number, together = 1): Promise<ProviderServer & { most(): number }> {
   const seen = { now: 0, most: 0 }
+  const enough = Promise.withResolvers<void>()
   const server = await serveProvider(async (response, asked) => {
     seen.now += 1
     seen.most = Math.max(seen.most, seen.now)
+    if (seen.now >= together) enough.resolve()
+    await enough.promise
     await pause(ms)
     seen.now -= 1
     return json(200, { text: 'done', tokens_in: 1, tokens_out: 1 })(response, asked)
@@ -36,7 +39,7 @@ const blocks = (count: number, more: object = {}) =>
 
 describe('max_concurrency', () => {
   test('of 50 blocks of two runs never more are asked at once, and all are', async () => {
-    const server = await counting(20)
+    const server = await counting(20, 4)
     const place = await placeWith(server, { max_concurrency: 4 })
     const ids = await Promise.all([0, 1].map(() => place.start({ blocks: blocks(25) })))
     for (const id of ids) expect((await place.ended(id)).at(-1)?.type).toBe('run:completed')

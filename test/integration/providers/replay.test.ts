@@ -6,7 +6,7 @@ import { canonicalJson } from '../../../shared/canonical.ts'
 import type { Recording } from '../../../shared/recording.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { startOpenai } from '../../emulators/openai-server.ts'
-import { json, type ProviderServer } from '../../emulators/provider-server.ts'
+import { hang, type ProviderServer } from '../../emulators/provider-server.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
 /** A run is recorded over the wire; then provider `replay` stands in for the servers it asked. */
@@ -84,9 +84,7 @@ describe('a recording', () => {
   test('of a run that goes on is refused', async () => {
     const place = await openTestPlace({}, { providers: { own: { type: 'openai-compatible', url: server.url } } })
     open.push(place)
-    server.next((response, asked) =>
-      new Promise((done) => setTimeout(done, 500)).then(() => json(200, {})(response, asked)),
-    )
+    server.next(hang)
     const id = await place.start(dag, { context })
     expect(await place.call('record-run', id)).toMatchObject({ status: 409, json: { code: 'run_not_ended' } })
     await place.call('stop-run', id, {})

@@ -50,7 +50,7 @@ async function loadedBy(provider: string): Promise<{ readonly loaded: string; re
     const agent = { provider, model: 'amazon.nova-lite-v1:0', prompt: 'Say three words.' }
     const { run_id } = await ask('/api/dag/run', { dag: { blocks: [{ id: 'a', outputs: { text: 'string' }, agent }] } })
     const state = async () => (await ask(`/api/dag/runs/${run_id}`)).run?.state ?? ''
-    await expect.poll(state, { timeout: 15_000 }).not.toBe('running')
+    await expect.poll(state).not.toBe('running')
     return { loaded: readFileSync(loaded, 'utf8'), state: await state() }
   } finally {
     child.kill('SIGTERM')

@@ -59,10 +59,12 @@ describe('before its end', () => {
     const began = Date.now()
     expect((await open.answer(runId, { wait: '1' })).status).toBe(202)
     expect(Date.now() - began).toBeGreaterThanOrEqual(900)
+    const stopping = Date.now()
     const waiting = open.answer(runId, { wait: '25' })
     await open.call('stop-run', runId, {})
     expect((await waiting).status).toBe(200)
-    expect(Date.now() - began).toBeLessThan(10_000)
+    // Whoever is not told that it has ended waits for all of the 25 seconds.
+    expect(Date.now() - stopping).toBeLessThan(20_000)
   })
 
   test('in the queue it is pending, and it is asked when there is a place', async () => {
@@ -188,7 +190,7 @@ describe('a place that is killed', () => {
 
 describe('verify', () => {
   const holds = async (place: QuestionPlace, runId: string) => {
-    await expect.poll(async () => (await place.call('verify-run', runId)).json.ok, { timeout: 10_000 }).toBe(true)
+    await expect.poll(async () => (await place.call('verify-run', runId)).json.ok).toBe(true)
   }
 
   test('holds every invariant of an answered question', async () => {

@@ -4,8 +4,9 @@ import type { PlaceOptions } from '../../../infra/local/place.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { readPayload } from '../../../shared/research/decode-payload.ts'
 import { searchResultKind } from '../../../shared/research/search-result.ts'
-import type { Clock, World } from '../../../shared/world.ts'
+import type { World } from '../../../shared/world.ts'
 import { hang, json } from '../../emulators/provider-server.ts'
+import { fastClock } from '../fast-clock.ts'
 import { does, type Script, startModel } from './model-server.ts'
 import { type Asked, ledgerOf, openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { idOf } from './small-atlas.ts'
@@ -246,7 +247,7 @@ describe('what is searched', () => {
   test('a sub-query that never ends is given up after its own time', async () => {
     const model = await startModel({ route: walk('Norway'), assess: enough, answer: ANSWER })
     open.push(model)
-    const delay: Clock['delay'] = (ms, signal) => systemClock.delay(ms / 20, signal)
+    const { delay } = fastClock(20)
     const place = await openPlace(model.settings, { clock: { ...systemClock, delay } })
     fails(place, 'graph', { neighbours: () => new Promise(() => undefined) })
     const asked = await place.ask({ topic: TOPIC })

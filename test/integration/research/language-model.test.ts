@@ -3,7 +3,7 @@ import { quotationsIn } from '../../../shared/research/quotations.ts'
 import { completion } from '../../emulators/openai-server.ts'
 import { json, raw } from '../../emulators/provider-server.ts'
 import { does, type ModelServer, type Script, startModel } from './model-server.ts'
-import { openResearchPlace, type ResearchPlace } from './research-place.ts'
+import { ledgerOf, openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { idOf, type putAtlas } from './small-atlas.ts'
 
 /** A language model over its protocol: answers as such models give them, malformed ones, and texts that give orders. */
@@ -172,6 +172,84 @@ function lastRef(events: readonly { readonly type: string; readonly data: unknow
   const last = events.findLast(({ type }) => type === 'research:synthesized')
   return (last?.data as { readonly ref?: string } | undefined)?.ref ?? ''
 }
+
+describe('a judge of the settings', () => {
+  const judge = { provider: 'lm', model: 'j' }
+  const synthesis = 'Norway’s parliament is the Storting [1]. The capital of Norway is Oslo [1].'
+  const judged = (said: Script['judge'], more: object = {}) =>
+    withModel({ route: DIRECT, answer: { synthesis }, ...(said && { judge: said }) }, [], {
+      judge: { ...judge, ...more },
+    })
+  const DOUBT = { doubts: [{ sentence: 2, why: 'the evidence is old' }] }
+
+  test('is shown what the rules let stand, beside its evidence, and a sentence it doubts is taken out', async () => {
+    const { place, model } = await judged(DOUBT)
+    const asked = await place.ask({ topic: TOPIC, ...BUDGET })
+    expect(model.kinds()).toEqual(['route', 'answer', 'judge'])
+    expect(model.asked.at(-1)?.body.model).toBe('j')
+    expect(model.prompts('judge')[0]).toContain('2. "The capital of Norway is Oslo [1]."')
+    expect(model.prompts('judge')[0]).toContain('Norway, capital: Oslo')
+    const { result, degraded, trace } = asked.answer
+    expect(result?.synthesis.split('\n')).toEqual([
+      'Norway’s parliament is the Storting [1].',
+      'Note: 1 sentences were taken out: the evidence they cite does not say them.',
+      'Note: 1 of them were doubted by the judge alone.',
+    ])
+    expect(degraded).toEqual(['the synthesis did not hold against its evidence'])
+    expect(trace.at(-1)).toMatchObject({ stage: 'synthesize_answer', judged: { sentences: 2, doubted: 1 }, tokens: 60 })
+    expect(result?.tokens_used).toBe(90)
+    expect(await ledgerOf(place, asked)).toMatchObject({ committed_tokens: 90, spent_tokens: 90, told: 90 })
+  })
+
+  test('marks what it doubts, with why, where unsupported sentences are kept', async () => {
+    const { place } = await judged(DOUBT)
+    const { result } = (await place.ask({ topic: TOPIC, ...BUDGET, keep_unsupported: true })).answer
+    expect(result?.synthesis).toContain('(unsupported) The capital of Norway is Oslo [1].')
+    expect(result?.sentences?.[1]).toMatchObject({
+      status: 'unsupported',
+      why: 'the judge doubts it: the evidence is old',
+    })
+  })
+
+  test('makes nothing better: what the rules do not support it is not shown, and cannot bring back', async () => {
+    const wrong = { synthesis: `${synthesis} Norway has 20 million people [1].` }
+    const said = { doubts: [], supported: [3], pass: true }
+    const { place, model } = await withModel({ route: DIRECT, answer: wrong, judge: said }, [], { judge })
+    const { result, trace } = (await place.ask({ topic: TOPIC, ...BUDGET })).answer
+    expect(model.prompts('judge').join()).not.toContain('20 million')
+    expect(result?.synthesis).not.toContain('20 million')
+    expect(trace.at(-1)?.judged).toEqual({ sentences: 2, doubted: 0 })
+  })
+
+  test.each<[string, Script['judge'], object, RegExp]>([
+    [
+      'refuses',
+      does(json(400, { error: { message: 'no' } })),
+      {},
+      /^the judge did not look at it: the model did not answer/,
+    ],
+    [
+      'says nothing that can be read',
+      'I have my doubts.',
+      {},
+      /^the judge did not look at it: its answer was not valid/,
+    ],
+    ['names a sentence there is none of', { doubts: [{ sentence: 9, why: 'x' }] }, {}, /not valid, twice/],
+    ['does not fit into the budget', DOUBT, { max_tokens: 90_000 }, /^the judge did not look at it: budget: /],
+  ])('that %s leaves the answer as the rules say, with a note', async (_how, said, more, why) => {
+    const { place } = await judged(said, more)
+    const asked = await place.ask({ topic: TOPIC, ...BUDGET })
+    const { result, degraded, trace } = asked.answer
+    expect(result?.synthesis).toBe(
+      `${synthesis}\nNote: the judge could not look at this answer; it stands as the rules let it stand.`,
+    )
+    expect(result?.sentences?.map(({ status }) => status)).toEqual(['supported', 'supported'])
+    expect(degraded).toEqual([expect.stringMatching(why)])
+    expect(trace.at(-1)).not.toHaveProperty('judged')
+    const { committed_tokens, spent_tokens } = await ledgerOf(place, asked)
+    expect(committed_tokens).toBe(spent_tokens)
+  })
+})
 
 describe('retrieved text that gives orders', () => {
   const ORDER = [

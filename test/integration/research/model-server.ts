@@ -10,6 +10,7 @@ export interface Script {
   readonly route?: Reply
   readonly assess?: Reply
   readonly answer?: Reply
+  readonly judge?: Reply
 }
 
 /** How each stage's questions begin (shared/prompts). */
@@ -18,6 +19,7 @@ const BEGINNINGS: Readonly<Record<keyof Script, string>> = {
   route: 'You choose how a question',
   assess: 'You judge whether evidence',
   answer: 'You answer a question',
+  judge: 'You doubt sentences',
 }
 
 /** Not an answer but whatever a server may do. */

@@ -3,13 +3,13 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { runStoreOn } from '../../../functions/aws/run-store/open-run-store.ts'
 import { systemClock } from '../../../infra/local/clock.ts'
 import { createWaker } from '../../../infra/local/waker.ts'
-import { type DynamodbEmulator, startDynalite, startDynoxide } from '../../emulators/dynamodb.ts'
+import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { openTestPlace } from '../test-place.ts'
 import { type OpenSafe, probe, SILENT } from './safety-place.ts'
 
 /** Places whose runs lie in tables of one emulator; all else of them is local. */
 export async function startDynamodbPlaces(): Promise<{ readonly open: OpenSafe; close(): Promise<void> }> {
-  const emulator: DynamodbEmulator = (await startDynoxide()) ?? (await startDynalite())
+  const emulator: DynamodbEmulator = await startDynamodb()
   const clients: DynamoDBClient[] = []
   return {
     async open(safety, more = {}) {

@@ -30,12 +30,18 @@ export function rateSuite(store: string, openSafe: OpenSafe): void {
       open = await openSafe({ max_requests_per_min: 1 })
       for (let i = 0; i < 4; i += 1) {
         expect((await post(open, 'get-safety', { body: null })).status).toBe(200)
-        expect((await post(open, 'validate-dag', { body: { dag: QUICK } })).status).toBe(200)
-        expect((await post(open, 'plan-dag', { body: { dag: QUICK } })).status).toBe(200)
         expect((await post(open, 'stop-all', { body: { unknown: true } })).status).toBe(400)
       }
       expect((await startOf(open, QUICK)).status).toBe(201)
       expect((await startOf(open, QUICK)).json.code).toBe('too_many_requests')
+    })
+
+    test.each(['validate-dag', 'plan-dag'])('counts %s, which costs as much as a change', async (name) => {
+      const clock = createVirtualClock(Date.parse('2026-01-01T00:00:20Z'))
+      open = await openSafe({ max_requests_per_min: 1 }, { clock, sweep_ms: 0 })
+      expect((await post(open, name, { body: { dag: QUICK } })).status).toBe(200)
+      const { status, json } = await post(open, name, { body: { dag: QUICK } })
+      expect({ status, code: json.code }).toEqual({ status: 429, code: 'too_many_requests' })
     })
 
     test('lets requests pass that the store cannot count', async () => {
@@ -47,14 +53,11 @@ export function rateSuite(store: string, openSafe: OpenSafe): void {
     })
   })
 
-  test('every route that changes something counts who calls it', () => {
+  test('every route that changes something, or checks a document, counts who calls it', () => {
     // A request that another service signs has no caller of ours: the route's own throttle bounds it.
     const called = ROUTES.filter(({ signed_by }) => signed_by === undefined)
-    const changing = called.filter(({ method, name }) => method !== 'GET' && !READS.has(name))
+    const changing = called.filter(({ method }) => method !== 'GET')
     const files = new Map(FUNCTIONS.map(({ name, file }) => [name, readFileSync(`functions/${file}`, 'utf8')]))
     expect(changing.filter(({ name }) => !files.get(name)?.includes('= changeHandler('))).toEqual([])
   })
 }
-
-/** They take a body and change nothing. */
-const READS = new Set(['validate-dag', 'plan-dag'])

@@ -105,7 +105,7 @@ export async function holders({ place }: TestPlace): Promise<readonly string[]> 
 }
 
 /** Resolves when it holds; effects owed by an update follow it. */
-export async function eventually(holds: () => Promise<boolean>, what: string, ms = 10_000): Promise<void> {
+export async function eventually(holds: () => Promise<boolean>, what: string, ms = 60_000): Promise<void> {
   for (const end = Date.now() + ms; !(await holds()); await sleep(10)) {
     if (Date.now() > end) throw new Error(`never came true: ${what}`)
   }

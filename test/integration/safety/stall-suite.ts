@@ -1,17 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { block, child, childOf, deployDocument, fastClock, headOf, retry } from '../child-place.ts'
+import { block, child, childOf, deployDocument, headOf, retry } from '../child-place.ts'
+import { fastClock } from '../fast-clock.ts'
 import type { TestPlace } from '../test-place.ts'
 import { noHolders, type OpenSafe, QUICK, startOf, stateOf, WAITS } from './safety-place.ts'
 
-/** A minute, which stall_sec is here, is 600 ms. */
+/** A minute, which stall_sec is here, is 600 ms of this process's own time. */
 const TIMES = 100
 const STALL = 60
-const minutes = (n: number) => sleep((n * 60_000) / TIMES)
 
 /** The stall watchdog, on one kind of store. */
 export function stallSuite(store: string, openSafe: OpenSafe): void {
   let open: TestPlace
+  const minutes = (n: number) => open.place.world.clock.delay(n * 60_000)
   const opened = async (sweep_ms = 20) => {
     open = await openSafe({ stall_sec: STALL }, { sweep_ms, clock: fastClock(TIMES) })
     return open.place.world

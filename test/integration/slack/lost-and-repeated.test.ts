@@ -70,7 +70,7 @@ test('a store that stays away is told as what it is: not known, and not refused'
 })
 
 test('a vote delivered ten times at once is one vote, and nobody is told that nothing was decided', async () => {
-  open = await openSlackPlace()
+  open = await openSlackPlace({ users: { [ANA]: 'user:ana', [BEN]: 'user:ben' } })
   const { slack } = open
   const id = await open.start(deploy({ quorum: 2 }))
   const message = await open.message(() => true)
@@ -138,7 +138,7 @@ test('a question that is decided before its message is noted loses its buttons a
 })
 
 test('a worker that was overtaken while it read the question brings no buttons back, though its next look fails (simulated seed 3002154)', async () => {
-  open = await openSlackPlace()
+  open = await openSlackPlace({ users: { [ANA]: 'user:ana', [BEN]: 'user:ben' } })
   const { world } = open.place
   const id = await open.start(deploy({ quorum: 2 }))
   const run = { tenant: 'main', run_id: id }

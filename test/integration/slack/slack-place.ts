@@ -33,7 +33,7 @@ export interface SlackPlace extends TestPlace {
   eventually<T>(look: () => T | undefined | false): Promise<T>
 }
 
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 60_000
 
 export async function openSlackPlace(
   more: object = {},

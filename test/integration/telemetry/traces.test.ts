@@ -135,7 +135,7 @@ describe('a run', () => {
     const end = await open.place.ended(id)
     expect(end.at(-1)?.type).toBe('run:cancelled')
     await expect
-      .poll(async () => tree(await open.spansOf(id)).toSorted(), { timeout: 5_000 })
+      .poll(async () => tree(await open.spansOf(id)).toSorted())
       .toEqual(['block a < invoke_workflow stopped', 'chat g-1 < block a', 'invoke_workflow stopped'])
     const block = (await open.spansOf(id)).find(({ name }) => name === 'block a')
     expect(block?.attributes['sluice.state']).toBe('cancelled')

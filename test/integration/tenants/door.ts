@@ -20,6 +20,8 @@ interface Told {
 /** A place with several tenants, called over HTTP with a bearer token of one of them. */
 export interface Door {
   call(tenant: string, method: string, path: string, more?: Request): Promise<Answer>
+  /** Who calls: `token:<id>`. */
+  caller(tenant: string): string
 }
 
 export interface Request {
@@ -35,6 +37,7 @@ export const TENANTS = ['acme', 'globex'] as const
 /** The door of a server, with one token a tenant that has every scope. */
 export function doorTo(url: string, tokenOf: (tenant: string) => string): Door {
   return {
+    caller: (tenant) => `token:${tokenOf(tenant).split('_')[1]}`,
     async call(tenant, method, path, { body, text, headers = {} } = {}) {
       const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
       const type = sent === undefined ? {} : { 'content-type': text === undefined ? 'application/json' : 'text/plain' }

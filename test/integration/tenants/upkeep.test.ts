@@ -65,7 +65,7 @@ test('an execution that ends without its run ends the run of its tenant at once'
   await machine.stop(meta?.machine ?? '', run_id, 'by hand')
   // The sweep would look at it within a minute.
   const isOver = async () => ['failed', 'cancelled'].includes(await stateOf('globex', run_id))
-  await eventually(isOver, 'the run has ended', 10_000)
+  await eventually(isOver, 'the run has ended')
 })
 
 test('a webhook is told of the runs of its tenant, and of none of another', async () => {

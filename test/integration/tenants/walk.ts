@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { sha256 } from '../../../shared/canonical.ts'
-import { runIdOfKey } from '../../../shared/runs/ids.ts'
+import { runIdOfCall } from '../../../shared/runs/ids.ts'
 import { idOf, place, stated } from '../../conformance/graph-fixture.ts'
 import { type Answer, type Door, type Request, TENANTS } from './door.ts'
 import { askingOf, documentOf } from './fill-tenant.ts'
@@ -16,13 +16,37 @@ export interface Step {
 
 type Call = Request & { readonly method: string; readonly path: string }
 
-/** Ids follow from tenant and key, so that a step means the same in every world. */
-const runOf = (tenant: string, key: string) => runIdOfKey(tenant, 'POST /api/dag/run', key)
+const START = 'POST /api/dag/run'
+const RETRY = 'POST /api/dag/runs/{run_id}/retry'
+
+/** Ids follow from tenant, caller and key; where they are told they are called after them, so that worlds compare. */
+interface Ids {
+  runOf(tenant: string, key: string): string
+  called(text: string): string
+}
+
+function idsOf(door: Door): Ids {
+  const idOfCall = (tenant: string, route: string, key: string) =>
+    runIdOfCall(tenant, door.caller(tenant), route, key).slice('run_'.length)
+  const names = TENANTS.flatMap((tenant) =>
+    ['a', 'b', 'c'].flatMap((key) => [
+      [idOfCall(tenant, START, key), `<${tenant} ${key}>`] as const,
+      [idOfCall(tenant, RETRY, `again-${key}`), `<${tenant} again ${key}>`] as const,
+    ]),
+  )
+  return {
+    runOf: (tenant, key) => `run_${idOfCall(tenant, START, key)}`,
+    called: (text) => names.reduce((told, [id, name]) => told.replaceAll(id, name), text),
+  }
+}
+
 const bodyOf = (tenant: string, key: string) => `the body ${key} of ${tenant}`
 const nameOf = (tenant: string, key: string) => `${tenant}${key}`
 const send = (method: string, path: string, body?: unknown): Call => ({ method, path, body })
-const ofRun = (rest: string, body?: unknown) => (step: Step) =>
-  send(body === undefined ? 'GET' : 'POST', `/api/dag/runs/${runOf(step.of, step.key)}${rest}`, body)
+const ofRun =
+  (rest: string, body?: unknown) =>
+  (step: Step, { runOf }: Ids) =>
+    send(body === undefined ? 'GET' : 'POST', `/api/dag/runs/${runOf(step.of, step.key)}${rest}`, body)
 
 const ACTS = {
   start: ({ by, key }) => ({
@@ -34,9 +58,9 @@ const ACTS = {
   outputs: ofRun('/outputs/plan'),
   stop: ofRun('/stop', { reason: 'no more' }),
   decide: ofRun('/approvals', { block_id: 'plan', decision: 'reject' }),
-  retry: (step) => ({ ...ofRun('/retry', {})(step), headers: { 'idempotency-key': `again-${step.key}` } }),
-  diff: ({ by, of, key }) => send('GET', `/api/dag/runs/${runOf(by, 'c')}/diff/${runOf(of, key)}`),
-  patch: ({ of, key }) =>
+  retry: (step, ids) => ({ ...ofRun('/retry', {})(step, ids), headers: { 'idempotency-key': `again-${step.key}` } }),
+  diff: ({ by, of, key }, { runOf }) => send('GET', `/api/dag/runs/${runOf(by, 'c')}/diff/${runOf(of, key)}`),
+  patch: ({ of, key }, { runOf }) =>
     send('PATCH', `/api/dag/runs/${runOf(of, key)}/context`, { set: { note: key }, if_version: 1 }),
   stop_all: () => send('POST', '/api/dag/runs/stop-all', {}),
   put: ({ by, of, key }) =>
@@ -54,7 +78,7 @@ const ACTS = {
   runs: () => send('GET', '/api/dag/runs'),
   approvals: () => send('GET', '/api/dag/approvals?status=all'),
   safety: () => send('GET', '/api/dag/safety'),
-} satisfies Readonly<Record<string, (step: Step) => Call>>
+} satisfies Readonly<Record<string, (step: Step, ids: Ids) => Call>>
 
 export const stepsArbitrary: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.record({
@@ -72,19 +96,21 @@ export const stepsArbitrary: fc.Arbitrary<readonly Step[]> = fc.array(
 /** What a tenant was answered, step by step, and what it reads in the end; without what a clock or dice made. */
 export async function walk(door: Door, steps: readonly Step[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const told = new Map<string, string[]>(TENANTS.map((tenant) => [tenant, []]))
+  const ids = idsOf(door)
   for (const step of steps) {
-    const call: Call = ACTS[step.act](step)
+    const call: Call = ACTS[step.act](step, ids)
     const answer = await door.call(step.by, call.method, call.path, call)
     await rest(door, step.by)
-    told.get(step.by)?.push(`${step.act} ${step.of} ${step.key}: ${shown(answer)}`)
+    told.get(step.by)?.push(`${step.act} ${step.of} ${step.key}: ${shown(ids, answer)}`)
   }
   for (const tenant of TENANTS) {
-    for (const path of WORLD(tenant)) told.get(tenant)?.push(`${path}: ${shown(await door.call(tenant, 'GET', path))}`)
+    for (const path of WORLD(tenant, ids))
+      told.get(tenant)?.push(`${ids.called(path)}: ${shown(ids, await door.call(tenant, 'GET', path))}`)
   }
   return told
 }
 
-const WORLD = (tenant: string) => [
+const WORLD = (tenant: string, { runOf }: Ids) => [
   ...['/api/dag/runs', '/api/dag/approvals?status=all', '/api/graph/search?limit=100', '/api/dag/safety'],
   ...['a', 'b', 'c'].flatMap((key) => [
     `/api/dag/runs/${runOf(tenant, key)}/replay`,
@@ -103,8 +129,8 @@ async function rest(door: Door, tenant: string): Promise<void> {
   }
 }
 
-function shown(answer: Answer): string {
-  const dicey = inOneOrder(answer)
+function shown(ids: Ids, answer: Answer): string {
+  const dicey = inOneOrder(ids, answer)
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
     .replaceAll(/token:[0-9a-z]{16}|(?<="kind":"token","id":")[0-9a-z]{16}/g, '<caller>')
     .replaceAll(/"(\w+_ms|holder|duration|seq)":("[^"]*"|[\d.]+)/g, '"$1":0')
@@ -112,9 +138,11 @@ function shown(answer: Answer): string {
 }
 
 /** Questions of two runs that one step ends are listed by when each of them ended: that is the machine's to say. */
-function inOneOrder({ text, json }: Answer): string {
+function inOneOrder({ called }: Ids, { text, json }: Answer): string {
   const { approvals } = json
-  if (!Array.isArray(approvals)) return text
-  const approvalOf = (one: unknown) => String((one as { readonly approval_id: unknown }).approval_id)
-  return JSON.stringify({ ...json, approvals: approvals.toSorted((a, b) => (approvalOf(a) < approvalOf(b) ? -1 : 1)) })
+  if (!Array.isArray(approvals)) return called(text)
+  const approvalOf = (one: unknown) => called(String((one as { readonly approval_id: unknown }).approval_id))
+  return called(
+    JSON.stringify({ ...json, approvals: approvals.toSorted((a, b) => (approvalOf(a) < approvalOf(b) ? -1 : 1)) }),
+  )
 }

@@ -65,7 +65,7 @@ describe('sluice webhooks', () => {
     hook.react(() => void setTimeout(kill, 500), 204)
     const started = await run('run', 'start', 'brief', '--input', 'text=x', '--json')
     const run_id = String(JSON.parse(started.out).run_id)
-    await expect.poll(() => hook.received.length, { timeout: 15_000 }).toBe(before + 1)
+    await expect.poll(() => hook.received.length).toBe(before + 1)
     await server.ended
     server = await startServer()
     url = String(server.first.url)

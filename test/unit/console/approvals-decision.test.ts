@@ -88,6 +88,8 @@ describe('a typed field', () => {
   test.each([
     ['number', 'ten'],
     ['number', 'Infinity'],
+    ['number', '9007199254740993'],
+    ['json', '{"id": 9007199254740993}'],
     ['boolean', 'yes'],
     ['json', '{"a": '],
     ['file', '/etc/passwd'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { outputBlocks } from '../../../clients/console/run/artifacts-sinks.ts'
 import { researchRuns } from '../../../clients/console/run/research-runs.ts'
 import { citedParts, faultWords } from '../../../clients/console/run/research-sentences.ts'
-import { checkedLines, isGrounded } from '../../../shared/research/check-synthesis.ts'
+import { checkedLines, comparedWords, isGrounded, isMarked } from '../../../shared/research/check-synthesis.ts'
 
 const evidence = [
   { entity_id: 'a.b.c.d.country.esp', tier: '0', source: 'entity_state', text: 'Spain has 47 million people.' },
@@ -36,10 +36,10 @@ describe('checkedLines()', () => {
 
   test('keeps lines in their order; a note claims nothing', () => {
     const synthesis =
-      'Spain has 47 million people [1]. Madrid is a city of Spain [2]. It is a capital city [2].\nNote: put together from quotations and facts by the extractive model; no language model wrote it.\nSpain has many people [1].'
+      'Spain has 47 million people [1]. Madrid is a capital city [2]. It is a capital city [2].\nNote: put together from quotations and facts by the extractive model; no language model wrote it.\nSpain has many people [1].'
     const lines = checkedLines({ topic: 'Where?', synthesis, degraded: [] }, evidence)
     expect(lines.map(({ sentences }) => sentences.map(({ sentence }) => sentence))).toEqual([
-      ['Spain has 47 million people [1].', 'Madrid is a city of Spain [2].', 'It is a capital city [2].'],
+      ['Spain has 47 million people [1].', 'Madrid is a capital city [2].', 'It is a capital city [2].'],
       [],
       ['Spain has many people [1].'],
     ])
@@ -47,6 +47,20 @@ describe('checkedLines()', () => {
     const grounded = lines.flatMap(({ sentences }) => sentences.map(isGrounded))
     expect(grounded).toEqual([true, true, false, false])
   })
+})
+
+test('what was kept although it is unsupported is shown as that, with why; a heading is a claim', () => {
+  const synthesis =
+    'Spain has 47 million people [1]. (unsupported) Spain never has 47 million people [1].\n# (unsupported) Spain is lost\nNote: 2 sentences are marked (unsupported): no evidence they cite says them.'
+  const lines = checkedLines({ topic: 'Where?', synthesis, degraded: [] }, evidence)
+  const said = lines.flatMap(({ sentences }) => sentences)
+  expect(said.map(({ status }) => status)).toEqual(['quoted', 'unsupported', 'unsupported'])
+  expect(said.map(({ sentence }) => isMarked(sentence))).toEqual([false, true, true])
+  expect(said.slice(1).map(faultWords)).toEqual([
+    ['no one passage of what it cites says it in these words'],
+    ['it cites nothing'],
+  ])
+  expect(comparedWords(said)).toBe('1 of 3 sentences quoted, 0 supported, 2 unsupported')
 })
 
 test('what the chain says of itself is no claim, and a model that writes the like of it makes one', () => {

@@ -386,6 +386,36 @@ const EDGES: readonly Row[] = [
 const gate = (check: string, more = '') =>
   block(`inputs: { goal: string }\noutputs: { plan: string }\npost_gates:\n  - name: g\n    check: ${check}${more}`)
 
+/** A gate over ports of every type, and one without (`any`). */
+const typed = (check: string, phase = 'post_gates') =>
+  block(
+    `inputs: { n: number, yes: boolean, said: string, any: json }\noutputs: { made: number, file: artifact }\n${phase}:\n  - name: g\n    check: ${check}`,
+  )
+
+/** Gates on ports of a type they can never pass: path below the check, check, message. */
+const NEVER: readonly (readonly [path: string, check: string, message: string])[] = [
+  [
+    '.port',
+    '{ type: contains, port: ▶n, values: [a] }',
+    'post-gate "g" of type contains that can never pass: port "n" is of type number, and with these parameters it needs string, file, artifact, json. Change the type of the port, or use a gate of numbers',
+  ],
+  ['.port', '{ type: contains, port: ▶made, values: [a], not: true }', 'port "made" is of type number'],
+  ['.port', '{ type: max_value, port: ▶yes, max: 1 }', 'needs string, file, artifact, number, json. Change the type'],
+  ['.port', '{ type: min_length, port: ▶yes, min: 1 }', 'or use equals, expr or port_matches'],
+  ['.port', '{ type: json_path, port: ▶said, path: a }', 'it needs json'],
+  ['.port', '{ type: port_type, port: ▶n, expected: string }', 'it needs string, file, artifact, json'],
+  ['.port', '{ type: type_is, port: ▶file, expected: object }', 'port "file" is of type artifact'],
+  ['.port', '{ type: equals, port: ▶n, value: "3" }', 'it needs string, file, artifact, json'],
+  ['.port', '{ type: one_of, port: ▶said, values: [1, true] }', 'it needs number, boolean, json'],
+  ['.port', '{ type: json_schema, port: ▶said, schema: { type: [integer, object] } }', 'it needs number, json'],
+  ['.evidence', '{ type: citation_exists, port: said, evidence: ▶n }', 'port "n" is of type number'],
+  [
+    '.any_of[1].all_of[0].port',
+    '{ any_of: [{ type: not_empty, port: n }, { all_of: [{ type: matches, port: ▶n, pattern: a }] }] }',
+    'of type matches',
+  ],
+]
+
 /** Checks that are negated, or composed of others. */
 const PARTS: readonly Row[] = [
   ['wrong_type', '.not', '{ type: not_empty, port: plan, not: ▶"yes" }', 'must be true or false, got "yes"'],
@@ -424,6 +454,36 @@ const GATES: readonly Row[] = [
     'Did you mean "min_length"?',
   ],
   ['missing_key', 'blocks[1].post_gates[0].check.type', gate('▶{ port: plan }'), 'has no "type"'],
+  ...NEVER.map(
+    ([path, check, message]): Row => [
+      'gate_never_passes',
+      `blocks[1].post_gates[0].check${path}`,
+      typed(check),
+      message,
+    ],
+  ),
+  [
+    'gate_never_passes',
+    'blocks[1].pre_gates[0].check.port',
+    typed('{ type: starts_with, port: ▶yes, value: a }', 'pre_gates'),
+    'has a pre-gate "g"',
+  ],
+  [
+    'gate_never_passes',
+    'blocks[1].post_gates[0].check.port',
+    block(
+      'inputs: { n: { from: spec.count } }\noutputs: { plan: string }\npost_gates: [{ name: g, check: { type: matches, port: ▶n, pattern: a } }]',
+    ).replace('outputs: {', 'outputs: { count: number, '),
+    'port "n" is of type number',
+  ],
+  [
+    'gate_never_passes',
+    'blocks[1].foreach.item_gates[0].check.port',
+    block(
+      'outputs: { n: number }\nforeach: { items: [1], item_gates: [{ name: g, check: { type: contains, port: ▶n, values: [a] } }] }',
+    ),
+    'an item-gate "g"',
+  ],
   ...PARTS.map(
     ([code, path, check, message]): Row => [code, `blocks[1].post_gates[0].check${path}`, gate(check), message],
   ),
@@ -646,6 +706,28 @@ edges:
     const spec = { id: 'spec', agent, timeout_ms: Number.NaN, retry: { max_attempts: 1 / 0, backof: 'none' } }
     const plan = { id: 'plan', agent, inputs: { text: { from: 'spec.txt' } } }
     expect(codes({ name: 'research', blocks: [spec, plan] })).toEqual(expected)
+  })
+
+  test.each([
+    '{ type: port_matches, port: n, pattern: a }',
+    '{ type: port_min_length, port: yes, min: 1 }',
+    '{ type: port_not_empty, port: yes }',
+    '{ type: contains, port: any, values: [a] }',
+    '{ type: contains, port: file, values: [a] }',
+    '{ type: max_value, port: said, max: 1 }',
+    '{ type: equals, port: n, value: "3", not: true }',
+    '{ any_of: [{ type: type_is, port: n, expected: string }], not: true }',
+    '{ type: port_type, port: said, expected: file }',
+    '{ type: json_schema, port: said, schema: { minLength: 3 } }',
+    '{ type: diff, left: n, right: said }',
+  ])('%s may pass, so it is not refused', (check) => {
+    expect(parseDag(typed(check))).toMatchObject({ ok: true })
+  })
+
+  test('gates after a fan-out see its lists', () => {
+    const block = `${AGENT}, outputs: { n: number }, foreach: { items: [1] }`
+    const gate = '{ name: g, check: { type: min_length, port: n, min: 2 } }'
+    expect(parseDag(`blocks: [{ id: each, ${block}, post_gates: [${gate}] }]`)).toMatchObject({ ok: true })
   })
 
   test('says what was seen, what is allowed and what to do', () => {

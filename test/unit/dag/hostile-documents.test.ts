@@ -40,8 +40,22 @@ const chained = (index: number) =>
   post_gates: [{ name: g, check: { type: not_empty, port: o } }]
   on_gate_fail: [${many(3, () => rule)}]\n`
 
-/** Each took 2 to 9 seconds of the event loop before its limit. Time of this thread: others may keep the machine busy. */
-const BOUND_MS = 2_000
+/**
+ * Each took 45 to 200 times the time of an ordinary document of its length before its limit, and takes 15 times now.
+ * Time of this thread: others may keep the machine busy.
+ */
+const BOUND = 30
+const ordinary = filled(
+  'blocks:\n',
+  (index) => `- { id: b${index}, mode: deterministic, deterministic: { handler: pass } }\n`,
+)
+
+function ownTime(text: string): number {
+  const start = process.threadCpuUsage()
+  parseDag(text)
+  const { user, system } = process.threadCpuUsage(start)
+  return user + system
+}
 
 describe('a document made to be slow', () => {
   test.each([
@@ -62,10 +76,14 @@ describe('a document made to be slow', () => {
     ['JSONata of endless paths', filled('blocks:\n', program), 'duplicate_id'],
     ['hundreds of ways back over everything', filled('blocks:\n', chained), 'limit_exceeded'],
   ])('is answered soon: %s', (_, text, code) => {
-    const start = process.threadCpuUsage()
     const parsed = parseDag(text)
-    const { user, system } = process.threadCpuUsage(start)
-    expect((user + system) / 1_000).toBeLessThan(BOUND_MS)
+    const best = { text: Number.POSITIVE_INFINITY, ordinary: Number.POSITIVE_INFINITY }
+    for (let tries = 0; tries < 3; tries += 1) {
+      best.text = Math.min(best.text, ownTime(text))
+      best.ordinary = Math.min(best.ordinary, ownTime(ordinary))
+      if (best.text < BOUND * best.ordinary) break
+    }
+    expect(best.text).toBeLessThan(BOUND * best.ordinary)
     expect(parsed.ok ? [] : parsed.errors.map((error) => error.code)).toContain(code)
   })
 

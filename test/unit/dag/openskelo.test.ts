@@ -13,6 +13,7 @@ const FILES: readonly (readonly [file: string, order: string, warnings: readonly
     'load rules clean profile nulls ranges duplicates referential merge judge before-after report store',
     ['key_without_effect blocks[1].block_dir'],
   ],
+  ['field-guide', 'species order page proof save publish', ['rule_without_effect blocks[3].on_gate_fail[0].when_gate']],
   [
     'incident-response',
     'triage fetch-logs fetch-metrics fetch-deploys hypothesise verify mitigate timeline postmortem publish notify',
@@ -75,4 +76,34 @@ describe('a document written for OpenSkelo', () => {
       ['rule_without_effect', 'blocks[0].on_gate_fail[0].when_gate'],
     ])
   })
+
+  test('is warned of a rule for a gate that another block has, and refused where no block has it', () => {
+    const agent = { provider: 'local', model: 'm' }
+    const gate = { name: 'qa-approved', check: { type: 'not_empty', port: 'o' } }
+    const rule = (when_gate: string) => ({ when_gate, route_to: 'build' })
+    const document = (when_gate: string) => ({
+      blocks: [
+        { id: 'build', agent, outputs: { o: 'string' } },
+        { id: 'polish', agent, inputs: { o: { from: 'build.o' } }, on_gate_fail: [rule(when_gate)] },
+        { id: 'release', agent, inputs: { o: { from: 'build.o' } }, pre_gates: [gate] },
+      ],
+    })
+    const result = parseDag(document('qa-approved'))
+    expect(result.ok && result.warnings).toEqual([
+      {
+        code: 'rule_without_effect',
+        path: 'blocks[1].on_gate_fail[0].when_gate',
+        message:
+          'A rule of "on_gate_fail" of block "polish" is for gate "qa-approved", which is a gate of block "release": it never fires. A rule is for gates of its own block: move it to "release", or remove it.',
+      },
+    ])
+    const [error] = errorsOf(document('qa-aproved'))
+    expect(error).toMatchObject({ code: 'unknown_gate_name', path: 'blocks[1].on_gate_fail[0].when_gate' })
+    expect(error?.message).toContain('Did you mean "qa-approved"?')
+  })
 })
+
+function errorsOf(document: object) {
+  const result = parseDag(document)
+  return result.ok ? [] : result.errors
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Dag } from '../../../shared/dag/dag.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
+import { expectLinear } from '../gates/linear.ts'
 
 /** Seed 003, "DAG Format (Canonical)", word for word. */
 const CANONICAL = `blocks:
@@ -347,21 +348,14 @@ describe('parseDag()', () => {
     })
   })
 
-  test('reads 1,000 blocks and 5,000 wires in well under a second', () => {
+  test('reads 1,000 blocks and 5,000 wires, twice as many in some twice the time', async () => {
     const inputs = (i: number) =>
       Array.from({ length: Math.min(5, i) }, (_, k) => `p${k}: {from: b${(i * 7 + k * 13) % i}.o}`).join(', ')
-    const blocks = Array.from(
-      { length: 1_000 },
-      (_, i) => `- {id: b${i}, inputs: {${inputs(i)}}, outputs: {o: string}, agent: {provider: local, model: m}}`,
-    )
-    const text = `blocks:\n${blocks.join('\n')}`
-    // The best of three: the machine may be busy with other tests.
-    const times = [1, 2, 3].map(() => {
-      const start = performance.now()
-      const result = parseDag(text)
-      expect(result.ok && result.order.length).toBe(1_000)
-      return performance.now() - start
-    })
-    expect(Math.min(...times)).toBeLessThan(1_000)
+    const block = (i: number) =>
+      `- {id: b${i}, inputs: {${inputs(i)}}, outputs: {o: string}, agent: {provider: local, model: m}}`
+    await expectLinear((size) => {
+      const result = parseDag(`blocks:\n${Array.from({ length: size }, (_, i) => block(i)).join('\n')}`)
+      expect(result.ok && result.order.length).toBe(size)
+    }, 500)
   })
 })

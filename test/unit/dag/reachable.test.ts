@@ -32,7 +32,7 @@ describe('approvers nobody can come as', () => {
     [
       'one whose sessions are named after persons',
       settings({ ...GROUPS, iam_people: ['dev'] }),
-      ['slack:U1', 'token:t1', 'group:none'],
+      ['user:owner', 'slack:U1', 'token:t1', 'group:none'],
     ],
     ['a place of which nothing is known', settings(GROUPS), ['group:none']],
     [
@@ -55,5 +55,32 @@ describe('approvers nobody can come as', () => {
     ])
     const owner = parseDag(dag.replace('boss', 'owner'), { name: 'd', providers: ['local'], routing: local() })
     expect(owner.ok && owner.warnings).toEqual([])
+  })
+})
+
+describe('a question that nobody could answer is a warning too', () => {
+  const found = (policy: object, place: object) =>
+    unreachableApprovers({ approvers: [], ...policy } as never, ['approval'], place as never).map(({ path }) => path)
+  const local = { local_person: 'user:me' }
+
+  test('of "owner", where the settings do not say who that is', () => {
+    const owner = { approvers: ['user:owner'] }
+    expect(found(owner, { auth: { mode: 'token' } })).toHaveLength(1)
+    expect(found(owner, { auth: { mode: 'jwt' } })).toHaveLength(1)
+    expect(found(owner, { iam_people: ['AWSReservedSSO_*'] })).toHaveLength(1)
+    expect(found(owner, { auth: { mode: 'token' }, people: { owner: ['user:ana'] } })).toEqual([])
+  })
+
+  test('of several people, or another person than the starter, where one person comes', () => {
+    expect(found({ quorum: 2 }, local)).toEqual(['approval.quorum'])
+    expect(found({ self_approval: false }, local)).toEqual(['approval.self_approval'])
+    expect(found({ quorum: 2 }, { ...local, slack: {} })).toEqual([])
+    expect(found({ quorum: 2 }, { auth: { mode: 'token' } })).toEqual([])
+  })
+
+  test('of a default group nobody can come as', () => {
+    const approvals = { default_group: 'release', groups: { release: ['user:ana'] } }
+    expect(found({}, { ...local, approvals })).toEqual(['approval'])
+    expect(found({}, { ...local, approvals: { ...approvals, groups: { release: ['user:me'] } } })).toEqual([])
   })
 })

@@ -29,7 +29,11 @@ describe('docs/expressions-and-transform.md', () => {
     ([code = '', answer = '']) => [codesIn(code)[0] ?? '', codesIn(answer)[0] ?? answer] as const,
   )
   test.each(traps)('transform: %s answers %s', async (program, answer) => {
-    const answered = await transform({ program, input: { inputs: given('Traps, with inputs') } }).catch(() => 'nothing')
+    const answered = await transform({
+      kind: 'transform',
+      program,
+      input: { inputs: given('Traps, with inputs') },
+    }).catch(() => 'nothing')
     expect(answered).toBe(answer)
   })
 

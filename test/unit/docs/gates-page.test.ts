@@ -19,7 +19,8 @@ const HEAD = `# Gate types
 
 Made from the registry (\`shared/gates\`); every example is a test. A gate reads ports of its block: pre-gates see inputs,
 post-gates see inputs and outputs (outputs win where both have the name). A port that is missing, null or NaN fails; a
-check that crashes, runs out of time or cannot run in this place is \`error\`, which is never a pass. The JSON Schema of
+check that crashes, runs out of time or cannot run in this place is \`error\`, which is never a pass. A gate on a port
+whose type it can never pass (\`contains\` on a number) is an error of the document, before the run. The JSON Schema of
 the parameters: \`sluice gates list --json\`. One type: \`sluice gates explain TYPE\`. One check without a server:
 \`sluice gates check --ndjson\`.`
 

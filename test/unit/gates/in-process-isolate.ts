@@ -1,15 +1,19 @@
-import type { Json } from '../../../shared/canonical.ts'
-import { answerSchema } from '../../../shared/gates/compile-schema.ts'
+import { readData } from '../../../functions/isolate/data-engine.ts'
+import { workUnderSchema } from '../../../functions/isolate/schema-engine.ts'
 import type { Isolate } from '../../../shared/isolate.ts'
 
 /**
- * The Isolate port without a process of its own, for unit tests: the same schema code, no limits of time and memory.
- * What it does not do (limits, transforms) is tested on the real one in test/integration/isolate.test.ts.
+ * The Isolate port without a process of its own, for unit tests: the same engines, no limits of time and memory. What it
+ * does not do (limits, transforms) is tested on the real one in test/integration/isolate.test.ts.
  */
 export const inProcessIsolate: Isolate = {
-  run: async (kind, { program, input }) => {
-    if (kind !== 'json_schema') return { ok: false, because: 'error', message: 'only json_schema runs here' }
-    const { valid, errors } = answerSchema(program as { readonly [key: string]: Json }, input)
-    return { ok: true, value: { valid, errors } }
+  run: async (kind, data) => {
+    if (kind === 'transform') return { ok: false, because: 'error', message: 'transforms do not run here' }
+    const isSchema = kind === 'json_schema' || kind === 'compile'
+    try {
+      return { ok: true, value: JSON.parse((isSchema ? workUnderSchema : readData)({ kind, ...data })) }
+    } catch (error) {
+      return { ok: false, because: 'error', message: error instanceof Error ? error.message : String(error) }
+    }
   },
 }

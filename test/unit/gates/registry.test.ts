@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { Json } from '../../../shared/canonical.ts'
-import type { GateFacts } from '../../../shared/gates/gate.ts'
+import { paramsOf } from '../../../shared/gates/check-parts.ts'
+import type { GateFacts, Held } from '../../../shared/gates/gate.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { gateOf, gateTypes } from '../../../shared/gates/registry.ts'
 import { anyCheck, anyFacts, anyValue, expectWhole, judgeAny, valuesRead } from './any-check.ts'
@@ -63,6 +64,39 @@ const MORE = [
   'port_type',
   'expr',
 ]
+
+/** Values of each kind of port that is no list and no object. */
+const KINDS: readonly (readonly [Held, readonly Json[]])[] = [
+  [
+    'text',
+    [
+      'The result of the work is here and it is good for all of us.',
+      'a B 1 x',
+      '12',
+      '{"a": 1}',
+      'https://a.b/',
+      '# a\n\nx',
+      '2026-03-01T11:30:00Z',
+      'a\n1',
+    ],
+  ],
+  ['number', [1, 0.5, -3]],
+  ['boolean', [true, false]],
+]
+
+/** Kinds whose verdict needs a server, a stored object, a time or what somebody writes. */
+const WITHOUT_PLACE = new Set(['expr', 'http', 'webhook', 'shell', 'artifact_exists', 'freshness'])
+
+/** The ports a check reads, and whether it says that values of that kind may pass there. */
+function fitOf(written: object, held: Held, not: boolean) {
+  const parsed = parseCheck(written)
+  const gate = parsed.ok ? gateOf(parsed.check.type) : undefined
+  if (!parsed.ok || gate === undefined) return { ports: [], fits: true }
+  const params = paramsOf(parsed.check)
+  const ports = gate.reads(params)
+  const judged = ports.every((port) => gate.judges?.(params, port).includes(held) ?? true)
+  return { ports, fits: judged && (not || (gate.passesOn?.(params).includes(held) ?? true)) }
+}
 
 describe('the registry', () => {
   test('has the thirteen, not_empty and the aliases', () => {
@@ -144,6 +178,24 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  test('what it says it judges is what it judges: of other values no verdict passes, of each of these some does', async () => {
+    const passing = new Set<Held>()
+    const possible = new Set<Held>()
+    await fc.assert(
+      fc.asyncProperty(check, fc.constantFrom(...KINDS), fc.boolean(), async (written, [held, values], not) => {
+        const { ports, fits } = fitOf(written, held, not)
+        const facts = values.map((value) => factsOf(Object.fromEntries(ports.map((port) => [port, value]))))
+        const verdicts = await Promise.all(facts.map((seen) => judgeAny({ ...written, not }, seen)))
+        const passes = ports.length > 0 && verdicts.some((verdict) => verdict?.passed === true)
+        if (!fits) expect(passes).toBe(false)
+        if (fits && ports.length > 0) possible.add(held)
+        if (passes) passing.add(held)
+      }),
+      { numRuns: 150 },
+    )
+    if (!WITHOUT_PLACE.has(type)) expect([...possible].filter((held) => !passing.has(held))).toEqual([])
   })
 
   test('and any other parameters are parsed or refused in words', () => {

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Isolate } from '../../../shared/isolate.ts'
+import { inProcessIsolate } from './in-process-isolate.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = { type: 'valid_json', port: 'answer' }
@@ -40,5 +42,45 @@ describe('valid_json', () => {
         expect((await judged(check, factsOf({ answer }))).passed).toBe(true)
       }),
     )
+  })
+})
+
+describe('valid_json of a large text', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
+  test.each([
+    ['64 levels', nested(64), true],
+    ['brackets in a string', `["${'['.repeat(100)}\\"${'{'.repeat(100)}"]`, true],
+  ])('takes %s', async (_, answer, passed) => {
+    expect(await judged(check, factsOf({ answer }))).toMatchObject({ passed })
+  })
+
+  test.each([
+    ['65 levels', nested(65)],
+    ['a million levels', '['.repeat(1_000_000)],
+  ])('fails %s in words, negated too, and parses nothing', async (_, answer) => {
+    for (const not of [false, true]) {
+      const verdict = await judged({ ...check, not }, factsOf({ answer }))
+      expect(verdict).toMatchObject({ passed: false, reason: expect.stringContaining('at most 64 levels') })
+    }
+  })
+
+  test('is parsed in the isolate above 1 MiB, and an error when that cannot', async () => {
+    const asked: string[] = []
+    const isolate: Isolate = {
+      run: async (kind, job) => {
+        asked.push(kind)
+        return asked.length === 1
+          ? inProcessIsolate.run(kind, job)
+          : { ok: false, because: 'time', message: 'it ran longer than 5000 ms' }
+      },
+    }
+    const answer = `["${'é'.repeat(600_000)}"]`
+    expect(await judged(check, factsOf({ answer }), {}, { isolate })).toMatchObject({ passed: true })
+    const late = await judged(check, factsOf({ answer }), {}, { isolate })
+    expect(late).toMatchObject({ passed: false, status: 'error', reason: expect.stringContaining('ran longer') })
+    expect(asked).toEqual(['parse', 'parse'])
+    await judged(check, factsOf({ answer: '[1]' }), {}, { isolate })
+    expect(asked).toHaveLength(2)
   })
 })

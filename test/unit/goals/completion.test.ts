@@ -10,7 +10,20 @@ const ONE = contractOf(ACCURACY)
 const MET = '[METRIC:accuracy] 0.95'
 
 describe('evaluateCompletion()', () => {
-  test.each(['', ' \n\t'])('an output of %j has no quality, whatever the verifier says', (output) => {
+  test.each([
+    '',
+    ' \n\t',
+    '\u200b',
+    '\u2800\u2800',
+    '\ufeff\u00ad\u2063\u3164\uffa0\u{e0041}',
+    '\u0000\u0301\ufe0f',
+    '\ud800',
+    '{"text":""}',
+    '[null]',
+    ' {} ',
+    '""',
+    '{"a": [" ", {"b": "\\u200b"}]}',
+  ])('an output of %j has no quality, whatever the verifier says', (output) => {
     const { completion } = evaluated({ output, trust: 85 })
     expect(completion).toMatchObject({
       final_status: 'PARTIAL',
@@ -21,9 +34,26 @@ describe('evaluateCompletion()', () => {
     expect(completion.warnings.map(({ code }) => code)).toEqual(['QUALITY_NOT_PASSED'])
   })
 
-  test('a file, or a value that is no text, is something', () => {
-    expect(evaluated({ output: '', files: ['a.txt'] }).completion.final_status).toBe('SUCCESS')
+  test('a file with a byte in it, or a value that is no text, is something', () => {
+    const ofFile = (file: object) =>
+      evaluated({ output: '', artifacts: [{ name: 'a.txt', ...file }] }).completion.final_status
+    expect([ofFile({ bytes: 1 }), ofFile({ bytes: 0 }), ofFile({})]).toEqual(['SUCCESS', 'PARTIAL', 'PARTIAL'])
     expect(evaluated({ output: '', other_outputs: 1 }).completion.final_status).toBe('SUCCESS')
+    for (const output of ['.', '0', '⠁', '\u200bx', '{', '[1]', '{"done": false}', '"x"', '😀'])
+      expect([output, evaluated({ output }).completion.final_status]).toEqual([output, 'SUCCESS'])
+  })
+
+  test('a file of unknown size is something where a criterion asks for it, one without a byte is not', () => {
+    const contract = contractOf({ kind: 'artifact_exists', artifactPattern: '*.txt' })
+    const ofFile = (file: object) =>
+      evaluated({ contract, output: '', artifacts: [{ name: 'a.txt', ...file }] }).completion
+    expect(ofFile({})).toMatchObject({ final_status: 'SUCCESS', goal_status: 'MET' })
+    expect(ofFile({ bytes: 0 })).toMatchObject({ final_status: 'PARTIAL', goal_status: 'MET', action: 'fix_quality' })
+  })
+
+  test('statistics of characters nobody sees are none', () => {
+    const output = '[STAT:ci] \u200b\n[STAT:effect_size] 1\n[FINDING] so'
+    expect(evaluated({ output }).completion.quality.violations).toMatchObject([{ code: 'FINDING_NO_CI' }])
   })
 
   test('has exactly the members of an answer', () => {

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fitsGlob, globMatcher, readGlob } from '../../../shared/goals/glob.ts'
+import { expectLinear } from '../gates/linear.ts'
 
 describe('fitsGlob()', () => {
   test.each([
@@ -98,13 +99,11 @@ describe('fitsGlob()', () => {
     )
   })
 
-  test('takes linear time where backtracking would take years', () => {
-    const before = performance.now()
+  test('takes linear time where backtracking would never end', async () => {
     expect(fitsGlob(`${'*a'.repeat(40)}b`, 'a'.repeat(200))).toBe(false)
     expect(fitsGlob(`${'**/a/'.repeat(40)}b`, 'a/'.repeat(100))).toBe(false)
     const fits = globMatcher(`${'**/'.repeat(100)}*a*b`)
-    expect(Array.from({ length: 1_000 }, (_, n) => fits(`${'a/'.repeat(50)}${n}`)).some(Boolean)).toBe(false)
-    expect(performance.now() - before).toBeLessThan(5_000)
+    await expectLinear((size) => expect(fits(`${'a/'.repeat(size)}7`)).toBe(false), 5_000)
   })
 
   test('braces stand for 64 patterns at most; more are refused and fit nothing', () => {

@@ -155,7 +155,7 @@ const EXAMPLES =
 
 const MARKERS = `## Evidence
 
-Blocks print markers, one a line: \`[TYPE:subtype:key=value] content\`. Nothing but white space may stand before the bracket: quoted lines, brackets in sentences and everything between code fences are prose, and what every object has (\`__proto__\`, \`constructor\`, \`toString\` ..) is no name of a metric. Of one text the first 10,000 are read, and more are told (\`MARKERS_CUT\`). TYPE is upper case; \`-\` and \`_\` are equal; \\r\\n is \\n. A CITATION keeps its colons. Other types than these are kept, and mean nothing unless a contract names them.
+Blocks print markers, one a line: \`[TYPE:subtype:key=value] content\`. Nothing but white space may stand before the bracket: quoted lines, brackets in sentences and everything between code fences (in lists and quotations too; one that is never closed goes to the end) are prose, and what every object has (\`__proto__\`, \`constructor\`, \`toString\` ..) is no name of a metric. Of one block the first 10,000 are read, all its texts together, and more are told (\`MARKERS_CUT\`). TYPE is upper case; \`-\` and \`_\` are equal; \\r\\n is \\n. A CITATION keeps its colons. Other types than these are kept, and mean nothing unless a contract names them.
 
 A metric's value is the first word of its content: sign, decimals, a leading dot, an exponent, an optional \`=\` before it. \`85%\`, \`1,234\`, \`NaN\`, \`inf\` and words are no numbers. The last line of a name counts, and results name the block, attempt and event it came from.`
 
@@ -170,7 +170,7 @@ const AFTER_SCORE =
 
 const QUALITY = `## Quality
 
-The score is 100 less the penalties, 0 at least; the gates pass without a single violation. \`ml\` has the standard rules too. Where there is no evidence at all (every text of every block is blank, there is no value that is no text, and no artifact) quality is 0 with the one violation \`NO_EVIDENCE\`.`
+The score is 100 less the penalties, 0 at least; the gates pass without a single violation. \`ml\` has the standard rules too. Where there is no evidence at all quality is 0 with the one violation \`NO_EVIDENCE\`: no text of any block has a character that can be seen (white space, controls, zero-width characters, fillers and blank Braille are none; a text that is JSON is what it holds), no other value has a number, a yes or no, or such a text anywhere in it, and no artifact or file has a byte. An artifact whose size nobody tells (\`goal evaluate --ndjson\`) counts only where a criterion asks for it.`
 
 const ATTEMPTS = `## Attempts and pivots
 
@@ -182,10 +182,10 @@ A run is judged when its document has \`completion\` or \`goal_contract\` ([dag.
 
 When every block has completed or was skipped, \`_settle\` sends the machine to \`_decide_completion\`, once. It reads the evidence:
 
-- Texts: the string outputs of blocks (of a fan-out those of its items, in their order), as the attempts left them that completed and stand. What an attempt said that was retried, or that a bounce put back, is none.
+- Texts: the string outputs of blocks, no object refs of files (of a fan-out those of its items, in their order), as the attempts left them that completed and stand. What an attempt said that was retried, or that a bounce put back, is none.
 - Artifacts of the run, each read from the object store: size and sha256 are as recorded, or it does not count (\`left_out\` of the evaluation names it). Those of attempts that do not stand, and of failed items of a fan-out, do not count either; what came along with the run that this one continues counts where it did so there.
 - Nothing of the blocks that \`completion\` names: verifiers, the claim and the blockers judge, they do not testify. Nor does a person's word in an approval, nor what was merely read: blocks of \`read-input\`, \`read-object\` and \`mode: research\`.
-- A marker line counts where it was said first. One that stands word for word in an output wired into its block is relayed: it counts at the block that said it, or nowhere where that block does not testify; a finding may rest on relayed statistics of a block that does. Inputs of the run are no block's output: whoever starts a run answers for them. What an agent reads by its tools is not compared.
+- A marker line counts where it was said first. One whose marker stands anywhere in an output wired into its block (within a sentence, quoted, in a fence, a table, JSON, or in the text of a file) is relayed: it counts at the block that said it, or nowhere where that block does not testify; a finding may rest on relayed statistics of a block that does. Type, subtype and what is said are compared: numbers by value (0.950 and 95 % are 0.95), of a METRIC nothing but its number; of other contents the words, numbers and signs, and one that breaks off earlier says the same. Attributes, blanks, punctuation, and the case of contents are not. What was given without a marker (a number in prose) is not compared, nor what an agent reads by its tools. Inputs of the run are no block's output: whoever starts a run answers for them.
 
 A verdict on what was sent back after it (by a rule of another block; the verifier did not look again) is none: no score, no claim. \`blockers\` in what a verifier says count beside those of \`completion.blockers\`.
 
@@ -211,13 +211,13 @@ With \`--ndjson\` a JSON object a line comes in and one goes out, in the same or
 - \`goal validate\`: \`{"id", "contract"}\` -> \`{"id", "valid", "errors": [{"code", "path", "line", "column", "message"}]}\`
 - \`goal decide\`: \`{"id", "trust_score", "quality_passed", "goal_status", "claimed_status"}\` -> \`{"id", "final_status", "row", "action"}\`
 
-A line that cannot be read is answered with an error \`malformed_line\`. \`contract\` is YAML text or an object; \`artifacts\` are taken as they are given (\`goal evaluate --artifacts\` looks at the files).
+A line that cannot be read is answered with an error \`malformed_line\`. \`contract\` is YAML text or an object; \`artifacts\` are taken as they are given, without a size (\`goal evaluate --artifacts\` looks at the files).
 
 With files: \`sluice goal evaluate --contract goal.yaml --output log.txt --artifacts model.pkl --trust 85\`. Exit codes: 0 SUCCESS, 3 PARTIAL or BLOCKED, 1 FAILED or ABORTED, 100 a malformed contract.
 
 A notebook brings everything: \`sluice goal evaluate --notebook churn.ipynb --trust 85\`. The contract is \`gyoshu.goal_contract\` in the YAML front matter (between two lines \`---\`) of its first raw or Markdown cell, the evidence what its code cells printed to stdout, in the order of the cells, the artifacts the files beside it and below that a criterion asks for. A Markdown file may hold the contract in the same way; its evidence is named with \`--output\`. A contract that stands beside \`gyoshu\`, or whose key is misspelt, is an error and not none.
 
-\`sluice goal init FILE\` writes a contract into a document (under \`goal_contract\`), notebook or Markdown file: one of the [examples](#contracts-for-common-work), or with \`--contract\` that of another file; \`--replace\` for one that is there. Every other byte stays as it is, and the file is written whole or not at all.
+\`sluice goal init FILE\` writes a contract into a document (under \`goal_contract\`), notebook or Markdown file: one of the [examples](#contracts-for-common-work), or with \`--contract\` that of another file; \`--replace\` for one that is there. \`--goal-text\` sets the goal, and in an example the figure it states of what that measures (\`at least 75 % accuracy\`, \`seven sources\`): a text with another metric, several figures, or a number that is not read whole is refused, and nothing is written. Every other byte stays as it is, and the file is written whole or not at all.
 
 ## An example to run
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { readEvidence } from '../../../shared/goals/evidence.ts'
-import { isCut, parseMarkers } from '../../../shared/goals/marker.ts'
+import { parseMarkers } from '../../../shared/goals/marker.ts'
 import { MARKER_TYPES } from '../../../shared/goals/marker-types.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
+import { collectMarkers, markersAnywhere } from '../../../shared/goals/same-markers.ts'
 import { judgeFindings } from '../../../shared/goals/verified-findings.ts'
 
 const keys = (text: string) =>
@@ -175,19 +176,111 @@ describe('what stands between fences is no marker', () => {
     ['````\n[METRIC:a] 1\n```\n[METRIC:a] 2\n````\n[METRIC:a] 3', ['3']],
     ['[METRIC:a] 1\n```\n[METRIC:a] 2', ['1']],
     ['``` not ` a fence\n[METRIC:a] 1', ['1']],
-    ['    ```\n[METRIC:a] 1', ['1']],
+    ['    ```\n[METRIC:a] 1\n    ```\n[METRIC:a] 2', ['2']],
+    ['- ```\n  [METRIC:a] 1\n  ```\n[METRIC:a] 2', ['2']],
+    ['* ~~~\n  [METRIC:a] 1\n  ~~~\n[METRIC:a] 2', ['2']],
+    ['1.  ```\n    [METRIC:a] 1\n    ```\n[METRIC:a] 2', ['2']],
+    ['12) - ```py\n      [METRIC:a] 1\n      ```\n[METRIC:a] 2', ['2']],
+    ['-\t```\n\t[METRIC:a] 1\n\t```\n[METRIC:a] 2', ['2']],
+    ['> ```\n> x\n[METRIC:a] 1\n> ```\n[METRIC:a] 2', ['2']],
+    ['- > ```\n  > x\n  [METRIC:a] 1\n  > ```\n[METRIC:a] 2', ['2']],
+    ['```\n- ```\n[METRIC:a] 1\n```\n[METRIC:a] 2', ['2']],
+    ['```\n     ```\n[METRIC:a] 1\n```\n[METRIC:a] 2', ['2']],
+    ['- ```\n  ~~~\n  [METRIC:a] 1\n  ```\n[METRIC:a] 2', ['2']],
+    ['-```\n[METRIC:a] 1', ['1']],
     ['a ``` b\n[METRIC:a] 1', ['1']],
   ])('%j', (text, expected) => expect(values(text)).toEqual(expected))
 
-  test('ten thousand are read, and one more is told', () => {
-    const many = (n: number) => '[METRIC:a] 1\n'.repeat(n)
-    expect([parseMarkers(many(10_000)).length, isCut(many(10_000))]).toEqual([10_000, false])
-    expect([parseMarkers(many(10_001)).length, isCut(many(10_001))]).toEqual([10_000, true])
+  test('of a block ten thousand are read, all its texts together, and one more is told', () => {
+    const of = (block: string | undefined, n: number) => ({
+      text: '[METRIC:a] 1\n'.repeat(n),
+      ...(block !== undefined && { block }),
+    })
+    const count = (...texts: readonly { readonly text: string }[]) => {
+      const { markers, cut } = readEvidence(texts)
+      return [markers.length, cut]
+    }
+    expect(count(of('b', 10_000))).toEqual([10_000, []])
+    expect(count(of('b', 10_001))).toEqual([10_000, ['b']])
+    expect(count(of('b', 6_000), of('c', 6_000), of('b', 4_000))).toEqual([16_000, []])
+    expect(count(of('b', 6_000), of('c', 6_000), of('b', 4_001), of('b', 1))).toEqual([16_000, ['b']])
+    expect(count(of(undefined, 6_000), of(undefined, 6_000))).toEqual([10_000, [undefined]])
   })
 
   test('attributes that objects have of their own are names like others', () => {
     const [marker] = parseMarkers('[METRIC:a:__proto__=3] 4')
     expect(Object.hasOwn(marker?.attributes ?? {}, '__proto__')).toBe(true)
     expect(({} as { readonly 3?: unknown })[3]).toBeUndefined()
+  })
+})
+
+describe('a marker that was given is the same one', () => {
+  const isGiven = (source: string, said: string) => {
+    const given = collectMarkers()
+    for (const marker of markersAnywhere(source)) given.add(marker)
+    const [marker] = parseMarkers(said)
+    return marker !== undefined && given.has(marker)
+  }
+  const METRIC = '[METRIC:cv-accuracy] 0.95'
+
+  test.each([
+    METRIC,
+    '[METRIC:cv_accuracy]   0.950',
+    '[METRIC:cv_accuracy:folds=5] = +9.5e-1 (mean of five)',
+    'The paper says [METRIC:cv_accuracy] 0.95, which is good.',
+    '> [METRIC:cv_accuracy] 0.95',
+    '- `[METRIC:cv_accuracy] 0.95`',
+    '**[METRIC:cv_accuracy]** 0.95.',
+    '| [METRIC:cv_accuracy] | 0.95 |',
+    '[METRIC:a] 1 [METRIC:cv_accuracy] 0.95 [METRIC:b] 2',
+    '[METRIC:cv_accuracy]\n0.95',
+    '[METRIC:cv_accuracy] 95 %',
+    '[METRIC:cv_accuracy] 0,95',
+    '[METRIC:cv_accuracy] about 0.95',
+    '\\[METRIC:cv\\_accuracy\\] 0.95',
+    '[METRIC:cv_\u200baccuracy] 0.95',
+    '［METRIC:cv_accuracy］ ０.９５',
+    '```\n[METRIC:cv_accuracy] 0.95\n```',
+    JSON.stringify({ text: 'x\n[METRIC:cv_accuracy] 0.95\ny' }),
+    JSON.stringify({ '[METRIC:cv_accuracy]': 0.95 }),
+    JSON.stringify({ text: JSON.stringify({ text: 'x\n[METRIC:cv_accuracy] 0.95\ny' }) }),
+  ])('where the source had %j', (source) => {
+    for (const said of [METRIC, '  [METRIC:cv_accuracy]  0.950', '[METRIC:cv_accuracy:seed=1] .95 as measured']) {
+      expect([said, isGiven(source, said)]).toEqual([said, true])
+    }
+  })
+
+  test.each([
+    '[METRIC:cv_accuracy] 0.951',
+    '[METRIC:cv_accuracy] -0.95',
+    '[METRIC:Cv_accuracy] 0.95',
+    '[METRIC:accuracy] 0.95',
+    '[STAT:cv_accuracy] 0.95',
+    '[metric:cv_accuracy] 0.95',
+    'cv_accuracy 0.95',
+    '[METRIC:cv_accuracy] 0.91 (0.95 was hoped for)',
+  ])('not where it had %j', (source) => expect(isGiven(source, METRIC)).toBe(false))
+
+  test.each<[string, string, boolean]>([
+    ['[FINDING] It is  so.', '[FINDING] it is so', true],
+    ['He wrote "[FINDING] it is so" and more', '[FINDING] It is so', true],
+    ['[FINDING] it is so, by 3 %', '[FINDING] it is so', true],
+    ['[STAT:ci] 0.90 to 0.950', '[STAT:ci] [0.9 to .95]', true],
+    ['[STAT:p-value] p < 0.05', '[STAT:p_value] p > 0.05', false],
+    ['[FINDING] it is so', '[FINDING] it is some', false],
+    ['[FINDING] it is some', '[FINDING] it is so', false],
+    ['[FINDING] it is so', '[FINDING] it is so in May', false],
+    ['[SHAPE] 10 x 3', '[SHAPE]', true],
+    ['[CITATION:doi:10.1/x] "a"', '[CITATION:doi:10.1/x] a', true],
+    ['[CITATION:doi:10.1/x] "a"', '[CITATION:doi:10.1/y] a', false],
+    ['nothing', '[SHAPE]', false],
+  ])('%j, and then %j: %s', (source, said, given) => expect(isGiven(source, said)).toBe(given))
+
+  test('ten thousand against ten thousand of one name take few steps each', () => {
+    const given = collectMarkers()
+    for (let n = 0; n < 10_000; n += 1) given.add({ type: 'FINDING', content: `thing ${n} is so` })
+    const all = Array.from({ length: 10_000 }, (_, n) => ({ type: 'FINDING', content: `thing ${n} is` }))
+    expect(all.filter((marker) => !given.has(marker))).toEqual([])
+    expect(given.has({ type: 'FINDING', content: 'thing 10000 is' })).toBe(false)
   })
 })

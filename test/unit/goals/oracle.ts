@@ -27,7 +27,9 @@ export function oracle(asked: AskedOfOracle) {
   const said = markersOf(asked.output)
   const verified = findings(said)
   const goal = goalOf(asked, said, verified.filter((one) => one.ci && one.effect).length)
-  const isNothing = [...asked.output].every((letter) => /\s/.test(letter)) && asked.artifacts.length === 0
+  const criteria = ((asked.contract as Loose | undefined)?.acceptance_criteria ?? []) as readonly Loose[]
+  const hasFile = goal.criteria.some((status, index) => status === 'MET' && criteria[index]?.kind === 'artifact_exists')
+  const isNothing = [...asked.output].every((letter) => /\s/.test(letter)) && !hasFile
   const trust = typeof asked.trust_score === 'number' && asked.trust_score >= 80 && asked.trust_score <= 100
   const penalties = isNothing ? [100] : penaltiesOf(said, verified, asked.quality)
   const decided = matrix(trust, goal.status, penalties.length === 0)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { handlerOf } from '../../../functions/blocks/handlers/registry.ts'
-import { classifyTable as engine } from '../../../functions/isolate/classify-engine.ts'
+import { readData } from '../../../functions/isolate/data-engine.ts'
 import type { Json } from '../../../shared/canonical.ts'
 import type { Isolate } from '../../../shared/isolate.ts'
 import { handlerCall } from './call.ts'
@@ -17,7 +17,7 @@ const ports = { record: 'string', metrics: 'json', model: 'json' } as const
 const isolate: Isolate = {
   run: async (kind, job) => {
     expect(kind).toBe('classify')
-    return { ok: true, value: JSON.parse(engine(job)) }
+    return { ok: true, value: JSON.parse(readData({ kind, ...job })) }
   },
 }
 const world = { isolate }

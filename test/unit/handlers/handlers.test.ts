@@ -4,6 +4,7 @@ import type { Json } from '../../../shared/canonical.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { HANDLERS } from '../../../shared/handlers.ts'
 import type { Isolated } from '../../../shared/isolate.ts'
+import { inProcessIsolate } from '../gates/in-process-isolate.ts'
 import { handlerCall } from './call.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -115,6 +116,8 @@ describe('read-input', () => {
     ['a number to read into', { config, ports: { x: 'number' }, world: file('1') }, 'input_ports'],
     ['bytes that are no text', { config, ports: { x: 'string' }, world: file(Uint8Array.of(0xff)) }, 'input_not_text'],
     ['text that is no JSON', { config, ports: { x: 'json' }, world: file('{') }, 'input_not_json'],
+    ['65 levels', { config, ports: { x: 'json' }, world: file('['.repeat(65)) }, 'json_too_deep'],
+    ['too many values', { config, ports: { x: 'json' }, world: file('1,'.repeat(600_000)) }, 'json_too_dense'],
   ] as const)('refuses %s, naming the block', async (_, given, code) => {
     const message = expect.stringMatching(/^Cannot run block "work" \(read-input\): /)
     await expect(read(given)).rejects.toMatchObject({ name: 'InvalidInput', code, message })
@@ -192,7 +195,9 @@ describe('write-artifact', () => {
 })
 
 describe('table-stats', () => {
-  const stats = (given: Parameters<typeof handlerCall>[0]) => handlerOf('table-stats').run(handlerCall(given).call)
+  const world = { isolate: inProcessIsolate }
+  const stats = (given: Parameters<typeof handlerCall>[0]) =>
+    handlerOf('table-stats').run(handlerCall({ world, ...given }).call)
   const ports = { stats: 'json', text: 'string' } as const
 
   test('gives everything as JSON and the same in words', async () => {
@@ -212,7 +217,7 @@ describe('table-stats', () => {
 
   test('reads a stored file', async () => {
     const ref = `objstore://main/${'c'.repeat(64)}`
-    const { call, seen } = handlerCall({ inputs: { table: ref }, ports: { stats: 'json' } })
+    const { call, seen } = handlerCall({ world, inputs: { table: ref }, ports: { stats: 'json' } })
     seen.objects.set(ref, bytes('[{"a":1}]'))
     expect(await handlerOf('table-stats').run(call)).toMatchObject({ stats: { rows: 1 } })
   })

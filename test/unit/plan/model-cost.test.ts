@@ -47,6 +47,19 @@ describe('modelCost()', () => {
     expect(tokens.expected).toBe(1_200)
   })
 
+  test('counts no tokens where no model is asked, whatever a place calls that provider', () => {
+    const providers = { ...PLACE.providers, tools: { type: 'local' as const } }
+    for (const provider of ['local', 'tools']) {
+      const { calls, tokens, usd } = cost(
+        [block('a', { provider, model: 'outline', prompt: PROMPT })],
+        {},
+        { ...PLACE, providers },
+      )
+      expect(calls).toMatchObject([{ provider, calls: { expected: 1 }, usd: { high: 0 } }])
+      expect([tokens.high, usd.high]).toEqual([0, 0])
+    }
+  })
+
   test('counts a chain by its budget, at the price of the model of the place, a chain a try', () => {
     const retry = { max_attempts: 2 }
     const asked = { id: 'q', mode: 'research', research: { topic: 't', budget_tokens: 4_000 }, retry }

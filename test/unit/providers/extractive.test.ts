@@ -49,7 +49,7 @@ describe('provider extractive', () => {
 
   test('exists in every place, costs nothing, and a binding of its name replaces it', () => {
     expect(createProviders(SettingsSchema.parse({})).get('extractive')).toBe(extractiveProvider)
-    expect(priceAt({}, 'extractive', 'extractive')).toMatchObject({ usd_per_million_in: 0 })
+    expect(priceAt({ providers: {} }, 'extractive', 'extractive')).toMatchObject({ usd_per_million_in: 0 })
     const bound = createProviders(SettingsSchema.parse({ providers: { extractive: { type: 'local' } } }))
     expect(bound.get('extractive')).not.toBe(extractiveProvider)
   })

@@ -5,6 +5,7 @@ import { withFeedback } from '../../../shared/prompts/block-prompt.ts'
 import type { DispatchRequest } from '../../../shared/provider.ts'
 import { readAnswer } from '../../../shared/runs/output-contract.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
+import { expectLinear } from '../gates/linear.ts'
 import { ask, PLAN } from './ask.ts'
 
 describe('provider local', () => {
@@ -22,8 +23,8 @@ describe('provider local', () => {
       model: 'outline',
       finish_reason: 'local',
       usd: 0,
-      tokens_in: Math.ceil('Be brief.Plan it.'.length / 4),
-      tokens_out: Math.ceil(answer.text.length / 4),
+      tokens_in: 0,
+      tokens_out: 0,
       note: 'local is deterministic text tools, not a model; the requested model "llama3:8b" was not used',
     })
     const asked = await ask({ prompt: 'Plan it.', model: 'extract' })
@@ -50,15 +51,16 @@ describe('provider local', () => {
 })
 
 test.each(['outline', 'extract', 'template'])(
-  '%s answers the largest request it reads within seconds',
+  '%s answers the largest request it reads, in linear time',
   async (model) => {
-    const words = (seed: number) => Array.from({ length: 40_000 }, (_, at) => `w${(at * seed) % 9_973}.`).join(' ')
-    const inputs = { a: words(7), b: words(11).replaceAll('. ', '\n- ') }
     const feedback = ['must be at least 200000 characters, has 9', 'must contain "absent"']
-    const start = performance.now()
-    const { text } = await ask({ model, prompt: words(13), inputs, params: { sentences: 50, template: 'x' }, feedback })
-    expect(text.length).toBeGreaterThanOrEqual(200_000)
-    expect(performance.now() - start).toBeLessThan(5_000)
+    await expectLinear(async (size) => {
+      const words = (seed: number) => Array.from({ length: size }, (_, at) => `w${(at * seed) % 9_973}.`).join(' ')
+      const inputs = { a: words(7), b: words(11).replaceAll('. ', '\n- ') }
+      const params = { sentences: 50, template: 'x' }
+      const { text } = await ask({ model, prompt: words(13), inputs, params, feedback })
+      expect(text.length).toBeGreaterThanOrEqual(200_000)
+    }, 20_000)
   },
 )
 

@@ -13,6 +13,7 @@ const decompose = (args: object) => ({ action: 'decompose', args: { axes: ['time
 
 test('every type of the command can be checked', () => {
   expect(Object.keys(PAYLOAD_CHECKS)).toEqual([
+    'Envelope',
     'Intent',
     'Candidate',
     'ClassifierOutput',

@@ -176,6 +176,20 @@ describe('any votes of any people', () => {
   })
 })
 
+test('a member of Slack nobody has named is no person of their own where persons count', () => {
+  const member = { kind: 'slack', id: 'U7', tenant: 'main', scopes: [] } as const
+  const people = { groups: {}, aliases: { U1: 'user:ana' }, self_approval: true }
+  const item = { approvers: [], self_approval: true }
+  const code = (more: object, id = 'U7') =>
+    refusalOf({ ...item, ...more }, {}, { ...member, id }, 'user:bo', people)?.code
+  expect([code({}), code({ quorum: 2 }), code({ self_approval: false })]).toEqual([
+    undefined,
+    'person_unknown',
+    'person_unknown',
+  ])
+  expect([code({ quorum: 2 }, 'U1'), code({ self_approval: false }, 'U1')]).toEqual([undefined, undefined])
+})
+
 describe('approvalDigest()', () => {
   const asked = { prompt: 'Deploy?', shown: { build: { ref: 'r', sha256: 'a', bytes: 1 } }, block_hash: 'h' }
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { approvalId, newRunId, runIdOfKey } from '../../../shared/runs/ids.ts'
+import { approvalId, newRunId, runIdOfCall, runIdOfKey } from '../../../shared/runs/ids.ts'
 
 const RUN_ID = /^run_[0-9a-hjkmnp-tv-z]{26}$/
 
@@ -25,6 +25,23 @@ test('runIdOfKey() depends on tenant, route and key, and on nothing else', () =>
       runIdOfKey('main', 'POST /x', 'k2'),
     ]).size,
   ).toBe(4)
+})
+
+test('runIdOfCall() is of one caller: no names and keys run together, and none meets a run of no caller', () => {
+  const calls = [
+    ['main', 'user:ana', 'POST /x', 'k'],
+    ['main', 'user:ben', 'POST /x', 'k'],
+    ['main', 'user:ana', 'POST /y', 'k'],
+    ['other', 'user:ana', 'POST /x', 'k'],
+    ['main', 'user:a|POST /x', 'POST /x', 'k'],
+    ['main', 'user:a', 'POST /x|POST /x', 'k'],
+    ['main', 'user:ana', 'POST /x', '"k"'],
+  ] as const
+  const [first] = calls
+  const ids = calls.map(([tenant, caller, route, key]) => runIdOfCall(tenant, caller, route, key))
+  expect(ids.every((id) => RUN_ID.test(id))).toBe(true)
+  expect(runIdOfCall(...first)).toBe(ids[0])
+  expect(new Set([...ids, runIdOfKey('main', 'POST /x', 'k')]).size).toBe(8)
 })
 
 test('approvalId() carries the run', () => {

@@ -36,6 +36,23 @@ describe('readAnswer()', () => {
     expect(readAnswer(text, ports({ a: 'json' })).problems).toEqual([expect.stringMatching(message)])
   })
 
+  test.each<[string, string, Record<string, PortType>]>([
+    ['an object', `{"a":[${'1,'.repeat(600_000)}1]}`, { a: 'json' }],
+    ['a list', `[${'[],'.repeat(300_000)}1]`, { a: 'json' }],
+    ['a fence', `So:\n\`\`\`json\n{"a":[${'1,'.repeat(600_000)}1]}\n\`\`\``, { a: 'string' }],
+    ['several ports', `{"a":[${'1,'.repeat(600_000)}1]}`, { a: 'json', b: 'string' }],
+  ])('does not parse more values than others can wait for: %s', (_, text, types) => {
+    const words = Object.keys(types).map(
+      (port) => `port ${port} cannot be read: the answer is not parsed, since it holds more than 550000 values`,
+    )
+    expect(readAnswer(text, ports(types))).toEqual({ values: {}, problems: words })
+  })
+
+  test('takes a text as it is, however many commas and brackets it has', () => {
+    const text = `rows:\n${'1,2\n'.repeat(600_000)}${'['.repeat(100)}`
+    expect(readAnswer(text, ports({ table: 'string' })).values).toEqual({ table: text })
+  })
+
   test('takes 64 levels, and refuses half of a character in a raw text too', () => {
     expect(readAnswer(`{"a":${'['.repeat(64)}${']'.repeat(64)}}`, ports({ a: 'json' })).problems).toEqual([])
     expect(readAnswer('half \ud800', ports({ a: 'string' })).problems).toEqual([expect.stringMatching(/port a cannot/)])

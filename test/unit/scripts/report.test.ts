@@ -4,7 +4,6 @@ import { foldCoverage } from '../../../scripts/report/fold-coverage.ts'
 import { reportPage } from '../../../scripts/report/report-page.ts'
 import { summarize } from '../../../scripts/report/summarize.ts'
 import { listedFiles, ranFiles } from '../../../scripts/report/test-file.ts'
-import { readText } from '../docs/markdown.ts'
 
 const result = (name: string, statuses: readonly string[], status = 'passed') => ({
   name: `/x/${name}`,
@@ -82,14 +81,4 @@ test('coverage is folded by folder, and its total is that of the files', () => {
   expect(folded['shared/dag']?.lines).toEqual({ total: 20, covered: 15, pct: 75 })
   expect(folded.total?.lines?.pct).toBe(87.5)
   expect(folded.total?.branches?.pct).toBe(100)
-})
-
-test('the reports that are there agree with each other and are small', () => {
-  const page = readText('docs/reports/test-summary.md')
-  const { totals } = JSON.parse(readText('docs/reports/test-summary.json'))
-  const results: readonly { readonly passed: number }[] = JSON.parse(readText('docs/reports/vitest-results.json'))
-  expect(page).toContain(`**${totals.passed} passed, ${totals.failed} failed`)
-  expect(results.reduce((sum, { passed }) => sum + passed, 0)).toBe(totals.passed)
-  const reports = ['vitest-results.json', 'test-summary.json', 'coverage/coverage-summary.json']
-  for (const name of reports) expect(Buffer.byteLength(readText(`docs/reports/${name}`))).toBeLessThan(204_800)
 })

@@ -66,6 +66,15 @@ describe('readTable()', () => {
     expect(readTable('a,b\n1,x\n,y\n')).toEqual(expected)
   })
 
+  test.each(['id,n\n9007199254740993,1\n', '[{"id": 9007199254740993}]'])(
+    'changes no number that a double cannot hold: %j',
+    (text) => {
+      const problem = expect.stringMatching(/9007199254740993 would become 9007199254740992.*give it as text/)
+      expect(readTable(text)).toEqual({ problem })
+      expect(readTable([{ id: '9007199254740993' }])).toMatchObject({ rows: 1 })
+    },
+  )
+
   test('takes a column named __proto__ for a column', () => {
     expect(describeTable(table('__proto__,a\n1,2\n'))).toHaveProperty(['columns'])
     expect(Object.keys(stats('__proto__,a\n1,2\n').columns)).toEqual(['__proto__', 'a'])

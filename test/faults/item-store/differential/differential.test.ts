@@ -3,6 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { lambdaClock } from '../../../../functions/aws/clock.ts'
 import { runStoreOn } from '../../../../functions/aws/run-store/open-run-store.ts'
+import { damageItem } from '../../../conformance/run-store-damage.ts'
 import { time } from '../../../conformance/run-store-fixture.ts'
 import { runStoreSuite } from '../../../conformance/run-store-suite.ts'
 import { type DynamodbEmulator, startDynalite } from '../../../emulators/dynamodb.ts'
@@ -35,6 +36,11 @@ describe('the item store and dynalite', () => {
     const client = mirror(createItemStore(), { client: plain, table, quirks: QUIRKS.dynalite })
     const clock = { now: () => Date.parse(time(1_000_000)), delay: lambdaClock.delay }
     const open = () => runStoreOn({ client, table, clock, ids: { random: (bytes) => randomBytes(bytes) } })
-    return { store: open(), reopen: async () => open(), close: async () => plain.destroy() }
+    return {
+      store: open(),
+      damage: damageItem(client, table),
+      reopen: async () => open(),
+      close: async () => plain.destroy(),
+    }
   })
 })

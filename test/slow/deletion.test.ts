@@ -10,7 +10,7 @@ const KEPT = ['shared', 'functions', 'infra', 'clients', 'dags', 'docs', 'sluice
 /** Units whose tests need nothing outside shared and functions. */
 const UNIT = ['dag', 'handlers', 'providers', 'runs', 'table']
 /** What those tests read with. */
-const TOOLS = ['test/unit/docs/markdown.ts', 'test/emulators']
+const TOOLS = ['test/unit/docs/markdown.ts', 'test/unit/gates/in-process-isolate.ts', 'test/emulators']
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-without-'))
 const copy = join(folder, 'copy')

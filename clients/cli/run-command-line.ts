@@ -1,0 +1,33 @@
+import { CommanderError } from 'commander'
+import { commandTree } from './command-tree.ts'
+import { reasonLines } from './reason-lines.ts'
+import { Refused } from './refused.ts'
+import { openSession } from './session.ts'
+
+/** Runs one command line (as `process.argv` has it) and answers the exit code of the process. */
+export async function runCommandLine(argv: readonly string[]): Promise<number> {
+  let command = 'sluice'
+  try {
+    const session = openSession()
+    command = session.settings.command
+    const { stands_in } = session.settings
+    // Every path of every command is meant from there, also those of the place it starts.
+    if (stands_in !== undefined) process.chdir(stands_in)
+    await commandTree(session).parseAsync([...argv])
+    return Number(process.exitCode ?? 0)
+  } catch (error) {
+    return exitCodeOf(error, command)
+  }
+}
+
+function exitCodeOf(error: unknown, command: string): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof Refused) {
+    for (const line of reasonLines(error.reason, command)) process.stderr.write(`${line}\n`)
+    return error.exitCode
+  }
+  process.stderr.write(
+    `error: the CLI itself failed, which is a bug: ${error instanceof Error ? error.stack : error}\n`,
+  )
+  return 1
+}

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+/**
+ * `npm run test:all`: every suite there is, one after the other, and one closing count. `-- --after npm-test` leaves out what
+ * was run before, `-- --seconds N` begins no suite that may not end in that time (which is said, and is no failure). Exit
+ * code 1: something failed.
+ */
+interface Suite {
+  readonly name: string
+  readonly command: readonly [string, ...string[]]
+  /** Whole sets instead of the share that npm test draws (test/how-much.ts). */
+  readonly whole?: true
+  /** What it takes on a slow machine of two cores, in seconds. */
+  readonly seconds: number
+}
+
+const node = (file: string, ...args: readonly string[]) => [process.execPath, file, ...args] as const
+const vitest = (...args: readonly string[]) => node('node_modules/vitest/vitest.mjs', 'run', ...args)
+
+/** The one that finds most in the time it takes comes first. */
+const SUITES: readonly Suite[] = [
+  { name: 'npm-test', command: ['npm', 'test'], seconds: 900 },
+  { name: 'aws', command: vitest('--project', 'aws', '--project', 'aws-rights'), seconds: 650 },
+  { name: 'faults', command: node('test/faults/main.ts', '--seeds', '2000'), seconds: 600 },
+  { name: 'kill', command: node('test/e2e/kill-many.ts', '40', '--any-speed'), seconds: 180 },
+  { name: 'differential', command: vitest('--project', 'faults', 'test/faults/item-store'), seconds: 400 },
+  { name: 'slow', command: vitest('--project', 'slow'), seconds: 400 },
+  { name: 'whole', command: vitest(...wholeFiles()), seconds: 500, whole: true },
+  { name: 'races', command: node('test/e2e/race-many.ts'), seconds: 300 },
+  { name: 'load', command: node('test/e2e/load-many.ts'), seconds: 240 },
+]
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const { values } = parseArgs({ options: { after: { type: 'string' }, seconds: { type: 'string' } } })
+const first = SUITES.findIndex(({ name }) => name === values.after) + 1
+if (values.after !== undefined && first === 0)
+  throw new Error(`--after is one of ${SUITES.map(({ name }) => name).join(', ')}, not ${values.after}`)
+
+const began = Date.now()
+const limit = Number(values.seconds ?? Number.POSITIVE_INFINITY)
+const told: string[] = []
+let passed = 0
+let failed = 0
+for (const suite of SUITES.slice(first)) {
+  const gone = Math.round((Date.now() - began) / 1_000)
+  if (gone + suite.seconds > limit) told.push(`${suite.name}: not run, ${gone} of ${limit} seconds are gone`)
+  else told.push(await run(suite))
+}
+for (const line of told) say(line)
+say(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1
+
+async function run({ name, command: [program, ...args], whole }: Suite): Promise<string> {
+  say(`== ${name}: ${[program.replace(process.execPath, 'node'), ...args].join(' ')}`)
+  const at = Date.now()
+  const child = spawn(program, args, {
+    cwd: root,
+    env: { ...process.env, ...(whole === true && { SLUICE_TESTS: 'whole' }) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let last: RegExpExecArray | undefined
+  let open = ''
+  for await (const piece of child.stdout.setEncoding('utf8')) {
+    const lines = `${open}${piece}`.split('\n')
+    open = lines.pop() ?? ''
+    for (const line of lines) last = countIn(line) ?? last
+    // A suite's own count is indented: the only line of that form is the last one.
+    say(lines.map((line) => (countIn(line) === undefined ? line : `  ${line}`)).join('\n'))
+  }
+  const code = child.exitCode ?? (await new Promise<number>((done) => child.once('exit', (left) => done(left ?? 1))))
+  // A suite that counts nothing is one test; one that ends red without a failed test is one failure.
+  const good = last === undefined ? Number(code === 0) : Number(last[1])
+  const bad = Math.max(last === undefined ? 0 : Number(last[2]), Number(code !== 0))
+  passed += good
+  failed += bad
+  return `${name}: ${good} right, ${bad} wrong, ${Math.round((Date.now() - at) / 1_000)} s`
+}
+
+/** The test files that draw a share in npm test, by themselves or through a suite. */
+function wholeFiles(): readonly string[] {
+  return [
+    ...[
+      'aws/dynamodb-run-store',
+      'aws/run-store-concurrency',
+      'aws/stacks',
+      'aws/web-acl',
+      'compile/',
+      'faults',
+      'item-store',
+    ],
+    ...['races/', 'safety/places', 'safety/queue'],
+  ].map((name) => `test/integration/${name}`)
+}
+
+function countIn(line: string): RegExpExecArray | undefined {
+  return /^(\d+) passed, (\d+) failed/.exec(line) ?? undefined
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

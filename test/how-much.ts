@@ -1,0 +1,7 @@
+/** The run of everything (`npm run test:all`) draws whole sets; `npm test` draws a share of the large ones. */
+export const WHOLE = process.env.SLUICE_TESTS === 'whole'
+
+/** `all` in the whole run, else `daily`: a tenth where nothing is said. */
+export function atMost(all: number, daily = Math.ceil(all / 10)): number {
+  return WHOLE ? all : daily
+}

@@ -1,0 +1,4 @@
+import { openOnSqlite } from './sqlite-place.ts'
+import { streamSuite } from './stream-suite.ts'
+
+streamSuite('SQLite', openOnSqlite)

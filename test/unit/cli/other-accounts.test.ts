@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { accountsBeside } from '../../../clients/cli/other-accounts.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-accounts-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function of(passwd: string, uid = 1000) {
+  const file = join(folder, 'passwd')
+  writeFileSync(file, passwd)
+  return accountsBeside('linux', uid, { passwd: file, homes: folder })
+}
+
+const SYSTEM = `root:x:0:0:root:/root:/bin/bash
+daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin
+nobody:x:65534:65534:nobody:/nonexistent:/bin/sh
+ana:x:1000:1000:Ana:/home/ana:/bin/bash
+`
+
+test('a machine of one person has no other account', () => {
+  expect(of(SYSTEM)).toEqual([])
+})
+
+test('whoever else may log in is another account: people with a shell, whoever asks', () => {
+  const more = `${SYSTEM}bo:x:1001:1001::/home/bo:/usr/bin/zsh\nrobot:x:1002:1002::/home/robot:/usr/sbin/nologin\nold:x:1003:1003::/:/bin/false\n`
+  expect(of(more)).toEqual(['bo'])
+  expect(of(more, 1001)).toEqual(['ana'])
+  expect(of(more, 0)).toEqual(['ana', 'bo'])
+})
+
+test('lines that are none of accounts are none', () => {
+  expect(of('# comment\n\n+::::::\n:x::::: \nx:y\n')).toEqual([])
+})
+
+test('on macOS they are who has a folder', () => {
+  const homes = join(folder, 'users')
+  for (const name of ['bo', 'Shared', 'Guest', '.localized', userInfo().username]) {
+    mkdirSync(join(homes, name), { recursive: true })
+  }
+  expect(accountsBeside('darwin', 501, { passwd: '', homes })).toEqual(['bo'])
+})
+
+test('what cannot be read, or of which system nothing is known, is said to be unknown', () => {
+  expect(accountsBeside('linux', 1000, { passwd: join(folder, 'nothing'), homes: '' })).toBeUndefined()
+  expect(accountsBeside('win32', undefined)).toBeUndefined()
+})

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+/** A drawn element, as preact makes it. */
+interface Drawn {
+  readonly props: { readonly children?: unknown }
+}
+type Component = (props: Readonly<Record<string, unknown>>) => Drawn | null
+
+/** The page's own modules know an address; what is typed for browsers is loaded by name. */
+let notices: { readonly Empty: Component; readonly DamagedNotice: Component }
+let health: { readonly problem: { value: unknown } }
+const load = (path: string) => import(new URL(`../../../clients/console/${path}`, import.meta.url).href)
+beforeAll(async () => {
+  vi.stubGlobal('location', { origin: 'http://127.0.0.1:1' })
+  vi.stubGlobal('document', { addEventListener: () => undefined, hidden: true, visibilityState: 'hidden' })
+  // A server that has not answered yet: nothing is known to be wrong.
+  vi.stubGlobal('fetch', () => new Promise(() => undefined))
+  vi.useFakeTimers()
+  notices = await load('parts/notice.tsx')
+  health = (await load('place/place-state.ts')).health
+})
+afterAll(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+/** Every text of an element, in order. */
+function wordsOf(drawn: unknown): string {
+  if (typeof drawn === 'string' || typeof drawn === 'number') return String(drawn)
+  if (Array.isArray(drawn)) return drawn.map(wordsOf).join('')
+  return typeof drawn === 'object' && drawn !== null && 'props' in drawn ? wordsOf((drawn as Drawn).props.children) : ''
+}
+
+test('an empty inbox says so only where the server was heard', () => {
+  const empty = (problem?: Error) => wordsOf(notices.Empty({ children: 'Nobody is asked anything.', problem }))
+  expect(empty()).toBe('Nobody is asked anything.')
+  expect(empty(new Error('the server does not answer'))).toMatch(/^Not known: the server did not answer/)
+  health.problem.value = new Error('away')
+  expect(empty()).toMatch(/^Not known/)
+  health.problem.value = undefined
+  expect(empty()).toBe('Nobody is asked anything.')
+})
+
+test('what is damaged is named with its run and what to do, and nothing is said where nothing is', () => {
+  expect(notices.DamagedNotice({ damaged: [] })).toBeNull()
+  const one = { run_id: 'run_1', item: 'META', seen: 'no JSON', fix: 'Restore the store.' }
+  const words = wordsOf(notices.DamagedNotice({ damaged: [one, { ...one, run_id: 'run_2', approval_id: 'apr_2' }] }))
+  expect(words).toContain('Run run_1: its META is damaged (no JSON). Restore the store.')
+  expect(words).toContain('A question of run run_2: its META is damaged')
+})
