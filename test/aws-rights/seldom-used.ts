@@ -29,6 +29,15 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     'index-graph objects.put s3:PutObject',
     'index-graph outbox.graph lambda:InvokeFunction',
   ],
+  'A decision that is taken over was made with a token: whether its maker may still decide is looked up, where a stage has tokens.':
+    [
+      'run-block tokens.read dynamodb:GetItem',
+      'request-approval tokens.read dynamodb:GetItem',
+      'open-child tokens.read dynamodb:GetItem',
+    ],
+  'What is tried again is a deployed document: its machine is found by its alias.': [
+    'retry-run machine.named states:DescribeStateMachineAlias',
+  ],
   'An older release made the machine of an inline document differently.': [
     'start-run machine.ensure states:UpdateStateMachine',
   ],

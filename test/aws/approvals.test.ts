@@ -38,7 +38,9 @@ const as = (role: string, id: string, body: object) =>
 
 test('a quorum of people of one role who vote at once, each twice, is one decision of so many different ones; people are reminded meanwhile', async () => {
   const person = (name: string) => `AWSReservedSSO_Release:${name}`
-  const id = await callerOf(place.api.url, person('starter')).start({ dag: asking({ quorum: 3, self_approval: false, remind_sec: 1, timeout_sec: 90 }) })
+  const id = await callerOf(place.api.url, person('starter')).start({
+    dag: asking({ quorum: 3, self_approval: false, remind_sec: 1, timeout_sec: 90 }),
+  })
   const question = await questionOf(id)
   await caller.until(id, ({ type }) => type === 'approval:reminded')
   const yes = { ...question, decision: 'approve' }
