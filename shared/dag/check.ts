@@ -24,7 +24,7 @@ interface Checked {
 }
 
 /**
- * Checks a whole document and answers everything that is wrong with it, never only the first (spec dag, "Checks"), but
+ * Checks a whole document and answers everything that is wrong with it, never only the first (docs/dag.md), but
  * does not compile its programs. `sound` is there exactly when `problems` is empty.
  */
 export function check(
