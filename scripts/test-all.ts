@@ -89,6 +89,7 @@ function wholeFiles(): readonly string[] {
       'aws/web-acl',
       'compile/',
       'faults',
+      'gates/hostile',
       'item-store',
     ],
     ...['races/', 'safety/places', 'safety/queue'],

@@ -3,10 +3,13 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Isolated } from '../../shared/isolate.ts'
-import type { Engine, Job, Reply } from './isolate-messages.ts'
+import { type Engine, type Job, OUT_OF_TIME, type Reply, type TimedJob } from './isolate-messages.ts'
 
 /** A child that says nothing for so long never will: a broken installation, not a program's doing. */
 const START_MS = 30_000
+
+/** However long others keep the machine busy: a job that computes `ms` at most has this many as long on the clock. */
+const PATIENCE = 10
 
 const WORKER = new URL('./worker.ts', import.meta.url)
 
@@ -114,16 +117,16 @@ async function start(state: State): Promise<Failure | undefined> {
 
 async function runJob(state: State, job: Job, ms: number): Promise<Isolated> {
   const overrun = failure('time', `it ran longer than ${ms} ms`)
-  const pending = next(state, ms, overrun)
-  send(state, job)
+  const pending = next(state, ms * PATIENCE, overrun)
+  send(state, { ...job, ms })
   const outcome = await pending
   if (outcome === overrun) end(state)
   if ('text' in outcome) return { ok: true, value: JSON.parse(outcome.text) }
-  if ('because' in outcome) return outcome
+  if ('because' in outcome) return outcome.because === 'time' ? overrun : outcome
   return failure('error', 'message' in outcome ? outcome.message : 'the isolate gave no answer')
 }
 
-function send(state: State, job: Job): void {
+function send(state: State, job: TimedJob): void {
   try {
     // A write that fails means that the child is gone: its exit says why.
     state.child.send(job, () => undefined)
@@ -170,6 +173,7 @@ const ABORTS: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGIL
 const ABORT_CODE = 134
 
 function exitFailure(code: number | null, signal: NodeJS.Signals | null, mb: number): Failure {
+  if (signal === OUT_OF_TIME) return failure('time', 'it ran out of time')
   if (ABORTS.includes(signal) || code === ABORT_CODE) return failure('memory', `it needed more than ${mb} MB`)
   return failure('error', `the isolate stopped (${signal ?? code})`)
 }

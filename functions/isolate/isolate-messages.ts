@@ -22,5 +22,13 @@ export interface Job {
   readonly input: Json
 }
 
+/** A job as it is sent: with the time it may compute. */
+export interface TimedJob extends Job {
+  readonly ms: number
+}
+
+/** What a child that computed longer than its job may ends itself with. */
+export const OUT_OF_TIME = 'SIGXCPU'
+
 /** `text` is the JSON of the answer: made in the child, so that its size and its cost are the child's. */
 export type Reply = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string }

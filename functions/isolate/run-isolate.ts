@@ -12,8 +12,8 @@ const MAX_CHILDREN = Math.max(1, Math.min(4, availableParallelism()))
 
 /**
  * The Isolate port on child processes, one engine each (isolate-messages.ts). Children stay warm and are reused; one that ran over is killed and the next
- * job gets a new one. A job's time starts when its child is ready and free, so neither start-up nor a queue is
- * charged. Idle children never keep the process alive. `worker` is their program where it is
+ * job gets a new one. A job's time is what its child computes, so neither start-up nor a
+ * queue nor a busy machine is charged. Idle children never keep the process alive. `worker` is their program where it is
  * not the source beside this file (a bundle).
  */
 export function createIsolate(worker?: URL): Isolate & { close(): Promise<void> } {

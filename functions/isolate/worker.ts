@@ -1,18 +1,22 @@
 import { Worker } from 'node:worker_threads'
 import { oneSentence } from '../../shared/gates/one-sentence.ts'
 import { closeEscapes } from './close-escapes.ts'
-import type { Engine, Job, Reply, Work } from './isolate-messages.ts'
+import { type Engine, type Job, OUT_OF_TIME, type Reply, type TimedJob, type Work } from './isolate-messages.ts'
 
 /**
  * The child process of isolate-child.ts: loads its engine (argv), says it is ready, then answers one job
- * after the other. Its heap is bounded by V8's flag and its time by being killed.
+ * after the other. Its heap is bounded by V8's flag and its time by being killed (watch).
  */
 ignoreTerminal()
-watchParent()
+const watcher = watch()
 const engine = await loadEngine(process.argv[2] as Engine)
 closeEscapes()
-process.on('message', (job: Job) => {
-  void answer(job).then((reply) => process.send?.(reply))
+process.on('message', (job: TimedJob) => {
+  watcher.postMessage(job.ms)
+  void answer(job).then((reply) => {
+    watcher.postMessage(0)
+    process.send?.(reply)
+  })
 })
 process.send?.({ ready: true })
 
@@ -22,11 +26,26 @@ function ignoreTerminal(): void {
   process.on('disconnect', () => process.exit(0))
 }
 
-/** A program that never yields would not see its parent die; a thread of its own does, and leaves no process behind. */
-function watchParent(): void {
-  const watch =
-    "const parent = process.ppid; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 1000)"
-  new Worker(watch, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref()
+/**
+ * A program that never yields sees neither its parent die nor its own time pass; a thread of its own does, and leaves no
+ * process behind. Only what the process computes is counted: on a busy machine a job is not over because of others.
+ */
+function watch(): Worker {
+  const program = `
+    const { parentPort } = require('node:worker_threads')
+    const computed = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
+    let parent = process.ppid, timer
+    setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 1000)
+    parentPort.on('message', (ms) => {
+      clearInterval(timer)
+      if (ms === 0) return
+      const [began, at] = [computed(), performance.now()]
+      const over = () => computed() - began >= ms && performance.now() - at >= ms
+      timer = setInterval(() => { if (over()) process.kill(process.pid, '${OUT_OF_TIME}') }, 10)
+    })`
+  const worker = new Worker(program, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } })
+  worker.unref()
+  return worker
 }
 
 async function loadEngine(name: Engine): Promise<Work> {

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
 import { problemsOf } from './invariants.ts'
+import { shippedStack } from './shipped-stack.ts'
 
 /** Questions in the middle of an attempt on the synthesized stacks: AskPerson caught, a token that waits, the way back. */
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 const agent = (prompt: string) => ({ provider: 'local', model: 'outline', prompt })
 const asks = (name: string, port: string) => ({
@@ -29,11 +22,11 @@ const use = {
 }
 
 async function answered(dag: object, decision: 'approve' | 'waive' | 'reject'): Promise<readonly RunEvent[]> {
-  const id = await caller.start({ dag, context: { goal: 'Move the orders to the new table.' } })
+  const id = await aws.caller.start({ dag, context: { goal: 'Move the orders to the new table.' } })
   const seen = new Set<string>()
   for (;;) {
     const open = (event: RunEvent) => event.type === 'approval:requested' && !seen.has(event.data.approval_id)
-    const events = await caller.until(id, (event) => open(event) || isEnd(event))
+    const events = await aws.caller.until(id, (event) => open(event) || isEnd(event))
     const asked = events.find(open)
     if (asked?.type !== 'approval:requested') {
       expect(problemsOf(events, JSON.stringify(dag))).toEqual([])
@@ -42,7 +35,7 @@ async function answered(dag: object, decision: 'approve' | 'waive' | 'reject'): 
     const { approval_id, digest } = asked.data
     seen.add(approval_id)
     const body = { approval_id, digest, decision, feedback: 'as I see it' }
-    const answer = await caller.call('POST', `/api/dag/runs/${id}/approvals`, body)
+    const answer = await aws.caller.call('POST', `/api/dag/runs/${id}/approvals`, body)
     if (answer.status !== 200) throw new Error(`decide: ${answer.status} ${answer.text}`)
   }
 }

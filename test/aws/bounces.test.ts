@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { story } from '../integration/loop.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
 import { problemsOf } from './invariants.ts'
+import { shippedStack } from './shipped-stack.ts'
 
 /** Bounces on the synthesized stacks: modules in HEAD on DynamoDB, close-module as a function, its Choice in the machine. */
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 const agent = (prompt: string) => ({ provider: 'local', model: 'outline', prompt })
 const loop = (word: string, rule: object) => ({
@@ -56,8 +49,8 @@ const loop = (word: string, rule: object) => ({
 })
 
 async function run(dag: object): Promise<readonly RunEvent[]> {
-  const id = await caller.start({ dag, context: { goal: 'Move the orders to the new table. Keep the old one.' } })
-  const events = await caller.until(id, isEnd)
+  const id = await aws.caller.start({ dag, context: { goal: 'Move the orders to the new table. Keep the old one.' } })
+  const events = await aws.caller.until(id, isEnd)
   expect(problemsOf(events, JSON.stringify(dag))).toEqual([])
   return events
 }

@@ -1,24 +1,12 @@
-import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn'
+import { expect, test } from 'vitest'
 import { childRunId } from '../../shared/runs/child-run-id.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { runIdOfCall } from '../../shared/runs/ids.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
+import { shippedStack } from './shipped-stack.ts'
 
-let place: Deployment
-let caller: Caller
-let states: SFNClient
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-  states = new SFNClient(place.states.aws)
-})
-afterAll(async () => {
-  states.destroy()
-  await place.close()
-})
+const aws = shippedStack()
 
 const text = { text: { type: 'string' } }
 const says = (prompt: string) => ({ provider: 'local', model: 'outline', prompt })
@@ -44,29 +32,29 @@ const childIn = (events: readonly RunEvent[]) =>
   events.flatMap((event) => (event.type === 'block:started' && event.data.child ? [event.data.child] : []))
 const statusOf = async (id: string, machine: string) => {
   const arn = `arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-${machine}:${id}`
-  return (await states.send(new DescribeExecutionCommand({ executionArn: arn }))).status
+  return (await aws.states.send(new DescribeExecutionCommand({ executionArn: arn }))).status
 }
 
 test('a block runs a deployed document as a child, on its deployed machine', async () => {
-  const id = await caller.start({ dag: PARENT })
-  const events = await caller.until(id, isEnd)
+  const id = await aws.caller.start({ dag: PARENT })
+  const events = await aws.caller.until(id, isEnd)
   expect(events.at(-1)?.type).toBe('run:completed')
   const [child = '', ...more] = childIn(events)
   expect(more).toEqual([])
   expect(await statusOf(child, 'basic')).toBe('SUCCEEDED')
-  const { json } = await caller.call('GET', `/api/dag/runs/${child}`)
+  const { json } = await aws.caller.call('GET', `/api/dag/runs/${child}`)
   const parent = { run_id: id, block_id: 'made', epoch: 0, attempt: 1 }
   expect(json.run).toMatchObject({ role: 'child', state: 'completed', starter: 'iam:Deployer', parent })
-  const list = await caller.call('GET', '/api/dag/runs?role=child')
+  const list = await aws.caller.call('GET', '/api/dag/runs?role=child')
   expect(list.json.runs).toMatchObject([{ run_id: child, parent }])
 })
 
 test('the stop of a parent stops its child, though that waits for a person', async () => {
-  const id = await caller.start({ dag: WAITS })
-  const [child = ''] = childIn(await caller.until(id, ({ type }) => type === 'block:started'))
-  await caller.until(child, ({ type }) => type === 'approval:requested')
-  expect(await caller.call('POST', `/api/dag/runs/${id}/stop`, {})).toMatchObject({ status: 200 })
-  const events = await caller.until(child, isEnd)
+  const id = await aws.caller.start({ dag: WAITS })
+  const [child = ''] = childIn(await aws.caller.until(id, ({ type }) => type === 'block:started'))
+  await aws.caller.until(child, ({ type }) => type === 'approval:requested')
+  expect(await aws.caller.call('POST', `/api/dag/runs/${id}/stop`, {})).toMatchObject({ status: 200 })
+  const events = await aws.caller.until(child, isEnd)
   expect(events.at(-1)).toMatchObject({ type: 'run:cancelled', data: { code: 'parent_ended' } })
   await expect.poll(() => statusOf(child, 'coding'), { timeout: 10_000 }).toBe('ABORTED')
 })
@@ -79,13 +67,13 @@ test('a block that is stopped alone stops its child; its run goes on and ends fa
     { id: 'after', outputs: text, agent, depends: 'sub.succeeded' },
   ]
   const dag = JSON.stringify({ name: 'stops-one', budget: { tokens: 100_000 }, blocks })
-  const id = await caller.start({ dag })
+  const id = await aws.caller.start({ dag })
   const begun = ({ type, block_id }: RunEvent) => type === 'block:started' && block_id === 'sub'
-  const [child = ''] = childIn(await caller.until(id, begun))
-  await caller.until(child, ({ type }) => type === 'approval:requested')
-  const stop = (block_id: string) => caller.call('POST', `/api/dag/runs/${id}/stop`, { block_id, reason: 'enough' })
+  const [child = ''] = childIn(await aws.caller.until(id, begun))
+  await aws.caller.until(child, ({ type }) => type === 'approval:requested')
+  const stop = (block_id: string) => aws.caller.call('POST', `/api/dag/runs/${id}/stop`, { block_id, reason: 'enough' })
   expect(await stop('sub')).toMatchObject({ status: 200, json: { block_id: 'sub', status: 'cancelled' } })
-  const events = await caller.until(id, isEnd)
+  const events = await aws.caller.until(id, isEnd)
   expect(events.at(-1)).toMatchObject({
     type: 'run:failed',
     data: {
@@ -98,11 +86,11 @@ test('a block that is stopped alone stops its child; its run goes on and ends fa
     /completed|skipped|cancelled/.test(type) && block_id ? [`${block_id} ${type}`] : [],
   )
   expect(ends.sort()).toEqual(['after block:skipped', 'sub block:cancelled', 'told block:completed'])
-  expect((await caller.until(child, isEnd)).at(-1)).toMatchObject({
+  expect((await aws.caller.until(child, isEnd)).at(-1)).toMatchObject({
     type: 'run:cancelled',
     data: { code: 'parent_ended' },
   })
-  const { json } = await caller.call('GET', `/api/dag/runs/${id}`)
+  const { json } = await aws.caller.call('GET', `/api/dag/runs/${id}`)
   const { budget, tokens } = json.run as { budget: Record<string, number>; tokens: number }
   expect(budget).toMatchObject({ cap_tokens: 100_000, committed_tokens: tokens, spent_tokens: tokens })
   expect(await stop('told')).toMatchObject({ status: 409, json: { code: 'run_ended' } })
@@ -126,15 +114,15 @@ test('a function that dies after any answer of AWS, or is called twice: the run 
   )
   for (const { name, after, key } of plans) {
     const run_id = runIdOfCall('main', 'iam:Deployer', 'POST /api/dag/run', key)
-    place.twice.add(run_id)
-    place.sandboxes(name).crash((event) => JSON.stringify(event).includes(namedIn(name, run_id)), after)
+    aws.place.twice.add(run_id)
+    aws.place.sandboxes(name).crash((event) => JSON.stringify(event).includes(namedIn(name, run_id)), after)
   }
   const ended = await Promise.all(
     plans.map(async ({ key }) => {
-      const { json } = await caller.call('POST', '/api/dag/run', { dag: PARENT }, { 'idempotency-key': key })
+      const { json } = await aws.caller.call('POST', '/api/dag/run', { dag: PARENT }, { 'idempotency-key': key })
       const id = String(json.run_id)
       // What an outbox owes is repeated after a minute.
-      return { key, events: await caller.until(id, isEnd).catch(() => caller.until(id, isEnd)) }
+      return { key, events: await aws.caller.until(id, isEnd).catch(() => aws.caller.until(id, isEnd)) }
     }),
   )
   const wrong = ended.filter(({ events }) => {
@@ -142,11 +130,11 @@ test('a function that dies after any answer of AWS, or is called twice: the run 
   })
   expect(wrong.map(({ key, events }) => [key, events.at(-1)])).toEqual([])
   // How many answers a call needs differs with what its sandbox remembers: a third of the plans at the least struck.
-  expect(place.sandboxes('open-child').counts.crashed).toBeGreaterThanOrEqual(3)
+  expect(aws.place.sandboxes('open-child').counts.crashed).toBeGreaterThanOrEqual(3)
 }, 180_000)
 
 test('no function failed in a way nobody expected, or wanted what its role does not allow', async () => {
-  await place.lambda.settled()
-  expect(place.api.errors).toEqual([])
-  expect(place.denied).toEqual([])
+  await aws.place.lambda.settled()
+  expect(aws.place.api.errors).toEqual([])
+  expect(aws.place.denied).toEqual([])
 })

@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { GOAL_ROUTES } from '../../shared/api/goal-routes.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
+import { shippedStack } from './shipped-stack.ts'
 
 /** dags/churn-analysis.yaml as it is deployed: nothing but its target differs, and no file is brought along. */
 const GoalSchema = GOAL_ROUTES['get-goal'].answer.loose()
 
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 /** How each run ended, in the order in which they went on as one another. */
 async function endsWith(target: number): Promise<readonly string[]> {
   const ends: string[] = []
-  let id: string | undefined = await caller.start({ name: 'churn-analysis', inputs: { target } })
+  let id: string | undefined = await aws.caller.start({ name: 'churn-analysis', inputs: { target } })
   while (id !== undefined) {
-    const last = (await caller.until(id, isEnd)).at(-1) as RunEvent
-    const { json } = await caller.call('GET', `/api/dag/runs/${id}/goal`)
+    const last = (await aws.caller.until(id, isEnd)).at(-1) as RunEvent
+    const { json } = await aws.caller.call('GET', `/api/dag/runs/${id}/goal`)
     const { row, criteria, trust } = GoalSchema.parse(json)
     ends.push(`${last.type} ${row}: ${criteria[0]?.actual}, trust ${trust?.score}`)
     id = last.type === 'run:partial' ? last.data.next_run : undefined

@@ -1,19 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { runIdOfCall } from '../../shared/runs/ids.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
 import { problemsOf } from './invariants.ts'
+import { shippedStack } from './shipped-stack.ts'
 
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 const block = (id: string, upstream: readonly string[], more = {}) => ({
   id,
@@ -51,19 +44,19 @@ async function runToEnd(
 ): Promise<{ readonly id: string; readonly events: readonly RunEvent[] }> {
   const id = await started(key, dag)
   for (const end = Date.now() + 90_000; Date.now() < end; await sleep(3_000)) {
-    const events = await caller.events(id)
+    const events = await aws.caller.events(id)
     if (events.some(isEnd)) return { id, events }
     const asked = events.find(({ type }) => type === 'approval:requested')
     if (asked !== undefined && !events.some(({ type }) => type === 'approval:decided')) {
-      await caller.decide(id, asked, 'approve')
+      await aws.caller.decide(id, asked, 'approve')
     }
   }
-  return { id, events: await caller.events(id) }
+  return { id, events: await aws.caller.events(id) }
 }
 
 async function started(key: string, dag: string): Promise<string> {
   for (let tries = 0; tries < 5; tries += 1) {
-    const { status, json } = await caller.call('POST', '/api/dag/run', { dag }, { 'idempotency-key': key })
+    const { status, json } = await aws.caller.call('POST', '/api/dag/run', { dag }, { 'idempotency-key': key })
     if (status < 300) return String(json.run_id)
   }
   throw new Error('the run did not start')
@@ -96,21 +89,21 @@ test('a function that dies after any answer of AWS: the run completes and nothin
   for (const { name, after, key } of plans) {
     const id = runIdOfCall('main', 'iam:Deployer', 'POST /api/dag/run', key)
     const isPlanned = (event: unknown) => isOf(event, key, id) && (name !== 'run-block' || isBlock(event, 'a'))
-    place.sandboxes(name).crash(isPlanned, after)
+    aws.place.sandboxes(name).crash(isPlanned, after)
   }
-  for (let after = 1; after <= 8; after += 1) place.sandboxes('sweep').crash(() => true, after)
+  for (let after = 1; after <= 8; after += 1) aws.place.sandboxes('sweep').crash(() => true, after)
   const ended = await Promise.all(plans.map(async (plan) => ({ ...plan, ...(await runToEnd(plan.key, plan.dag)) })))
   const lostAttempts = ended.reduce((sum, { events }) => sum + lost(events), 0)
-  const crashes = [...CRASHES.map(({ name }) => name), 'sweep'].map((name) => place.sandboxes(name).counts.crashed)
+  const crashes = [...CRASHES.map(({ name }) => name), 'sweep'].map((name) => aws.place.sandboxes(name).counts.crashed)
   process.stdout.write(`${ended.length} runs; crashes: ${crashes.join(', ')}; attempts lost: ${lostAttempts}\n`)
   expect(ended.flatMap(({ key, dag, events }) => wrongIn(events, dag).map((what) => `${key}: ${what}`))).toEqual([])
   // The last calls were reached: of each function fewer crashes happened than were planned.
   for (const { name, first, last } of CRASHES) {
-    expect(place.sandboxes(name).counts.crashed, name).toBeLessThan(last - first + 1)
+    expect(aws.place.sandboxes(name).counts.crashed, name).toBeLessThan(last - first + 1)
   }
   // wait-join makes a second call only when its sources were done before it: whether they are is a matter of time.
   for (const { name } of [...CRASHES, { name: 'sweep' }]) {
-    expect(place.sandboxes(name).counts.crashed, name).toBeGreaterThanOrEqual(name === 'wait-join' ? 1 : 2)
+    expect(aws.place.sandboxes(name).counts.crashed, name).toBeGreaterThanOrEqual(name === 'wait-join' ? 1 : 2)
   }
   expect(lostAttempts).toBeGreaterThan(0)
   // Some seventy runs at once: a minute on two cores that have nothing else to do.
@@ -142,13 +135,13 @@ test.each([
     const [name, dag, dispatched] = row
     const key = `twice-${name}`
     const id = await started(key, dag)
-    place.twice.add(id)
+    aws.place.twice.add(id)
     const { events } = await runToEnd(key, dag)
     expect(problemsOf(events, dag)).toEqual([])
     expect([events.at(-1)?.type, outputs(events)]).toEqual(['run:completed', dispatched])
-    const deliveries = place.deliveries.filter(({ run_id }) => run_id === id)
+    const deliveries = aws.place.deliveries.filter(({ run_id }) => run_id === id)
     expect(deliveries.length).toBeGreaterThan(5)
-    for (const { arn, payload } of deliveries) await place.lambda.invoke(arn, payload)
-    expect(await caller.events(id)).toEqual(events)
+    for (const { arn, payload } of deliveries) await aws.place.lambda.invoke(arn, payload)
+    expect(await aws.caller.events(id)).toEqual(events)
   },
 )

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
+import { shippedStack } from './shipped-stack.ts'
 
 /** Fan-outs and kept results on the synthesized stacks: DynamoDB's lanes of items, its C# items, a Map of the machine. */
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 /** Each word in capitals; "bad" gives nothing, however often it is tried. */
 const shout = {
@@ -35,9 +28,9 @@ const count = {
 }
 
 async function run(blocks: readonly object[], words: readonly string[]) {
-  const id = await caller.start({ dag: { name: 'fan', blocks }, context: { words } })
-  const events = await caller.until(id, isEnd)
-  const { json } = await caller.call('GET', `/api/dag/runs/${id}/outputs/count`)
+  const id = await aws.caller.start({ dag: { name: 'fan', blocks }, context: { words } })
+  const events = await aws.caller.until(id, isEnd)
+  const { json } = await aws.caller.call('GET', `/api/dag/runs/${id}/outputs/count`)
   return { id, events, outputs: JSON.stringify(json) }
 }
 
@@ -52,7 +45,7 @@ test('a fan-out runs its items through a Map, each on a lane of its own, and pub
   expect([of(events, 'block:retrying', 1).length, of(events, 'block:failed', 1).length]).toEqual([1, 1])
   expect(of(events, 'block:output')).toMatchObject([{ data: { note: '20 items, 1 failed' } }])
   expect(outputs).toContain('A-W0-W1-W2')
-  const { json } = await caller.call('GET', `/api/dag/runs/${id}`)
+  const { json } = await aws.caller.call('GET', `/api/dag/runs/${id}`)
   expect(json).toMatchObject({ blocks: { shout: { state: 'completed', item_count: 20 } } })
 })
 

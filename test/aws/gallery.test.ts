@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
+import { shippedStack } from './shipped-stack.ts'
 
 /** The documents of dags/ that bring their data along, as they are deployed: nothing is given but their names. */
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 /** Approves the one question the run asks, if it asks one, and waits for its end. */
 async function runToEnd(name: string): Promise<{ readonly id: string; readonly end: RunEvent | undefined }> {
-  const id = await caller.start({ name })
-  const events = await caller.until(id, (event) => isEnd(event) || event.type === 'approval:requested')
+  const id = await aws.caller.start({ name })
+  const events = await aws.caller.until(id, (event) => isEnd(event) || event.type === 'approval:requested')
   const asked = events.find(({ type }) => type === 'approval:requested')
-  if (asked !== undefined) await caller.decide(id, asked, 'approve')
-  return { id, end: (await caller.until(id, isEnd)).at(-1) }
+  if (asked !== undefined) await aws.caller.decide(id, asked, 'approve')
+  return { id, end: (await aws.caller.until(id, isEnd)).at(-1) }
 }
 
 test.each([
@@ -35,7 +28,7 @@ test.each([
   async (name, artifact, line) => {
     const { id, end } = await runToEnd(name)
     expect(end).toMatchObject({ type: 'run:completed' })
-    const { text } = await caller.call('GET', `/api/dag/runs/${id}/artifacts/${artifact}`)
+    const { text } = await aws.caller.call('GET', `/api/dag/runs/${id}/artifacts/${artifact}`)
     expect(text).toContain(line)
   },
   90_000,

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { ACCURACY, contractOf, judgedDag, passing, VERIFIED, writer } from '../integration/goals/goal-place.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
 import { problemsOf } from './invariants.ts'
+import { shippedStack } from './shipped-stack.ts'
 
 /**
  * Runs with goals on the synthesized stacks: `_decide_completion` as a function with its own role, evidence in S3, its
  * attempts in DynamoDB.
  */
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 const FILE = { id: 'AC2', kind: 'artifact_exists', artifactPattern: 'out/*.md' }
 const COMPLETION = { ...VERIFIED, blockers: 'stop.blockers' }
@@ -27,15 +20,15 @@ const DAG = judgedDag(contractOf(ACCURACY, FILE), COMPLETION, [
 const MET = '[METRIC:accuracy] 0.95'
 
 async function endOf(id: string, dag: object = DAG) {
-  const events = await caller.until(id, isEnd)
+  const events = await aws.caller.until(id, isEnd)
   expect(problemsOf(events, JSON.stringify(dag))).toEqual([])
   const evaluated = events.filter((event) => event.type === 'goal:evaluated')
   return { events, end: events.at(-1) as RunEvent, evaluated }
 }
 const run = async (inputs: object, more: object = {}) =>
-  endOf(await caller.start({ dag: DAG, inputs: { blockers: [], ...inputs }, ...more }))
+  endOf(await aws.caller.start({ dag: DAG, inputs: { blockers: [], ...inputs }, ...more }))
 const decisionsOf = (id: string) =>
-  place.deliveries.filter(({ arn, run_id }) => run_id === id && arn.endsWith('decide-completion')).length
+  aws.place.deliveries.filter(({ arn, run_id }) => run_id === id && arn.endsWith('decide-completion')).length
 
 describe('runs with goals on AWS', () => {
   test.each([
@@ -47,13 +40,13 @@ describe('runs with goals on AWS', () => {
     const { end, evaluated } = await run(inputs)
     expect(end).toMatchObject({ type: `run:${state}`, data: { row } })
     expect(evaluated).toHaveLength(1)
-    const { json } = await caller.call('GET', `/api/dag/runs/${end.run_id}/goal`)
+    const { json } = await aws.caller.call('GET', `/api/dag/runs/${end.run_id}/goal`)
     expect(json).toMatchObject({ row, criteria: [{}, { status: 'MET', source: { block: 'write' } }] })
   })
 
   test('are refused with a contract that is malformed, and take one of the request instead of their document', async () => {
     const body = { dag: DAG, inputs: { blockers: [], said: '[METRIC:accuracy] 0.75' } }
-    const refused = await caller.call('POST', '/api/dag/run', { ...body, goal_contract: { goal_text: 'x' } })
+    const refused = await aws.caller.call('POST', '/api/dag/run', { ...body, goal_contract: { goal_text: 'x' } })
     expect([refused.status, refused.json.code]).toEqual([400, 'goal_contract_invalid'])
     const { end } = await run(body.inputs, { goal_contract: contractOf({ ...ACCURACY, target: 0.7 }) })
     expect(end).toMatchObject({ type: 'run:completed', data: { final_status: 'SUCCESS' } })
@@ -63,11 +56,11 @@ describe('runs with goals on AWS', () => {
     const key = 'twice'
     const ids: string[] = []
     for (let n = 0; n < 4; n += 1) {
-      const id = await caller.start(
+      const id = await aws.caller.start(
         { dag: DAG, inputs: { blockers: [], said: '[METRIC:accuracy] 0.75' } },
         { 'idempotency-key': `${key}-${n}` },
       )
-      place.twice.add(id)
+      aws.place.twice.add(id)
       ids.push(id)
     }
     for (const id of ids) {
@@ -81,7 +74,7 @@ describe('runs with goals on AWS', () => {
 
   test('that have no goal never ask for a decision', async () => {
     const { completion: _c, goal_contract: _g, ...plain } = DAG as { completion: object; goal_contract: object }
-    const id = await caller.start({ dag: plain, inputs: { blockers: [], said: MET } })
+    const id = await aws.caller.start({ dag: plain, inputs: { blockers: [], said: MET } })
     const { end, evaluated } = await endOf(id, plain)
     expect([end.type, evaluated, decisionsOf(id)]).toEqual(['run:completed', [], 0])
   })

@@ -1,47 +1,35 @@
-import { GetExecutionHistoryCommand, type HistoryEvent, ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { GetExecutionHistoryCommand, type HistoryEvent, ListExecutionsCommand } from '@aws-sdk/client-sfn'
+import { expect, test } from 'vitest'
+import { isEnd } from './caller.ts'
 import { describeHistory } from './describe-history.ts'
 import { HISTORIES, INTRODUCTION } from './histories.ts'
+import { shippedStack } from './shipped-stack.ts'
 
 /** docs/histories.md is what this place's Step Functions says of three runs: `-u` writes it anew. */
-let place: Deployment
-let caller: Caller
-let states: SFNClient
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-  states = new SFNClient(place.states.aws)
-})
-afterAll(async () => {
-  states.destroy()
-  await place.close()
-})
+const aws = shippedStack()
 
 /** Runs a document to its end, agrees to what it asks, and asks Step Functions what its machine did. */
 async function historyOf(dag: string): Promise<readonly HistoryEvent[]> {
-  const id = await caller.start({ dag })
-  const asked = (await caller.until(id, (event) => isEnd(event) || event.type === 'approval:requested')).find(
+  const id = await aws.caller.start({ dag })
+  const asked = (await aws.caller.until(id, (event) => isEnd(event) || event.type === 'approval:requested')).find(
     ({ type }) => type === 'approval:requested',
   )
-  if (asked !== undefined) expect((await caller.decide(id, asked, 'approve')).status).toBe(200)
-  await caller.until(id, isEnd)
-  await expect.poll(() => place.states.running()).toBe(0)
+  if (asked !== undefined) expect((await aws.caller.decide(id, asked, 'approve')).status).toBe(200)
+  await aws.caller.until(id, isEnd)
+  await expect.poll(() => aws.place.states.running()).toBe(0)
   const executionArn = await arnOf(id)
-  const { events = [] } = await states.send(
+  const { events = [] } = await aws.states.send(
     new GetExecutionHistoryCommand({ executionArn, includeExecutionData: true }),
   )
   // The interpreter counts for itself, by Step Functions' rules.
-  expect(events).toHaveLength(place.states.recorded(id)[0]?.counted ?? 0)
+  expect(events).toHaveLength(aws.place.states.recorded(id)[0]?.counted ?? 0)
   return events
 }
 
 /** Whose machine is one of an inline document. */
 async function arnOf(id: string): Promise<string> {
-  for (const stateMachineArn of place.states.machines()) {
-    const { executions = [] } = await states.send(new ListExecutionsCommand({ stateMachineArn }))
+  for (const stateMachineArn of aws.place.states.machines()) {
+    const { executions = [] } = await aws.states.send(new ListExecutionsCommand({ stateMachineArn }))
     const found = executions.find(({ name }) => name === id)?.executionArn
     if (found !== undefined) return found
   }

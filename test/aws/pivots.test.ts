@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { EventData } from '../../shared/runs/event.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
+import { shippedStack } from './shipped-stack.ts'
 
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 const transform = (id: string, expression: string, more: object) => ({
   id,
@@ -38,16 +31,16 @@ const dag = (pivot: 'manual' | 'auto') => ({
 })
 
 async function endOf(id: string) {
-  const end = (await caller.until(id, isEnd)).at(-1)
+  const end = (await aws.caller.until(id, isEnd)).at(-1)
   // isEnd() found it: it has the data of an end.
   return { ...(end?.data as EventData<'run:completed'>), type: end?.type }
 }
 
-const goalOf = async (id: string) => (await caller.call('GET', `/api/dag/runs/${id}/goal`)).json
-const pivot = (id: string, body: object) => caller.call('POST', `/api/dag/runs/${id}/pivot`, body)
+const goalOf = async (id: string) => (await aws.caller.call('GET', `/api/dag/runs/${id}/goal`)).json
+const pivot = (id: string, body: object) => aws.caller.call('POST', `/api/dag/runs/${id}/pivot`, body)
 
 test('a person pivots a run that missed its goal: ten at once make one run, which reaches it', async () => {
-  const first = await caller.start({ dag: dag('manual') })
+  const first = await aws.caller.start({ dag: dag('manual') })
   expect(await endOf(first)).toMatchObject({ type: 'run:partial', final_status: 'PARTIAL', row: 'PASS x NOT_MET' })
   const body = { inputs: { accuracy: 0.95 }, feedback: 'More trees.' }
   const answers = await Promise.all(Array.from({ length: 10 }, () => pivot(first, body)))
@@ -56,17 +49,17 @@ test('a person pivots a run that missed its goal: ten at once make one run, whic
   const second = String([...made][0])
   expect(await endOf(second)).toMatchObject({ type: 'run:completed', final_status: 'SUCCESS', row: 'PASS x MET' })
   expect(await goalOf(second)).toMatchObject({ attemptNumber: 2, attempts: [{ attemptNumber: 1, run_id: first }] })
-  const { json } = await caller.call('GET', `/api/dag/runs/${first}`)
+  const { json } = await aws.caller.call('GET', `/api/dag/runs/${first}`)
   expect(json).toMatchObject({ run: { pivoted_by: second }, lineage: [{ run_id: second, kind: 'pivot' }] })
   expect(await pivot(second, {})).toMatchObject({ status: 409, json: { code: 'not_to_pivot' } })
   for (const id of [first, second]) {
-    const { json: verified } = await caller.call('GET', `/api/dag/runs/${id}/verify`)
+    const { json: verified } = await aws.caller.call('GET', `/api/dag/runs/${id}/verify`)
     expect(verified).toMatchObject({ ok: true })
   }
 })
 
 test('a run pivots by itself until its attempts are used up', async () => {
-  const first = await caller.start({ dag: dag('auto') })
+  const first = await aws.caller.start({ dag: dag('auto') })
   const { next_run } = await endOf(first)
   const last = await endOf(String(next_run))
   expect(last).toMatchObject({ type: 'run:blocked', reason: expect.stringContaining('Maximum attempts reached') })

@@ -1,25 +1,13 @@
 import { createHash } from 'node:crypto'
-import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn'
+import { describe, expect, test } from 'vitest'
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
+import { shippedStack } from './shipped-stack.ts'
 
-let place: Deployment
-let caller: Caller
-let states: SFNClient
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-  states = new SFNClient(place.states.aws)
-})
-afterAll(async () => {
-  states.destroy()
-  await place.close()
-})
+const aws = shippedStack()
 
 const AT = '2026-11-22T08:00:00.000Z'
 const idOf = (type: string, name: string) => `acme.ops.geo.atlas.${type}.${name}`
@@ -51,20 +39,20 @@ const COUNTRIES = [
   country('Finland', 'Helsinki', ['Norway', 'Sweden']),
 ]
 const put = async (entities: readonly object[]) => {
-  const { status, json, text } = await caller.call('PUT', '/api/graph/entities', { entities })
+  const { status, json, text } = await aws.caller.call('PUT', '/api/graph/entities', { entities })
   expect([status, text]).toEqual([200, expect.any(String)])
   return GRAPH_ROUTES['put-entities'].answer.parse(json).results
 }
 const found = async (q: string) => {
-  const { json } = await caller.call('GET', `/api/graph/search?q=${encodeURIComponent(q)}`)
+  const { json } = await aws.caller.call('GET', `/api/graph/search?q=${encodeURIComponent(q)}`)
   return GRAPH_ROUTES['search-graph'].answer.parse(json).hits.map(({ entity_id }) => entity_id)
 }
 const ask = async (topic: string) => {
-  const { status, json, text } = await caller.call('POST', '/api/research', { topic })
+  const { status, json, text } = await aws.caller.call('POST', '/api/research', { topic })
   if (status !== 201) throw new Error(`ask: ${status} ${text}`)
   const run_id = String(json.run_id)
   for (let tries = 0; tries < 4; tries += 1) {
-    const answer = await caller.call('GET', `/api/research/${run_id}?wait=20`)
+    const answer = await aws.caller.call('GET', `/api/research/${run_id}?wait=20`)
     if (answer.status === 200) return RESEARCH_ROUTES['get-research'].answer.parse(answer.json)
     expect(answer.status).toBe(202)
   }
@@ -77,42 +65,44 @@ describe('the graph on AWS', () => {
     const results = await put([...entities, { entity_id: 'no' }])
     expect(results.map(({ outcome }) => outcome)).toEqual([...entities.map(() => 'created'), undefined])
     expect((await put(entities)).map(({ outcome }) => outcome)).toEqual(entities.map(() => 'unchanged'))
-    const { json } = await caller.call('GET', `/api/graph/entities/${idOf('country', 'norway')}`)
+    const { json } = await aws.caller.call('GET', `/api/graph/entities/${idOf('country', 'norway')}`)
     expect(json.entity).toMatchObject({ label: 'Norway' })
-    const near = await caller.call('GET', `/api/graph/entities/${idOf('city', 'oslo')}/neighbors?direction=in`)
+    const near = await aws.caller.call('GET', `/api/graph/entities/${idOf('city', 'oslo')}/neighbors?direction=in`)
     expect(near.json.entities).toMatchObject([{ entity_id: idOf('country', 'norway') }])
   })
 
   test('is searchable soon, with the bodies of its entities, and no longer has what was deleted', async () => {
     const text = 'Fjords were carved by glaciers during the ice ages.'
-    const body = await fetch(`${place.api.url}/api/objects`, {
+    const body = await fetch(`${aws.place.api.url}/api/objects`, {
       method: 'PUT',
       headers: { authorization: AUTHORIZATION, 'content-type': 'text/plain' },
       body: text,
     })
     const { ref, sha256 } = (await body.json()) as { readonly ref: string; readonly sha256: string }
-    expect((await caller.call('GET', `/api/objects/${sha256}`)).text).toBe(text)
+    expect((await aws.caller.call('GET', `/api/objects/${sha256}`)).text).toBe(text)
     const entity_id = idOf('article', 'fjords')
     await put([{ entity_id, label: 'Fjords', objectstore_ref: ref }])
     await expect.poll(() => found('glaciers'), { timeout: 30_000, interval: 500 }).toEqual([entity_id])
-    expect((await caller.call('DELETE', `/api/graph/entities/${entity_id}`)).json).toMatchObject({ outcome: 'deleted' })
+    expect((await aws.caller.call('DELETE', `/api/graph/entities/${entity_id}`)).json).toMatchObject({
+      outcome: 'deleted',
+    })
     await expect.poll(() => found('glaciers'), { timeout: 30_000, interval: 500 }).toEqual([])
   })
 
   test('takes a body that is too large for a request at S3 itself, with the rights of the function that says where', async () => {
     const body = Buffer.from(`${'x'.repeat(2_000_000)}`)
     const order = { sha256: createHash('sha256').update(body).digest('hex'), size: body.byteLength }
-    const { json } = await caller.call('POST', '/api/objects/upload', order)
+    const { json } = await aws.caller.call('POST', '/api/objects/upload', order)
     const { url, headers, method } = OBJECT_ROUTES['upload-object'].answer.parse(json)
     const sent = await fetch(url, { method, headers, body })
     expect(sent.status).toBe(200)
-    const { text } = await caller.call('GET', `/api/objects/${order.sha256}`)
+    const { text } = await aws.caller.call('GET', `/api/objects/${order.sha256}`)
     expect(text === body.toString()).toBe(true)
   })
 
   test('adds triples to what is there', async () => {
     const triples = [says(idOf('country', 'norway'), 'geo.currency', 'Krone')]
-    const { status, json } = await caller.call('PUT', '/api/graph/triples', { triples })
+    const { status, json } = await aws.caller.call('PUT', '/api/graph/triples', { triples })
     expect([status, json]).toMatchObject([200, { results: [{ ok: true, outcome: 'updated' }] }])
   })
 })
@@ -127,9 +117,9 @@ describe('the research chain on AWS', () => {
     expect(answer.trace.at(-1)).toMatchObject({ stage: 'synthesize_answer' })
     const executionArn = `arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-research:${answer.run_id}`
     await expect
-      .poll(() => states.send(new DescribeExecutionCommand({ executionArn })), { timeout: 10_000 })
+      .poll(() => aws.states.send(new DescribeExecutionCommand({ executionArn })), { timeout: 10_000 })
       .toMatchObject({ status: 'SUCCEEDED' })
-    const loop = await caller.call('GET', `/api/graph/entities/main.sluice.research.chain.loop.${answer.run_id}`)
+    const loop = await aws.caller.call('GET', `/api/graph/entities/main.sluice.research.chain.loop.${answer.run_id}`)
     expect(JSON.stringify(loop.json)).toContain('"research.requested"')
   })
 
@@ -138,13 +128,13 @@ describe('the research chain on AWS', () => {
     const research = { topic: 'What is the capital of {{inputs.country}}?' }
     const block = { id: 'facts', mode: 'research', inputs: { country: { type: 'string' } }, research, outputs }
     const dag = JSON.stringify({ name: 'asks', blocks: [block] })
-    const id = await caller.start({ dag, inputs: { country: 'Sweden' } })
-    const events = await caller.until(id, isEnd)
+    const id = await aws.caller.start({ dag, inputs: { country: 'Sweden' } })
+    const events = await aws.caller.until(id, isEnd)
     expect(events.at(-1)?.type).toBe('run:completed')
-    const { json } = await caller.call('GET', `/api/dag/runs/${id}/outputs/facts`)
+    const { json } = await aws.caller.call('GET', `/api/dag/runs/${id}/outputs/facts`)
     expect(JSON.stringify(json)).toContain('Stockholm')
     const [child] = events.flatMap((event) => (event.type === 'block:started' ? (event.data.child ?? []) : []))
-    expect((await caller.call('GET', `/api/research/${child}`)).json).toMatchObject({ state: 'completed' })
+    expect((await aws.caller.call('GET', `/api/research/${child}`)).json).toMatchObject({ state: 'completed' })
   })
 
   test('what the graph does not know has no answer, and says so', async () => {
@@ -155,15 +145,15 @@ describe('the research chain on AWS', () => {
 
   test('a question is found by its run, and by nobody of another kind', async () => {
     const { run_id } = await ask('Which countries border Sweden?')
-    const { json } = await caller.call('GET', `/api/dag/runs/${run_id}`)
+    const { json } = await aws.caller.call('GET', `/api/dag/runs/${run_id}`)
     expect(json.run).toMatchObject({ run_id, dag_name: 'research', state: 'completed' })
-    const other = await caller.start({ name: 'basic', inputs: { goal: 'x' } })
-    expect((await caller.call('GET', `/api/research/${other}`)).status).toBe(404)
+    const other = await aws.caller.start({ name: 'basic', inputs: { goal: 'x' } })
+    expect((await aws.caller.call('GET', `/api/research/${other}`)).status).toBe(404)
   })
 })
 
 test('nobody was refused what he needed', () => {
-  expect(place.denied).toEqual([])
+  expect(aws.place.denied).toEqual([])
 })
 
 const AUTHORIZATION =

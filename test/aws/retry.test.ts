@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { isEnd } from './caller.ts'
+import { shippedStack } from './shipped-stack.ts'
 
-let place: Deployment
-let caller: Caller
-
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-})
-afterAll(() => place.close())
+const aws = shippedStack()
 
 const local = (id: string, template: string, from: readonly string[] = [], more: object = {}) => ({
   id,
@@ -42,15 +35,15 @@ function taken(events: readonly RunEvent[]): Record<string, string | undefined> 
 }
 
 async function retry(id: string, body: object) {
-  const { status, json, text } = await caller.call('POST', `/api/dag/runs/${id}/retry`, body)
+  const { status, json, text } = await aws.caller.call('POST', `/api/dag/runs/${id}/retry`, body)
   expect([status, text]).toEqual([201, expect.any(String)])
   const next = String(json.run_id)
-  return { id: next, events: await caller.until(next, isEnd), expected: json.reused_expected }
+  return { id: next, events: await aws.caller.until(next, isEnd), expected: json.reused_expected }
 }
 
 test('a failed run is resumed: what completed is taken over, also by a document whose machine is not there yet', async () => {
-  const first = await caller.start({ dag })
-  expect((await caller.until(first, isEnd)).at(-1)?.type).toBe('run:failed')
+  const first = await aws.caller.start({ dag })
+  expect((await aws.caller.until(first, isEnd)).at(-1)?.type).toBe('run:failed')
 
   const second = await retry(first, { inputs: { tone: 'warm' } })
   expect(second.events.at(-1)?.type).toBe('run:completed')
@@ -65,12 +58,12 @@ test('a failed run is resumed: what completed is taken over, also by a document 
 
   const whole = await retry(third.id, {})
   expect(taken(whole.events)).toEqual({ plan: third.id, say: third.id, keep: third.id, end: third.id })
-  const { json } = await caller.call('GET', `/api/dag/runs/${whole.id}`)
+  const { json } = await aws.caller.call('GET', `/api/dag/runs/${whole.id}`)
   expect(json).toMatchObject({ run: { retry_of: third.id, root: first, tokens: 0 } })
   expect(json.lineage).toHaveLength(3)
-  const artifact = await caller.call('GET', `/api/dag/runs/${whole.id}/artifacts/plan.md`)
+  const artifact = await aws.caller.call('GET', `/api/dag/runs/${whole.id}/artifacts/plan.md`)
   expect(artifact.text).toBe('a plan')
 
-  const diff = await caller.call('GET', `/api/dag/runs/${first}/diff/${third.id}`)
+  const diff = await aws.caller.call('GET', `/api/dag/runs/${first}/diff/${third.id}`)
   expect(diff).toMatchObject({ status: 200, json: { only_in: { b: ['end'] }, context: { tone: 'different' } } })
 })

@@ -1,31 +1,19 @@
-import { DescribeExecutionCommand, SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Caller, callerOf, isEnd } from './caller.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { DescribeExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn'
+import { expect, test } from 'vitest'
+import { isEnd } from './caller.ts'
+import { shippedStack } from './shipped-stack.ts'
 
-let place: Deployment
-let caller: Caller
-let states: SFNClient
+const aws = shippedStack()
 
-beforeAll(async () => {
-  place = await deploy(inject('assembly'))
-  caller = callerOf(place.api.url)
-  states = new SFNClient(place.states.aws)
-})
-afterAll(async () => {
-  states.destroy()
-  await place.close()
-})
-
-const safety = async () => (await caller.call('GET', '/api/dag/safety')).json
+const safety = async () => (await aws.caller.call('GET', '/api/dag/safety')).json
 const waiting = async () => {
-  const id = await caller.start({ name: 'coding' })
-  await caller.until(id, ({ type }) => type === 'approval:requested')
+  const id = await aws.caller.start({ name: 'coding' })
+  await aws.caller.until(id, ({ type }) => type === 'approval:requested')
   return id
 }
 const activeRuns = () => expect.poll(async () => (await safety()).active_runs, { timeout: 20_000 })
 
-test('shows the policy of the deployment, the runs that have a place, and no hold', async () => {
+test('shows the policy of the deployment, the runs that have a aws.place, and no hold', async () => {
   expect(await safety()).toMatchObject({
     policy: { max_runs: { value: 500, source: 'sluice.yaml' }, max_run_tokens: { value: null, source: 'default' } },
     hold: null,
@@ -38,35 +26,35 @@ test('an execution aborted from outside ends its run and frees its place', async
   const id = await waiting()
   await activeRuns().toBe(1)
   const executionArn = `arn:aws:states:eu-central-1:000000000000:execution:sluice-dev-coding:${id}`
-  await states.send(new StopExecutionCommand({ executionArn, cause: 'by hand' }))
-  const { status, input } = await states.send(new DescribeExecutionCommand({ executionArn }))
+  await aws.states.send(new StopExecutionCommand({ executionArn, cause: 'by hand' }))
+  const { status, input } = await aws.states.send(new DescribeExecutionCommand({ executionArn }))
   expect(status).toBe('ABORTED')
   // What the status-change rule delivers; the rule itself is EventBridge's.
   const event = { source: 'aws.states', 'detail-type': 'Step Functions Execution Status Change' }
-  await place.sandboxes('reconcile').invoke({ ...event, detail: { executionArn, status, input, name: id } })
-  const events = await caller.until(id, isEnd)
+  await aws.place.sandboxes('reconcile').invoke({ ...event, detail: { executionArn, status, input, name: id } })
+  const events = await aws.caller.until(id, isEnd)
   expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'execution_ended' } })
   await activeRuns().toBe(0)
 })
 
 test('stop-all with hold leaves nothing active, refuses starts, and is released', async () => {
   const ids = await Promise.all([waiting(), waiting()])
-  const held = await caller.call('POST', '/api/dag/runs/stop-all', { hold: true, reason: 'wrong model' })
+  const held = await aws.caller.call('POST', '/api/dag/runs/stop-all', { hold: true, reason: 'wrong model' })
   expect(held).toMatchObject({ status: 200, json: { stopped: 2, hold: { by: 'iam:Deployer', reason: 'wrong model' } } })
-  for (const id of ids) expect((await caller.until(id, isEnd)).at(-1)?.type).toBe('run:cancelled')
+  for (const id of ids) expect((await aws.caller.until(id, isEnd)).at(-1)?.type).toBe('run:cancelled')
   await activeRuns().toBe(0)
-  const refused = await caller.call('POST', '/api/dag/run', { name: 'basic', inputs: { goal: 'Plan a garden' } })
+  const refused = await aws.caller.call('POST', '/api/dag/run', { name: 'basic', inputs: { goal: 'Plan a garden' } })
   expect(refused).toMatchObject({ status: 409, json: { code: 'starts_on_hold' } })
   expect((await safety()).hold).toEqual(held.json.hold)
-  const released = await caller.call('POST', '/api/dag/safety/release', {})
+  const released = await aws.caller.call('POST', '/api/dag/safety/release', {})
   expect(released).toMatchObject({ status: 200, json: { released: true } })
-  const id = await caller.start({ name: 'basic', inputs: { goal: 'Plan a small garden' } })
-  expect((await caller.until(id, isEnd)).at(-1)?.type).toBe('run:completed')
+  const id = await aws.caller.start({ name: 'basic', inputs: { goal: 'Plan a small garden' } })
+  expect((await aws.caller.until(id, isEnd)).at(-1)?.type).toBe('run:completed')
   await activeRuns().toBe(0)
 })
 
 test('no function wanted what its role does not allow', async () => {
-  await place.lambda.settled()
-  expect(place.api.errors).toEqual([])
-  expect(place.denied).toEqual([])
+  await aws.place.lambda.settled()
+  expect(aws.place.api.errors).toEqual([])
+  expect(aws.place.denied).toEqual([])
 })

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { createLocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
-import { machineClearSuite } from './machine-clear-suite.ts'
-import { machinePartsSuite } from './machine-parts-suite.ts'
-import { machineSuite, type OpenMachine } from './machine-suite.ts'
+import type { OpenMachine } from './machine/machine-fixture.ts'
+import { machineSuite } from './machine/machine-suite.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 const open: OpenMachine = async (functions) => {
@@ -31,5 +30,3 @@ const open: OpenMachine = async (functions) => {
 }
 
 machineSuite('local machine', open)
-machinePartsSuite('local machine', open)
-machineClearSuite('local machine', open)

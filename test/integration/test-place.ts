@@ -56,7 +56,7 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
     safety: { max_runs: 1_000, max_requests_per_min: 100_000, max_streams_per_caller: 1_000, ...settings.safety },
   })
   let copies = 0
-  const test = { place: await openPatient(parsed, { sweep_ms: 100, ...options }) }
+  const test = { place: await openOwnPlace(parsed, { sweep_ms: 100, ...options }) }
   const run = (runId: string) => ({ tenant: 'main', run_id: runId })
   const events = (runId: string) => test.place.world.runs.events(run(runId), 0, 10_000)
   const until: TestPlace['until'] = async (runId, fits) => {
@@ -94,7 +94,7 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
     },
     async reopen(again = options) {
       await test.place.close()
-      test.place = await openPatient(parsed, { sweep_ms: 100, ...again })
+      test.place = await openOwnPlace(parsed, { sweep_ms: 100, ...again })
     },
     async kill(again = options) {
       copies += 1
@@ -102,7 +102,7 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
       cpSync(parsed.data_dir, data_dir, { recursive: true, filter: (path) => !/\/lock(\.pid)?$/.test(path) })
       const dead = test.place
       parsed = { ...parsed, data_dir }
-      test.place = await openPatient(parsed, { sweep_ms: 100, ...again })
+      test.place = await openOwnPlace(parsed, { sweep_ms: 100, ...again })
       await dead.close()
     },
     async close() {
@@ -112,17 +112,9 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
   }
 }
 
-/** Of an isolate's job that says no limit of its own: a second is soon over where the machine is busy. */
-const ISOLATE_LIMIT = { ms: 60_000, mb: 64 }
-
-async function openPatient(settings: Settings, options: PlaceOptions = {}): Promise<Place> {
+async function openOwnPlace(settings: Settings, options: PlaceOptions = {}): Promise<Place> {
   // A test may move its clock: it is of this place alone.
-  const place = await openPlace(settings, { clock: { ...systemClock }, ...options })
-  const { isolate } = place.world
-  const run = isolate.run.bind(isolate)
-  const patient: typeof run = (kind, data, limit = ISOLATE_LIMIT, caller) => run(kind, data, limit, caller)
-  Object.assign(isolate, { run: patient })
-  return place
+  return openPlace(settings, { clock: { ...systemClock }, ...options })
 }
 
 /** A provider whose answers a test writes: called as any adapter, with prompt, inputs, feedback, signal. */

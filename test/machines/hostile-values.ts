@@ -9,12 +9,15 @@ export interface HostileValue {
 
 const MB = 1_000_000
 
+/** How large the large ones are: as `whole` just inside the widest limits and far over all of them, else a tenth of it. */
+export type HostileSize = 'whole' | 'tenth'
+
 /** As text and as what text becomes: `{"__proto__": ..}` has an own key of that name. */
 const PROTOTYPE = '{"__proto__": {"admin": true}, "constructor": {"prototype": {}}, "toString": 1, "length": 9}'
 
 /** Made anew by each call: some are large. */
-export function hostileValues(): readonly HostileValue[] {
-  return [...nothings(), ...texts(), ...numbers(), ...structures(), ...large()]
+export function hostileValues(size: HostileSize = 'whole'): readonly HostileValue[] {
+  return [...nothings(), ...texts(), ...numbers(), ...structures(), ...large(size === 'whole' ? 1 : 0.1)]
 }
 
 function nothings(): readonly HostileValue[] {
@@ -68,8 +71,6 @@ function structures(): readonly HostileValue[] {
     { name: 'an empty object', value: {} },
     { name: '40,000 levels of lists', value: nested((inner) => [inner]) },
     { name: '40,000 levels of objects', value: nested((inner) => ({ a: inner })) },
-    { name: '100,000 keys', value: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i])) },
-    { name: '300,000 items', value: Array.from({ length: 300_000 }, () => 1) },
   ]
 }
 
@@ -80,17 +81,26 @@ function nested(wrap: (inner: Json) => Json): Json {
   return value
 }
 
-/** Just inside the widest limits, and far over all of them. */
-function large(): readonly HostileValue[] {
+function large(share: number): readonly HostileValue[] {
+  const text = (mb: number, of: string, piece: string, before = '') => {
+    const value = before + piece.repeat((mb * share * MB) / piece.length)
+    return { name: `${(mb * share).toLocaleString('en')} MB of ${of}`, value }
+  }
+  const [keys, items] = [100_000 * share, 300_000 * share]
   return [
-    { name: '1 MB of open brackets', value: '['.repeat(MB) },
-    { name: '1 MB of escaped quotes', value: `["${'\\"'.repeat(MB / 2)}` },
-    { name: '1 MB of half tags', value: '<a '.repeat(MB / 3) },
-    { name: '4 MB of words', value: 'a b '.repeat(MB) },
-    { name: '4 MB of quotes', value: '"'.repeat(4 * MB) },
-    { name: '4 MB of headings', value: '# a\n'.repeat(MB) },
-    { name: '10 MB of one letter', value: 'a'.repeat(10 * MB) },
-    { name: '1 MB of digits', value: '1'.repeat(MB) },
-    { name: '10 MB of emoji', value: '👍'.repeat(2.5 * MB) },
+    {
+      name: `${keys.toLocaleString('en')} keys`,
+      value: Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, i])),
+    },
+    { name: `${items.toLocaleString('en')} items`, value: Array.from({ length: items }, () => 1) },
+    text(1, 'open brackets', '['),
+    text(1, 'escaped quotes', '\\"', '["'),
+    text(1, 'half tags', '<a '),
+    text(4, 'words', 'a b '),
+    text(4, 'quotes', '"'),
+    text(4, 'headings', '# a\n'),
+    text(10, 'one letter', 'a'),
+    text(1, 'digits', '1'),
+    text(10, 'emoji', '👍👍'),
   ]
 }

@@ -7,7 +7,7 @@ import { gateOf, gateTypes } from '../../shared/gates/registry.ts'
 import type { Isolate } from '../../shared/isolate.ts'
 import { HOSTILE_ADDRESSES } from './hostile-addresses.ts'
 import { HOSTILE_CHECKS, type HostileCheck } from './hostile-checks.ts'
-import { type HostileValue, hostileValues } from './hostile-values.ts'
+import { type HostileSize, type HostileValue, hostileValues } from './hostile-values.ts'
 
 export interface HostileAnswer {
   readonly status: 'refused' | 'passed' | 'failed' | 'error' | 'waived'
@@ -33,9 +33,9 @@ export async function judgeHostileChecks(isolate: Isolate) {
  * Each hostile value in every port that the first passing example of each gate type reads, and as what was measured;
  * a gate added to the registry is in it from then on.
  */
-export async function judgeHostileValues(isolate: Isolate, types = gateTypes()) {
+export async function judgeHostileValues(isolate: Isolate, size: HostileSize, types = gateTypes()) {
   const answers: { readonly type: string; readonly given: HostileValue; readonly answer: HostileAnswer }[] = []
-  for (const given of hostileValues()) {
+  for (const given of hostileValues(size)) {
     for (const type of types) {
       const facts = { outputs: outputsOf(type, given), measured: given.value }
       answers.push({ type, given, answer: await judge(exampleOf(type), facts, isolate) })

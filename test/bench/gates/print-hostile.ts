@@ -12,7 +12,7 @@ export async function printHostile({ isolate, print }: Given): Promise<void> {
   for (const { row, answer } of await judgeHostileChecks(isolate)) {
     print(`  ${cell(row.name, 52)}${cell(answer.status, 9)}${ms(answer.ms)}  ${answer.reason.slice(0, 110)}`)
   }
-  const answers = await judgeHostileValues(isolate)
+  const answers = await judgeHostileValues(isolate, 'whole')
   const types = new Set(answers.map(({ type }) => type))
   print(`\nHostile values in the ports of ${types.size} gate types (all that are not named fail)`)
   for (const name of new Set(answers.map(({ given }) => given.name))) {

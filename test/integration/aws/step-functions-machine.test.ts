@@ -10,9 +10,8 @@ import { openMachine } from '../../../functions/aws/machine.ts'
 import type { Json } from '../../../shared/canonical.ts'
 import { sha256 } from '../../../shared/canonical.ts'
 import type { Machine, MachineInput } from '../../../shared/runs/machine.ts'
-import { machineClearSuite } from '../../conformance/machine-clear-suite.ts'
-import { machinePartsSuite } from '../../conformance/machine-parts-suite.ts'
-import { machineSuite, type OpenMachine } from '../../conformance/machine-suite.ts'
+import type { OpenMachine } from '../../conformance/machine/machine-fixture.ts'
+import { machineSuite } from '../../conformance/machine/machine-suite.ts'
 import { createVirtualClock, type VirtualClock } from '../../conformance/virtual-clock.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 import { ServiceError } from '../../emulators/http-service.ts'
@@ -47,8 +46,6 @@ const openWire: OpenMachine = async (functions) => {
 }
 
 machineSuite('Step Functions, over the wire', openWire)
-machinePartsSuite('Step Functions, over the wire', openWire)
-machineClearSuite('Step Functions, over the wire', openWire)
 
 /** The suite's functions are not the catalog's, so their placeholders are bound here. */
 function bound(machine: Machine, names: readonly string[]): Machine {

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createIsolate } from '../../../functions/isolate/run-isolate.ts'
 import { gateFamilies } from '../../../shared/gates/registry.ts'
-import type { Isolate } from '../../../shared/isolate.ts'
+import { WHOLE } from '../../how-much.ts'
 import { judgeHostileChecks, judgeHostileValues } from '../../machines/judge-hostile.ts'
 
 /** Of this thread alone, however busy the machine is: an answer that takes seconds here would take them in a function. */
 const MAX_MS = 5_000
-/** The second a job of the isolate has is soon over where the machine is busy; what is hostile would take for ever. */
-const LIMIT = { ms: 30_000, mb: 64 }
-
 /** The kinds whose answers are pinned one by one; the laws below hold for every kind there is. */
 const PINNED = new Set(
   gateFamilies()
@@ -16,9 +13,10 @@ const PINNED = new Set(
     .flatMap(({ types }) => types),
 )
 
-const own = createIsolate()
-const isolate: Isolate = { run: (kind, data) => own.run(kind, data, LIMIT) }
-afterAll(() => own.close())
+const SIZE = WHOLE ? 'whole' : 'tenth'
+
+const isolate = createIsolate()
+afterAll(() => isolate.close())
 
 describe('hostile checks', async () => {
   const answers = await judgeHostileChecks(isolate)
@@ -35,7 +33,7 @@ describe('hostile checks', async () => {
 describe('hostile values in the ports of every gate', () => {
   let answers: Awaited<ReturnType<typeof judgeHostileValues>> = []
   beforeAll(async () => {
-    answers = await judgeHostileValues(isolate)
+    answers = await judgeHostileValues(isolate, SIZE)
   }, 600_000)
 
   test('are judged in time and in one sentence that shows nothing a terminal obeys', () => {
@@ -52,7 +50,7 @@ describe('hostile values in the ports of every gate', () => {
     expect(passed.map(({ type, given }) => `${type} on ${given.name}`)).toEqual([])
   })
 
-  test('pass those gates only', () => {
+  test('pass those gates only', async () => {
     const names = [...new Set(answers.map(({ given }) => given.name))]
     const statuses = (name: string, status: string) =>
       answers
@@ -60,6 +58,7 @@ describe('hostile values in the ports of every gate', () => {
         .map(({ type }) => type)
         .join(' ')
     const table = names.map((name) => [name, { passed: statuses(name, 'passed'), error: statuses(name, 'error') }])
-    expect(Object.fromEntries(table)).toMatchSnapshot()
+    const told = JSON.stringify(Object.fromEntries(table), null, 2)
+    await expect(`${told}\n`).toMatchFileSnapshot(`hostile-${SIZE}.json`)
   })
 })

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Json } from '../../shared/canonical.ts'
-import type { MachineInput, MachineText, TokenAnswer } from '../../shared/runs/machine.ts'
-import type { OpenMachine } from './machine-suite.ts'
+import type { Json } from '../../../shared/canonical.ts'
+import type { MachineInput, MachineText, TokenAnswer } from '../../../shared/runs/machine.ts'
+import type { OpenMachine } from './machine-fixture.ts'
 
 const INPUT: MachineInput = { v: 1, tenant: 'main', run_id: 'run_a' }
 const DAY = 86_400_000
@@ -39,7 +39,7 @@ const part = (k: number, states: Loose): MachineText => ({ key: `Part${k}`, text
 const always = (rest: Loose): readonly Loose[] => [{ ErrorEquals: ['States.ALL'], ...rest }]
 
 /** Machines that are too large for one: what every Machine must do with the parts of it. */
-export function machinePartsSuite(name: string, open: OpenMachine): void {
+export function partTests(name: string, open: OpenMachine): void {
   const opened: Place[] = []
   let hashes = 0
   afterEach(async () => {

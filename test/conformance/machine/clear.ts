@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ClearLimits, MachineInput } from '../../shared/runs/machine.ts'
-import type { OpenMachine } from './machine-suite.ts'
+import type { ClearLimits, MachineInput } from '../../../shared/runs/machine.ts'
+import type { OpenMachine } from './machine-fixture.ts'
 
 const DAY_MS = 86_400_000
 const INPUT: MachineInput = { v: 1, tenant: 'main', run_id: 'run_a' }
@@ -17,7 +17,7 @@ const textOf = (name: string) =>
 const hashOf = (name: string) => Buffer.from(name).toString('hex').padEnd(64, '0')
 
 /** What every Machine must keep to when it removes what nothing needs. */
-export function machineClearSuite(name: string, open: OpenMachine): void {
+export function clearTests(name: string, open: OpenMachine): void {
   const opened: Awaited<ReturnType<OpenMachine>>[] = []
   afterEach(async () => {
     for (const place of opened.splice(0)) await place.close()
