@@ -224,7 +224,9 @@ test('no function failed in a way nobody expected, or wanted what its role does 
   expect(aws.place.api.errors).toEqual([])
   expect(aws.place.denied).toEqual([])
   const logs = [...aws.place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
-  expect(logs.filter((line) => line.includes('"level":"error"'))).toEqual([])
+  // An emulator that gets no turn for seconds on a busy machine is no failure of a function.
+  const errors = logs.filter((line) => line.includes('"level":"error"') && !line.includes('did not answer. Try again'))
+  expect(errors).toEqual([])
 })
 
 test('a role allows nothing but what its function does', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { PlaceOptions } from '../../infra/local/place.ts'
 import { Fault } from '../../shared/errors.ts'
+import { EACH } from '../how-much.ts'
 import { block, child, childOf, deployDocument, headOf, lastOf, startsOf } from './child-place.ts'
 import { fastClock } from './fast-clock.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
@@ -105,7 +106,7 @@ describe('kill -9', () => {
       const steps = await countSteps()
       expect(steps).toBeGreaterThan(25)
       const wrong: (string | undefined)[] = []
-      for (let n = 1; n <= steps; n += 1) wrong.push(await killedAt(n, when))
+      for (let n = 1; n <= steps; n += EACH) wrong.push(await killedAt(n, when))
       expect(wrong.filter((problem) => problem !== undefined)).toEqual([])
     },
     120_000,

@@ -8,6 +8,7 @@ import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { checkChain } from '../../shared/runs/invariants/chain.ts'
 import { checkRun as checkStoredRun } from '../../shared/runs/invariants/check-run.ts'
+import { atMost } from '../how-much.ts'
 import { secondFold } from '../unit/runs/second-fold.ts'
 import { openFastClock } from './fast-clock.ts'
 import { type Calls, flakyProvider, type Life, loseAppends } from './random-faults.ts'
@@ -19,7 +20,7 @@ import { openTestPlace, type TestPlace } from './test-place.ts'
  * have ended, and its log must hold the invariants of spec reliability. The plan of a seed is always the same, the
  * moments are not quite: repeat one with SLUICE_SEED=<n> npx vitest run --project integration <this file>.
  */
-const SEEDS = 40
+const SEEDS = atMost(40, 12)
 const SPEED = 100
 const PATIENCE_MS = 60_000
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
 import { isRunEnd } from '../../../shared/runs/is-run-end.ts'
+import { EACH } from '../../how-much.ts'
 import { fastClock } from '../fast-clock.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 import { all, asked, asks, block, counting, decide, expectVerified } from './ask-place.ts'
@@ -112,7 +113,7 @@ describe('a function that dies', () => {
   for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[]) {
     for (const when of ['before', 'after'] as const) {
       test(`${when} any write of a question about ${kind} leaves nothing undone`, { timeout: 300_000 }, async () => {
-        for (let n = 1; ; n += 1) if ((await playCut(kind, n, when)) < n) return
+        for (let n = 1; ; n += EACH) if ((await playCut(kind, n, when)) < n) return
       })
     }
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'vitest'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { atMost } from '../../how-much.ts'
 import { openTestPlace } from '../test-place.ts'
 import { budgetsHold, type OpenBudgets } from './random-budgets.ts'
 import { PRICED, watched } from './watched-place.ts'
@@ -10,7 +11,7 @@ const open: OpenBudgets = async (paid, watch) => {
   return watched(place, place.place.world.runs, watch)
 }
 
-test('budgets hold on SQLite, whatever documents and providers do', () => budgetsHold(open, 40), 120_000)
+test('budgets hold on SQLite, whatever documents and providers do', () => budgetsHold(open, atMost(40, 10)), 120_000)
 
 test('what is read late is no ledger that fell', () => budgetsHold(openLate, 10), 60_000)
 

@@ -3,6 +3,7 @@ import { handler as decideHandler } from '../../../functions/goals/decide-comple
 import { handler as settleHandler } from '../../../functions/runs/settle.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { World } from '../../../shared/world.ts'
+import { EACH } from '../../how-much.ts'
 import type { TestPlace } from '../test-place.ts'
 import { ACCURACY, contractOf, judge, judgedDag, judgedRun, openGoalPlace } from './goal-place.ts'
 
@@ -78,7 +79,7 @@ describe('decide-completion', () => {
       await decide(first, counted.world)
       const calls = counted.calls()
       expect(calls).toBeGreaterThan(8)
-      for (let n = 1; n <= calls; n += 1) {
+      for (let n = 1; n <= calls; n += EACH) {
         const run_id = await undecided()
         await expect(decide(run_id, failingAt(n, when).world)).rejects.toThrow()
         await decide(run_id)
@@ -147,7 +148,7 @@ describe('_settle', () => {
       await decide(first)
       const counted = failingAt(0, 'before')
       await settle(first, counted.world)
-      for (let n = 1; n <= counted.calls(); n += 1) {
+      for (let n = 1; n <= counted.calls(); n += EACH) {
         const run_id = await undecided()
         await decide(run_id)
         await settle(run_id, failingAt(n, when).world).catch(() => undefined)

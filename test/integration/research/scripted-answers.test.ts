@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ResearchAnswer } from '../../../shared/api/research-routes.ts'
+import { WHOLE } from '../../how-much.ts'
 import { TOLD } from '../../unit/research/answer-set.ts'
 import { type ModelServer, startModel } from './model-server.ts'
 import { openResearchPlace, type ResearchPlace } from './research-place.ts'
@@ -103,6 +104,9 @@ const SCRIPTED: readonly Scripted[] = TOLD.flatMap((told, at) => [
   ...[0, 1].map((nth) => hidden(told.label, told.right, at * 2 + nth)),
 ])
 
+/** All of them in the whole run, else every third. */
+const ASKED = [...SCRIPTED.entries()].filter(([at]) => WHOLE || at % 3 === 0)
+
 let model: ModelServer
 let place: ResearchPlace
 beforeAll(async () => {
@@ -141,14 +145,16 @@ describe('200 answers of a scripted model', () => {
     expect(SCRIPTED).toHaveLength(200)
     const wrong = SCRIPTED.filter((one) => one.wrong !== undefined)
     expect(wrong).toHaveLength(100)
+    expect(SCRIPTED.reduce((sum, one) => sum + one.right.length, 0)).toBe(450)
     expect(new Set(wrong.map(({ way }) => way)).size).toBeGreaterThanOrEqual(50)
+    expect(new Set(ASKED.map(([, { way }]) => way)).size).toBeGreaterThan(20)
   })
 
   test('leave the chain with no wrong sentence unmarked, and with at least 98 in 100 right ones', async () => {
     const unmarked: unknown[] = []
     const lost: unknown[] = []
     let right = 0
-    for (const [at, one] of SCRIPTED.entries()) {
+    for (const [at, one] of ASKED) {
       const topic = `${one.label} and Zell Tower, answer ${at} of 200`
       const { answer } = await place.ask({ topic, budget_tokens: 60_000, keep_unsupported: one.keep })
       unmarked.push(...leftUnmarked(one, answer))
@@ -156,9 +162,9 @@ describe('200 answers of a scripted model', () => {
       right += one.right.length
     }
     expect(unmarked).toEqual([])
-    expect(right).toBe(450)
+    expect(right).toBe(ASKED.reduce((sum, [, one]) => sum + one.right.length, 0))
     if (lost.length > right * 0.02) expect(lost).toEqual([])
-    expect(model.prompts('answer').length).toBeGreaterThan(250)
+    expect(model.prompts('answer').length).toBeGreaterThan(ASKED.length)
   }, 600_000)
 })
 
