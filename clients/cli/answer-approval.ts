@@ -3,6 +3,7 @@ import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Target } from './api.ts'
 import { commandLine } from './command-line.ts'
 import { fetchRun } from './fetch-run.ts'
+import { changedLines } from './asked-lines.ts'
 import { chooseApproval } from './pending-approvals.ts'
 import { oneLine } from './plain-text.ts'
 import { Refused } from './refused.ts'
@@ -40,6 +41,7 @@ export async function answerApproval(
   try {
     const approval = chooseApproval(await fetchRun(target, run_id), { approval: data.approval_id })
     const decided = await sendDecision(target, run_id, { approval, decision: 'approve', by: 'cli --yes' })
+    for (const line of changedLines(approval)) note(line)
     note(`Block ${block_id} asks: ${oneLine(approval.prompt)} Approved because of --yes.`)
     const missing = data.quorum - (decided.approval.votes?.length ?? 0)
     if (decided.approval.status !== 'pending' || missing <= 0) return
