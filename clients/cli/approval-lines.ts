@@ -1,5 +1,5 @@
-import type { InboxApproval } from './fetch-approvals.ts'
 import { changedLines } from './asked-lines.ts'
+import type { InboxApproval } from './fetch-approvals.ts'
 import { questionLines } from './pending-approvals.ts'
 import { cut, oneLine } from './plain-text.ts'
 import { count, durationWords } from './words.ts'

@@ -83,7 +83,9 @@ const CHANGE_LENGTH = 600
 
 /** Before the words: what is not as the deployed document says; what has no room is counted, never left out silently. */
 function changesOf({ changes = {} }: ApprovalItem): readonly Block[] {
-  const lines = changeLines(changes).map((line) => (line.length > CHANGE_LENGTH ? `${line.slice(0, CHANGE_LENGTH)}…` : line))
+  const lines = changeLines(changes).map((line) =>
+    line.length > CHANGE_LENGTH ? `${line.slice(0, CHANGE_LENGTH)}…` : line,
+  )
   if (lines.length === 0) return []
   let left = CHANGES_LENGTH
   const told = lines.filter((line) => {

@@ -1,5 +1,5 @@
-import { StateMark } from '../parts/state-mark.tsx'
 import { RunChangesNotice } from '../parts/run-changes.tsx'
+import { StateMark } from '../parts/state-mark.tsx'
 import { momentWords } from '../parts/time-words.ts'
 import { hrefOf } from '../route.ts'
 import type { RunAnswer, RunSession } from '../run-session.ts'

@@ -90,7 +90,9 @@ describe('a retry of a run that was decided', () => {
     const again = await retry(first)
     expect(await askedIn(again)).toBe(false)
     const [decision] = await open.place.world.runs.approvals({ tenant: 'main', run_id: first })
-    const begun = (await open.events(again)).find(({ type, block_id }) => type === 'block:started' && block_id === 'act')
+    const begun = (await open.events(again)).find(
+      ({ type, block_id }) => type === 'block:started' && block_id === 'act',
+    )
     expect(begun?.data).toMatchObject({ decisions: [{ approval_id: decision?.id, digest: decision?.digest }] })
     expect(await open.problems(again)).toEqual([])
   })

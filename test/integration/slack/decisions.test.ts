@@ -47,7 +47,9 @@ describe('an approval in Slack', () => {
     open = await openSlackPlace()
     await open.start(deploy({ prompt: 'Deploy now?' }), { overrides: { 'deploy.text': 'loud' } })
     const words = wordsOf((await open.message(() => true)).blocks)
-    expect(words).toMatch(/⚠ Not a plain start of the deployed document\n[\s\S]*deploy\.text = "loud"[\s\S]*Deploy now\?/)
+    expect(words).toMatch(
+      /⚠ Not a plain start of the deployed document\n[\s\S]*deploy\.text = "loud"[\s\S]*Deploy now\?/,
+    )
   })
 
   test('rejected with words from the modal: they are recorded, and told', async () => {
