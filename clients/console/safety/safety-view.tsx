@@ -2,6 +2,7 @@ import { Ago } from '../parts/moment.tsx'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { health, safety } from '../place/place-state.ts'
 import { capLabel, capWords } from './cap-words.ts'
+import { Tokens } from './tokens-table.tsx'
 
 /** What bounds every run of this place: the caps that hold now, and where each comes from. */
 export function SafetyView() {
@@ -20,6 +21,7 @@ export function SafetyView() {
           <Limits limits={answer.limits} />
         </>
       )}
+      <Tokens />
     </section>
   )
 }

@@ -10,6 +10,7 @@ type Component = (props: Readonly<Record<string, unknown>>) => Drawn | null
 let notices: { readonly Empty: Component; readonly DamagedNotice: Component }
 let heading: { readonly AskedHeading: Component }
 let dialog: { readonly DecidedOn: Component }
+let record: { readonly TokenTable: Component }
 let health: { readonly problem: { value: unknown } }
 const load = (path: string) => import(new URL(`../../../clients/console/${path}`, import.meta.url).href)
 beforeAll(async () => {
@@ -22,6 +23,7 @@ beforeAll(async () => {
   notices = await load('parts/notice.tsx')
   heading = await load('approvals/asked-heading.tsx')
   dialog = await load('approvals/decided-on.tsx')
+  record = await load('safety/tokens-table.tsx')
   health = (await load('place/place-state.ts')).health
 })
 afterAll(() => {
@@ -73,4 +75,19 @@ test('what is not as deployed stands before the question, and once more where it
   expect(wordsOf(dialog.DecidedOn({ approval, changes: [] }))).toMatch(before)
   const { changes: _, ...plain } = approval
   expect(wordsOf(heading.AskedHeading({ approval: plain }))).toMatch(/^Go on\?/)
+})
+
+test('of each token the record says who made and who revoked it, and which person that was', () => {
+  const made = { created_at: '2026-01-01T00:00:00.000Z', created_by: 'iam:Admin', created_person: 'user:ana' }
+  const token = { token_id: '0123', name: 'ci', scopes: ['runs:read', 'runs:start'], state: 'valid', person: 'user:bo' }
+  const revoked = { state: 'revoked', revoked_at: '2026-01-02T00:00:00.000Z', revoked_by: 'token:9' }
+  const ends = { expires_at: '2026-02-01T00:00:00.000Z' }
+  const tokens = [
+    { ...token, ...made, ...ends },
+    { ...token, ...made, ...ends, ...revoked, name: 'old' },
+  ]
+  const words = wordsOf(record.TokenTable({ tokens }))
+  expect(words).toContain('ci 0123 of user:boruns:read, runs:start')
+  expect(words).toContain('by iam:Admin (user:ana)')
+  expect(words.match(/by token:9/g)).toHaveLength(1)
 })
