@@ -23,7 +23,8 @@ export function InspectorFacts({ inspected, session }: FactsProps) {
     <dl class="facts numbers">
       <Fact name="Work">{workWords(definition)}</Fact>
       <Fact name="Tries">
-        {fold?.attempt ?? 0} of {answer?.max_attempts ?? definition.retry.max_attempts}
+        {(fold?.attempt ?? 0) - (fold?.untried ?? 0)} of {answer?.max_attempts ?? definition.retry.max_attempts}
+        {fold?.untried !== undefined && `, attempts that were no try: ${fold.untried}`}
         {fold !== undefined && fold.epoch > 0 && `, ${backWords(fold.epoch)}`}
       </Fact>
       {fold?.started_at !== undefined && (
