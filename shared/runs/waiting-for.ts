@@ -91,7 +91,8 @@ function busyWords({ id, retry, mode }: Block, block: BlockFold | undefined, wai
 
 /** A lost attempt is tried again beyond the block's own retry, of which it uses up nothing (docs/adr/0009). */
 function attemptWords({ state, attempt, untried = 0, error }: BlockFold, most: number): string {
-  if (untried === 0) return attempt > most ? `attempt ${attempt} (retry allows ${most})` : `attempt ${attempt} of ${most}`
+  if (untried === 0)
+    return attempt > most ? `attempt ${attempt} (retry allows ${most})` : `attempt ${attempt} of ${most}`
   const tries = attempt - untried
   if (state === 'retrying' && NO_TRY.has(error?.code ?? ''))
     return `attempt ${attempt} (no try, ${tries} of ${most} are used up)`

@@ -32,7 +32,8 @@ describe('renderRun()', () => {
       { ...at, type: 'block:retrying', attempt: 1, data: lost },
       { ...at, attempt: 2 },
     ])
-    const shown = (n: number) => renderRun(liveRun(ANSWER, foldRun([...EVENTS.slice(0, 6), ...more.slice(0, n)])), canvas)[2]
+    const shown = (n: number) =>
+      renderRun(liveRun(ANSWER, foldRun([...EVENTS.slice(0, 6), ...more.slice(0, n)])), canvas)[2]
     expect(shown(1)).toMatch(/draft +retrying +1 attempt not counted/)
     expect(shown(2)).toMatch(/draft +running +try 1\/3, 1 attempt not counted/)
   })

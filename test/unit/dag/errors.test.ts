@@ -413,7 +413,11 @@ const NEVER: readonly (readonly [path: string, check: string, message: string])[
     '{ type: diff, left: n, right: ▶said }',
     'post-gate "g" of type diff that can never pass: port "n" is of type number and port "said" of type string, and values of these types are never equal. Declare both of one type, or one of them json; or set mode: not_equal',
   ],
-  ['.right', '{ type: diff, left: yes, right: ▶made, mode: equal }', '"yes" is of type boolean and port "made" of type number'],
+  [
+    '.right',
+    '{ type: diff, left: yes, right: ▶made, mode: equal }',
+    '"yes" is of type boolean and port "made" of type number',
+  ],
   [
     '.right',
     '{ type: diff, left: file, right: ▶n, mode: not_equal, not: true }',

@@ -55,7 +55,13 @@ describe('waitingWords() says what is waited for, and since when:', () => {
 
   test('an attempt after a lost one, which used up no try', () => {
     const lost = (attempt: number) => [started('b', attempt), retrying('b', attempt, 104, 'ATTEMPT_LOST')]
-    const beside = [runStarted, started('a', 1), ended('a', 1, 'completed'), started('c', 1), ended('c', 1, 'completed')]
+    const beside = [
+      runStarted,
+      started('a', 1),
+      ended('a', 1, 'completed'),
+      started('c', 1),
+      ended('c', 1, 'completed'),
+    ]
     expect(words([...beside, ...lost(1), started('b', 2)], { max_attempts: 2 })).toBe(
       'block b: attempt 2 (try 1 of 2; attempts that were no try: 1), running for 1 min',
     )
