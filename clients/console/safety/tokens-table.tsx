@@ -1,19 +1,10 @@
-import { answerOf, api } from '../api.ts'
+import type { paths } from '../../api/schema.generated.ts'
 import { Ago } from '../parts/moment.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
-import { useAnswer } from '../use-answer.ts'
 
-type Token = Awaited<ReturnType<typeof askTokens>>['tokens'][number]
+type Token = paths['/api/tokens']['get']['responses'][200]['content']['application/json']['tokens'][number]
 
-/** The record of this tenant's tokens: who made and who revoked each, when, and what it may do. Of no use to log in with. */
-export function Tokens() {
-  const { value, problem } = useAnswer('tokens', askTokens)
-  // Who has no scope for it is told so here, and sees the rest of the page as ever.
-  if (problem !== undefined) return <p class="empty">Tokens are not shown: {problem.message}</p>
-  if (value === undefined || value.tokens.length === 0) return null
-  return <TokenTable tokens={value.tokens} />
-}
-
+/** Who made and who revoked each, when, and what it may do. Of no use to log in with. */
 export function TokenTable({ tokens }: { readonly tokens: readonly Token[] }) {
   return (
     <div class="scroll">
@@ -60,8 +51,4 @@ export function TokenTable({ tokens }: { readonly tokens: readonly Token[] }) {
 
 function named(by = '', person: string | undefined): string {
   return person === undefined ? by : `${by} (${person})`
-}
-
-function askTokens() {
-  return answerOf(api.GET('/api/tokens'))
 }
