@@ -62,5 +62,11 @@ export function personName(principal: Principal): string | undefined {
   return isShared ? undefined : principalName(principal)
 }
 
+/** The person a principal is where that is not its own name: what is recorded beside it. */
+export function otherName(principal: Principal): string | undefined {
+  const person = personName(principal)
+  return person === principalName(principal) ? undefined : person
+}
+
 /** An IAM user, with the number of its account before it where that is another one. */
 const IAM_USER = /^(\d{12}\/)?user\//

@@ -1,6 +1,7 @@
 import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Target } from './api.ts'
+import { changedLines } from './asked-lines.ts'
 import { commandLine } from './command-line.ts'
 import { fetchRun } from './fetch-run.ts'
 import { chooseApproval } from './pending-approvals.ts'
@@ -38,15 +39,26 @@ export async function answerApproval(
     return
   }
   try {
-    const approval = chooseApproval(await fetchRun(target, run_id), { approval: data.approval_id })
-    const decided = await sendDecision(target, run_id, { approval, decision: 'approve', by: 'cli --yes' })
-    note(`Block ${block_id} asks: ${oneLine(approval.prompt)} Approved because of --yes.`)
-    const missing = data.quorum - (decided.approval.votes?.length ?? 0)
-    if (decided.approval.status !== 'pending' || missing <= 0) return
-    const command = commandLine(session, target, `run approve ${run_id} --block ${block_id}`)
-    note(`That is one of ${data.quorum} people it waits for. ${count(missing, 'other')} must approve too: ${command}`)
+    await approveByOption(session, target, event, note)
   } catch (error) {
     // Somebody else was faster, or the run has ended: the next events say so.
     if (!(error instanceof Refused) || !(error.status === 409 || error.reason.code === 'nothing_pending')) throw error
   }
+}
+
+/** As `--yes` says, with what the run is not as deployed told first. */
+async function approveByOption(
+  session: Session,
+  target: Target,
+  { run_id, block_id, data }: Extract<RunEvent, { readonly type: 'approval:requested' }>,
+  note: (text: string) => void,
+): Promise<void> {
+  const approval = chooseApproval(await fetchRun(target, run_id), { approval: data.approval_id })
+  const decided = await sendDecision(target, run_id, { approval, decision: 'approve', by: 'cli --yes' })
+  for (const line of changedLines(approval)) note(line)
+  note(`Block ${block_id} asks: ${oneLine(approval.prompt)} Approved because of --yes.`)
+  const missing = data.quorum - (decided.approval.votes?.length ?? 0)
+  if (decided.approval.status !== 'pending' || missing <= 0) return
+  const command = commandLine(session, target, `run approve ${run_id} --block ${block_id}`)
+  note(`That is one of ${data.quorum} people it waits for. ${count(missing, 'other')} must approve too: ${command}`)
 }

@@ -1,5 +1,6 @@
+import { changedLines } from './asked-lines.ts'
 import type { InboxApproval } from './fetch-approvals.ts'
-import { shownLines } from './pending-approvals.ts'
+import { questionLines } from './pending-approvals.ts'
 import { cut, oneLine } from './plain-text.ts'
 import { count, durationWords } from './words.ts'
 
@@ -8,7 +9,8 @@ export function approvalLine(approval: InboxApproval, columns: number): string {
   const { approval_id, status, age_ms, dag_name, block_id, prompt, may_decide, risk } = approval
   const state = status === 'pending' ? `${risk.level} risk` : status
   const mine = status === 'pending' && !may_decide.allowed ? ' (not yours)' : ''
-  const what = oneLine(`${dag_name}/${block_id}${mine}`)
+  const other = changedLines(approval).length > 0 ? ' (not as deployed)' : ''
+  const what = oneLine(`${dag_name}/${block_id}${other}${mine}`)
   const times = durationWords(age_ms).padStart(11)
   return cut(`${oneLine(approval_id)}  ${oneLine(state).padEnd(11)}  ${times}  ${what}  ${oneLine(prompt)}`, columns)
 }
@@ -18,15 +20,17 @@ export function approvalLines(approval: InboxApproval, command: string): readonl
   const { run_id, dag_name, risk, may_decide, status } = approval
   const mine =
     may_decide.allowed || status !== 'pending' ? [] : [`You may not decide: ${may_decide.reason ?? may_decide.code}`]
+  const head = `Approval ${approval.approval_id} of run ${run_id} (${dag_name}): ${status}${outcomeWords(approval)}`
   return [
-    `Approval ${approval.approval_id} of run ${run_id} (${dag_name}): ${status}${outcomeWords(approval)}`,
+    head,
+    ...changedLines(approval),
     `${status === 'pending' ? 'Waits' : 'Waited'} for ${durationWords(approval.age_ms)}.`,
     `Risk ${risk.level}: ${risk.because.join('; ')}.`,
     costLine(approval),
     ...mine,
   ]
     .map(oneLine)
-    .concat(shownLines({ ...approval, reminded: approval.reminders }, 4_000, command))
+    .concat(questionLines({ ...approval, reminded: approval.reminders }, 4_000, command))
 }
 
 function outcomeWords({ status, decided_by, decided_at, feedback }: InboxApproval): string {

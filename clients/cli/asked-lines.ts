@@ -1,27 +1,25 @@
-import { changeLines } from '../../shared/approvals/run-changes.ts'
+import { changeLines, NOT_PLAIN } from '../../shared/approvals/run-changes.ts'
 import { viaWords } from '../../shared/principal.ts'
 import { asksWaiver } from '../../shared/runs/asks-waiver.ts'
 import type { Approval } from './approval-answer.ts'
 import { oneLine } from './plain-text.ts'
 import { count } from './words.ts'
 
+/** In what the run is not what is deployed: it comes before the words of the question. Empty = it is a plain start. */
+export function changedLines({ changes = {} }: Pick<Approval, 'changes'>): readonly string[] {
+  const lines = changeLines(changes)
+  return lines.length === 0 ? [] : [`!! ${NOT_PLAIN}:`, ...lines.map((line) => `!! ${oneLine(line)}`)]
+}
+
 /** What a person has to know of a question besides its words and values; safe to print. */
 export function askedLines(approval: Approval): readonly string[] {
-  const { gates = [], raise, edit = [], on_timeout, changes = {} } = approval
+  const { gates = [], raise, edit = [], on_timeout } = approval
   const failed = gates.map(({ name, reason }) => `Failed gate ${name}: ${reason}`)
   const waives = asksWaiver(approval) ? ['A yes waives what failed: it needs `run waive` and a reason.'] : []
   const raises = raise === undefined ? [] : [`A yes raises the budget of the run to ${capWords(raise)}.`]
   const edits = edit.length === 0 ? [] : [`May be changed with \`run approve --edit\`: ${edit.join(', ')}.`]
   const timeout = on_timeout === 'approve' ? ['It is approved by itself if nobody decides in time.'] : []
-  return [
-    ...changeLines(changes),
-    ...failed,
-    ...waives,
-    ...raises,
-    ...edits,
-    ...timeout,
-    ...progressLines(approval),
-  ].map(oneLine)
+  return [...failed, ...waives, ...raises, ...edits, ...timeout, ...progressLines(approval)].map(oneLine)
 }
 
 /** How far it is: votes, reminders, who else may decide. */

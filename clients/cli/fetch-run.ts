@@ -9,6 +9,7 @@ const BlockSchema = z.looseObject({
   state: text,
   attempt: z.int(),
   max_attempts: z.int(),
+  untried: z.int().optional(),
   started_at: text.optional(),
   ended_at: text.optional(),
   gates: z.array(z.looseObject({ gate: text, status: text, reason: text })).readonly(),

@@ -56,19 +56,34 @@ function* readStates(text: string, line: number): Generator<ReadItem | BadLine> 
   const changed = changedIn(text, line)
   if (changed !== undefined) return yield changed
   const read = readJson(text)
-  const told = isMembers(read) && isMembers(read.payload) ? read.payload : read
+  const envelope = isEnvelope(read) ? read : undefined
+  const told = envelope?.payload ?? (envelope === undefined ? read : undefined)
   const several = isMembers(told) ? told.entities : told
   const states: readonly unknown[] = Array.isArray(several) ? several : [told]
-  for (const state of states) yield readState(state, line)
+  const holds = envelope === undefined ? '' : `, which its message envelope says is ${typeWords(envelope.type)}`
+  for (const state of states) yield readState(state, line, holds)
 }
 
-function readState(state: unknown, line: number): ReadItem | BadLine {
+/** A message: what it carries beside what that is called. Without a type it is whatever has such a member. */
+function isEnvelope(read: unknown): read is { readonly type: unknown; readonly payload: unknown } {
+  return isMembers(read) && Object.hasOwn(read, 'payload') && (isMembers(read.type) || isMembers(read.payload))
+}
+
+/** `research.intent.v1`, as a message type is written. */
+function typeWords(type: unknown): string {
+  const { domain, category, version } = isMembers(type) ? type : {}
+  return [domain, category, version].map((part) => (typeof part === 'string' ? part.slice(0, 60) : '?')).join('.')
+}
+
+function readState(state: unknown, line: number, holds: string): ReadItem | BadLine {
   const refuse = (seen: string): BadLine => ({
     line,
     code: 'malformed_line',
-    message: `An entity state is a JSON object with an id and a list of triples; ${seen}.`,
+    message: `An entity state is a JSON object with an id and a list of triples; ${seen}${holds}.`,
   })
   if (!isMembers(state)) return refuse('it is no JSON object')
+  const unread = unreadOf(state)
+  if (unread !== undefined) return refuse(unread)
   const { id = state.entity_id, entity_id: _, triples, ...rest } = without(state, OF_THE_STORE)
   const size = JSON.stringify(state).length
   if (id === undefined && state.subject !== undefined) return tripleItem(state, line, size)
@@ -77,6 +92,20 @@ function readState(state: unknown, line: number): ReadItem | BadLine {
   const stated = (triples ?? []).flatMap((triple) => statements(triple, id))
   const value = { ...rest, ...described(stated), entity_id: id, triples: stated }
   return { kind: 'entities', item: { line, ...(typeof id === 'string' && { id }), value }, text: size }
+}
+
+/** What says something the graph would have to leave out silently, or say otherwise: with what to write instead. */
+function unreadOf(state: Members): string | undefined {
+  const says = (name: string) => (state[name] ?? '') !== ''
+  if (says('node') || says('edges'))
+    return 'it has the members node and edges of an older form: write the id of the node as id, and what both say as triples'
+  if (says('properties') || says('entity_type'))
+    return 'it has properties instead: write each as a triple, its predicate being entity_type and the name of the property'
+  const triples: readonly unknown[] = Array.isArray(state.triples) ? state.triples : [state]
+  const at = triples.findIndex((triple) => isMembers(triple) && (triple.expires_at ?? '') !== '')
+  if (at === -1) return undefined
+  const which = Array.isArray(state.triples) ? `its triple ${at + 1}` : 'it'
+  return `${which} has expires_at, and the graph keeps no statement that ends: leave the triple out, or its expires_at`
 }
 
 /** A triple alone is added to its subject; several objects are several statements, which a line cannot be. */

@@ -19,6 +19,14 @@ export function accountsBeside(
   }
 }
 
+/**
+ * Whether somebody became another user at their own terminal (su, sudo -u): their programs are not this user's, and could
+ * connect to what this one starts. Off a terminal the default stays as it is (docs/adr/0066).
+ */
+export function isTerminalOfAnother(owner: number | undefined, uid: number | undefined): boolean {
+  return owner !== undefined && uid !== undefined && owner !== uid
+}
+
 interface AccountFiles {
   readonly passwd: string
   readonly homes: string

@@ -1,5 +1,5 @@
 import type { Approval } from './approval-answer.ts'
-import { askedLines, outcomeWord } from './asked-lines.ts'
+import { askedLines, changedLines, outcomeWord } from './asked-lines.ts'
 import type { RunAnswer } from './fetch-run.ts'
 import { oneLine, plainText } from './plain-text.ts'
 import { Refused } from './refused.ts'
@@ -56,11 +56,16 @@ function decidedWords(approval: Approval): string {
   return `Block ${block_id} was ${outcomeWord(approval)}${by}${decided_at === undefined ? '' : ` at ${decided_at}`}.`
 }
 
+/** What a person is asked to approve: first in what the run is not as deployed, then the question itself. */
+export function shownLines(approval: Approval, most = 4_000, command = 'sluice'): readonly string[] {
+  return [...changedLines(approval), ...questionLines(approval, most, command)]
+}
+
 /**
- * What a person is asked to approve: the prompt, then every shown value whole up to `most` characters, indented, so that
+ * The question: the prompt, then every shown value whole up to `most` characters, indented, so that
  * no line of a value looks like the name of another one.
  */
-export function shownLines(approval: Approval, most = 4_000, command = 'sluice'): readonly string[] {
+export function questionLines(approval: Approval, most = 4_000, command = 'sluice'): readonly string[] {
   const values = Object.entries(approval.shown).flatMap(([port, value]) => [
     `--- ${port}`,
     ...valueLines(value, most, command).map((line) => `  ${line}`),

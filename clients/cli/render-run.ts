@@ -92,8 +92,10 @@ function padded(text: string, columns: number): string {
 }
 
 /** Said only where there was, or may be, more than one try. */
-function attemptWords({ attempt, max_attempts }: Block): string {
-  return attempt === 0 || max_attempts === 1 ? '' : `try ${attempt}/${max_attempts}`
+function attemptWords({ attempt, max_attempts, untried = 0 }: Block): string {
+  const tries = attempt - untried
+  const tried = tries === 0 || max_attempts === 1 ? [] : [`try ${tries}/${max_attempts}`]
+  return [...tried, ...(untried === 0 ? [] : [`${count(untried, 'attempt')} not counted`])].join(', ')
 }
 
 /** Of a foreach block: how many items have ended, and how. */

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { jsonText } from './json-text.ts'
 import { type LocalPlace, startPlace } from './local-place.ts'
-import { accountsBeside } from './other-accounts.ts'
+import { accountsBeside, isTerminalOfAnother } from './other-accounts.ts'
 import type { Session } from './session.ts'
 
 interface StartOptions {
@@ -30,7 +30,11 @@ export function addStart(parent: Command, session: Session): void {
 }
 
 async function start(session: Session, options: StartOptions): Promise<void> {
-  const place = await startPlace({ ...options, login: options.login ?? isTerminalOfAnother(), logs: true })
+  const place = await startPlace({
+    ...options,
+    login: options.login ?? isTerminalOfAnother(stdinOwner(), process.getuid?.()),
+    logs: true,
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void place.stop())
   if (options.json === true) session.say(jsonText(readyLine(place)))
   else for (const line of readyWords(place)) session.say(line)
@@ -41,6 +45,11 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   if (code !== 0)
     session.warn(`The place ended with code ${code}. Its data is kept in ${place.dataDir}: start it again to go on.`)
   process.exitCode = code === 0 ? 0 : 1
+}
+
+/** Whose terminal stdin is; undefined: it is none. */
+function stdinOwner(): number | undefined {
+  return process.stdin.isTTY === true ? fstatSync(0).uid : undefined
 }
 
 function readyLine({ url, pid, dataDir, login, firstTokens, consoleUrl, loginFile }: LocalPlace) {
@@ -77,15 +86,6 @@ function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
-}
-
-/**
- * Somebody who became another user here (su, sudo -u): his own programs are not this user's. Off a terminal the default
- * stays as it is (docs/adr/0066).
- */
-function isTerminalOfAnother(): boolean {
-  const uid = process.getuid?.()
-  return process.stdin.isTTY === true && uid !== undefined && fstatSync(0).uid !== uid
 }
 
 function openToWords(accounts: readonly string[] | undefined): readonly string[] {

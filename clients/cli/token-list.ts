@@ -20,10 +20,25 @@ async function list(session: Session, { url, json }: TargetOptions): Promise<voi
   for (const token of answer.tokens) session.say(plainText(lineOf(token)))
 }
 
-function lineOf({ token_id, state, expires_at, revoked_at, scopes, name, person }: ShownToken): string {
-  const day = { valid: 'until', expired: 'since', revoked: 'since' }[state]
-  const at = (state === 'revoked' ? revoked_at : expires_at)?.slice(0, 10)
-  return `${token_id}  ${state} ${day} ${at}  ${scopes.join(' ')}  ${name}${person === undefined ? '' : `  of ${person}`}`
+/** What it is and may do; who made it, and who made it invalid. Never its secret, which nobody has. */
+function lineOf(token: ShownToken): string {
+  const { token_id, state, expires_at, revoked_at, revoked_by, revoked_person, scopes, name, person } = token
+  const { created_at, created_by, created_person } = token
+  const ends = {
+    valid: `until ${day(expires_at)}`,
+    expired: `since ${day(expires_at)}`,
+    revoked: `at ${revoked_at} by ${named(revoked_by, revoked_person)}`,
+  }
+  const whose = person === undefined ? '' : `  of ${person}`
+  return `${token_id}  ${state} ${ends[state]}  ${scopes.join(' ')}  ${name}${whose}  made at ${created_at} by ${named(created_by, created_person)}`
+}
+
+function day(time: string): string {
+  return time.slice(0, 10)
+}
+
+function named(by = 'nobody', person: string | undefined): string {
+  return person === undefined ? by : `${by} (${person})`
 }
 
 /** A newer server may say more. */

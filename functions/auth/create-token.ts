@@ -2,7 +2,7 @@ import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
 import { holds, type Scope } from '../../shared/auth/scope.ts'
 import { showToken } from '../../shared/auth/show-token.ts'
 import { Fault } from '../../shared/errors.ts'
-import { MAIN_TENANT, type Principal, personName, principalName } from '../../shared/principal.ts'
+import { MAIN_TENANT, otherName, type Principal, personName, principalName } from '../../shared/principal.ts'
 import type { Settings } from '../../shared/settings.ts'
 import { changeHandler } from '../change-handler.ts'
 import { issueToken } from './issue-token.ts'
@@ -18,6 +18,7 @@ export const handler = changeHandler({
       scopes: body.scopes,
       days: body.expires_in_days,
       by: principalName(principal),
+      by_person: otherName(principal),
       person: personFor(principal, body.person, world.settings),
       client: body.client,
     })

@@ -11,6 +11,7 @@ interface Wanted {
   readonly scopes: readonly Scope[]
   readonly days: number
   readonly by: string
+  readonly by_person?: string | undefined
   readonly person: string | undefined
   readonly client: 'mcp' | undefined
 }
@@ -22,7 +23,7 @@ const MOST_TRIES = 3
 /** Makes a token and keeps its hash; its text is nowhere but in the answer. Fault Unavailable token_ids_taken. */
 export async function issueToken(
   { tokens, ids, clock }: Pick<World, 'tokens' | 'ids' | 'clock'>,
-  { tenant, name, scopes, days, by, person, client }: Wanted,
+  { tenant, name, scopes, days, by, by_person, person, client }: Wanted,
 ): Promise<{ readonly stored: StoredToken; readonly text: string }> {
   const now = clock.now()
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -35,6 +36,7 @@ export async function issueToken(
       scopes,
       created_at: new Date(now).toISOString(),
       created_by: by,
+      ...(by_person === undefined ? {} : { created_person: by_person }),
       ...(person === undefined ? {} : { person }),
       ...(client === undefined ? {} : { client }),
       expires_at: new Date(now + days * DAY_MS).toISOString(),

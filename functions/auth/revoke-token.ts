@@ -1,7 +1,7 @@
 import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
 import { showToken } from '../../shared/auth/show-token.ts'
 import { Fault } from '../../shared/errors.ts'
-import { principalName } from '../../shared/principal.ts'
+import { otherName, principalName } from '../../shared/principal.ts'
 import { changeHandler } from '../change-handler.ts'
 
 /** One that expired may be revoked too; who revoked it first stays. */
@@ -10,7 +10,11 @@ export const handler = changeHandler({
   schema: TOKEN_ROUTES['revoke-token'],
   async run({ params, principal }, { tokens, clock }) {
     const now = clock.now()
-    const revoked = { at: new Date(now).toISOString(), by: principalName(principal) }
+    const person = otherName(principal)
+    const revoked = {
+      ...{ at: new Date(now).toISOString(), by: principalName(principal) },
+      ...(person === undefined ? {} : { person }),
+    }
     const token = await tokens.revoke(principal.tenant, params.token_id, revoked)
     if (token !== undefined) return { json: showToken(token, now) }
     const message = `Cannot revoke token "${params.token_id}": there is none of this id. \`sluice token list\` shows them.`

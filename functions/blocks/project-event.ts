@@ -3,6 +3,7 @@ import { REJECTION_GATE } from '../../shared/dag/rejection-gate.ts'
 import { less, NOTHING, plus } from '../../shared/runs/amounts.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { amountOf } from '../../shared/runs/event-cost.ts'
+import { NO_TRY } from '../../shared/runs/retry-policy.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import { originOf } from './origin-of.ts'
 import { LEASE_MS } from './watch-attempt.ts'
@@ -33,9 +34,6 @@ export interface Projected {
 }
 
 type Facts = Projected['facts']
-
-/** Why an attempt goes on as another one without a try of its block's `retry`. */
-const NO_TRY: ReadonlySet<string> = new Set(['ATTEMPT_LOST', 'inputs_edited'])
 
 /** The projection after this event of its lane. */
 export function projectEvent(before: Projected, event: RunEvent, block: Block | undefined): Projected {

@@ -19,9 +19,15 @@ export function itemResults(
   return read.map(({ id, item, issues = [] }, at) => {
     const named = id === undefined ? { at } : { at, id }
     if (item !== undefined) return { ...named, ...resultOf(left.shift()) }
-    const message = `Cannot take this ${kind}: ${issues[0]?.message ?? 'it does not fit the schema.'}`
+    const message = `Cannot take this ${kind}: ${firstOf(issues)}`
     return { ...named, ok: false, error: { code: `bad_${kind}`, message, errors: [...issues] } }
   })
+}
+
+/** With its place, where that is not the item itself. */
+function firstOf([first]: readonly Issue[]): string {
+  if (first === undefined) return 'it does not fit the schema.'
+  return first.path === '' ? first.message : `${first.path}: ${first.message}`
 }
 
 function resultOf(outcome: EntityOutcome | undefined): Omit<ItemResult, 'at' | 'id'> {

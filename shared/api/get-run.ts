@@ -69,6 +69,7 @@ const BlockSchema = z.strictObject({
   attempt: count,
   max_attempts: count,
   epoch: count,
+  untried: count.optional().describe('Attempts up to this one that were no try of its retry, as lost ones are'),
   started_at: text.optional(),
   ended_at: text.optional(),
   output_ref: text.optional(),

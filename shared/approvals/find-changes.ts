@@ -2,9 +2,7 @@ import { canonicalJson, type Json, sha256 } from '../canonical.ts'
 import type { Dag } from '../dag/dag.ts'
 import type { RunEvent } from '../runs/event.ts'
 import type { Meta } from '../runs/run-store.ts'
-import { type DocumentChange, NOT_DEPLOYED, type RunChanges } from './run-changes.ts'
-
-const VALUE_LENGTH = 300
+import { type DocumentChange, NOT_DEPLOYED, type RunChanges, VALUE_LENGTH } from './run-changes.ts'
 
 /** Undefined: it runs its deployed document with declared inputs. `events`: those so far. */
 export function runChanges(

@@ -41,11 +41,17 @@ export interface DocumentChange {
   readonly other: boolean
 }
 
+/** So many characters of a value are told. */
+export const VALUE_LENGTH = 300
+
+/** The words over what changed, in every client. */
+export const NOT_PLAIN = 'Not a plain start of the deployed document'
+
 /** A line each, for people; the same words everywhere. */
 export function changeLines({ overrides = [], context = [], document, above = [] }: RunChanges): readonly string[] {
   return [
     ...(document === undefined ? [] : [documentLine(document)]),
-    ...overrides.map(({ port, value }) => `Override: ${port} = ${value}`),
+    ...overrides.map(({ port, value, sha256 }) => `Override: ${port} = ${whole(value, sha256)}`),
     ...context.map(contextLine),
     ...above.flatMap(({ run_id, dag_name, ...changes }) =>
       changeLines(changes).map((line) => `${line} (of run ${run_id} of ${dag_name}, which waits for this one)`),
@@ -53,12 +59,18 @@ export function changeLines({ overrides = [], context = [], document, above = []
   ]
 }
 
-function contextLine({ key, version, by, value, from }: ChangedKey): string {
+/** Of a value that is longer than what is told of it, what tells it apart all the same. */
+function whole(value = '', sha256: string | undefined): string {
+  if (value.length < VALUE_LENGTH) return value
+  return `${value}… (its first ${VALUE_LENGTH} characters${sha256 === undefined ? '' : `; SHA-256 ${sha256.slice(0, 12)}`})`
+}
+
+function contextLine({ key, version, by, value, sha256, from }: ChangedKey): string {
   const who = by === undefined ? '' : `, by ${by}`
   if (version > 0) return `Context patched: ${key} (version ${version}${who})`
   const whence =
     from === undefined ? 'given at the start' : `from run ${from}${by === undefined ? '' : `, patched by ${by}`}`
-  return `Context set: ${key} = ${value} (${whence})`
+  return `Context set: ${key} = ${whole(value, sha256)} (${whence})`
 }
 
 /** What there is to compare with where no document of the name is deployed. */

@@ -11,6 +11,8 @@ export interface StoredToken {
   readonly scopes: readonly Scope[]
   readonly created_at: string
   readonly created_by: string
+  /** Who that is, where it is another name of theirs. */
+  readonly created_person?: string | undefined
   /** Whose it is: votes of all tokens of a person are one. Absent: the person cannot be told. */
   readonly person?: string | undefined
   /** Made for this kind of client alone. */
@@ -23,6 +25,8 @@ export interface StoredToken {
 export interface Revoked {
   readonly at: string
   readonly by: string
+  /** Who that is, where it is another name of theirs. */
+  readonly person?: string | undefined
 }
 
 /** Bearer tokens. Suite: test/conformance/tokens-suite.ts. */

@@ -9,8 +9,8 @@ import type { InputTypes } from './settle-types.ts'
 import type { Path } from './source.ts'
 
 /**
- * Gates on ports whose type they can never pass: a check of text on a number, `type_is` of another type than the port's.
- * Told before the run, since there every attempt would fail and be paid for. Of json nobody knows what it will hold.
+ * Gates on ports whose type they can never pass: a check of text on a number, `type_is` of another type than the port's,
+ * two ports that are to be equal and are of types whose values never are. Told before the run, since there every attempt would fail and be paid for. Of json nobody knows what it will hold.
  */
 export function checkGatePorts(reading: Reading, blocks: readonly BlockDraft[], types: InputTypes): void {
   const byIndex = new Map(blocks.map((block) => [block.index, block]))
@@ -18,7 +18,10 @@ export function checkGatePorts(reading: Reading, blocks: readonly BlockDraft[], 
     const block = byIndex.get(Number(placed.path[1]))
     if (block === undefined) continue
     const typeOf = (port: string) => typeSeen(block, types, placed.phase, port)
-    for (const leaf of leavesAt(placed.use.check, placed.path)) checkLeaf(reading, placed, leaf, typeOf)
+    for (const leaf of leavesAt(placed.use.check, placed.path)) {
+      checkLeaf(reading, placed, leaf, typeOf)
+      checkCompared(reading, placed, leaf, typeOf)
+    }
   }
 }
 
@@ -75,6 +78,28 @@ function checkLeaf(
     })
     problems.push({ code: 'gate_never_passes', path: key === undefined ? path : [...path, key], say })
   }
+}
+
+/** Values of two ports are never equal where one holds a text, say, and the other a number. */
+function checkCompared(
+  { problems, gates }: Reading,
+  { phase, use }: PlacedGate,
+  { check, path, negated }: Leaf,
+  typeOf: (port: string) => PortType | undefined,
+): void {
+  const params = paramsOf(check)
+  const compared = gates.gateOf(check.type)?.compares?.(params)
+  if (compared === undefined || (compared.passes === 'equal') === negated) return
+  const [left, right] = compared.ports
+  const [one, other] = [typeOf(left), typeOf(right)]
+  if (one === undefined || other === undefined) return
+  if (HELD[one] === undefined || HELD[other] === undefined || HELD[one] === HELD[other]) return
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} has ${phase === 'item' ? 'an' : 'a'} ${phase}-gate "${use.name}" of type ${check.type} that can never pass: port "${left}" is of type ${one} and port "${right}" of type ${other}, and values of these types are never equal`,
+    hint: `Declare both of one type, or one of them json; or ${negated ? 'take its negation away' : 'set mode: not_equal'}.`,
+  })
+  const key = Object.keys(params).findLast((name) => params[name] === right)
+  problems.push({ code: 'gate_never_passes', path: key === undefined ? path : [...path, key], say })
 }
 
 /** What the port would have to hold; undefined: it fits. */

@@ -18,6 +18,7 @@ export const diff: Gate<Diff> = {
   summary: 'Passes when the values of two ports are equal in structure (or, with mode not_equal, are not).',
   params: DiffSchema,
   reads: ({ left, right }) => [left, right],
+  compares: ({ left, right, mode }) => ({ ports: [left, right], passes: mode }),
   examples: [
     {
       check: { left: 'was', right: 'now' },

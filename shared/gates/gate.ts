@@ -70,6 +70,8 @@ export interface Gate<Params> {
   judges?(params: Params, port: string): readonly Held[]
   /** Of a check that looks at anything: what could pass, besides lists and objects. Absent = anything. */
   passesOn?(params: Params): readonly Held[]
+  /** Of a check that holds two ports against each other: which, and whether it passes where they are equal or differ. */
+  compares?(params: Params): { readonly ports: readonly [string, string]; readonly passes: 'equal' | 'not_equal' }
   /** What it compiles: known to compile once the DAG is parsed. `path` is the parameter it stands in. */
   programs?(params: Params): readonly Program[]
   /** What decides the verdict besides those ports (a measurement, say): it goes into the input hash. */

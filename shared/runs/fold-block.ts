@@ -1,6 +1,7 @@
 import type { RunEvent } from './event.ts'
 import { eventPlace } from './event-place.ts'
 import type { Draft } from './fold-draft.ts'
+import { NO_TRY } from './retry-policy.ts'
 import type { BlockFold } from './run-fold.ts'
 
 const UNSEEN: BlockFold = { state: 'pending', attempt: 0, epoch: 0, gates: [], tokens_in: 0, tokens_out: 0 }
@@ -18,10 +19,20 @@ export function enterAttempt(draft: Draft, event: RunEvent): BlockFold {
   const block = draft.blocks.get(event.block_id ?? '') ?? UNSEEN
   if (epoch < block.epoch || (epoch === block.epoch && attempt <= block.attempt)) return block
   const { state } = block
-  const since = epoch === block.epoch && block.started_at !== undefined ? { started_at: block.started_at } : {}
-  const entered: BlockFold = { state, attempt, epoch, gates: [], ...since, ...spentBy(block) }
+  const entered: BlockFold = { state, attempt, epoch, gates: [], ...ofEpoch(block, epoch), ...spentBy(block) }
   if (event.block_id !== undefined) draft.blocks.set(event.block_id, entered)
   return entered
+}
+
+/** What stays from attempt to attempt of an epoch. */
+function ofEpoch({ epoch, started_at, untried }: BlockFold, now: number): Partial<BlockFold> {
+  if (epoch !== now) return {}
+  return { ...(started_at === undefined ? {} : { started_at }), ...(untried === undefined ? {} : { untried }) }
+}
+
+/** What an attempt that failed for this reason adds to those that were no try. */
+export function countTry(draft: Draft, { block_id = '' }: RunEvent, code: string): Pick<BlockFold, 'untried'> {
+  return NO_TRY.has(code) ? { untried: (draft.blocks.get(block_id)?.untried ?? 0) + 1 } : {}
 }
 
 /** A bounce puts a block back to its beginning; what it has cost stays. */

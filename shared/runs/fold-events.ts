@@ -1,6 +1,6 @@
 import type { EventType, RunEvent } from './event.ts'
 import { answerApproval, decideApproval, openApproval } from './fold-approval.ts'
-import { changeBlock, enterAttempt, resetBlock } from './fold-block.ts'
+import { changeBlock, countTry, enterAttempt, resetBlock } from './fold-block.ts'
 import type { Draft } from './fold-draft.ts'
 import { endStep, outputStep, startStep } from './fold-step.ts'
 import type { RunState } from './head.ts'
@@ -41,7 +41,7 @@ export const REDUCERS: Reducers = {
   'block:retrying': (draft, event) => {
     const { code, reason, due_at } = event.data
     enterAttempt(draft, event)
-    changeBlock(draft, event, { state: 'retrying', error: { code, reason }, due_at })
+    changeBlock(draft, event, { state: 'retrying', error: { code, reason }, due_at, ...countTry(draft, event, code) })
     endStep(draft, event, 'failed')
   },
   'block:completed': (draft, event) => {
@@ -52,7 +52,8 @@ export const REDUCERS: Reducers = {
   },
   'block:failed': (draft, event) => {
     const { code, reason } = event.data
-    changeBlock(draft, event, { state: 'failed', ended_at: event.at, error: { code, reason } })
+    const tries = countTry(draft, event, code)
+    changeBlock(draft, event, { state: 'failed', ended_at: event.at, error: { code, reason }, ...tries })
     endStep(draft, event, 'failed')
     endItems(draft, event)
   },

@@ -6,6 +6,9 @@ export function attemptCap(policy: RetryPolicy, safetyCap: number): { readonly c
   return { cap: Math.min(wanted, safetyCap), capped: wanted > safetyCap }
 }
 
+/** Why an attempt goes on as another one without a try of its block's `retry` (docs/adr/0009). */
+export const NO_TRY: ReadonlySet<string> = new Set(['ATTEMPT_LOST', 'inputs_edited'])
+
 /**
  * Milliseconds before try attempt + 1: none d, linear d*n, exponential d*2^(n-1), capped by max_delay_ms, then full
  * jitter (spec dag, "Retry"). `random` is in [0, 1).

@@ -37,6 +37,8 @@ export interface BlockFold {
   /** 0 before the first. */
   readonly attempt: number
   readonly epoch: number
+  /** Attempts of this epoch, up to the newest, that were no try of `retry` (docs/adr/0009); absent when there are none. */
+  readonly untried?: number
   /** Start of the epoch's first attempt. */
   readonly started_at?: string
   readonly ended_at?: string

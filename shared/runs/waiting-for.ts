@@ -1,6 +1,7 @@
 import type { Block, Dag } from '../dag/dag.ts'
 import type { AskedAbout } from './head.ts'
 import { foldedBlock, movingBlocks } from './moving-blocks.ts'
+import { NO_TRY } from './retry-policy.ts'
 import type { BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { Meta } from './run-store.ts'
 
@@ -80,7 +81,7 @@ interface BlockWaiting extends Waiting {
 function busyWords({ id, retry, mode }: Block, block: BlockFold | undefined, waiting: BlockWaiting): readonly string[] {
   if (block === undefined) return []
   const { now, max_attempts, step, decided } = waiting
-  const attempt = `block ${id}: ${attemptWords(block.attempt, Math.max(1, Math.min(retry.max_attempts, max_attempts)))}`
+  const attempt = `block ${id}: ${attemptWords(block, Math.max(1, Math.min(retry.max_attempts, max_attempts)))}`
   if (block.state === 'running') return [`${attempt}, ${workWords(mode, block, step?.started_at, now)}`]
   if (block.state === 'ready') return [`block ${id}: ready to start${decided === undefined ? '' : ` since ${decided}`}`]
   if (block.state !== 'retrying') return []
@@ -88,11 +89,14 @@ function busyWords({ id, retry, mode }: Block, block: BlockFold | undefined, wai
   return [`${attempt}, ${block.error?.reason ?? 'failed'}, ${nextTry(block, now)}${since}`]
 }
 
-/** A lost attempt is tried again beyond the block's own retry (docs/adr/0009). */
-function attemptWords(attempt: number, most: number): string {
-  return attempt > most
-    ? `attempt ${attempt} (retry allows ${most}, lost attempts came on top)`
-    : `attempt ${attempt} of ${most}`
+/** A lost attempt is tried again beyond the block's own retry, of which it uses up nothing (docs/adr/0009). */
+function attemptWords({ state, attempt, untried = 0, error }: BlockFold, most: number): string {
+  if (untried === 0)
+    return attempt > most ? `attempt ${attempt} (retry allows ${most})` : `attempt ${attempt} of ${most}`
+  const tries = attempt - untried
+  if (state === 'retrying' && NO_TRY.has(error?.code ?? ''))
+    return `attempt ${attempt} (no try, ${tries} of ${most} are used up)`
+  return `attempt ${attempt} (try ${tries} of ${most}; attempts that were no try: ${untried})`
 }
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])

@@ -1,4 +1,4 @@
-import { changeLines } from '../approvals/run-changes.ts'
+import { changeLines, NOT_PLAIN } from '../approvals/run-changes.ts'
 import type { Json } from '../canonical.ts'
 import { decidedWords } from '../runs/approval-rules.ts'
 import { asksWaiver } from '../runs/asks-waiver.ts'
@@ -77,10 +77,24 @@ function factsOf({ run_id, dag_name, item, cost, approval }: AskedInSlack): Bloc
   ])
 }
 
-/** Before the words: what is not as the deployed document says. */
+/** Of all lines together, as they are sent. */
+const CHANGES_LENGTH = 2_600
+const CHANGE_LENGTH = 600
+
+/** Before the words: what is not as the deployed document says; what has no room is counted, never left out silently. */
 function changesOf({ changes = {} }: ApprovalItem): readonly Block[] {
-  const lines = changeLines(changes)
-  return lines.length === 0 ? [] : [block.text(`Not a plain start of the deployed document\n${lines.join('\n')}`)]
+  const lines = changeLines(changes).map((line) =>
+    line.length > CHANGE_LENGTH ? `${line.slice(0, CHANGE_LENGTH)}…` : line,
+  )
+  if (lines.length === 0) return []
+  let left = CHANGES_LENGTH
+  const told = lines.filter((line) => {
+    left -= escaped(line).length + 1
+    return left > 0
+  })
+  const more = lines.length - told.length
+  const rest = more === 0 ? [] : [`and ${more} more: open the run and look at all of it before you decide`]
+  return [block.text(`⚠ ${[NOT_PLAIN, ...told, ...rest].join('\n')}`)]
 }
 
 /** So many gates have room; a block has at most twenty. */

@@ -13,7 +13,8 @@ const token = (id: string, more: Partial<StoredToken> = {}): StoredToken => ({
   name: 'ci: "nightly" – ü',
   scopes: ['runs:read', 'runs:write'],
   created_at: '2026-11-22T12:00:00.000Z',
-  created_by: 'user:ana',
+  created_by: 'iam:Admin',
+  created_person: 'user:ana',
   expires_at: IN_A_DAY,
   ...more,
 })
@@ -59,7 +60,7 @@ export function tokensSuite(name: string, open: () => Promise<Opened>): void {
 
     test('revoked is revoked for good, and by whom it was first', async () => {
       const { tokens } = opened
-      const first = { at: '2026-11-22T13:00:00.000Z', by: 'user:ana' }
+      const first = { at: '2026-11-22T13:00:00.000Z', by: 'iam:Admin', person: 'user:ana' }
       await tokens.put(token('a'))
       expect(await tokens.revoke('main', token('a').id, first)).toEqual(token('a', { revoked: first }))
       const later = { at: '2026-11-22T14:00:00.000Z', by: 'user:bob' }

@@ -106,7 +106,9 @@ describe('sluice approvals', () => {
     expect((await run('approvals', 'list')).out).toBe('Nobody is asked anything.\n')
     const { approval_id, run_id } = await asking('note', '--input', 'text=hel\u001b[2Jlo\u202e')
     const listed = await run('approvals', 'list')
-    expect(listed.out).toMatch(new RegExp(`^${approval_id}  low risk +[\\d.]+ s  note/publish  Publish this\\?\n$`))
+    expect(listed.out).toMatch(
+      new RegExp(`^${approval_id}  low risk +[\\d.]+ s  note/publish \\(not as deployed\\)  Publish this\\?\n$`),
+    )
     const { code, out } = await run('approvals', 'show', approval_id)
     expect(code).toBe(0)
     expect(out).toContain(`Approval ${approval_id} of run ${run_id} (note): pending\n`)

@@ -176,6 +176,22 @@ describe.skipIf(chromium === undefined)('the console, in Chromium', () => {
     await page.getByRole('status').filter({ hasText: 'Approved send of asking' }).waitFor()
   })
 
+  test('what is not as deployed is read before the question, and again in the dialog that decides', async () => {
+    const body = { name: 'asking', inputs: { text: 'as it is' }, overrides: { 'send.body': 'another text' } }
+    const headers = { 'content-type': 'application/json' }
+    const started = await fetch(`${url}/api/dag/run`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const { run_id } = (await started.json()) as { readonly run_id: string }
+    await waits(run_id)
+    const { approvals } = await ask('/api/dag/approvals?status=pending')
+    const mine = approvals?.find((one) => one.run_id === run_id)
+    const page = await open(`#/approvals?approval=${mine?.approval_id}`)
+    await page.getByText('Override: send.body = "another text"').waitFor()
+    const words = (await page.locator('article header').first().textContent()) ?? ''
+    expect(words).toMatch(/^Not a plain start of the deployed document[\s\S]*Send this text\?/)
+    await page.keyboard.press('a')
+    await page.getByRole('dialog').getByText('Override: send.body = "another text"').waitFor()
+  })
+
   test('a run is stopped after a question, and one that was decided elsewhere says by whom', async () => {
     const [stopped, decided] = [await start('to stop'), await start('decided elsewhere')]
     await waits(stopped)

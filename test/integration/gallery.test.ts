@@ -208,6 +208,38 @@ describe('dependency-review', () => {
     expect(await artifact('dependency-review.md')).toContain('- left-pad: ^1.3.0 is no exact version')
   })
 
+  test('cannot be started, or retried, so that nobody is asked: any override there is refused with its reason', async () => {
+    const refused = { status: 422, code: 'override_skips_question' }
+    const post = async (path: string, body: object) => {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+      const answer = await fetch(`${gallery.place.url}${path}`, init)
+      const { code, errors } = (await answer.json()) as { readonly code: string; readonly errors: readonly object[] }
+      return { status: answer.status, code, errors }
+    }
+    const name = 'dependency-review'
+    const inputs = { packages: `${LIST}\nleft-pad,^1.3.0,MIT,0,no,yes\n` }
+    const overrides: Record<string, unknown> = {
+      // That of the question itself, those before it, and those of what may run without it.
+      'owners.count': 0,
+      'board.c': [],
+      'board.pins': true,
+      'licences.allowed': 'anything',
+      'read.packages': `${LIST}\n`,
+      'report.owners': 'ana and bo',
+      'save.body': 'reviewed',
+    }
+    for (const [port, value] of Object.entries(overrides)) {
+      const answer = await post('/api/dag/run', { name, inputs, overrides: { [port]: value } })
+      expect([port, answer]).toMatchObject([port, { ...refused, errors: [{ path: `overrides["${port}"]` }] }])
+    }
+    const run = await gallery.start(name, inputs)
+    expect((await gallery.toEnd(run, 'reject')).end.type).toBe('run:failed')
+    for (const [port, value] of Object.entries(overrides)) {
+      const answer = await post(`/api/dag/runs/${run}/retry`, { overrides: { [port]: value } })
+      expect([port, answer]).toMatchObject([port, refused])
+    }
+  })
+
   test('refuses what runs scripts at install time, whatever the others say', async () => {
     const { end, refused, reason } = await gallery.run('dependency-review', {
       packages: `${LIST}\nminer,1.0.0,MIT,0,yes,yes\n`,

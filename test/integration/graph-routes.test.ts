@@ -59,6 +59,7 @@ describe('PUT /api/graph/entities', () => {
     ])
     expect(results[1]?.error).toMatchObject({ code: 'bad_entity', message: expect.stringMatching(/arity/) })
     expect(results[3]?.error?.errors).toMatchObject([{ path: 'triples.0.subject' }])
+    expect(results[3]?.error?.message).toMatch(/^Cannot take this entity: triples\.0\.subject: ./)
     expect((await call('GET', `/api/graph/entities/${idOf('c')}`)).status).toBe(404)
     expect(await put([placeEntity('a', ['b'])])).toMatchObject([{ ok: true, outcome: 'unchanged' }])
   })

@@ -1,6 +1,5 @@
 import { answerOf, api } from '../api.ts'
 import { ProblemNotice } from '../parts/notice.tsx'
-import { RunChangesNotice } from '../parts/run-changes.tsx'
 import { changeQuery } from '../route.ts'
 import { useAnswer } from '../use-answer.ts'
 import { AskedFacts } from './asked-facts.tsx'
@@ -35,7 +34,6 @@ export function ApprovalDetail({ id, onDecided }: DetailProps) {
         ← All approvals
       </button>
       <AskedHeading approval={approval} />
-      <RunChangesNotice changes={approval.changes} />
       <DecideButtons approval={approval} onDecided={onDecided} reload={reload} />
       {approval.status !== 'pending' && <DecidedWords approval={approval} />}
       <ShownValues approval={approval} />

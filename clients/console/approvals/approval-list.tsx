@@ -44,6 +44,7 @@ export function ApprovalList({ listRef, approvals, chosen }: ListProps) {
             <span class="asked-marks small">
               {approval.status === 'pending' ? (
                 <>
+                  {approval.changes !== undefined && <strong class="tone-warn">not as deployed</strong>}
                   <RiskMark level={approval.risk.level} />
                   <span class="soft">
                     expires <Ago at={approval.expires_at} />

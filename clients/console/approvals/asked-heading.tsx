@@ -1,16 +1,18 @@
 import { usdWords } from '../parts/amount-words.ts'
 import { Ago } from '../parts/moment.tsx'
+import { RunChangesNotice } from '../parts/run-changes.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
 import { hrefOf } from '../route.ts'
 import type { Approval } from './decision.ts'
 import { RiskMark } from './risk-mark.tsx'
 
-/** What is asked, by which block of which run, with its risk, its cost, and how long there is time. */
+/** In what the run is not as deployed, then what is asked, by which block of which run, with its risk, its cost, and how long there is time. */
 export function AskedHeading({ approval }: { readonly approval: Approval }) {
   const { status, prompt, block_id, dag_name, run_id, risk, gates = [], raise } = approval
   const [question, ...rest] = (prompt || `May ${block_id} begin?`).split('\n')
   return (
     <header class="stack">
+      <RunChangesNotice changes={approval.changes} />
       <div class="row">
         <StateMark state={status} />
         {status === 'pending' && <RiskMark level={risk.level} />}

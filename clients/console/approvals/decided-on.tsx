@@ -1,4 +1,5 @@
 import { bytesWords } from '../parts/amount-words.ts'
+import { RunChangesNotice } from '../parts/run-changes.tsx'
 import { ValueView } from '../parts/value-view.tsx'
 import type { Approval } from './decision.ts'
 
@@ -14,6 +15,7 @@ export function DecidedOn({ approval, changes }: DecidedOnProps) {
   return (
     <>
       {changes.length > 0 && <ChangedSince approval={approval} changes={changes} />}
+      <RunChangesNotice changes={approval.changes} />
       <dl class="facts">
         <dt>Question</dt>
         <dd>{prompt || 'May it begin?'}</dd>

@@ -6,6 +6,6 @@ export function changesOf(seen: Approval, now: Approval): readonly string[] {
   const values = names.filter((name) => seen.shown_refs[name]?.sha256 !== now.shown_refs[name]?.sha256)
   const prompt = seen.prompt === now.prompt ? [] : ['the prompt']
   const all = [...values, ...prompt]
-  // The digest is of values, prompt and the block as it is defined.
-  return all.length === 0 && seen.digest !== now.digest ? ["the block's definition"] : all
+  // The digest is of values, prompt, the block as it is defined, and what a yes lets happen behind it.
+  return all.length === 0 && seen.digest !== now.digest ? ["the block's definition or what a yes lets happen"] : all
 }

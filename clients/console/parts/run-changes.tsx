@@ -1,4 +1,4 @@
-import { changeLines, type RunChanges } from '../../../shared/approvals/run-changes.ts'
+import { changeLines, NOT_PLAIN, type RunChanges } from '../../../shared/approvals/run-changes.ts'
 
 /** What is not as the deployed document says: first thing that whoever decides reads. */
 export function RunChangesNotice({ changes }: { readonly changes: RunChanges | undefined }) {
@@ -6,7 +6,7 @@ export function RunChangesNotice({ changes }: { readonly changes: RunChanges | u
   return (
     <div class="notice tone-warn" role="note">
       <p>
-        <strong>Not a plain start of the deployed document</strong>
+        <strong>{NOT_PLAIN}</strong>
       </p>
       <ul>
         {changeLines(changes).map((line) => (

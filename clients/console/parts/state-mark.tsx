@@ -12,6 +12,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   completed: { sign: '✓', tone: 'good' },
   approved: { sign: '✓', tone: 'good' },
   passed: { sign: '✓', tone: 'good' },
+  valid: { sign: '✓', tone: 'good' },
   MET: { sign: '✓', tone: 'good', label: 'met' },
   SUCCESS: { sign: '✓', tone: 'good', label: 'success' },
   failed: { sign: '✕', tone: 'bad' },
@@ -39,6 +40,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   skipped: { sign: '↷', tone: 'quiet' },
   cancelled: { sign: '■', tone: 'quiet' },
   ABORTED: { sign: '■', tone: 'quiet', label: 'aborted' },
+  revoked: { sign: '■', tone: 'quiet' },
   iterated: { sign: '⟲', tone: 'quiet' },
 }
 

@@ -4,6 +4,8 @@ import type { BlockFold, RunFold } from '../../../shared/runs/run-fold.ts'
 export interface BlockLive {
   readonly state: string
   readonly attempt: number
+  /** Attempts that were no try of its retry. */
+  readonly untried: number
   readonly epoch: number
   readonly started_at: string | undefined
   readonly ended_at: string | undefined
@@ -41,6 +43,7 @@ function liveOf(id: string, fold: RunFold): BlockLive {
   return {
     state: block.state,
     attempt: block.attempt,
+    untried: block.untried ?? 0,
     epoch: block.epoch,
     started_at: block.started_at,
     ended_at: block.ended_at,
@@ -55,6 +58,7 @@ function liveOf(id: string, fold: RunFold): BlockLive {
 
 const UNSEEN: Omit<BlockLive, 'state'> = {
   attempt: 0,
+  untried: 0,
   epoch: 0,
   started_at: undefined,
   ended_at: undefined,

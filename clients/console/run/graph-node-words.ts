@@ -12,11 +12,12 @@ export function nodeWords(
   live: BlockLive & { readonly label: string },
   isCritical: boolean,
 ): string {
-  const { label, attempt, epoch, passed, failed, waived, item_count, items_done } = live
+  const { label, attempt, untried, epoch, passed, failed, waived, item_count, items_done } = live
   const words = [
     id,
     label,
-    attempt > 1 && `try ${attempt} of ${max_attempts}`,
+    attempt - untried > 1 && `try ${attempt - untried} of ${max_attempts}`,
+    untried > 0 && `${untried === 1 ? '1 attempt' : `${untried} attempts`} not counted`,
     epoch > 0 && backWords(epoch),
     passed > 0 && `${gates(passed)} passed`,
     failed > 0 && `${gates(failed)} failed`,

@@ -61,11 +61,12 @@ export function GraphNode({ node, x, y, scene }: NodeProps) {
   )
 }
 
-function Tries({ live: { attempt, epoch }, max }: { readonly live: BlockLive; readonly max: number }) {
+function Tries({ live: { attempt, untried, epoch }, max }: { readonly live: BlockLive; readonly max: number }) {
+  const tries = attempt - untried
   if (attempt <= 1 && epoch === 0) return null
   return (
     <span>
-      {attempt > 1 && `try ${attempt}/${max}`}
+      {attempt > 1 && `try ${tries}/${max}`}
       {epoch > 0 && ` ⟲${epoch}`}
     </span>
   )

@@ -78,7 +78,8 @@ function BlockRow({ node: { id, name, max_attempts }, scene, waits, back }: RowP
       </td>
       <td>{started_at !== undefined && <Elapsed from={started_at} to={ended_at} />}</td>
       <td class="numbers">
-        {live.attempt > 0 && `${live.attempt}/${max_attempts}`}
+        {live.attempt > 0 && `${live.attempt - live.untried}/${max_attempts}`}
+        {live.untried > 0 && <div class="small soft">{live.untried} not counted</div>}
         {live.epoch > 0 && <div class="small soft">{backWords(live.epoch)}</div>}
       </td>
       <td class="numbers">

@@ -1,3 +1,4 @@
+import { RunChangesNotice } from '../parts/run-changes.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
 import { momentWords } from '../parts/time-words.ts'
 import { hrefOf } from '../route.ts'
@@ -48,6 +49,7 @@ function Question({ approval }: { readonly approval: Approval }) {
         <span class="small soft">{ABOUT[about] ?? about}</span>
         <a href={hrefOf(['approvals'], { approval: approval_id })}>{isOpen ? 'Decide' : 'What was shown'}</a>
       </div>
+      <RunChangesNotice changes={approval.changes} />
       <p>{prompt}</p>
       {!isOpen && decided_by !== undefined && (
         <p class="small soft">

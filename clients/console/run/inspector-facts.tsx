@@ -16,16 +16,13 @@ interface FactsProps {
 
 /** Work, tries, times and cost of all its attempts. */
 export function InspectorFacts({ inspected, session }: FactsProps) {
-  const { definition, fold, answer } = inspected
+  const { definition, fold } = inspected
   const tokens = fold === undefined ? 0 : fold.tokens_in + fold.tokens_out
   const usd = fold?.usd_micros === undefined ? null : fold.usd_micros / 1_000_000
   return (
     <dl class="facts numbers">
       <Fact name="Work">{workWords(definition)}</Fact>
-      <Fact name="Tries">
-        {fold?.attempt ?? 0} of {answer?.max_attempts ?? definition.retry.max_attempts}
-        {fold !== undefined && fold.epoch > 0 && `, ${backWords(fold.epoch)}`}
-      </Fact>
+      <Fact name="Tries">{triesWords(inspected)}</Fact>
       {fold?.started_at !== undefined && (
         <>
           <Fact name="Took">
@@ -48,6 +45,14 @@ export function InspectorFacts({ inspected, session }: FactsProps) {
       {definition.upstream.length > 0 && <Fact name="Waits for">{definition.upstream.join(', ')}</Fact>}
     </dl>
   )
+}
+
+function triesWords({ definition, fold, answer }: Inspected): string {
+  const { attempt = 0, untried = 0, epoch = 0 } = fold ?? {}
+  const words = [`${attempt - untried} of ${answer?.max_attempts ?? definition.retry.max_attempts}`]
+  if (untried > 0) words.push(`attempts that were no try: ${untried}`)
+  if (epoch > 0) words.push(backWords(epoch))
+  return words.join(', ')
 }
 
 function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {

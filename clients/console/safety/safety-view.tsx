@@ -1,7 +1,10 @@
+import { answerOf, api } from '../api.ts'
 import { Ago } from '../parts/moment.tsx'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { health, safety } from '../place/place-state.ts'
+import { useAnswer } from '../use-answer.ts'
 import { capLabel, capWords } from './cap-words.ts'
+import { TokenTable } from './tokens-table.tsx'
 
 /** What bounds every run of this place: the caps that hold now, and where each comes from. */
 export function SafetyView() {
@@ -20,8 +23,17 @@ export function SafetyView() {
           <Limits limits={answer.limits} />
         </>
       )}
+      <Tokens />
     </section>
   )
+}
+
+/** The record of this tenant's tokens. Who has no scope for it is told so here, and sees the rest of the page as ever. */
+function Tokens() {
+  const { value, problem } = useAnswer('tokens', () => answerOf(api.GET('/api/tokens')))
+  if (problem !== undefined) return <p class="empty">Tokens are not shown: {problem.message}</p>
+  if (value === undefined || value.tokens.length === 0) return null
+  return <TokenTable tokens={value.tokens} />
 }
 
 function StateOfPlace() {

@@ -152,11 +152,11 @@ interface Begun {
   readonly started: Started
 }
 
-/** Items of a block work with what it began with, and name nothing themselves. */
+/** Items of a block work with what it began with, and name nothing themselves: it stands on decisions for them. */
 async function startProblems(begun: Begun, bindings: ReadonlyMap<string, Binding>): Promise<readonly string[]> {
   const { run, pass, block, started } = begun
   const name = `${nameOf(pass)}: event ${started.seq}`
-  const stood = await decisionsOf(run, started)
+  const stood = await decisionsOf(run, pass.item === undefined ? started : startOfBlock(run, pass, started))
   const granted = run.dag.blocks.flatMap((governor) => grantedBefore(run, governor, block, started.seq))
   const wrong = pass.item === undefined ? namedProblems(name, granted, stood, bindings) : []
   const before = [
@@ -164,11 +164,18 @@ async function startProblems(begun: Begun, bindings: ReadonlyMap<string, Binding
     ...(await childBindings(begun)),
     ...[...stood.keys()].flatMap((id) => bindings.get(id) ?? []).filter((one) => one.feeds?.includes(block.id)),
   ]
-  const taken = pass.item === undefined ? await inheritedBindings(begun, stood) : { bindings: [], problems: [] }
+  const taken = await inheritedBindings(begun, stood)
   const bound = [...before, ...taken.bindings]
-  const found = [...wrong, ...taken.problems.map((problem) => `${name} ${problem}`)]
+  // What is wrong with the decision itself is told of the block, once.
+  const found = [...wrong, ...(pass.item === undefined ? taken.problems : []).map((problem) => `${name} ${problem}`)]
   if (found.length > 0 || bound.length === 0) return found
   return (await worksWith(begun, bound)) ? [] : [`${name} began with other inputs than were approved`]
+}
+
+function startOfBlock(run: Parts, pass: Pass, item: Started): Started {
+  const { events = [] } = newestPass(run, pass.block_id, item.seq) ?? {}
+  const mine = events.filter((event): event is Started => event.type === 'block:started' && event.seq < item.seq)
+  return mine.at(-1) ?? item
 }
 
 function namedProblems(

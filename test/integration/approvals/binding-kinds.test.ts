@@ -270,6 +270,73 @@ describe('a waiver', () => {
   })
 })
 
+describe('a question about the budget', () => {
+  const calls = (prompt: string, max_tokens: number) => ({ ...agent(prompt), model_params: { max_tokens } })
+  const document = (tokens = 50) => ({
+    budget: { tokens, on_exceed: 'ask' },
+    blocks: [
+      { id: 'draft', outputs: text, agent: calls('draft', 60) },
+      { ...act, agent: calls('act on {{inputs.target}}', 5) },
+    ],
+    edges: [{ from: 'draft', to: 'act' }],
+  })
+
+  test('shows what is not as deployed, binds what it lets happen, and takes no yes to another one', async () => {
+    open = await openApprovalPlace()
+    const plain = await open.asked(await open.start(document()), 'draft')
+    const lower = await open.asked(await open.start(document(49)), 'draft')
+    const id = await open.start(document(), { overrides: { 'act.target': 'production' } })
+    const { digest, approval_id } = await open.asked(id, 'draft')
+    expect(new Set([plain.digest, lower.digest, digest]).size).toBe(3)
+    expect(await changesOf(id, 'draft')).toMatchObject({ overrides: [{ port: 'act.target', value: '"production"' }] })
+    for (const other of [plain, lower])
+      expect(await open.decide(id, 'user:ana', { decision: 'approve', approval_id, digest: other.digest })).toBe(
+        'digest_changed',
+      )
+    expect((await open.place.world.runs.head({ tenant: 'main', run_id: id }))?.budget.cap_tokens).toBe(50)
+    expect(await approve(id, 'draft')).toBe('approved')
+    const events = await open.ended(id)
+    expect(open.prompts).toEqual(['draft', 'act on production'])
+    const begun = events.find(({ type, block_id }) => type === 'block:started' && block_id === 'act')
+    expect(begun?.data).toMatchObject({ decisions: [{ approval_id, digest }] })
+    expect(events.filter(({ type }) => type === 'approval:refused')).toHaveLength(2)
+    expect(await open.problems(id)).toEqual([])
+  })
+
+  test('lets what is behind it work with the context of then alone', async () => {
+    open = await openApprovalPlace()
+    const id = await open.start(document())
+    await open.asked(id, 'draft')
+    expect(await patch(id, { target: 'production' })).toEqual({ status: 409, code: 'context_is_decided' })
+    const run = { tenant: 'main', run_id: id }
+    await open.place.world.runs.putContext(run, { version: 1, values: { target: 'production' } }, 0)
+    expect(await approve(id, 'draft')).toBe('approved')
+    await open.ended(id)
+    expect(open.prompts).toEqual(['draft', 'act on staging'])
+    expect(await open.problems(id)).toEqual([])
+  })
+
+  test('takes no yes to the one before it, and a retry asks it again', async () => {
+    open = await openApprovalPlace()
+    const greedy = document()
+    const [draft] = greedy.blocks
+    const twice = { ...greedy, blocks: [draft, { ...act, agent: calls('act on {{inputs.target}}', 150) }] }
+    const id = await open.start(twice)
+    const first = await open.asked(id, 'draft')
+    await approve(id, 'draft')
+    const second = await open.asked(id, 'act')
+    const stale = { decision: 'approve', approval_id: second.approval_id, digest: first.digest } as const
+    expect(await open.decide(id, 'user:ana', stale)).toBe('digest_changed')
+    expect(await approve(id, 'act', 'reject')).toBe('rejected')
+    await open.ended(id)
+    expect(open.prompts).toEqual(['draft'])
+    const again = await retry(id, {})
+    await approve(again, 'act', 'reject')
+    await open.ended(again)
+    expect([await open.problems(id), await open.problems(again)]).toEqual([[], []])
+  })
+})
+
 test('of several decisions a retry stands on the one whose result it took over', async () => {
   open = await openApprovalPlace()
   const document = {

@@ -83,6 +83,29 @@ describe('revoking a token', () => {
   })
 })
 
+test('the list says of each token who made and who revoked it, when, and which person that was', async () => {
+  const maker = await at.create({ name: 'maker', scopes: ['admin:tokens', 'runs:read'] })
+  const made = await at.send('POST', '/api/tokens', `Bearer ${maker.token}`, { name: 'made', scopes: ['runs:read'] })
+  const { token_id } = made.json
+  await at.send('DELETE', `/api/tokens/${token_id}`, `Bearer ${maker.token}`)
+  await at.send('DELETE', `/api/tokens/${token_id}`, first)
+  const { json, text } = await at.send('GET', '/api/tokens', first)
+  const by = `token:${maker.token_id}`
+  const person = expect.stringMatching(/^user:/)
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+  expect(json.tokens).toContainEqual(
+    expect.objectContaining({
+      ...{ token_id, name: 'made', scopes: ['runs:read'], state: 'revoked', person },
+      ...{ created_at: time, created_by: by, created_person: person },
+      ...{ revoked_at: time, revoked_by: by, revoked_person: person },
+    }),
+  )
+  expect(text).not.toContain(String(made.json.token).slice(-32))
+  // No route takes one out of it: what was revoked is there the next time too.
+  const again = (await at.send('GET', '/api/tokens', first)).json.tokens as unknown as readonly { token_id: string }[]
+  expect(again.filter((one) => one.token_id === token_id)).toHaveLength(1)
+})
+
 describe('the first token of a place', () => {
   test('has all scopes, and its file is read by its owner alone', async () => {
     const file = join(at.folder, 'data', 'first-token')

@@ -225,4 +225,82 @@ describe('importGraph() of entity states of semstreams', () => {
     expect([broken.items, broken.errors.map(({ line }) => line)]).toEqual([[entity], [1]])
     expect(await sent(JSON.stringify([7, state]), 2)).toEqual({ items: [entity], errors: [] })
   })
+
+  test('reads the state of a research loop with every predicate it is kicked off with, in a message or bare', async () => {
+    const loop = 'acme.ops.research.chain.loop.l1'
+    const said = { source: 'agent-research-graph', timestamp: '2026-05-23T10:00:00Z', confidence: 1 }
+    const triples = [
+      ['research.requested', 'In what is ore melted?'],
+      ['research.topic', 'In what is ore melted?'],
+      ['research.hint', 'entity_kind=furnace'],
+      ['research.hint', 'recency=last week'],
+      ['research.budget_tokens', '4000'],
+      ['research.max_iterations', '5'],
+      ['research.parent_loop', 'acme.ops.agentic.coordinator.loop.p1'],
+      ['loop.role', 'research_pipeline'],
+    ].map(([predicate, object]) => ({ subject: loop, predicate, object, ...said }))
+    const kept = {
+      message_type: { domain: 'research', category: 'intent', version: 'v1' },
+      storage_ref: { storage_instance: 'store', key: '2026/05/23/l1', content_type: 'application/json', size: 12 },
+      ...{ object_ref: 'k', version: 7, updated_at: '2026-05-23T10:00:01Z' },
+    }
+    const written = { id: loop, triples, ...kept }
+    const type = { domain: 'graph', category: 'state', version: 'v1' }
+    const meta = { created_at: 1_779_530_400_000, received_at: 1_779_530_400_001, source: 'graph-ingest' }
+    for (const one of [written, { id: '0b9c', type, payload: written, meta }]) {
+      expect(await sent(JSON.stringify(one))).toEqual({ items: [{ entity_id: loop, triples }], errors: [] })
+    }
+  })
+
+  test.each<[string, unknown, RegExp]>([
+    [
+      'a message with something else',
+      { payload: { topic: 'ore' } },
+      /neither an id nor a subject, which its message envelope says is research\.intent\.v1\./,
+    ],
+    ['a message with a text', { payload: 'ore' }, /no JSON object, which its message envelope says is research/],
+    ['a message with nothing', { payload: null }, /no JSON object, which its message envelope says is research/],
+  ])('says of %s what it is', async (_, more, words) => {
+    const type = { domain: 'research', category: 'intent', version: 'v1' }
+    const { items, errors } = await sent(JSON.stringify({ id: 'm', type, meta: {}, ...(more as object) }))
+    expect(items).toEqual([])
+    expect(errors).toMatchObject([{ line: 1, code: 'malformed_line', message: expect.stringMatching(words) }])
+  })
+
+  test.each<[string, unknown, RegExp]>([
+    [
+      'the older form',
+      { node: { id }, edges: [], triples: [] },
+      /members node and edges of an older form: write the id of the node/,
+    ],
+    [
+      'an entity message',
+      { entity_id: id, entity_type: 'fleet.drone', properties: { n: 1 } },
+      /properties instead: write each as a triple/,
+    ],
+    [
+      'a statement that ends',
+      { id, triples: [triple('a.b', 1), { ...triple('a.b', 2), expires_at: '2027-01-01T00:00:00Z' }] },
+      /its triple 2 has expires_at/,
+    ],
+    [
+      'one of its own that ends',
+      { ...triple('a.b', 2), expires_at: '2027-01-01T00:00:00Z' },
+      /; it has expires_at, and the graph keeps/,
+    ],
+  ])('refuses %s, with what to write instead', async (_, written, words) => {
+    const { items, errors } = await sent(JSON.stringify(written))
+    expect(items).toEqual([])
+    expect(errors).toMatchObject([{ line: 1, code: 'malformed_line', message: expect.stringMatching(words) }])
+  })
+
+  test('members that are null or empty say nothing, of a statement that does not end too', async () => {
+    const written = {
+      ...state,
+      node: null,
+      edges: null,
+      triples: [{ ...triple('fleet.drone.name', 'A1'), expires_at: null }],
+    }
+    expect(await sent(JSON.stringify(written))).toEqual({ items: [entity], errors: [] })
+  })
 })

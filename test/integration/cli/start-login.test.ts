@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { noTerminal } from '../../e2e/pseudo-terminal.ts'
+import { CTRL_C, typeOnTerminal } from '../../e2e/typed-terminal.ts'
 
 // Each starts places and commands one after the other: a machine that does much else takes its time.
 vi.setConfig({ testTimeout: 240_000 })
@@ -149,6 +151,26 @@ test('what a killed start left is gone at the next, and opens nothing', async ()
     `login-${/answers at http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1]}`,
   ])
 })
+
+/** Only root can give a terminal to somebody else. */
+const cannotGive = process.getuid?.() !== 0 || noTerminal() !== undefined
+
+test.skipIf(cannotGive)(
+  'a terminal of another user makes the login the default, and one of their own does not',
+  async () => {
+    writeFileSync(join(folder, 'sluice.yaml'), 'version: 1\n')
+    const start = `exec "${process.execPath}" "${CLI}" start --port 0`
+    const on = async (line: string) => {
+      const types = [['Console: ', CTRL_C]] as const
+      const env = { SLUICE_URL: '', SLUICE_TOKEN: '' }
+      return (await typeOnTerminal(['bash', '--norc', '-c', line], { cwd: folder, env, types })).shown
+    }
+    expect(await on(start)).not.toContain('?login=')
+    expect(await on(`chown 12345 "$(tty)"; ${start}`)).toMatch(/Console: http:\/\/127\.0\.0\.1:\d+\/\?login=/)
+    expect(await on(`chown 12345 "$(tty)"; ${start} --no-login`)).not.toContain('?login=')
+    expect(await on(`chown 12345 "$(tty)"; ${start} < /dev/null`)).not.toContain('?login=')
+  },
+)
 
 test('a place that a command starts for itself answers that command, and no other program', async () => {
   writeFileSync(join(folder, 'ask.yaml'), ASKING)

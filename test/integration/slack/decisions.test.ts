@@ -43,6 +43,15 @@ describe('an approval in Slack', () => {
     await expect.poll(async () => (await runs.head({ tenant: 'main', run_id: id }))?.outbox).toEqual([])
   })
 
+  test('of a run with an override the message says so before the question', async () => {
+    open = await openSlackPlace()
+    await open.start(deploy({ prompt: 'Deploy now?' }), { overrides: { 'deploy.text': 'loud' } })
+    const words = wordsOf((await open.message(() => true)).blocks)
+    expect(words).toMatch(
+      /⚠ Not a plain start of the deployed document\n[\s\S]*deploy\.text = "loud"[\s\S]*Deploy now\?/,
+    )
+  })
+
   test('rejected with words from the modal: they are recorded, and told', async () => {
     open = await openSlackPlace({ users: { [ANA]: 'user:ana@example.com' } })
     const { slack } = open

@@ -35,6 +35,13 @@ describe('approvalLine()', () => {
     const hostile = { ...ENTRY, prompt: `\u001b[2Jtwo\nlines\u202e`, may_decide: { allowed: false } }
     expect(approvalLine(hostile, 200)).toBe('apr_1  high risk     1 min 12 s  release/deploy (not yours)  two lines')
     expect(approvalLine(ENTRY, 20)).toHaveLength(20)
+    const changed = { ...ENTRY, changes: { context: [{ key: 'env', version: 1 }] } }
+    expect(approvalLine(changed, 200)).toContain('release/deploy (not as deployed)  Deploy this?')
+    expect(approvalLines(changed, 'sluice').slice(0, 3)).toEqual([
+      'Approval apr_1 of run run_1 (release): pending',
+      '!! Not a plain start of the deployed document:',
+      '!! Context patched: env (version 1)',
+    ])
   })
 })
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { accountsBeside } from '../../../clients/cli/other-accounts.ts'
+import { accountsBeside, isTerminalOfAnother } from '../../../clients/cli/other-accounts.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-accounts-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -45,4 +45,14 @@ test('on macOS they are who has a folder', () => {
 test('what cannot be read, or of which system nothing is known, is said to be unknown', () => {
   expect(accountsBeside('linux', 1000, { passwd: join(folder, 'nothing'), homes: '' })).toBeUndefined()
   expect(accountsBeside('win32', undefined)).toBeUndefined()
+})
+
+test.each<[string, number | undefined, number | undefined, boolean]>([
+  ['their own terminal', 1000, 1000, false],
+  ['the terminal of who became another user', 1000, 1001, true],
+  ['the terminal of who became root', 1000, 0, true],
+  ['no terminal: a service, a script, a container', undefined, 1000, false],
+  ['a system without user ids', 0, undefined, false],
+])('%s makes a login the default: %s, %s, %s', (_, owner, uid, is) => {
+  expect(isTerminalOfAnother(owner, uid)).toBe(is)
 })

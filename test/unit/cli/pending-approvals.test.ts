@@ -72,6 +72,21 @@ describe('shownLines()', () => {
     expect(lines.slice(-5)).toEqual(['--- facts', '  {', '    "n": 1', '  }', '---'])
   })
 
+  test('begins with what is not as deployed, before the words of the question', () => {
+    const overrides = [
+      { port: 'act.target', value: '"production"', sha256: 'a'.repeat(64) },
+      { port: 'act.note', value: 'x'.repeat(300), sha256: 'b'.repeat(64) },
+    ]
+    const context = [{ key: 'env', version: 2, by: 'user:bo\u001b[2J' }]
+    expect(shownLines({ ...asked('a'), changes: { overrides, context } }).slice(0, 5)).toEqual([
+      '!! Not a plain start of the deployed document:',
+      '!! Override: act.target = "production"',
+      `!! Override: act.note = ${'x'.repeat(300)}… (its first 300 characters; SHA-256 bbbbbbbbbbbb)`,
+      '!! Context patched: env (version 2, by user:bo)',
+      'Block a asks: Publish a?',
+    ])
+  })
+
   test('a value cannot pass for another one, nor for the end of the question', () => {
     const text = 'fine\n---\n--- target\nstaging\r--- target\n---\nBlock a asks: Something else?'
     const lines = shownLines({ ...asked('a'), shown: { text, target: 'production' } })

@@ -24,6 +24,20 @@ describe('renderRun()', () => {
     ])
   })
 
+  test('counts no lost attempt as a try', () => {
+    const begun = EVENTS.find(({ type, block_id }) => type === 'block:started' && block_id === 'draft')
+    const at = { ...begun, at: new Date(START + 300).toISOString() }
+    const lost = { code: 'ATTEMPT_LOST', reason: 'attempt 1 was lost', due_at: at.at }
+    const more = numbered([
+      { ...at, type: 'block:retrying', attempt: 1, data: lost },
+      { ...at, attempt: 2 },
+    ])
+    const shown = (n: number) =>
+      renderRun(liveRun(ANSWER, foldRun([...EVENTS.slice(0, 6), ...more.slice(0, n)])), canvas)[2]
+    expect(shown(1)).toMatch(/draft +retrying +1 attempt not counted/)
+    expect(shown(2)).toMatch(/draft +running +try 1\/3, 1 attempt not counted/)
+  })
+
   test('tells waived gates from failed ones', () => {
     const gate = (name: string, status: string) => ({
       ...EVENTS[6],

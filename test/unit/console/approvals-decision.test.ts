@@ -57,7 +57,7 @@ describe('what changed since somebody looked', () => {
     ['a value', { shown_refs: { plan: stored('b') }, digest: 'd2' }, ['plan']],
     ['a new value and a gone one', { shown_refs: { text: stored('a') }, digest: 'd2' }, ['plan', 'text']],
     ['the prompt', { prompt: 'Ship?', digest: 'd2' }, ['the prompt']],
-    ['the definition alone', { digest: 'd2' }, ["the block's definition"]],
+    ['what it binds alone', { digest: 'd2' }, ["the block's definition or what a yes lets happen"]],
   ])('names %s', (_, now, names) => {
     expect(changesOf(ASKED, { ...ASKED, ...now })).toEqual(names)
   })

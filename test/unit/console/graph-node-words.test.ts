@@ -17,3 +17,9 @@ test('what its picture shows by signs is said in words', () => {
     'build, waits for approval, try 2 of 3, sent back once, 2 gates passed, 1 gate failed, 1 gate waived, 3 of 5 items done, on the critical path',
   )
 })
+
+test('an attempt that was lost is no try', () => {
+  const live = { ...pending, label: 'running', attempt: 2, untried: 1 }
+  expect(nodeWords(node, live, false)).toBe('build, running, 1 attempt not counted')
+  expect(nodeWords(node, { ...live, attempt: 3 }, false)).toBe('build, running, try 2 of 3, 1 attempt not counted')
+})

@@ -8,15 +8,22 @@ type Component = (props: Readonly<Record<string, unknown>>) => Drawn | null
 
 /** The page's own modules know an address; what is typed for browsers is loaded by name. */
 let notices: { readonly Empty: Component; readonly DamagedNotice: Component }
+let heading: { readonly AskedHeading: Component }
+let dialog: { readonly DecidedOn: Component }
+let record: { readonly TokenTable: Component }
 let health: { readonly problem: { value: unknown } }
 const load = (path: string) => import(new URL(`../../../clients/console/${path}`, import.meta.url).href)
 beforeAll(async () => {
-  vi.stubGlobal('location', { origin: 'http://127.0.0.1:1' })
+  vi.stubGlobal('location', { origin: 'http://127.0.0.1:1', hash: '' })
+  vi.stubGlobal('addEventListener', () => undefined)
   vi.stubGlobal('document', { addEventListener: () => undefined, hidden: true, visibilityState: 'hidden' })
   // A server that has not answered yet: nothing is known to be wrong.
   vi.stubGlobal('fetch', () => new Promise(() => undefined))
   vi.useFakeTimers()
   notices = await load('parts/notice.tsx')
+  heading = await load('approvals/asked-heading.tsx')
+  dialog = await load('approvals/decided-on.tsx')
+  record = await load('safety/tokens-table.tsx')
   health = (await load('place/place-state.ts')).health
 })
 afterAll(() => {
@@ -24,10 +31,12 @@ afterAll(() => {
   vi.unstubAllGlobals()
 })
 
-/** Every text of an element, in order. */
+/** Every text of an element, in order; of the parts made of others only what changed is drawn. */
 function wordsOf(drawn: unknown): string {
   if (typeof drawn === 'string' || typeof drawn === 'number') return String(drawn)
   if (Array.isArray(drawn)) return drawn.map(wordsOf).join('')
+  const { type, props } = (drawn ?? {}) as { readonly type?: Component; readonly props?: object }
+  if (type?.name === 'RunChangesNotice') return wordsOf(type({ ...props }))
   return typeof drawn === 'object' && drawn !== null && 'props' in drawn ? wordsOf((drawn as Drawn).props.children) : ''
 }
 
@@ -47,4 +56,38 @@ test('what is damaged is named with its run and what to do, and nothing is said 
   const words = wordsOf(notices.DamagedNotice({ damaged: [one, { ...one, run_id: 'run_2', approval_id: 'apr_2' }] }))
   expect(words).toContain('Run run_1: its META is damaged (no JSON). Restore the store.')
   expect(words).toContain('A question of run run_2: its META is damaged')
+})
+
+test('what is not as deployed stands before the question, and once more where it is decided', () => {
+  const approval = {
+    prompt: 'Go on?',
+    block_id: 'act',
+    dag_name: 'release',
+    run_id: 'run_00000000000000000000000000',
+    status: 'pending',
+    risk: { level: 'low', because: [] },
+    shown_refs: {},
+    digest: 'd',
+    changes: { overrides: [{ port: 'act.target', value: '"production"', sha256: 'a'.repeat(64) }] },
+  }
+  const before = /^Not a plain start of the deployed documentOverride: act\.target = "production"[\s\S]*Go on\?/
+  expect(wordsOf(heading.AskedHeading({ approval }))).toMatch(before)
+  expect(wordsOf(dialog.DecidedOn({ approval, changes: [] }))).toMatch(before)
+  const { changes: _, ...plain } = approval
+  expect(wordsOf(heading.AskedHeading({ approval: plain }))).toMatch(/^Go on\?/)
+})
+
+test('of each token the record says who made and who revoked it, and which person that was', () => {
+  const made = { created_at: '2026-01-01T00:00:00.000Z', created_by: 'iam:Admin', created_person: 'user:ana' }
+  const token = { token_id: '0123', name: 'ci', scopes: ['runs:read', 'runs:start'], state: 'valid', person: 'user:bo' }
+  const revoked = { state: 'revoked', revoked_at: '2026-01-02T00:00:00.000Z', revoked_by: 'token:9' }
+  const ends = { expires_at: '2026-02-01T00:00:00.000Z' }
+  const tokens = [
+    { ...token, ...made, ...ends },
+    { ...token, ...made, ...ends, ...revoked, name: 'old' },
+  ]
+  const words = wordsOf(record.TokenTable({ tokens }))
+  expect(words).toContain('ci 0123 of user:boruns:read, runs:start')
+  expect(words).toContain('by iam:Admin (user:ana)')
+  expect(words.match(/by token:9/g)).toHaveLength(1)
 })

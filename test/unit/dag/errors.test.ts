@@ -408,6 +408,21 @@ const NEVER: readonly (readonly [path: string, check: string, message: string])[
   ['.port', '{ type: equals, port: ▶n, value: "3" }', 'it needs string, file, artifact, json'],
   ['.port', '{ type: one_of, port: ▶said, values: [1, true] }', 'it needs number, boolean, json'],
   ['.port', '{ type: json_schema, port: ▶said, schema: { type: [integer, object] } }', 'it needs number, json'],
+  [
+    '.right',
+    '{ type: diff, left: n, right: ▶said }',
+    'post-gate "g" of type diff that can never pass: port "n" is of type number and port "said" of type string, and values of these types are never equal. Declare both of one type, or one of them json; or set mode: not_equal',
+  ],
+  [
+    '.right',
+    '{ type: diff, left: yes, right: ▶made, mode: equal }',
+    '"yes" is of type boolean and port "made" of type number',
+  ],
+  [
+    '.right',
+    '{ type: diff, left: file, right: ▶n, mode: not_equal, not: true }',
+    '"file" is of type artifact and port "n" of type number',
+  ],
   ['.evidence', '{ type: citation_exists, port: said, evidence: ▶n }', 'port "n" is of type number'],
   [
     '.any_of[1].all_of[0].port',
@@ -719,7 +734,11 @@ edges:
     '{ any_of: [{ type: type_is, port: n, expected: string }], not: true }',
     '{ type: port_type, port: said, expected: file }',
     '{ type: json_schema, port: said, schema: { minLength: 3 } }',
-    '{ type: diff, left: n, right: said }',
+    '{ type: diff, left: n, right: said, mode: not_equal }',
+    '{ type: diff, left: n, right: said, not: true }',
+    '{ type: diff, left: n, right: made }',
+    '{ type: diff, left: said, right: file }',
+    '{ type: diff, left: any, right: n }',
   ])('%s may pass, so it is not refused', (check) => {
     expect(parseDag(typed(check))).toMatchObject({ ok: true })
   })

@@ -51,6 +51,53 @@ describe('openEnvelope()', () => {
   })
 })
 
+describe('a payload with every member its kind documents', () => {
+  const item = { entity_id: 'a.b.c.d.e.f', tier: '1', source: 'bm25_index', snippet_text: 'Ore is melted.' }
+  const WHOLE: Readonly<Record<string, object>> = {
+    intent: {
+      topic: 'In what is ore melted?',
+      hints: { entity_kind: 'furnace', domain: 'works', recency: 'last week', of_our_own: 'kept' },
+      budget_tokens: 4_000,
+      max_iterations: 5,
+    },
+    classifier_output: {
+      topic: 'In what is ore melted?',
+      tier: '3',
+      intent: 'lookup',
+      confidence: 0.75,
+      hints: { time_range: { from: '2026-05-22T00:00:00Z', to: '2026-05-23T00:00:00Z' }, top_n: 5 },
+      candidates: [{ ...item, label: 'Furnace 1', type: 'furnace', relevance: 2.5 }],
+      degraded: true,
+      degraded_reason: 'semantic search was away',
+    },
+    route_decision: {
+      action: 'walk_seeds',
+      args: { seeds: [{ ref: 'Furnace 1', ref_type: 'name' }] },
+      rationale: 'It is named.',
+    },
+    result: {
+      evidence: [{ ...item, score: 2.5, objectstore_ref: 'objstore://main/1' }],
+      synthesis: 'Ore is melted in a furnace.',
+      decomp_trace: {
+        router_action: 'decompose',
+        sub_queries: [{ kind: 'lexical', query: 'ore' }],
+        seed_entities: ['a.b.c.d.e.f'],
+        retighten_rounds: 1,
+      },
+      tokens_used: 812,
+      iterations: 2,
+    },
+  }
+  const meta = { created_at: 1_779_530_400_000, received_at: 1_779_530_400_001, source: 'agent-research-graph' }
+
+  test.each(Object.keys(WHOLE))('%s is read as it is written, and written as it was read', (category) => {
+    const envelope = { id: '0b9c1f6e', type: researchType(category as 'intent'), payload: WHOLE[category], meta }
+    const read = openEnvelope(registry, wire(envelope))
+    expect(read).toEqual({ ok: true, value: envelope })
+    expect(sealEnvelope(registry, envelope)).toEqual({ ok: true, value: envelope })
+  })
+})
+
 describe('sealEnvelope()', () => {
   test('drops optional members that are zero or empty, at every level, and keeps required ones', () => {
     const payload = {

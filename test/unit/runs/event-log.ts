@@ -109,8 +109,8 @@ export function verdict(
   return { lane: block_id, place: PHASE.gates, event: { type: 'block:gate', block_id, attempt, data: whole } }
 }
 
-export function retrying(block_id: string, attempt: number, due = 60): Step {
-  const data = { code: 'gate_failed', reason: 'provider timeout', due_at: second(due) }
+export function retrying(block_id: string, attempt: number, due = 60, code = 'gate_failed'): Step {
+  const data = { code, reason: 'provider timeout', due_at: second(due) }
   return { lane: block_id, place: PHASE.retrying, event: { type: 'block:retrying', block_id, attempt, data } }
 }
 

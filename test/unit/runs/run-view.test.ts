@@ -195,9 +195,12 @@ describe('what a run waits for', () => {
   })
 
   test('a try beyond those of its retry, since one was lost, in words', () => {
-    const tries = [1, 2, 3].flatMap((n) => [started('build', n), retrying('build', n)])
+    const tries = [1, 2, 3].flatMap((n) => [
+      started('build', n),
+      retrying('build', n, 60, n === 2 ? 'ATTEMPT_LOST' : undefined),
+    ])
     expect(view(logOf([runStarted, ...tries, started('build', 4)])).run.waiting_for).toBe(
-      'block build: attempt 4 (retry allows 3, lost attempts came on top), running for 42 s',
+      'block build: attempt 4 (try 3 of 3; attempts that were no try: 1), running for 42 s',
     )
   })
 

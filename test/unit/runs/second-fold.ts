@@ -67,6 +67,7 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
     state: stateOf(last, ended),
     attempt,
     epoch,
+    untried: untriedOf(mine),
     started_at: mine.find(({ type }) => type === 'block:started')?.at,
     ended_at: ended?.at,
     outputs: dataOf(newest.findLast(({ type }) => type === 'block:output')).outputs,
@@ -81,6 +82,13 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
     items: Object.keys(items).length === 0 ? undefined : items,
     ...costOf(all, ['tokens_in', 'tokens_out']),
   })
+}
+
+/** Attempts of the pass that nobody counts as a try; undefined for none. */
+function untriedOf(mine: readonly RunEvent[]): number | undefined {
+  const ends = mine.filter(({ type }) => type === 'block:retrying' || type === 'block:failed')
+  const some = ends.filter((event) => /^(ATTEMPT_LOST|inputs_edited)$/.test(String(dataOf(event).code)))
+  return some.length || undefined
 }
 
 function stateOf(last: RunEvent | undefined, ended: RunEvent | undefined): string | undefined {

@@ -48,6 +48,7 @@ const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
     .record({
       asked: fc.constantFrom('no', 'approve', 'reject', 'expired', 'voted', 'half'),
       tries: fc.integer({ min: 1, max: 3 }),
+      lost: fc.boolean(),
       priced: fc.boolean(),
       asks: fc.constantFrom(
         'never' as const,
@@ -59,11 +60,12 @@ const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
       ),
       end: fc.constantFrom('completed' as const, 'failed' as const, 'skipped' as const, 'cancelled' as const),
     })
-    .map(({ asked, tries, priced, asks, end }) => {
+    .map(({ asked, tries, lost, priced, asks, end }) => {
       if (end === 'skipped') return [skipped(id, 'other')]
       const asking = asked === 'no' ? [ready(id)] : [ready(id), requested(id), ...answers(id, asked)]
       const tried = Array.from({ length: tries - 1 }, (_, i) => {
         const n = i + 1
+        if (lost) return [started(id, n), retrying(id, n, 60, n === 1 ? 'ATTEMPT_LOST' : 'inputs_edited')]
         return [started(id, n), output(id, n, priced ? 250 : null), verdict(id, n, 'failed'), retrying(id, n)]
       })
       const last = endOf(id, tries, end)

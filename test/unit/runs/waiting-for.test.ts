@@ -53,6 +53,28 @@ describe('waitingWords() says what is waited for, and since when:', () => {
     )
   })
 
+  test('an attempt after a lost one, which used up no try', () => {
+    const lost = (attempt: number) => [started('b', attempt), retrying('b', attempt, 104, 'ATTEMPT_LOST')]
+    const beside = [
+      runStarted,
+      started('a', 1),
+      ended('a', 1, 'completed'),
+      started('c', 1),
+      ended('c', 1, 'completed'),
+    ]
+    expect(words([...beside, ...lost(1), started('b', 2)], { max_attempts: 2 })).toBe(
+      'block b: attempt 2 (try 1 of 2; attempts that were no try: 1), running for 1 min',
+    )
+    expect(words([...beside, ...lost(1)], { max_attempts: 2 })).toMatch(
+      /^block b: attempt 1 \(no try, 0 of 2 are used up\), provider timeout, next try in 4 s/,
+    )
+    expect(words([...beside, ...lost(1), started('b', 2), retrying('b', 2, 104)], { max_attempts: 2 })).toMatch(
+      /^block b: attempt 2 \(try 1 of 2; attempts that were no try: 1\), provider timeout/,
+    )
+    const again = [...lost(1), started('b', 2), retrying('b', 2, 104), started('b', 3)]
+    expect(words([...beside, ...again], { max_attempts: 2 })).toContain('attempt 3 (try 2 of 2; attempts that were no')
+  })
+
   test('a timer', () => {
     expect(words([runStarted, started('a', 1), retrying('a', 1, 104)])).toBe(
       `block a: attempt 1 of 5, provider timeout, next try in 4 s, waiting since ${second(3)}`,

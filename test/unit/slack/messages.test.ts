@@ -221,6 +221,24 @@ describe('a question', () => {
     expect(actions(more)).toEqual(buttons)
   })
 
+  test('says before its words what is not as deployed, and counts what has no room', () => {
+    const override = (port: string, value: string) => ({ port, value, sha256: 'a'.repeat(64) })
+    const textsOf = (overrides: readonly object[]) => {
+      const changes = { overrides } as AskedInSlack['item']['changes']
+      const { blocks } = approvalMessage({ ...one, item: { ...item, ...(changes && { changes }) } })
+      expectSafe(blocks)
+      return (blocks as readonly { readonly text?: { readonly text: string } }[]).map(({ text }) => text?.text ?? '')
+    }
+    const [, , changed, prompt] = textsOf([override('act.target', '"<production>"')])
+    expect(changed).toBe('⚠ Not a plain start of the deployed document\nOverride: act.target = "&lt;production&gt;"')
+    expect(prompt).toBe('Go?')
+    const many = Array.from({ length: 60 }, (_, i) => override(`b.p${i}`, '&'.repeat(40)))
+    const [, , cut = ''] = textsOf(many)
+    const told = cut.match(/Override: /g)?.length ?? 0
+    expect(told).toBeGreaterThan(5)
+    expect(cut).toContain(`and ${60 - told} more: open the run and look at all of it before you decide`)
+  })
+
   test('tells why a gate failed with its signs escaped once, and who may decide by their whole names', () => {
     const gates = [{ name: 'short', reason: 'x < 5 & y' }]
     const more = { about: 'post_gates', gates, approvers: ['user:ana_b', 'iam:*~x`'] } as const
