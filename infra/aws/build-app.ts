@@ -6,6 +6,7 @@ import type { Settings } from '../../shared/settings.ts'
 import type { Chosen } from './access.ts'
 import { acknowledge } from './acknowledgements.ts'
 import { Alarms } from './alarms.ts'
+import { AnchorsStack } from './anchors-stack.ts'
 import { ApiStack } from './api-stack.ts'
 import { putUnderKey } from './customer-key.ts'
 import type { DagMachineProps } from './dag-machine.ts'
@@ -28,7 +29,7 @@ export interface AppParts {
   readonly built: string
 }
 
-/** The three stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
+/** The stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
 export function buildApp({ app, deploy, settings, dags, built }: AppParts): void {
   const names = namesOf(deploy.stage)
   const all = [...dags, deployedResearch()]
@@ -37,26 +38,14 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     stackName: `sluice-${deploy.stage}-${name}`,
     description: `Sluice, stage ${deploy.stage}: ${name}`,
   })
-  const { providers, research } = settings
-  const { tenants } = settings
-  const chosen = {
-    tenants,
-    secrets: secretsOf(providers),
-    models: modelsOf(providers),
-    research: askedBy(research, providers),
-    embeddings: research.embeddings === undefined ? [] : askedBy(research.embeddings, providers).secrets,
-    judge: research.judge === undefined ? undefined : askedBy(research.judge, providers),
-    shell: settings.shell_gates.allow.length > 0,
-    reserved: settings.reserved_concurrency,
-    slack: slackOf(settings),
-    webhooks: webhookSecretsOf(settings),
-    telemetry: telemetrySecretsOf(settings),
-    auth: deploy.auth.mode === 'iam' ? undefined : deploy.auth.mode,
-    key: deploy.key === 'aws' ? undefined : deploy.key,
-  }
+  const { audit, tenants } = settings
+  const chosen = chosenOf(settings, deploy)
   // Bodies must not end before the records that name them.
   const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
   const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays, tenants })
+  const anchors = chosen.anchors
+    ? [new AnchorsStack(app, 'SluiceAnchors', { ...stack('anchors'), names, retentionDays: audit.retention_days })]
+    : []
   const machines = new MachinesStack(app, 'SluiceMachines', {
     ...stack('machines'),
     names,
@@ -69,12 +58,34 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
   // `sluice deploy` tells it. As text: an empty list means none at all, and must not be dropped as nothing.
   if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
   machines.addStackDependency(data, 'its functions name the table and the bucket')
+  for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
   api.addStackDependency(machines, 'a route names start-run')
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
   new Dashboard(api, 'Dashboard', { names, apiName: names.table })
   if (chosen.key !== undefined) putUnderKey(chosen.key, [data, machines, api])
-  acknowledge([data, machines, api], names, chosen)
+  acknowledge([data, ...anchors, machines, api], names, chosen)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+}
+
+/** What the settings decide of rights. */
+function chosenOf(settings: Settings, deploy: DeploySettings): Chosen {
+  const { providers, research, tenants } = settings
+  return {
+    tenants,
+    secrets: secretsOf(providers),
+    models: modelsOf(providers),
+    research: askedBy(research, providers),
+    embeddings: research.embeddings === undefined ? [] : askedBy(research.embeddings, providers).secrets,
+    judge: research.judge === undefined ? undefined : askedBy(research.judge, providers),
+    shell: settings.shell_gates.allow.length > 0,
+    reserved: settings.reserved_concurrency,
+    slack: slackOf(settings),
+    webhooks: webhookSecretsOf(settings),
+    telemetry: telemetrySecretsOf(settings),
+    anchors: settings.audit.anchor !== 'none',
+    auth: deploy.auth.mode === 'iam' ? undefined : deploy.auth.mode,
+    key: deploy.key === 'aws' ? undefined : deploy.key,
+  }
 }
 
 /** The key of its provider, and its model where that is one of Bedrock. */
