@@ -17,8 +17,10 @@ import type { Core } from './world.ts'
  * So a put is refused by S3 where the name is taken, and a reader looks at every version. Undefined = no such bucket.
  */
 export function openAnchors({ env }: Pick<Core, 'env'>, config: S3ClientConfig = {}): Anchors | undefined {
-  const Bucket = env.ANCHORS
-  if (Bucket === undefined) return undefined
+  return env.ANCHORS === undefined ? undefined : anchorsIn(env.ANCHORS, config)
+}
+
+function anchorsIn(Bucket: string, config: S3ClientConfig): Anchors {
   const client = new S3Client({ ...CLIENT_OPTIONS, ...config })
   return {
     async put(anchor) {

@@ -13,6 +13,7 @@ import type { DagMachineProps } from './dag-machine.ts'
 import { Dashboard } from './dashboard.ts'
 import { DataStack } from './data-stack.ts'
 import type { DeployedDag } from './deployed-dags.ts'
+import { DocumentsStack, keepLayout, requireRoom, shares } from './documents-stack.ts'
 import { MachinesStack } from './machines-stack.ts'
 import type { AskedModel } from './model-access.ts'
 import { namesOf } from './names.ts'
@@ -33,7 +34,9 @@ export interface AppParts {
 export function buildApp({ app, deploy, settings, dags, built }: AppParts): void {
   const names = namesOf(deploy.stage)
   const all = [...dags, deployedResearch()]
-  writeDefinitions(join(built, 'definitions'), all)
+  const definitions = join(built, 'definitions')
+  writeDefinitions(definitions, all)
+  const { document_stacks: spread } = deploy
   const stack = (name: string) => ({
     stackName: `sluice-${deploy.stage}-${name}`,
     description: `Sluice, stage ${deploy.stage}: ${name}`,
@@ -49,9 +52,13 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
   const machines = new MachinesStack(app, 'SluiceMachines', {
     ...stack('machines'),
     names,
-    dags: all,
+    dags: spread === 0 ? all : [deployedResearch()],
     built,
     chosen,
+  })
+  const documents = shares(dags, spread).map((share, i) => {
+    const of = stack(`documents-${i + 1}`)
+    return new DocumentsStack(app, `SluiceDocuments${i + 1}`, { ...of, names, dags: share, definitions })
   })
   const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built, waf: deploy.waf })
   const { hosts } = settings.http_gates
@@ -62,8 +69,11 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
   api.addStackDependency(machines, 'a route names start-run')
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
   new Dashboard(api, 'Dashboard', { names, apiName: names.table })
+  for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
+  for (const one of [machines, ...documents]) keepLayout(one, spread)
   if (chosen.key !== undefined) putUnderKey(chosen.key, [data, machines, api])
-  acknowledge([data, ...anchors, machines, api], names, chosen)
+  requireRoom([machines, ...documents, api], { documents: dags.length, spread })
+  acknowledge([data, ...anchors, machines, ...documents, api], names, chosen)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 
