@@ -28,16 +28,21 @@ async function destroy(session: Session, options: DestroyOptions): Promise<void>
   session.say(`Stage ${stage} in account ${account}, ${place}: ${withData ? ALL : KEPT}`)
   await confirm(session, stage, options.confirm)
   const { withSynthesis } = await import('./synthesized-stage.ts')
-  await withSynthesis(stage, { profile, env: session.environment({ AWS_REGION: place }) }, async ({ templates, cdk }) => {
-    await cdk('destroy', 'SluiceApi', 'SluiceMachines', '--force')
-    if (templates.SluiceAnchors !== undefined) session.say(ANCHORED)
-    if (!withData) return
-    const { deleteData, unprotectData } = await import('./aws/delete-data.ts')
-    await unprotectData(stage, where)
-    await cdk('destroy', 'SluiceData', '--force')
-    const deleted = await deleteData(stage, account, where)
-    session.say(`Deleted the table sluice-${stage} and ${deleted} versions of objects.`)
-  })
+  await withSynthesis(
+    stage,
+    { profile, env: session.environment({ AWS_REGION: place }) },
+    async ({ templates, cdk }) => {
+      const documents = Object.keys(templates).filter((name) => name.startsWith('SluiceDocuments'))
+      await cdk('destroy', 'SluiceApi', ...documents, 'SluiceMachines', '--force')
+      if (templates.SluiceAnchors !== undefined) session.say(ANCHORED)
+      if (!withData) return
+      const { deleteData, unprotectData } = await import('./aws/delete-data.ts')
+      await unprotectData(stage, where)
+      await cdk('destroy', 'SluiceData', '--force')
+      const deleted = await deleteData(stage, account, where)
+      session.say(`Deleted the table sluice-${stage} and ${deleted} versions of objects.`)
+    },
+  )
   session.say(withData ? `Stage ${stage} is gone with its data. ${LEFT}` : `Stage ${stage} is down. ${LEFT} ${AGAIN}`)
 }
 

@@ -60,7 +60,10 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     const of = stack(`documents-${i + 1}`)
     return new DocumentsStack(app, `SluiceDocuments${i + 1}`, { ...of, names, dags: share, definitions })
   })
-  const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built, waf: deploy.waf })
+  // Its alarms name every machine: with hundreds, a template with spaces for people would be over a megabyte.
+  const suppressTemplateIndentation = spread > 0
+  const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, suppressTemplateIndentation }
+  const api = new ApiStack(app, 'SluiceApi', ofApi)
   const { hosts } = settings.http_gates
   // `sluice deploy` tells it. As text: an empty list means none at all, and must not be dropped as nothing.
   if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))

@@ -1,5 +1,5 @@
 /**
- * The physical names of one deployment. They are computed and not generated, so that the three stacks share no
+ * The physical names of one deployment. They are computed and not generated, so that the stacks share no
  * exports, a role can name a function of another stack, and a red box in the console is one file search away.
  */
 export interface Names {

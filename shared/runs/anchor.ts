@@ -58,7 +58,7 @@ export interface AnchorLook {
 export interface FoundAnchor extends Pick<Anchor, 'seq' | 'hash' | 'events'>, Omit<AnchorVersion, 'body'> {}
 
 export const ANCHOR_CHECK = 40
-const TITLE = 'an ended run is the one whose hash was written where nobody can change it'
+export const ANCHOR_TITLE = 'an ended run is the one whose hash was written where nobody can change it'
 
 /** Time for what the run owes at its end, with some failures in between. */
 const LATEST_MS = 15 * 60_000
@@ -69,7 +69,7 @@ export function checkAnchor(
   { versions, now }: AnchorLook,
 ): { readonly checked: Checked; readonly anchor?: FoundAnchor } {
   const answer = (problems: readonly string[], left_out?: string): Checked => {
-    const checked = { n: ANCHOR_CHECK, title: TITLE, ok: problems.length === 0, problems }
+    const checked = { n: ANCHOR_CHECK, title: ANCHOR_TITLE, ok: problems.length === 0, problems }
     return left_out === undefined ? checked : { ...checked, left_out }
   }
   if (versions === undefined) return { checked: answer([], 'not anchored: audit.anchor is none in the settings') }

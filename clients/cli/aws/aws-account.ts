@@ -1,5 +1,5 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { Refused } from '../refused.ts'
 import { awsCaller, type CallerOptions } from './aws-caller.ts'
 import { awsRefusal } from './aws-refusal.ts'
@@ -12,6 +12,10 @@ export interface AwsAccount {
   readonly bootstrap: string
   /** Concurrent executions of Lambda the account may have, and how many of them nobody reserved. */
   concurrency(): Promise<{ readonly limit: number; readonly free: number }>
+  /** How many of them a function has reserved; one that is not there has none. */
+  reservedBy(functionName: string): Promise<number>
+  /** Parameters of a stack; undefined = there is none of that name. */
+  parameters(stackName: string): Promise<Readonly<Record<string, string>> | undefined>
 }
 
 /** Refused where there are no credentials or no region, or the CDK was never bootstrapped. */
@@ -20,12 +24,31 @@ export async function openAccount(options: CallerOptions): Promise<AwsAccount> {
   const region = await caller.region()
   await caller.credentials()
   const { account, version } = await bootstrapOf(caller, region)
+  const lambda = new LambdaClient({ region, credentials: caller.credentials, maxAttempts: 3 })
   return {
     account,
     region,
     bootstrap: version,
+    async reservedBy(FunctionName) {
+      if (FunctionName === '') return 0
+      const asked = lambda.send(new GetFunctionConcurrencyCommand({ FunctionName })).catch((error: unknown) => {
+        if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined
+        throw awsRefusal(error)
+      })
+      return (await asked)?.ReservedConcurrentExecutions ?? 0
+    },
+    async parameters(StackName) {
+      const asked = caller.cloudFormation.send(new DescribeStacksCommand({ StackName })).catch((error: unknown) => {
+        if (/does not exist/.test(String(error))) return undefined
+        throw awsRefusal(error)
+      })
+      const stack = (await asked)?.Stacks?.[0]
+      const entries = (stack?.Parameters ?? []).map(({ ParameterKey = '', ParameterValue = '' }) => {
+        return [ParameterKey, ParameterValue] as const
+      })
+      return stack && Object.fromEntries(entries)
+    },
     async concurrency() {
-      const lambda = new LambdaClient({ region, credentials: caller.credentials, maxAttempts: 3 })
       const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand()).catch((error: unknown) => {
         throw awsRefusal(error)
       })

@@ -99,7 +99,7 @@ const machinesIn = (made: Assembly, stack: string) =>
   )
 
 describe('sluice:document_stacks', () => {
-  test('is 0 by default: every machine stands beside the functions, and another number is refused by the template', () => {
+  test('is 0 by default: every machine stands beside the functions', () => {
     const made = synthesize(documents(3), {}, 'usual')
     expect(stacksIn(made.out)).toEqual(['SluiceAnchors', 'SluiceApi', 'SluiceData', 'SluiceMachines'])
     expect(machinesIn(made, 'SluiceMachines')).toHaveLength(4)
