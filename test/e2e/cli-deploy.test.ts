@@ -150,6 +150,25 @@ describe('sluice deploy on a stage that is there', () => {
   })
 })
 
+describe('sluice doctor about a deployment', () => {
+  test.each([
+    [10, 'warning', /has 10 concurrent executions of Lambda, 10 unreserved; .*`sluice deploy` needs 124/],
+    [200, 'warning', /has 200 .*each block that works and each open stream takes one/],
+    [1_000, 'ok', /has 1000 concurrent executions of Lambda, 1000 unreserved$/],
+  ])('names the quota of concurrent executions: of %i', async (executions, state, says) => {
+    checkout.state.executions = executions
+    const { out } = await run(['doctor', '--json', '--url', 'http://127.0.0.1:9', '--region', 'eu-central-1'])
+    const { checks } = JSON.parse(out) as { checks: readonly { name: string; state: string; says: string }[] }
+    const found = checks.find(({ name }) => name === 'executions')
+    expect([found?.state, says.test(found?.says ?? '')]).toEqual([state, true])
+  })
+
+  test('says nothing of it where the command is about no deployment', async () => {
+    const { out } = await run(['doctor', '--json'], { SLUICE_URL: 'http://127.0.0.1:9' })
+    expect(out).not.toContain('"executions"')
+  })
+})
+
 describe('sluice destroy', () => {
   test('takes down every stack of documents, before what their machines call', async () => {
     const more = { SluiceDocuments1: { M: { Type: 'X' } }, SluiceDocuments2: { M: { Type: 'X' } }, SluiceAnchors: {} }

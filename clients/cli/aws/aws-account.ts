@@ -1,8 +1,8 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { Refused } from '../refused.ts'
 import { awsCaller, type CallerOptions } from './aws-caller.ts'
 import { awsRefusal } from './aws-refusal.ts'
+import { type Executions, executionsOf, reservedBy } from './executions.ts'
 
 /** Where a deployment goes. */
 export interface AwsAccount {
@@ -10,8 +10,7 @@ export interface AwsAccount {
   readonly region: string
   /** Of the CDK's own stack there. */
   readonly bootstrap: string
-  /** Concurrent executions of Lambda the account may have, and how many of them nobody reserved. */
-  concurrency(): Promise<{ readonly limit: number; readonly free: number }>
+  concurrency(): Promise<Executions>
   /** How many of them a function has reserved; one that is not there has none. */
   reservedBy(functionName: string): Promise<number>
   /** Parameters of a stack; undefined = there is none of that name. */
@@ -24,19 +23,12 @@ export async function openAccount(options: CallerOptions): Promise<AwsAccount> {
   const region = await caller.region()
   await caller.credentials()
   const { account, version } = await bootstrapOf(caller, region)
-  const lambda = new LambdaClient({ region, credentials: caller.credentials, maxAttempts: 3 })
   return {
     account,
     region,
     bootstrap: version,
-    async reservedBy(FunctionName) {
-      if (FunctionName === '') return 0
-      const asked = lambda.send(new GetFunctionConcurrencyCommand({ FunctionName })).catch((error: unknown) => {
-        if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined
-        throw awsRefusal(error)
-      })
-      return (await asked)?.ReservedConcurrentExecutions ?? 0
-    },
+    concurrency: () => executionsOf(caller),
+    reservedBy: (name) => reservedBy(caller, name),
     async parameters(StackName) {
       const asked = caller.cloudFormation.send(new DescribeStacksCommand({ StackName })).catch((error: unknown) => {
         if (/does not exist/.test(String(error))) return undefined
@@ -47,13 +39,6 @@ export async function openAccount(options: CallerOptions): Promise<AwsAccount> {
         return [ParameterKey, ParameterValue] as const
       })
       return stack && Object.fromEntries(entries)
-    },
-    async concurrency() {
-      const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand()).catch((error: unknown) => {
-        throw awsRefusal(error)
-      })
-      const limit = AccountLimit?.ConcurrentExecutions ?? 0
-      return { limit, free: AccountLimit?.UnreservedConcurrentExecutions ?? limit }
     },
   }
 }
