@@ -7,7 +7,6 @@ import { Refused } from './refused.ts'
 import type { Session } from './session.ts'
 import { stageOfCheckout } from './stage-checkout.ts'
 import { type StageOptions, withStage } from './stage-options.ts'
-import { LAYOUT } from './synthesized-stage.ts'
 import { count } from './words.ts'
 
 interface DeployOptions extends StageOptions {
@@ -27,11 +26,12 @@ async function deploy(session: Session, { stage: given, yes, profile, region }: 
   const { openAccount } = await import('./aws/aws-account.ts')
   const account = await openAccount({ profile, region })
   session.say(`Stage ${stage} in account ${account.account}, ${account.region} (CDK bootstrap ${account.bootstrap})\n`)
-  const { withSynthesis } = await import('./synthesized-stage.ts')
+  const { LAYOUT, withSynthesis } = await import('./synthesized-stage.ts')
   const { documentCosts } = await import('./document-costs.ts')
   const env = session.environment({ AWS_REGION: account.region })
   await withSynthesis(stage, { profile, env }, async ({ templates, egress, documentStacks, cdk }) => {
-    await requireSameLayout(stage, documentStacks, account)
+    const parameters = await account.parameters(`sluice-${stage}-machines`)
+    if (parameters !== undefined) requireSameLayout(stage, documentStacks, Number(parameters[LAYOUT] ?? 0))
     for (const line of [...deploySummary(templates), '', ...documentCosts(), '', egressLine(egress)]) session.say(line)
     await checkConcurrency(session, templates, account)
     await agree(session, yes === true, `Deploy stage ${stage}?`)
@@ -89,10 +89,7 @@ function sum(numbers: readonly number[]): number {
  * Machines of documents never move from one stack to another: CloudFormation would delete them, and AWS ends what runs on
  * them. The templates refuse it, too (infra/aws/documents-stack.ts), but not on a stage of before there was the number.
  */
-async function requireSameLayout(stage: string, wanted: number, account: AwsAccount): Promise<void> {
-  const parameters = await account.parameters(`sluice-${stage}-machines`)
-  if (parameters === undefined) return
-  const there = Number(parameters[LAYOUT] ?? 0)
+function requireSameLayout(stage: string, wanted: number, there: number): void {
   if (there === wanted) return
   const detail = `Nothing was deployed: stage ${stage} was deployed with sluice:document_stacks ${there}, and this checkout says ${wanted}. Its machines would move to other stacks, which deletes them with the runs on them. Set it to ${there} in cdk.json; docs/deploy.md, "Many documents", says how a stage gets another number.`
   throw new Refused({ code: 'document_stacks_changed', detail })
