@@ -12,8 +12,8 @@ export interface FunctionLine {
   readonly ports: readonly string[]
   /** Only functions a machine calls have one: `${RunBlock}` in the definition. */
   readonly placeholder?: string
-  /** The World member that is a call of this function, made by other functions, which wait for its answer. */
-  readonly serves?: 'http' | 'shell'
+  /** What of the World is a call of this function, made by other functions, which wait for its answer (`anchor`: outbox.writeAnchor). */
+  readonly serves?: 'http' | 'shell' | 'anchor'
   /** API Gateway, or the local server, asks it who calls: only where callers come with a bearer credential. */
   readonly guards?: 'api'
 }
@@ -163,6 +163,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   },
   { name: 'net-gate', file: 'gates/net-gate.ts', ports: [], serves: 'http' },
   { name: 'shell-gate', file: 'gates/shell-gate.ts', ports: [], serves: 'shell' },
+  { name: 'write-anchor', file: 'runs/write-anchor.ts', ports: ['anchors'], serves: 'anchor' },
   { name: 'get-health', file: 'api/get-health.ts', ports: ['health'] },
   { name: 'get-config', file: 'api/get-config.ts', ports: ['documents'] },
   { name: 'get-document', file: 'api/get-document.ts', ports: ['documents'] },
@@ -181,7 +182,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'record-run', file: 'api/record-run.ts', ports: ['runs', 'objects'] },
   { name: 'diff-runs', file: 'api/diff-runs.ts', ports: ['runs', 'objects'] },
   { name: 'get-goal', file: 'api/get-goal.ts', ports: ['runs', 'objects'] },
-  { name: 'verify-run', file: 'api/verify-run.ts', ports: ['runs', 'objects', 'machine', 'isolate'] },
+  { name: 'verify-run', file: 'api/verify-run.ts', ports: ['runs', 'objects', 'machine', 'isolate', 'anchors'] },
   { name: 'stream-events', file: 'api/stream-events.ts', ports: ['runs', 'waker'] },
   { name: 'get-outputs', file: 'api/get-outputs.ts', ports: ['runs', 'objects'] },
   { name: 'get-context', file: 'api/get-context.ts', ports: ['runs'] },

@@ -57,6 +57,14 @@ export const SafetySchema = z.strictObject({
 })
 export type Safety = z.infer<typeof SafetySchema>
 
+/** Where the record of a run is kept from whoever runs the place (docs/adr/0067). Only a stage on AWS has such a where. */
+const AuditSettingsSchema = z.strictObject({
+  /** `s3-object-lock`: the end of each run's hash chain is put into a bucket that gives nothing back before its time. */
+  anchor: z.enum(['none', 's3-object-lock']).default('none'),
+  /** How long S3 locks an anchor; not less than the record itself is kept. */
+  retention_days: z.int().min(91).max(3_650).default(365),
+})
+
 export const SettingsSchema = z.strictObject({
   version: z.literal(1).default(1),
   port: z.int().min(0).max(65_535).default(4040),
@@ -92,6 +100,8 @@ export const SettingsSchema = z.strictObject({
   /** Who answers the stages of the research chain (docs/research.md). */
   research: ResearchSettingsSchema.prefault({}),
   safety: SafetySchema.prefault({}),
+  /** Of a deployment: where the ends of hash chains are written besides (docs/security.md). */
+  audit: AuditSettingsSchema.prefault({}),
   /** Of a deployment: whether executions are kept free for the sweep, decisions and stops (docs/deploy.md). */
   reserved_concurrency: z.boolean().default(true),
   /** Which values of `safety` a deployment was told instead (infra/aws/context-safety.ts); in no file. */

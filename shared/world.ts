@@ -7,6 +7,7 @@ import type { SearchIndex } from './graph/search-index.ts'
 import type { Health } from './health.ts'
 import type { Isolate } from './isolate.ts'
 import type { Providers } from './provider.ts'
+import type { Anchor, Anchors } from './runs/anchor.ts'
 import type { LeasePool } from './runs/leases.ts'
 import type { Machine } from './runs/machine.ts'
 import type { RunKey, RunStore } from './runs/run-store.ts'
@@ -45,6 +46,8 @@ export interface Outbox {
   webhookWork(work: WebhookWork): Promise<void>
   /** Asynchronous invoke of index-graph; failure is ignored, its schedule repeats. */
   graphWork(work: GraphWork): Promise<void>
+  /** Calls write-anchor and waits for it; what it could not put is thrown. */
+  writeAnchor(anchor: Anchor): Promise<void>
 }
 
 export interface Clock {
@@ -112,6 +115,8 @@ export interface World {
   /** Absent where the settings name no collector. */
   readonly telemetry?: Telemetry | undefined
   readonly tokens: Tokens
+  /** Absent where there is no such bucket: locally, and where `audit.anchor` is `none`. */
+  readonly anchors?: Anchors | undefined
   /** What of the place works now. */
   readonly health: Health
   readonly settings: Settings

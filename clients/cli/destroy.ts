@@ -28,20 +28,28 @@ async function destroy(session: Session, options: DestroyOptions): Promise<void>
   session.say(`Stage ${stage} in account ${account}, ${place}: ${withData ? ALL : KEPT}`)
   await confirm(session, stage, options.confirm)
   const { withSynthesis } = await import('./synthesized-stage.ts')
-  await withSynthesis(stage, { profile, env: session.environment({ AWS_REGION: place }) }, async ({ cdk }) => {
-    await cdk('destroy', 'SluiceApi', 'SluiceMachines', '--force')
-    if (!withData) return
-    const { deleteData, unprotectData } = await import('./aws/delete-data.ts')
-    await unprotectData(stage, where)
-    await cdk('destroy', 'SluiceData', '--force')
-    const deleted = await deleteData(stage, account, where)
-    session.say(`Deleted the table sluice-${stage} and ${deleted} versions of objects.`)
-  })
+  await withSynthesis(
+    stage,
+    { profile, env: session.environment({ AWS_REGION: place }) },
+    async ({ templates, cdk }) => {
+      const documents = Object.keys(templates).filter((name) => name.startsWith('SluiceDocuments'))
+      await cdk('destroy', 'SluiceApi', ...documents, 'SluiceMachines', '--force')
+      if (templates.SluiceAnchors !== undefined) session.say(ANCHORED)
+      if (!withData) return
+      const { deleteData, unprotectData } = await import('./aws/delete-data.ts')
+      await unprotectData(stage, where)
+      await cdk('destroy', 'SluiceData', '--force')
+      const deleted = await deleteData(stage, account, where)
+      session.say(`Deleted the table sluice-${stage} and ${deleted} versions of objects.`)
+    },
+  )
   session.say(withData ? `Stage ${stage} is gone with its data. ${LEFT}` : `Stage ${stage} is down. ${LEFT} ${AGAIN}`)
 }
 
 const KEPT = 'the API, the machines and all functions go, runs under way end; the table and the bucket stay.'
 const ALL = 'everything goes, with every run, approval, artifact and the knowledge graph. Nothing brings it back.'
+const ANCHORED =
+  'The anchors stay, with their stack SluiceAnchors: S3 deletes none before its lock is over (docs/deploy.md, "Anchors").'
 const LEFT =
   "Left over: machines of inline documents (sluice-STAGE-x-..), the access logs' bucket, API Gateway's log role."
 const AGAIN = '`sluice deploy` puts it up again over the same data.'

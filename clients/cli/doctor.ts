@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { callApi, chooseTarget, type Target } from './api.ts'
 import { type Check, check } from './check.ts'
+import { executionChecks } from './doctor-executions.ts'
 import { providerChecks } from './doctor-providers.ts'
 import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
@@ -24,6 +25,7 @@ async function doctor(session: Session, { url, json }: TargetOptions): Promise<v
   const checks = [
     ...here,
     await serverCheck(session, target),
+    ...(await executionChecks(session)),
     ...(await providerChecks(session, settings)),
     ...(await slackChecks(session, settings, target)),
   ]

@@ -5,13 +5,13 @@ import { fetchEvents } from './fetch-run.ts'
 import { FoldedRunSchema, type Recomputed, recomputeRun } from './recompute-run.ts'
 import { Refused } from './refused.ts'
 
-type Seal = Parameters<typeof recomputeRun>[0]['seal']
+type ChainEnds = Pick<Parameters<typeof recomputeRun>[0], 'seal' | 'anchor'>
 
 /** What this command works out by itself; what cannot be read at all is found, too. `audit`: an exported record. */
 export async function recomputeHere(
   target: Target,
   runId: string,
-  seal: Seal,
+  { seal, anchor }: ChainEnds,
   audit: string | undefined,
 ): Promise<readonly Recomputed[]> {
   try {
@@ -19,7 +19,7 @@ export async function recomputeHere(
       api.GET('/api/dag/runs/{run_id}', { params: { path: { run_id: runId } } }),
     )
     const events = await fetchEvents(target, runId)
-    const own = recomputeRun({ events, run, seal })
+    const own = recomputeRun({ events, run, seal, anchor })
     if (audit === undefined) return own
     return [...own, { title: 'record of decisions', problems: auditProblems(audit, runId, auditOf(run, events)) }]
   } catch (error) {

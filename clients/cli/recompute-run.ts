@@ -18,7 +18,13 @@ type FoldedRun = z.infer<typeof FoldedRunSchema>
 interface Answers {
   readonly events: readonly RunEvent[]
   readonly run: FoldedRun
-  readonly seal: { readonly seq: number; readonly hash: string } | null
+  readonly seal: ChainEnd | null
+  readonly anchor: ChainEnd | null
+}
+
+interface ChainEnd {
+  readonly seq: number
+  readonly hash: string
 }
 
 /** One thing this command worked out by itself, and what was wrong with the server's answer. */
@@ -28,10 +34,11 @@ export interface Recomputed {
 }
 
 /** The chain and the fold, from the replayed events alone: whoever changed the store cannot also have told us so. */
-export function recomputeRun({ events, run, seal }: Answers): readonly Recomputed[] {
+export function recomputeRun({ events, run, seal, anchor }: Answers): readonly Recomputed[] {
   return [
     { title: 'replay: every event once, in order', problems: orderProblems(events) },
     { title: 'hash chain of the replay', problems: seal === null ? [] : chainProblems(events, seal) },
+    ...(anchor === null ? [] : [{ title: 'anchor of the replay', problems: anchorProblems(events, anchor) }]),
     { title: 'fold of the replay = GET run', problems: foldProblems(events, run) },
   ]
 }
@@ -41,10 +48,16 @@ function orderProblems(events: readonly RunEvent[]): readonly string[] {
   return at < 0 ? [] : [`event ${events[at]?.seq} came where event ${at + 1} was due`]
 }
 
-function chainProblems(events: readonly RunEvent[], { seq, hash }: NonNullable<Answers['seal']>): readonly string[] {
+function chainProblems(events: readonly RunEvent[], { seq, hash }: ChainEnd): readonly string[] {
   if (events.length < seq) return [`the chain is closed at event ${seq}, the replay has ${events.length} events`]
   const own = chainOf(events.slice(0, seq))
   return own === hash ? [] : [`at event ${seq} the chain is ${own}, the server says ${hash}`]
+}
+
+function anchorProblems(events: readonly RunEvent[], { seq, hash }: ChainEnd): readonly string[] {
+  if (events.length !== seq) return [`the run was anchored at event ${seq}, the replay has ${events.length} events`]
+  const own = chainOf(events)
+  return own === hash ? [] : [`at event ${seq} the chain is ${own}, the anchor says ${hash}`]
 }
 
 /** GET run was asked first: what happened since is not in it. */

@@ -11,7 +11,8 @@ import type { Session } from './session.ts'
 import { type TargetOptions, withTarget } from './target-options.ts'
 import { count } from './words.ts'
 
-const AnswerSchema = VERIFY_RUN.answer.loose()
+/** A server of before there were anchors says nothing of them. */
+const AnswerSchema = VERIFY_RUN.answer.extend({ anchor: VERIFY_RUN.answer.shape.anchor.default(null) }).loose()
 type Answer = z.infer<typeof AnswerSchema>
 
 export function addVerify(parent: Command, session: Session, hidden?: CommandOptions): void {
@@ -32,7 +33,7 @@ async function verify(session: Session, runId: string, { url, json, audit }: Ver
   const answer = await callApi(target, AnswerSchema, (api) =>
     api.GET('/api/dag/runs/{run_id}/verify', { params: { path: { run_id: runId } } }),
   )
-  const recomputed = await recomputeHere(target, runId, answer.seal, file)
+  const recomputed = await recomputeHere(target, runId, answer, file)
   const ok = answer.ok && recomputed.every(({ problems }) => problems.length === 0)
   if (json === true) session.say(jsonText({ ...answer, ok, recomputed }, 2))
   else for (const line of linesOf(answer, recomputed, ok)) session.say(line)
@@ -49,7 +50,22 @@ function linesOf(answer: Answer, recomputed: readonly Recomputed[], ok: boolean)
   const asked = answer.checks.filter(({ left_out }) => left_out === undefined).length + recomputed.length
   const failed = [...answer.checks, ...recomputed].filter(({ problems }) => problems.length > 0).length
   const verdict = ok ? `all ${asked} checks hold` : `${count(failed, 'check')} of ${asked} failed`
-  return [...server, ...own, `${answer.run_id}: ${count(answer.seq, 'event')}, ${verdict}.`]
+  return [
+    ...server,
+    ...own,
+    ...anchorLines(answer.anchor),
+    `${answer.run_id}: ${count(answer.seq, 'event')}, ${verdict}.`,
+  ]
+}
+
+/** What anybody who may read the bucket can look up without us. */
+function anchorLines(anchor: Answer['anchor']): readonly string[] {
+  if (anchor === null) return []
+  const { seq, hash, written_at, locked_until = 'nothing, it is not locked', key, version_id } = anchor
+  return [
+    `anchored at event ${seq}: ${hash}`,
+    oneLine(`  in ${key} (version ${version_id}), written ${written_at}, locked until ${locked_until}`),
+  ]
 }
 
 function checkLines(number: string, title: string, problems: readonly string[]): readonly string[] {

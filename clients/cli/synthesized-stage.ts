@@ -9,6 +9,8 @@ export interface Synthesis {
   readonly templates: Templates
   /** The only hosts gates and webhooks may reach, empty = none; absent = any public one. */
   readonly egress?: readonly string[]
+  /** Stacks that share the machines of documents (`sluice:document_stacks`). */
+  readonly documentStacks: number
   /** `cdk` on what was synthesized, without synthesizing again. */
   cdk(...args: readonly string[]): Promise<void>
 }
@@ -33,14 +35,18 @@ export async function withSynthesis(
 
 /** Metadata of the stack with the functions (infra/aws/build-app.ts). */
 const EGRESS = 'sluice:egress'
+/** Parameter of the stacks with machines (infra/aws/documents-stack.ts). */
+export const LAYOUT = 'DocumentStacks'
 
-export function readTemplates(folder: string): Pick<Synthesis, 'templates' | 'egress'> {
+export function readTemplates(folder: string): Omit<Synthesis, 'cdk'> {
   const files = readdirSync(folder).filter((name) => name.endsWith('.template.json'))
   const read = files.sort().map((name) => {
     return [name.replace('.template.json', ''), JSON.parse(readFileSync(join(folder, name), 'utf8'))] as const
   })
   const egress = read.map(([, { Metadata }]) => Metadata?.[EGRESS]).find((hosts) => hosts !== undefined)
+  const layout = read.map(([, { Parameters }]) => Parameters?.[LAYOUT]?.Default).find((number) => number !== undefined)
   return {
+    documentStacks: Number(layout ?? 0),
     templates: Object.fromEntries(read.map(([name, { Resources }]) => [name, Resources])),
     ...(egress !== undefined && { egress: JSON.parse(egress) }),
   }

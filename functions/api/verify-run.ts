@@ -1,12 +1,13 @@
 import { VERIFY_RUN } from '../../shared/api/verify-run.ts'
 import { Fault } from '../../shared/errors.ts'
+import { type AnchorLook, checkAnchor, type FoundAnchor } from '../../shared/runs/anchor.ts'
 import { checkChain } from '../../shared/runs/invariants/chain.ts'
 import { type Checked, checkRun } from '../../shared/runs/invariants/check-run.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
-import { readStoredRun } from '../runs/read-stored-run.ts'
+import { readStoredRun, type Seal } from '../runs/read-stored-run.ts'
 
 /** Checks a stored run against itself; it changes nothing and mends nothing. */
 export const handler = httpHandler({
@@ -14,28 +15,44 @@ export const handler = httpHandler({
   schema: VERIFY_RUN,
   run: async (call, world) => {
     const { run } = await requireRun(world, call)
-    const { seq, seal, checks } = await verify(world, run)
+    const { seq, seal, checks, anchor } = await verify(world, run)
     const ok = checks.every((check) => check.ok)
-    return { json: { run_id: run.run_id, ok, seq, seal: seal ?? null, checks: checks.map(shortened) } }
+    const found = { seal: seal ?? null, anchor: anchor ?? null }
+    return { json: { run_id: run.run_id, ok, seq, ...found, checks: checks.map(shortened) } }
   },
 })
 
-async function verify(world: World, run: RunKey) {
+interface Verified {
+  readonly seq: number
+  readonly seal?: Seal | undefined
+  readonly anchor?: FoundAnchor | undefined
+  readonly checks: readonly Checked[]
+}
+
+async function verify(world: World, run: RunKey): Promise<Verified> {
   const meta = await world.runs.meta(run)
-  if (meta === undefined) return { seq: 0, seal: undefined, checks: [unreadable(run, 'it has HEAD but no META')] }
+  if (meta === undefined) return { seq: 0, checks: [unreadable(run, 'it has HEAD but no META')] }
   try {
     const { stored, seal } = await readStoredRun(world, run, meta)
-    return { seq: stored.events.length, seal, checks: [checkChain(stored, seal), ...(await checkRun(stored))] }
+    const { checked, anchor } = checkAnchor(stored, await lookForAnchor(world, run))
+    const checks = [checkChain(stored, seal), ...(await checkRun(stored)), checked]
+    return { seq: stored.events.length, seal, anchor, checks }
   } catch (error) {
     // A store that is away says nothing of the run; anything else is a record that cannot be read.
     if (error instanceof Fault && error.name === 'Unavailable') throw error
     world.log.error('a stored run cannot be read', { ...run, error: String(error) })
     return {
       seq: 0,
-      seal: undefined,
       checks: [unreadable(run, 'what is stored of it cannot be read; the log has why')],
     }
   }
+}
+
+async function lookForAnchor({ settings, anchors, clock }: World, run: RunKey): Promise<AnchorLook> {
+  const now = clock.now()
+  return settings.audit.anchor === 'none' || anchors === undefined
+    ? { now }
+    : { now, versions: await anchors.versions(run) }
 }
 
 function unreadable({ run_id }: RunKey, why: string): Checked {

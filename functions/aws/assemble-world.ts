@@ -55,6 +55,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   webhooks: true,
   tokens: true,
   health: true,
+  anchors: true,
 }
 
 function refuse(name: string, port: Port): never {

@@ -11,7 +11,7 @@ export function functionArn(settings: AwsSettings, name: string): string {
   return settings.functions[name] ?? refuseMissing(envName(name))
 }
 
-type OptionalName = 'TABLE' | 'BUCKET' | 'STATE_MACHINE_ROLE_ARN'
+type OptionalName = 'TABLE' | 'BUCKET' | 'ANCHORS' | 'STATE_MACHINE_ROLE_ARN'
 
 /** `run-block` is RUN_BLOCK_ARN. */
 export function envName(functionName: string): string {

@@ -4,6 +4,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { SlackWork } from '../../shared/slack/slack-port.ts'
 import type { WebhookWork } from '../../shared/webhooks/webhooks-port.ts'
 import type { Outbox } from '../../shared/world.ts'
+import { createCall } from './call-function.ts'
 import { CLIENT_OPTIONS } from './client-options.ts'
 import { functionArn } from './named-setting.ts'
 import { sdkFault } from './sdk-fault.ts'
@@ -13,6 +14,8 @@ import type { Core } from './world.ts'
 const NUDGE_MS = 300
 /** What work for Slack may: who clicked waits for an answer, three seconds at the most. */
 const SLACK_MS = 1_500
+/** A PUT of some hundred bytes, three times tried. */
+const ANCHOR_MS = 29_000
 
 /**
  * The Outbox port: asynchronous invokes. A nudge is given up after 300 ms and its failure ignored, since the sweeper
@@ -25,6 +28,7 @@ export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: Lamb
     const command = new InvokeCommand({ FunctionName: functionArn(env, name), InvocationType: 'Event', Payload })
     return client.send(command, abortSignal === undefined ? {} : { abortSignal })
   }
+  const writeAnchor = createCall<unknown>({ env }, 'write-anchor', config)
   const nudge = async (name: string, payload: RunKey | GraphWork, facts: Readonly<Record<string, string>>) => {
     try {
       await invoke(name, payload, AbortSignal.timeout(NUDGE_MS))
@@ -49,6 +53,9 @@ export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: Lamb
       } catch (error) {
         throw sdkFault(error, { doing: 'hand work to slack-work', action: 'lambda:InvokeFunction' })
       }
+    },
+    async writeAnchor(anchor) {
+      await writeAnchor(anchor, ANCHOR_MS)
     },
     async webhookWork(work) {
       try {

@@ -36,6 +36,8 @@ const EnvSchema = z.object({
   AWS_REGION: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region such as eu-central-1'),
   TABLE: z.string().min(3).optional(),
   BUCKET: z.string().min(3).optional(),
+  /** The bucket with Object Lock. */
+  ANCHORS: z.string().min(3).optional(),
   /** What inline machines run as. */
   STATE_MACHINE_ROLE_ARN: ArnSchema.optional(),
   /** Where inline machines log (level ALL, without execution data); its ARN ends in `:*`. */

@@ -79,6 +79,7 @@ export async function createRun(
     ...(order.given === undefined ? {} : { given: order.given }),
     ...(order.goal === undefined ? {} : { goal: order.goal }),
     ...(research === undefined ? {} : { kind: 'research', intent_ref: research.intent_ref }),
+    ...(world.settings.audit.anchor === 'none' ? {} : { anchor: world.settings.audit.anchor }),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
   const caps = smallest(runCaps(world.settings.safety, dag.budget), order.caps ?? {})

@@ -59,7 +59,7 @@ export async function endRun(
   }
   // Also where nothing was asked when HEAD was read: a question may come before the end does.
   const told = notifyEntry(world, run, at, 'run_ended')
-  const outbox = [...owedBy(meta, ending, at), ...told]
+  const outbox = [...owedBy(meta, ending, at), ...told, ...anchorOwed(world, at)]
   const done = await world.runs.append({
     run,
     lane: 'run',
@@ -92,6 +92,10 @@ const UNJUDGED: Readonly<Partial<Record<Ending['state'], FinalStatus>>> = { fail
 function spentBy(head: Head): Pick<EventData<'run:completed'>, 'spent'> {
   const { spent_tokens: tokens, spent_usd_micros: usd_micros } = head.budget
   return { spent: { tokens, usd_micros } }
+}
+
+function anchorOwed({ settings }: Pick<World, 'settings'>, at: string): readonly OutboxEntry[] {
+  return settings.audit.anchor === 'none' ? [] : [{ id: 'anchor', at, kind: 'anchor' }]
 }
 
 function owedBy(meta: Meta | undefined, { stop, code }: Ending, at: string): readonly OutboxEntry[] {

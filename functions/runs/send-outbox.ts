@@ -6,6 +6,7 @@ import { isDue } from '../../shared/webhooks/endpoint-entry.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { callWebhook } from '../research/call-webhook.ts'
+import { anchorOf } from './anchor-of.ts'
 import { leavePlace } from './leave-place.ts'
 import { stopChild, stopChildren } from './stop-children.ts'
 
@@ -67,6 +68,8 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return leavePlace(world, run)
     case 'notify':
       return tell(world, run, entry)
+    case 'anchor':
+      return world.outbox.writeAnchor(await anchorOf(world, run))
     case 'webhook':
       return callWebhook(world, run, entry)
     case 'endpoint':

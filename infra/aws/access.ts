@@ -16,6 +16,7 @@ import { type Allowed, STATEMENTS } from './right-statements.ts'
 export function statementsOf(right: Right, stack: Stack, names: Names, chosen: Chosen): PolicyStatement[] {
   if (isByChoice(right)) return BY_CHOICE[right](chosen, stack)
   if (right === 'shell.run' && !chosen.shell) return []
+  if (ANCHORING.has(right) && chosen.anchors !== true) return []
   if (right === 'outbox.slack' && chosen.slack === undefined) return []
   if (right === 'webhooks.nudge' && (chosen.webhooks ?? []).length === 0) return []
   const { tenants, slack } = chosen
@@ -29,6 +30,8 @@ export function statementsOf(right: Right, stack: Stack, names: Names, chosen: C
     })
   })
 }
+
+const ANCHORING: ReadonlySet<Right> = new Set(['outbox.anchor', 'anchors.put', 'anchors.read'])
 
 /** What asking providers takes. */
 interface Asked {
@@ -51,6 +54,8 @@ export interface Chosen extends Asked {
   readonly shell: boolean
   /** Executions are kept free for what must go on; absent = nothing but shell gates has its own. */
   readonly reserved?: boolean
+  /** Ends of hash chains are put into a bucket with Object Lock; absent = there is none. */
+  readonly anchors?: boolean
   /** ARN of the customer's key that data is under; absent = AWS's own keys. */
   readonly key?: string | undefined
   /** ARNs of the secrets webhooks are signed with, and of headers of spans; absent = there are none. */

@@ -1,6 +1,7 @@
 import { type Stack, Validations } from 'aws-cdk-lib'
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
 import { MAIN_TENANT } from '../../shared/principal.ts'
+import { anchorsOf } from '../../shared/runs/anchor.ts'
 import type { Chosen } from './access.ts'
 import { type AskedModel, modelsBehind } from './model-access.ts'
 import type { Names } from './names.ts'
@@ -19,11 +20,14 @@ export function acknowledgementsFor(
   models: readonly AskedModel[] = [],
   slack = false,
   tenants: readonly string[] = [MAIN_TENANT],
+  anchors = false,
 ): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
   const bucket = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}`
+  const locked = `arn:<AWS::Partition>:s3:::${names.anchors('<AWS::AccountId>', '<AWS::Region>')}`
   const wildcards = [
     ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
+    ...(anchors ? tenants.map((tenant) => `${locked}/${anchorsOf(tenant)}*`) : []),
     `${states}:stateMachine:${names.machine('*')}`,
     `${states}:stateMachine:${names.inlineMachines}*`,
     `${states}:execution:${names.machine('*')}:*`,
@@ -39,7 +43,7 @@ export function acknowledgementsFor(
     {
       rules: wildcards.map((resource) => `AwsSolutions-IAM5[Resource::${resource}]`),
       reason:
-        'Objects and snapshots of the search index are named by their hash, executions by their run id, machines of inline documents by theirs, versions by number: made at run time, below a prefix that only this deployment uses.',
+        'Objects and snapshots of the search index are named by their hash, executions and anchors by their run id, machines of inline documents by theirs, versions by number: made at run time, below a prefix that only this deployment uses.',
     },
     {
       rules: slack ? ['AwsSolutions-APIG4', 'AwsSolutions-COG4'] : ['AwsSolutions-COG4'],
@@ -82,9 +86,9 @@ function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[]
 export function acknowledge(
   stacks: readonly Stack[],
   names: Names,
-  { models, slack, tenants }: Pick<Chosen, 'models' | 'slack' | 'tenants'>,
+  { models, slack, tenants, anchors }: Pick<Chosen, 'models' | 'slack' | 'tenants' | 'anchors'>,
 ): void {
-  for (const { rules, reason, on } of acknowledgementsFor(names, models, slack !== undefined, tenants)) {
+  for (const { rules, reason, on } of acknowledgementsFor(names, models, slack !== undefined, tenants, anchors)) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
     for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
   }

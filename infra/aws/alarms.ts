@@ -21,7 +21,7 @@ import { functionsAt, stands } from './placement.ts'
 
 export interface AlarmsProps {
   readonly names: Names
-  readonly chosen: Pick<Chosen, 'shell' | 'slack' | 'auth' | 'tenants'>
+  readonly chosen: Pick<Chosen, 'shell' | 'slack' | 'auth' | 'anchors' | 'tenants'>
   readonly api: RestApi
   readonly dags: readonly Pick<DeployedDag, 'slug'>[]
   readonly email: string | undefined

@@ -6,12 +6,14 @@ import type { Settings } from '../../shared/settings.ts'
 import type { Chosen } from './access.ts'
 import { acknowledge } from './acknowledgements.ts'
 import { Alarms } from './alarms.ts'
+import { AnchorsStack } from './anchors-stack.ts'
 import { ApiStack } from './api-stack.ts'
 import { putUnderKey } from './customer-key.ts'
 import type { DagMachineProps } from './dag-machine.ts'
 import { Dashboard } from './dashboard.ts'
 import { DataStack } from './data-stack.ts'
 import type { DeployedDag } from './deployed-dags.ts'
+import { DocumentsStack, keepLayout, requireRoom, shares } from './documents-stack.ts'
 import { MachinesStack } from './machines-stack.ts'
 import type { AskedModel } from './model-access.ts'
 import { namesOf } from './names.ts'
@@ -28,18 +30,60 @@ export interface AppParts {
   readonly built: string
 }
 
-/** The three stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
+/** The stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
 export function buildApp({ app, deploy, settings, dags, built }: AppParts): void {
   const names = namesOf(deploy.stage)
   const all = [...dags, deployedResearch()]
-  writeDefinitions(join(built, 'definitions'), all)
+  const definitions = join(built, 'definitions')
+  writeDefinitions(definitions, all)
+  const { document_stacks: spread } = deploy
   const stack = (name: string) => ({
     stackName: `sluice-${deploy.stage}-${name}`,
     description: `Sluice, stage ${deploy.stage}: ${name}`,
   })
-  const { providers, research } = settings
-  const { tenants } = settings
-  const chosen = {
+  const { audit, tenants } = settings
+  const chosen = chosenOf(settings, deploy)
+  // Bodies must not end before the records that name them.
+  const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
+  const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays, tenants })
+  const anchors = chosen.anchors
+    ? [new AnchorsStack(app, 'SluiceAnchors', { ...stack('anchors'), names, retentionDays: audit.retention_days })]
+    : []
+  const machines = new MachinesStack(app, 'SluiceMachines', {
+    ...stack('machines'),
+    names,
+    dags: spread === 0 ? all : [deployedResearch()],
+    built,
+    chosen,
+  })
+  const documents = shares(dags, spread).map((share, i) => {
+    const of = stack(`documents-${i + 1}`)
+    return new DocumentsStack(app, `SluiceDocuments${i + 1}`, { ...of, names, dags: share, definitions })
+  })
+  // Its alarms name every machine: with hundreds, a template with spaces for people would be over a megabyte.
+  const suppressTemplateIndentation = spread > 0
+  const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, suppressTemplateIndentation }
+  const api = new ApiStack(app, 'SluiceApi', ofApi)
+  const { hosts } = settings.http_gates
+  // `sluice deploy` tells it. As text: an empty list means none at all, and must not be dropped as nothing.
+  if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
+  machines.addStackDependency(data, 'its functions name the table and the bucket')
+  for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
+  api.addStackDependency(machines, 'a route names start-run')
+  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
+  new Dashboard(api, 'Dashboard', { names, apiName: names.table })
+  for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
+  for (const one of [machines, ...documents]) keepLayout(one, spread)
+  if (chosen.key !== undefined) putUnderKey(chosen.key, [data, machines, api])
+  requireRoom([machines, ...documents, api], { documents: dags.length, spread })
+  acknowledge([data, ...anchors, machines, ...documents, api], names, chosen)
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+}
+
+/** What the settings decide of rights. */
+function chosenOf(settings: Settings, deploy: DeploySettings): Chosen {
+  const { providers, research, tenants } = settings
+  return {
     tenants,
     secrets: secretsOf(providers),
     models: modelsOf(providers),
@@ -51,30 +95,10 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     slack: slackOf(settings),
     webhooks: webhookSecretsOf(settings),
     telemetry: telemetrySecretsOf(settings),
+    anchors: settings.audit.anchor !== 'none',
     auth: deploy.auth.mode === 'iam' ? undefined : deploy.auth.mode,
     key: deploy.key === 'aws' ? undefined : deploy.key,
   }
-  // Bodies must not end before the records that name them.
-  const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
-  const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays, tenants })
-  const machines = new MachinesStack(app, 'SluiceMachines', {
-    ...stack('machines'),
-    names,
-    dags: all,
-    built,
-    chosen,
-  })
-  const api = new ApiStack(app, 'SluiceApi', { ...stack('api'), names, chosen, built, waf: deploy.waf })
-  const { hosts } = settings.http_gates
-  // `sluice deploy` tells it. As text: an empty list means none at all, and must not be dropped as nothing.
-  if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
-  machines.addStackDependency(data, 'its functions name the table and the bucket')
-  api.addStackDependency(machines, 'a route names start-run')
-  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
-  new Dashboard(api, 'Dashboard', { names, apiName: names.table })
-  if (chosen.key !== undefined) putUnderKey(chosen.key, [data, machines, api])
-  acknowledge([data, machines, api], names, chosen)
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 
 /** The key of its provider, and its model where that is one of Bedrock. */

@@ -79,7 +79,9 @@ export class CatalogFunction extends Construct {
       const statements = parts.flatMap(([, given]) => given)
       return [name, new PolicyDocument({ statements, minimize: true })] as const
     })
-    const actions = allowed.flatMap(([, statements]) => statements.flatMap((statement) => statement.actions))
+    // Anchors are under a key of S3's own (anchors-stack.ts).
+    const underKey = allowed.filter(([right]) => !right.startsWith('anchors.'))
+    const actions = underKey.flatMap(([, statements]) => statements.flatMap((statement) => statement.actions))
     const sent = deadLetters === undefined ? [] : ['sqs:SendMessage']
     const key = chosen.key && keyStatements(chosen.key, stack.region, [...actions, ...sent])
     const allow = (action: string[], resource: string) =>

@@ -112,6 +112,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   webhooks: ['webhooks', 'openWebhookKeys'],
   tokens: ['tokens', 'openTokens'],
   health: ['health', 'openHealth'],
+  anchors: ['anchors', 'openAnchors'],
   telemetry: ['telemetry', 'openSpans'],
 }
 

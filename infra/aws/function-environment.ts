@@ -30,6 +30,7 @@ export function environmentOf(
     STAGE: names.stage,
     ...(OF_TABLE.some(has) ? { TABLE: names.table } : {}),
     ...(OF_BUCKET.some(has) ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
+    ...(has('anchors.') ? { ANCHORS: names.anchors(stack.account, stack.region) } : {}),
     ...arns(...CALLED.filter(([right]) => rights.includes(right)).map(([, name]) => name)),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
     ...(OF_ROLE.some(has) && facts !== undefined ? { STATE_MACHINE_ROLE_ARN: facts.roleArn } : {}),
@@ -44,6 +45,7 @@ const CALLED: readonly (readonly [Right, string])[] = [
   ['outbox.graph', 'index-graph'],
   ['outbox.slack', 'slack-work'],
   ['outbox.webhook', 'send-webhooks'],
+  ['outbox.anchor', 'write-anchor'],
   ['http.request', 'net-gate'],
   ['shell.run', 'shell-gate'],
 ]

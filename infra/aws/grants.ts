@@ -46,6 +46,7 @@ const PORTS_WITH_RIGHTS = new Set([
   'webhooks',
   'tokens',
   'health',
+  'anchors',
 ])
 
 /** An append reads HEAD again where it is refused, looks back through the pages, and moves a long tail into one. */
@@ -183,9 +184,11 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'outbox.start',
     'outbox.slack',
     'outbox.webhook',
+    'outbox.anchor',
     'http.request',
     'outbox.nudge',
   ],
+  'write-anchor': ['anchors.put'],
   'send-webhooks': [...APPENDS, 'http.request', 'webhooks.sign'],
   sweep: [...APPENDS, 'runs.due', 'runs.dequeue', 'objects.get', 'machine.describe', 'outbox.nudge'],
   reconcile: [...APPENDS, 'objects.get', 'machine.describe', 'outbox.nudge'],
@@ -201,7 +204,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'get-outputs': ['runs.get', 'runs.getAll', 'runs.query', 'runs.put', 'objects.get'],
   'replay-run': ['runs.get', 'runs.query'],
   'record-run': ['runs.get', 'runs.query', 'objects.get', 'objects.put'],
-  'verify-run': ['runs.get', 'runs.getAll', 'runs.query', 'objects.get', 'machine.describe'],
+  'verify-run': ['runs.get', 'runs.getAll', 'runs.query', 'objects.get', 'machine.describe', 'anchors.read'],
   'stream-events': ['runs.get', 'runs.query', 'runs.lease'],
   'get-context': ['runs.get'],
   'patch-context': [...APPENDS, 'runs.count', 'objects.get'],

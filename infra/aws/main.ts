@@ -6,6 +6,7 @@ import { Fault } from '../../shared/errors.ts'
 import { buildApp } from './build-app.ts'
 import { bundleFunctions } from './bundle.ts'
 import { readDeployedDags } from './deployed-dags.ts'
+import { requireSmallTemplates } from './documents-stack.ts'
 import { namesOf } from './names.ts'
 import { readDeploySettings } from './settings.ts'
 import { readStageSettings } from './stage-settings.ts'
@@ -32,5 +33,6 @@ async function synthesize(root: string): Promise<void> {
   const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
   await bundleFunctions(join(built, 'functions'), { settings, dags, names: namesOf(deploy.stage) })
   buildApp({ app, deploy, settings, dags, built })
-  app.synth()
+  const asked = { documents: dags.length, spread: deploy.document_stacks }
+  requireSmallTemplates(app.synth(), asked)
 }

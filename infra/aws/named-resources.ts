@@ -1,19 +1,22 @@
 import { type ArnComponents, ArnFormat, type Stack } from 'aws-cdk-lib'
+import { anchorsOf } from '../../shared/runs/anchor.ts'
 import { RUN_INDEXES } from '../../shared/runs/table.ts'
 import type { Names } from './names.ts'
 
 /** The ARNs of what rights are given on: of a tenant's own, one a tenant. */
 export function arnsOf(stack: Stack, names: Names, on: ResourceName, tenants: readonly string[]): readonly string[] {
   if (!isOfTenant(on)) return [stack.formatArn(RESOURCES[on](names, stack))]
-  return tenants.map((tenant) => stack.formatArn({ ...s3(names, stack), resourceName: OF_TENANT[on](tenant) }))
+  const bucket = on === 'anchors' ? RESOURCES.anchorsBucket : s3
+  return tenants.map((tenant) => stack.formatArn({ ...bucket(names, stack), resourceName: OF_TENANT[on](tenant) }))
 }
 
 export type ResourceName = keyof typeof RESOURCES | keyof typeof OF_TENANT
 
-/** Folders of the bucket. */
+/** Folders of the bucket; `anchors` of the one with Object Lock. */
 const OF_TENANT = {
   objects: (tenant: string) => `${tenant}/objects/*`,
   snapshots: (tenant: string) => `${tenant}/index/*`,
+  anchors: (tenant: string) => `${anchorsOf(tenant)}*`,
 }
 
 function isOfTenant(on: ResourceName): on is keyof typeof OF_TENANT {
@@ -40,6 +43,12 @@ const RESOURCES = {
   runsInbox: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.approvals.name}`),
   runsDue: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.due.name}`),
   bucket: s3,
+  anchorsBucket: (names: Names, { account, region }: Stack) => ({
+    service: 's3',
+    region: '',
+    account: '',
+    resource: names.anchors(account, region),
+  }),
   machines: (names: Names) => colons('states', 'stateMachine', names.machine('*')),
   inlineMachines: (names: Names) => colons('states', 'stateMachine', `${names.inlineMachines}*`),
   executions: (names: Names) => colons('states', 'execution', `${names.machine('*')}:*`),
@@ -54,6 +63,7 @@ const RESOURCES = {
   indexGraph: (names: Names) => colons('lambda', 'function', names.function('index-graph')),
   sendWebhooks: (names: Names) => colons('lambda', 'function', names.function('send-webhooks')),
   slackWork: (names: Names) => colons('lambda', 'function', names.function('slack-work')),
+  writeAnchor: (names: Names) => colons('lambda', 'function', names.function('write-anchor')),
   netGate: (names: Names) => colons('lambda', 'function', names.function('net-gate')),
   shellGate: (names: Names) => colons('lambda', 'function', names.function('shell-gate')),
 } as const satisfies Readonly<Record<string, (names: Names, stack: Stack) => ArnComponents>>

@@ -1,5 +1,5 @@
 /**
- * The physical names of one deployment. They are computed and not generated, so that the three stacks share no
+ * The physical names of one deployment. They are computed and not generated, so that the stacks share no
  * exports, a role can name a function of another stack, and a red box in the console is one file search away.
  */
 export interface Names {
@@ -10,6 +10,8 @@ export interface Names {
   readonly machineRole: (region: string) => string
   /** Bucket names are one space for everybody. */
   readonly bucket: (account: string, region: string) => string
+  /** Of the bucket with Object Lock. */
+  readonly anchors: (account: string, region: string) => string
   readonly machineLogs: string
   /** Of a function of the catalog. */
   readonly function: (name: string) => string
@@ -31,6 +33,7 @@ export function namesOf(stage: string): Names {
     deadLetters: `${prefix}-dead-letters`,
     machineRole: (region) => `${prefix}-machines-${region}`,
     bucket: (account, region) => `${prefix}-${account}-${region}`,
+    anchors: (account, region) => `${prefix}-anchors-${account}-${region}`,
     machineLogs: `/aws/vendedlogs/states/${prefix}`,
     function: (name) => `${prefix}-${name}`,
     machine: (slug) => `${prefix}-${slug}`,

@@ -10,13 +10,14 @@ export function functionsAt(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
 }
 
-/** Whether a deployment has it: what runs commands, talks to Slack or reads bearers stands only where that is asked for. */
+/** Whether a deployment has it: what runs commands, writes anchors, talks to Slack or reads bearers stands only where that is asked for. */
 export function stands(
   { serves, guards, ports }: FunctionLine,
-  { shell, slack, auth }: Pick<Chosen, 'shell' | 'slack' | 'auth'>,
+  { shell, slack, auth, anchors }: Pick<Chosen, 'shell' | 'slack' | 'auth' | 'anchors'>,
 ): boolean {
   if (guards !== undefined) return auth !== undefined
   if (serves === 'shell') return shell
+  if (serves === 'anchor') return anchors === true
   return slack !== undefined || !ports.includes('slack')
 }
 

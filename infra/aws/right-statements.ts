@@ -164,6 +164,14 @@ export const STATEMENTS = {
   'outbox.graph': [{ on: 'indexGraph', actions: ['lambda:InvokeFunction'] }],
   'outbox.webhook': [{ on: 'sendWebhooks', actions: ['lambda:InvokeFunction'] }],
   'outbox.slack': [{ on: 'slackWork', actions: ['lambda:InvokeFunction'] }],
+  'outbox.anchor': [{ on: 'writeAnchor', actions: ['lambda:InvokeFunction'] }],
+  // Nothing else: S3 refuses a second object of the name (If-None-Match), and the lock what would take one away.
+  'anchors.put': [{ on: 'anchors', actions: ['s3:PutObject'] }],
+  // Of every version that there is, who put it and until when it is locked.
+  'anchors.read': [
+    { on: 'anchors', actions: ['s3:GetObjectVersion', 's3:GetObjectRetention'] },
+    { on: 'anchorsBucket', actions: ['s3:ListBucketVersions'] },
+  ],
   'http.request': [{ on: 'netGate', actions: ['lambda:InvokeFunction'] }],
   'shell.run': [{ on: 'shellGate', actions: ['lambda:InvokeFunction'] }],
 } as const satisfies Readonly<Partial<Record<Right, readonly Allowed[]>>>

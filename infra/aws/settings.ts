@@ -23,6 +23,8 @@ export interface DeploySettings {
   readonly key: string
   /** Web ACL before the API: `none`, `managed` (web-acl.ts), or the ARN of one of the account's. */
   readonly waf: string
+  /** Stacks that share the machines of documents; 0 = they are with the functions. Never another number of a living stage. */
+  readonly document_stacks: number
   /** Objects end this long (and 30 days) after they were last written. Execution names need 91 days of records. */
   readonly retention_days: number
 }
@@ -107,6 +109,7 @@ const SettingsSchema = z.object({
     .regex(/^(none|managed|arn:aws[a-z-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[a-f0-9-]+)$/, WAF)
     .default('none'),
   // Command-line context is text.
+  document_stacks: z.coerce.number('0 to 20').int('0 to 20').min(0, '0 to 20').max(20, '0 to 20').default(0),
   retention_days: z.coerce
     .number('91 to 3650')
     .int('91 to 3650')

@@ -25,6 +25,7 @@ export function readStageSettings(
     ...providerIssues(settings),
     ...loopbackIssues(settings),
     ...webhookIssues(settings),
+    ...auditIssues(settings),
   ]
   if (issues.length === 0) return settings
   const told = issues.map(({ path: place, message }) => `${file}: ${place}: ${message}`).join('; ')
@@ -87,4 +88,12 @@ function loopbackIssues({ http_gates }: Settings): readonly Issue[] {
 function webhookIssues({ webhooks }: Settings): readonly Issue[] {
   const message = 'on AWS a webhook is asked over https; http is for this machine, in the local place'
   return webhooks.flatMap(({ url }, i) => (url.startsWith('https:') ? [] : [{ path: `webhooks.${i}.url`, message }]))
+}
+
+/** A record whose anchor may be taken away while it is kept is no better than one without. Records are kept 91 days at least. */
+function auditIssues({ audit, safety }: Settings): readonly Issue[] {
+  const kept = Math.max(91, safety.retention_days)
+  if (audit.anchor === 'none' || audit.retention_days >= kept) return []
+  const message = `is ${audit.retention_days}, and records of runs are kept ${kept} days (safety.retention_days); allowed: ${kept} to 3650`
+  return [{ path: 'audit.retention_days', message }]
 }

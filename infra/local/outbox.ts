@@ -37,6 +37,9 @@ export function createOutbox(invoke: (name: string, payload: unknown) => Promise
     async graphWork(work) {
       later('index-graph', work, (error) => log.error('search index not brought up', { error }))
     },
+    async writeAnchor(anchor) {
+      await invoke('write-anchor', anchor)
+    },
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay)
     },

@@ -29,6 +29,7 @@ export interface PlaceSettings {
 export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cwd: string): PlaceSettings {
   const args = readArgs(argv)
   const file = parseSettings(readFile(resolve(args.example === true ? PACKAGE : cwd, FILE)), FILE)
+  refuseAnchor(file)
   const settings = {
     ...file,
     port: args.port ?? file.port,
@@ -42,6 +43,16 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cw
   const { SLUICE_LOG, ...keys } = readEnv(env, keyNames(settings))
   const held = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return { settings, verbose: SLUICE_LOG === 'info', login: args.login === true, keys: new Map(held) }
+}
+
+/** Nothing here is out of reach of whoever runs this place: an anchor would claim what it cannot hold (docs/adr/0067). */
+function refuseAnchor({ audit }: Settings): void {
+  if (audit.anchor === 'none') return
+  const message = `is "${audit.anchor}", which only a stage on AWS has: whoever runs this place can rewrite every folder of it; allowed here: none`
+  const hint = `leave it out, or keep it in the file of a stage, sluice.<stage>.yaml`
+  const issues = [{ path: 'audit.anchor', message, hint, file: FILE }]
+  const told = `Cannot use the settings. ${FILE}: audit.anchor ${message} (${hint}).`
+  throw new Fault('InvalidInput', 'bad_settings', told, { issues })
 }
 
 /** The recording of a `replay` is a file of the working folder, unless it is an object. */

@@ -113,9 +113,10 @@ function readJson(text: string): unknown {
 
 const WIDEST = 160
 
+/** The words that one line is left out would take the place of that line. */
 function cutLines(lines: readonly string[], most: number): readonly string[] {
   const narrow = lines.map((line) => (line.length > WIDEST ? `${line.slice(0, WIDEST)} ..` : line))
-  return narrow.length <= most ? narrow : [...narrow.slice(0, most), `.. ${narrow.length - most} more lines`]
+  return narrow.length <= most + 1 ? narrow : [...narrow.slice(0, most), `.. ${narrow.length - most} more lines`]
 }
 
 function fence(lines: readonly string[]): string {

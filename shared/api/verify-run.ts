@@ -23,6 +23,18 @@ export const VERIFY_RUN = {
       .strictObject({ seq: count, hash: text, matches: z.boolean() })
       .nullable()
       .describe('The closed part of the hash chain, and whether the stored events make it'),
+    anchor: z
+      .strictObject({
+        seq: count,
+        hash: text,
+        events: count,
+        key: text,
+        version_id: text,
+        written_at: text,
+        locked_until: text.optional(),
+      })
+      .nullable()
+      .describe('The hash as it was written where nobody can change it; null: not anchored, check 40 says why'),
     checks: z.array(CheckSchema),
   }),
 } as const satisfies RouteSchema

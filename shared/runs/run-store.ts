@@ -102,6 +102,8 @@ export interface Meta extends RunKey {
   readonly goal?: RunGoal
   /** Of a research run: object ref of what was asked (shared/research/asked-intent.ts). */
   readonly intent_ref?: string
+  /** Where the end of its hash chain will be written besides, as the settings were when it started; absent = nowhere. */
+  readonly anchor?: 's3-object-lock'
 }
 
 export interface NewRun {

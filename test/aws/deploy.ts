@@ -12,17 +12,17 @@ import type { Json } from '../../shared/canonical.ts'
 import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
 import { startDynamodb } from '../emulators/dynamodb.ts'
 import { startLambda } from '../emulators/lambda.ts'
+import { type LockedBucket, startLockedBucket } from '../emulators/locked-bucket.ts'
 import { startS3 } from '../emulators/s3.ts'
 import { startSecrets } from '../emulators/secrets.ts'
 import { startStepFunctions } from '../emulators/step-functions.ts'
+import { stacksIn } from '../integration/aws/assembly.ts'
 import { startApi } from './api-gateway.ts'
 import { startDoor } from './iam-door.ts'
 import { readPolicies } from './iam-policy.ts'
 import { traceRights } from './rights-trace.ts'
 import { createSandboxes, type Sandboxes } from './sandboxes.ts'
 import { type Deployed, type DeployedTemplates, readTemplates } from './template.ts'
-
-const STACKS = ['SluiceData', 'SluiceMachines', 'SluiceApi']
 
 export type Deployment = Awaited<ReturnType<typeof deploy>>
 export type Through = (service: 'dynamodb' | 's3', endpoint: string) => Promise<string>
@@ -38,12 +38,13 @@ export async function deploy(
   secretValues: Readonly<Record<string, string>> = {},
   through: Through = async (_service, endpoint) => endpoint,
 ) {
-  const templates = readTemplates(out, STACKS)
+  const templates = readTemplates(out, stacksIn(out))
   const dynamodb = await startDynamodb()
   await createTable(templates, dynamodb.aws)
-  const s3 = await startS3(
-    String(one(templates, 'AWS::S3::Bucket', ({ BucketName }) => BucketName !== undefined).BucketName),
-  )
+  const named = ({ BucketName, ObjectLockEnabled }: Deployed['properties']) =>
+    BucketName !== undefined && ObjectLockEnabled !== true
+  const s3 = await startS3(String(one(templates, 'AWS::S3::Bucket', named).BucketName))
+  const anchors = await startAnchors(templates, String(s3.config.endpoint))
   const secrets = await startSecrets(secretValues)
   const functions = new Map<string, Sandboxes>()
   const replaced: Sandboxes[] = []
@@ -67,7 +68,7 @@ export async function deploy(
   })
   const services = {
     dynamodb: await through('dynamodb', dynamodb.aws.endpoint),
-    s3: await through('s3', String(s3.config.endpoint)),
+    s3: await through('s3', String((anchors ?? s3).config.endpoint)),
     states: states.aws.endpoint,
     lambda: lambda.aws.endpoint,
     secretsmanager: secrets.aws.endpoint,
@@ -99,6 +100,8 @@ export async function deploy(
     api,
     dynamodb,
     s3,
+    /** The bucket with Object Lock, where the stage has one. */
+    anchors,
     lambda,
     states,
     secrets,
@@ -116,7 +119,7 @@ export async function deploy(
      * Deploys another assembly over it: functions have its code, machines its texts as a further version. What was invoked
      * before ends where it runs. Routes, roles, rules and data stay as they are: they are not what this can show.
      */
-    update: (next: string) => release(readTemplates(next, STACKS), new Set(machinesOf(templates))),
+    update: (next: string) => release(readTemplates(next, stacksIn(next)), new Set(machinesOf(templates))),
     /** Fails when a role refused anything but these. */
     async close(refusals: readonly string[] = []) {
       await schedule.close()
@@ -128,6 +131,7 @@ export async function deploy(
       // A bench is no file of tests.
       if (process.env.VITEST !== undefined) rights.save()
       await secrets.close()
+      await anchors?.close()
       await s3.close()
       await dynamodb.close()
       const refused = [...new Set(rights.denied)].filter((what) => !refusals.includes(what))
@@ -156,6 +160,15 @@ function one(
   const found = templates.all(type).filter(({ properties }) => is(properties))
   if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} resources of type ${type}`)
   return found[0].properties
+}
+
+/** The emulator of S3 knows no locks: this bucket stands before it. */
+async function startAnchors(templates: DeployedTemplates, behind: string): Promise<LockedBucket | undefined> {
+  const [locked] = templates
+    .all('AWS::S3::Bucket')
+    .filter(({ properties: { ObjectLockEnabled } }) => ObjectLockEnabled === true)
+  if (locked === undefined) return undefined
+  return startLockedBucket({ bucket: String(locked.properties.BucketName), behind })
 }
 
 /** What the emulators know of a table; encryption, recovery, protection and TTL are nothing they have. */

@@ -70,9 +70,13 @@ const WISHES: Readonly<Record<keyof Services, Read>> = {
     return tables.map((table) => ({ action, resource: arn('dynamodb', `table/${table}${index}`), leadingKeys }))
   },
   s3(request) {
-    const action = request.method === 'PUT' ? 's3:PutObject' : 's3:GetObject'
-    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://s3').pathname)
-    return [{ action, resource: `arn:aws:s3:::${path.slice(1)}` }]
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://s3')
+    const resource = `arn:aws:s3:::${decodeURIComponent(pathname).slice(1)}`.replace(/\/$/, '')
+    if (request.method === 'PUT') return [{ action: 's3:PutObject', resource }]
+    if (searchParams.has('versions')) return [{ action: 's3:ListBucketVersions', resource }]
+    // S3 says until when a version is locked to none but who may ask for that.
+    const ofVersion = ['s3:GetObjectVersion', 's3:GetObjectRetention'].map((action) => ({ action, resource }))
+    return searchParams.has('versionId') ? ofVersion : [{ action: 's3:GetObject', resource }]
   },
   states(request, body) {
     const input = JSON.parse(body.toString())

@@ -85,5 +85,5 @@ if (process.env.CDK_FAILS === args[0]) process.exit(7)
 const at = args.indexOf('--output')
 const templates = JSON.parse(process.env.CDK_TEMPLATES)
 if (at > 0) for (const [name, Resources] of Object.entries(templates))
-  writeFileSync(args[at + 1] + '/' + name + '.template.json', JSON.stringify({ Resources }))
+  writeFileSync(args[at + 1] + '/' + name + '.template.json', JSON.stringify({ Resources, ...JSON.parse(process.env.CDK_BESIDE ?? '{}')[name] }))
 `

@@ -96,7 +96,92 @@ describe('sluice deploy', () => {
   })
 })
 
+describe('sluice deploy on a stage that is there', () => {
+  const reserving = (reserved: Readonly<Record<string, number>>) =>
+    JSON.stringify({
+      ...TEMPLATES,
+      SluiceGates: Object.fromEntries(
+        Object.entries(reserved).map(([FunctionName, ReservedConcurrentExecutions], i) => [
+          `F${i}`,
+          { Type: 'AWS::Lambda::Function', Properties: { FunctionName, ReservedConcurrentExecutions } },
+        ]),
+      ),
+    })
+
+  test('what its own functions reserve already is not asked for again: 124 executions are enough for 24', async () => {
+    const own = { 'sluice-dev-sweep': 2, 'sluice-dev-stop-all': 2, 'sluice-dev-stop-run': 10, 'sluice-dev-decide': 10 }
+    const CDK_TEMPLATES = reserving(own)
+    checkout.state.executions = 124
+    const first = await run(['deploy', '--yes'], { CDK_TEMPLATES })
+    checkout.state.reserved = own
+    const again = await run(['deploy', '--yes'], { CDK_TEMPLATES })
+    expect([first.err, again.err]).toEqual(['cdk says synth\ncdk says deploy\n', 'cdk says synth\ncdk says deploy\n'])
+    expect([first.code, again.code]).toEqual([0, 0])
+    expect(again.out).toContain(
+      'Functions reserve 24 concurrent executions, 24 of them already; the account has 124, 100 unreserved.',
+    )
+  })
+
+  test('only what comes on top has to be free, and what another stage reserves is no help', async () => {
+    checkout.state.executions = 124
+    checkout.state.reserved = { 'sluice-dev-sweep': 2, 'sluice-prod-sweep': 22 }
+    const CDK_TEMPLATES = reserving({ 'sluice-dev-sweep': 2, 'sluice-dev-stop-run': 10 })
+    const { code, err } = await run(['deploy', '--yes'], { CDK_TEMPLATES })
+    expect(code).toBe(1)
+    expect(err).toMatch(/Cannot reserve 10 .*100 are unreserved.*Ask for 134 or more.*\[too_few_executions\]/s)
+  })
+
+  test('another number of stacks of documents than it was deployed with is refused before anything is asked', async () => {
+    const beside = (stacks: number) =>
+      JSON.stringify({
+        SluiceMachines: { Parameters: { DocumentStacks: { Type: 'String', Default: String(stacks) } } },
+      })
+    checkout.state.stacks = { 'sluice-dev-machines': { DocumentStacks: '2' } }
+    const same = await run(['deploy', '--yes'], { CDK_BESIDE: beside(2) })
+    const other = await run(['deploy', '--yes'], { CDK_BESIDE: beside(3) })
+    // Deployed before there was such a number: its machines are with the functions.
+    checkout.state.stacks = { 'sluice-dev-machines': {} }
+    const older = await run(['deploy', '--yes'], { CDK_BESIDE: beside(3) })
+    const none = await run(['deploy', '--yes'], { CDK_BESIDE: beside(0) })
+    expect([same.code, other.code, older.code, none.code]).toEqual([0, 1, 1, 0])
+    expect(other.err).toMatch(/stage dev was deployed with sluice:document_stacks 2.*3.*\[document_stacks_changed\]/s)
+    expect(older.err).toMatch(/sluice:document_stacks 0.*\[document_stacks_changed\]/s)
+    expect(checkout.cdkCalls().filter((line) => line.startsWith('deploy'))).toHaveLength(2)
+  })
+})
+
+describe('sluice doctor about a deployment', () => {
+  test.each([
+    [10, 'warning', /has 10 concurrent executions of Lambda, 10 unreserved; .*`sluice deploy` needs 124/],
+    [200, 'warning', /has 200 .*each block that works and each open stream takes one/],
+    [1_000, 'ok', /has 1000 concurrent executions of Lambda, 1000 unreserved$/],
+  ])('names the quota of concurrent executions: of %i', async (executions, state, says) => {
+    checkout.state.executions = executions
+    const { out } = await run(['doctor', '--json', '--url', 'http://127.0.0.1:9', '--region', 'eu-central-1'])
+    const { checks } = JSON.parse(out) as { checks: readonly { name: string; state: string; says: string }[] }
+    const found = checks.find(({ name }) => name === 'executions')
+    expect([found?.state, says.test(found?.says ?? '')]).toEqual([state, true])
+  })
+
+  test('says nothing of it where the command is about no deployment', async () => {
+    const { out } = await run(['doctor', '--json'], { SLUICE_URL: 'http://127.0.0.1:9' })
+    expect(out).not.toContain('"executions"')
+  })
+})
+
 describe('sluice destroy', () => {
+  test('takes down every stack of documents, before what their machines call', async () => {
+    const more = { SluiceDocuments1: { M: { Type: 'X' } }, SluiceDocuments2: { M: { Type: 'X' } }, SluiceAnchors: {} }
+    const { code, out } = await run(['destroy', '--confirm', 'dev'], {
+      CDK_TEMPLATES: JSON.stringify({ ...TEMPLATES, ...more }),
+    })
+    expect(code).toBe(0)
+    expect(out).toContain('The anchors stay, with their stack SluiceAnchors')
+    expect(checkout.cdkCalls().at(-1)).toBe(
+      'destroy SluiceApi SluiceDocuments1 SluiceDocuments2 SluiceMachines --force --app OUT @eu-central-1',
+    )
+  })
+
   test('takes down API and machines, and leaves the data', async () => {
     const { code, out } = await run(['destroy', '--confirm', 'dev'])
     expect(code).toBe(0)

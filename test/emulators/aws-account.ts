@@ -4,8 +4,12 @@ import type { AddressInfo } from 'node:net'
 /** What the account holds; a test changes it while it runs. */
 export interface AccountState {
   bootstrapped: boolean
-  /** Concurrent executions of Lambda, all unreserved. */
+  /** Concurrent executions of Lambda, unreserved but for those of `reserved`. */
   executions: number
+  /** What functions have of them, by name. */
+  reserved?: Readonly<Record<string, number>>
+  /** Stacks besides the CDK's own, with their parameters. */
+  stacks?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Lines by log group. */
   logs: Readonly<Record<string, readonly { readonly timestamp: number; readonly message: string }[]>>
   /** Keys with versions that are left in the bucket of objects. */
@@ -55,19 +59,40 @@ function answerOf(request: IncomingMessage, body: string, state: AccountState): 
   if (typeof target === 'string') return answerJson(target.split('.')[1] ?? '', JSON.parse(body), state)
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://aws')
   if (pathname.includes('account-settings')) {
-    const limits = { ConcurrentExecutions: state.executions, UnreservedConcurrentExecutions: state.executions }
+    const taken = Object.values(state.reserved ?? {}).reduce((sum, one) => sum + one, 0)
+    const limits = {
+      ConcurrentExecutions: state.executions,
+      UnreservedConcurrentExecutions: state.executions - taken,
+    }
     return { call: 'GetAccountSettings', answer: JSON.stringify({ AccountLimit: limits }) }
   }
+  const [, reserving] = /\/functions\/([^/]+)\/concurrency$/.exec(pathname) ?? []
+  if (reserving !== undefined) return answerReserved(reserving, state)
   if (pathname === '/') return answerQuery(new URLSearchParams(body), state)
   return answerS3(request.method ?? '', pathname, searchParams, body, state)
 }
 
-function answerQuery(asked: URLSearchParams, { bootstrapped }: AccountState): Answered {
+function answerReserved(name: string, { reserved = {} }: AccountState): Answered {
+  const call = `GetFunctionConcurrency ${name}`
+  const has = reserved[name]
+  if (has !== undefined) return { call, answer: JSON.stringify({ ReservedConcurrentExecutions: has }) }
+  return { call, status: 404, answer: JSON.stringify({ __type: 'ResourceNotFoundException', Message: name }) }
+}
+
+function answerQuery(asked: URLSearchParams, { bootstrapped, stacks = {} }: AccountState): Answered {
   const action = asked.get('Action') ?? ''
   const name = asked.get('StackName') ?? ''
   const call = `${action} ${name}`
   if (action !== 'DescribeStacks') return { call, answer: query(action, `<StackId>${arnOf(name)}</StackId>`) }
-  if (!bootstrapped) {
+  const own = stacks[name]
+  if (own !== undefined) {
+    const members = Object.entries(own).map(
+      ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
+    )
+    const stack = `<StackName>${name}</StackName><StackStatus>UPDATE_COMPLETE</StackStatus><CreationTime>2026-11-01T00:00:00Z</CreationTime><Parameters>${members.join('')}</Parameters>`
+    return { call, answer: query(action, `<Stacks><member>${stack}</member></Stacks>`) }
+  }
+  if (!bootstrapped || name !== 'CDKToolkit') {
     const error = `<Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error>`
     return { call, status: 400, answer: `<ErrorResponse>${error}<RequestId>r</RequestId></ErrorResponse>` }
   }

@@ -95,15 +95,16 @@ export function pieces(
     ending = 'end',
   }: { readonly bytes?: number; readonly ms?: number; readonly ending?: 'end' | 'cut' } = {},
 ): Behaviour {
+  const whole = Buffer.from(text)
   return async (response) => {
     response.writeHead(200, { 'content-type': mediaType })
-    for (const piece of cut(Buffer.from(text), bytes, ms === 0 ? 43 * bytes : bytes)) {
+    for (const piece of ms === 0 ? cut(whole, bytes, 43 * bytes) : cut(whole, bytes, bytes)) {
       if (response.destroyed) return
       response.write(piece)
       await (ms === 0 ? immediately() : pause(ms))
     }
     if (ending === 'cut') response.destroy()
-    else response.end()
+    response.end()
   }
 }
 

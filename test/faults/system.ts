@@ -286,6 +286,9 @@ function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbo
     async slackWork(work) {
       sendEvent(sim, functions(), 'slack-work', work, 'run' in work ? work.run.run_id : work.click.approval_id)
     },
+    async writeAnchor({ run_id }) {
+      throw new Error(`run ${run_id} is to be anchored, and no settings here ask for it`)
+    },
   }
 }
 

@@ -1,8 +1,8 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { Refused } from '../refused.ts'
 import { awsCaller, type CallerOptions } from './aws-caller.ts'
 import { awsRefusal } from './aws-refusal.ts'
+import { type Executions, executionsOf, reservedBy } from './executions.ts'
 
 /** Where a deployment goes. */
 export interface AwsAccount {
@@ -10,8 +10,11 @@ export interface AwsAccount {
   readonly region: string
   /** Of the CDK's own stack there. */
   readonly bootstrap: string
-  /** Concurrent executions of Lambda the account may have, and how many of them nobody reserved. */
-  concurrency(): Promise<{ readonly limit: number; readonly free: number }>
+  concurrency(): Promise<Executions>
+  /** How many of them a function has reserved; one that is not there has none. */
+  reservedBy(functionName: string): Promise<number>
+  /** Parameters of a stack; undefined = there is none of that name. */
+  parameters(stackName: string): Promise<Readonly<Record<string, string>> | undefined>
 }
 
 /** Refused where there are no credentials or no region, or the CDK was never bootstrapped. */
@@ -24,13 +27,18 @@ export async function openAccount(options: CallerOptions): Promise<AwsAccount> {
     account,
     region,
     bootstrap: version,
-    async concurrency() {
-      const lambda = new LambdaClient({ region, credentials: caller.credentials, maxAttempts: 3 })
-      const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand()).catch((error: unknown) => {
+    concurrency: () => executionsOf(caller),
+    reservedBy: (name) => reservedBy(caller, name),
+    async parameters(StackName) {
+      const asked = caller.cloudFormation.send(new DescribeStacksCommand({ StackName })).catch((error: unknown) => {
+        if (/does not exist/.test(String(error))) return undefined
         throw awsRefusal(error)
       })
-      const limit = AccountLimit?.ConcurrentExecutions ?? 0
-      return { limit, free: AccountLimit?.UnreservedConcurrentExecutions ?? limit }
+      const stack = (await asked)?.Stacks?.[0]
+      const entries = (stack?.Parameters ?? []).map(({ ParameterKey = '', ParameterValue = '' }) => {
+        return [ParameterKey, ParameterValue] as const
+      })
+      return stack && Object.fromEntries(entries)
     },
   }
 }

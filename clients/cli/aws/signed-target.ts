@@ -1,5 +1,6 @@
 import { usage } from '../refused.ts'
 import { awsCaller, type CallerOptions } from './aws-caller.ts'
+import type { Executions } from './executions.ts'
 import { createSign, type Sign } from './sign-request.ts'
 import { stackUrl } from './stack-url.ts'
 
@@ -15,6 +16,8 @@ export interface SignedTarget {
   readonly sign: Sign
   /** What finds it again on another command line, for example ` --stack dev`. */
   readonly words: string
+  /** Of its account, asked with the same credentials. */
+  executions(): Promise<Executions>
 }
 
 /** Finds the deployment; only a stack's name costs a call. */
@@ -26,7 +29,8 @@ export async function openSignedTarget({ stack, url, profile, region }: SignedOp
   }
   const named = { stack, url: stack === undefined ? url : undefined, profile, region }
   const words = Object.entries(named).map(([name, value]) => (value === undefined ? '' : ` --${name} ${value}`))
-  return { url: found.replace(/\/+$/, ''), sign: createSign(caller), words: words.join('') }
+  const executions = async () => (await import('./executions.ts')).executionsOf(caller)
+  return { url: found.replace(/\/+$/, ''), sign: createSign(caller), words: words.join(''), executions }
 }
 
 /** API Gateway's own addresses say their region. */

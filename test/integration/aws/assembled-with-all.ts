@@ -4,8 +4,9 @@ import { slackSettings } from './slack-settings.ts'
 import { telemetrySettings } from './telemetry-settings.ts'
 import { webhookSettings } from './webhook-settings.ts'
 
-/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a collector of spans. */
+/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a collector of spans, anchors. */
 export function assembledWithAll(): Promise<Assembly> {
-  const settings = { ...slackSettings(), webhooks: [webhookSettings()], telemetry: telemetrySettings() }
+  const audit = { anchor: 's3-object-lock', retention_days: 365 } as const
+  const settings = { ...slackSettings(), webhooks: [webhookSettings()], telemetry: telemetrySettings(), audit }
   return assembled({ 'sluice:auth': 'token' }, settings)
 }

@@ -107,6 +107,7 @@ describe('settings', () => {
       stage: 'dev',
       auth: { mode: 'iam', people: ['AWSReservedSSO_*'] },
       key: 'aws',
+      document_stacks: 0,
       retention_days: 365,
       waf: 'none',
     })

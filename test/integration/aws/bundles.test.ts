@@ -67,7 +67,7 @@ describe('what a bundle holds', () => {
 
   test.each([
     ['runs graph search indexing tokens health', 'DynamoDB_20120810'],
-    ['objects search indexing uploads', 'x-amz-checksum-sha256'],
+    ['objects search indexing uploads anchors', 'x-amz-checksum-sha256'],
     ['machine', 'AWSStepFunctions'],
     ['outbox http shell', 'AWSGirApiService'],
   ])('only what has the port %s holds its client', (ports, mark) => {

@@ -79,6 +79,9 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'outbox.graphWork': ['outbox.graph'],
   'outbox.webhookWork': ['outbox.webhook'],
   webhooks: ['webhooks.sign'],
+  'outbox.writeAnchor': ['outbox.anchor'],
+  'anchors.put': ['anchors.put'],
+  'anchors.versions': ['anchors.read'],
   'health.look': ['health.probe'],
   'tokens.get': ['tokens.read'],
   'tokens.list': ['tokens.list'],
@@ -129,14 +132,18 @@ function ofStage(
 const LEASES = new Set(['takeLease', 'leases', 'dropLease'])
 
 /** By AWS's service authorization reference. */
-function actionsOf({ port }: CalledMethod, commands: readonly string[]): readonly string[] {
+function actionsOf({ port, method }: CalledMethod, commands: readonly string[]): readonly string[] {
   // Nothing is sent: who holds the URL puts.
   if (port === 'uploads') return ['s3:PutObject']
+  if (port === 'anchors' && method === 'versions') return READ_VERSIONS
   return commands.flatMap((command) => ACTIONS[command] ?? [`${SERVICES[command] ?? 'dynamodb'}:${command}`])
 }
 
 /** Without s3:ListBucket a missing object is a refusal. */
 const READ_OBJECT = ['s3:GetObject', 's3:ListBucket']
+
+/** Of a GetObject that names a version, and of its lock, which S3 says to none but who may ask for it. */
+const READ_VERSIONS = ['s3:ListBucketVersions', 's3:GetObjectVersion', 's3:GetObjectRetention']
 
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   GetObject: READ_OBJECT,

@@ -33,3 +33,14 @@ test('a log level nobody knows is refused, whatever keys there are', () => {
 test('the package’s own documents need no key', () => {
   expect(readSettings(['--example'], { BIG_KEY: 'k' }, dir).keys.size).toBe(0)
 })
+
+test('anchors are refused with the reason and the fix: nothing here is out of the reach of who runs the place', () => {
+  const own = mkdtempSync(join(tmpdir(), 'sluice-settings-'))
+  writeFileSync(join(own, 'sluice.yaml'), 'audit: { anchor: s3-object-lock }\n')
+  expect(() => readSettings([], {}, own)).toThrow(
+    'sluice.yaml: audit.anchor is "s3-object-lock", which only a stage on AWS has: whoever runs this place can rewrite every folder of it; allowed here: none (leave it out, or keep it in the file of a stage, sluice.<stage>.yaml).',
+  )
+  writeFileSync(join(own, 'sluice.yaml'), 'audit: { anchor: none }\n')
+  expect(readSettings([], {}, own).settings.audit.anchor).toBe('none')
+  rmSync(own, { recursive: true, force: true })
+})

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { ANCHOR_CHECK, ANCHOR_TITLE } from '../../../shared/runs/anchor.ts'
 import { CHAIN_TITLE } from '../../../shared/runs/invariants/chain.ts'
 import { INVARIANTS } from '../../../shared/runs/invariants/registry.ts'
 import { readText } from './markdown.ts'
@@ -14,12 +15,13 @@ const rowsOf = (part: string) => {
 describe('docs/invariants.md', () => {
   test('lists what verify asks, in its words', () => {
     const told = rowsOf(asked).map(([, n, title, of]) => [Number(n), title, of])
-    expect(told).toEqual([[0, CHAIN_TITLE, 'log'], ...INVARIANTS.map(({ n, title, of }) => [n, title, of])])
+    const registered = INVARIANTS.map(({ n, title, of }) => [n, title, of])
+    expect(told).toEqual([[0, CHAIN_TITLE, 'log'], ...registered, [ANCHOR_CHECK, ANCHOR_TITLE, 'anchor']])
   })
 
   test('has every number of the specification once, 29 in words', () => {
     const numbers = [...rowsOf(asked), ...rowsOf(further)].map(([, n]) => Number(n))
-    const wanted = Array.from({ length: 40 }, (_, n) => n).filter((n) => n !== 29)
+    const wanted = Array.from({ length: 41 }, (_, n) => n).filter((n) => n !== 29)
     expect(numbers.sort((a, b) => a - b)).toEqual(wanted)
     expect(page).toMatch(/^29 /m)
   })
