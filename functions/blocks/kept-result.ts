@@ -2,6 +2,7 @@ import type { Json } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import { costOf } from '../../shared/runs/event-cost.ts'
 import type { CachedResult } from '../../shared/runs/run-items.ts'
+import { STORAGE_QUOTA } from '../storage.ts'
 import type { BlockCall } from './block-call.ts'
 import { putBack } from './call-meter.ts'
 import type { AttemptEnd } from './end-attempt.ts'
@@ -35,6 +36,8 @@ export async function fromKept(call: BlockCall, question: CacheQuestion): Promis
   if (produced === undefined) return undefined
   const end = await judgeProduced(call, attempt, values, produced, 0)
   if (end.failure === undefined) return { ...end, cached_from: kept.run_id }
+  // Work that is done instead would not fit either.
+  if (end.failure.code === STORAGE_QUOTA) return end
   // The verdicts are thrown away, what their judges used is not.
   for (const event of end.gate_events) putBack(call.meter, costOf(event))
   return undefined
