@@ -28,8 +28,8 @@ const AgentSettingsSchema = z.strictObject({
     .optional(),
 })
 
-/** One pebibyte: what a sum of it and a body still counts exactly. */
-const MOST_BYTES = 2 ** 50
+/** 64 TiB. */
+const MOST_BYTES = 2 ** 46
 
 /** Safety policy: defaults of spec runs-and-api, "Starting, pinning, stopping, safety". */
 export const SafetySchema = z.strictObject({

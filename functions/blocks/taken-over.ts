@@ -6,6 +6,7 @@ import type { BlockCall } from './block-call.ts'
 import { type AttemptInputs, type EarlierResult, earlierResult } from './earlier-result.ts'
 import type { AttemptEnd } from './end-attempt.ts'
 import { judgeProduced } from './judge-produced.ts'
+import { withoutOutput } from './kept-result.ts'
 import type { Produced } from './produced.ts'
 import { readValues } from './read-outputs.ts'
 import { takeBlockArtifacts } from './take-block-artifacts.ts'
@@ -45,7 +46,7 @@ async function judged(
   if (produced === undefined) return undefined
   const end = await judgeProduced(call, attempt, values, produced, 0)
   // Work that is done instead would not fit either.
-  if (end.failure !== undefined) return end.failure.code === STORAGE_QUOTA ? end : undefined
+  if (end.failure !== undefined) return end.failure.code === STORAGE_QUOTA ? withoutOutput(end) : undefined
   const writes = beyond(call) === 'artifacts'
   const took = (writes || call.block.mode === 'ai') && (await takeBlockArtifacts(call, found, attempt))
   // An agent's files are its outputs: without an artifact of its name its ports still hold them.

@@ -9,7 +9,7 @@ import { itemKey } from './item-keys.ts'
 import { readShare } from './share.ts'
 
 /** Where the bytes of a run begin that was there before they were counted: so low that the sum stays below zero. */
-export const UNCOUNTED = -(2 ** 52)
+export const UNCOUNTED = -(10 ** 14)
 
 /** HEAD with what only the store sees of it: the events since `base`, and the hash of event `base`. */
 export interface StoredHead {

@@ -1,4 +1,5 @@
 import type { RunEvent } from '../event.ts'
+import { eventPlace } from '../event-place.ts'
 import { inTurns } from './in-turns.ts'
 import { invariant } from './invariant.ts'
 import { namedObjects } from './refs.ts'
@@ -22,15 +23,29 @@ export const storedBytes = invariant({
   },
 })
 
-/** Each body once, with its size where an event says it. What was asked of a research run was stored before it. */
+/**
+ * Each body once, with its size where an event says it. What was asked of a research run was stored before it; what a
+ * model answered for a result that was taken over, by the run that asked.
+ */
 function bodiesOf(events: readonly RunEvent[]): ReadonlyMap<string, number | undefined> {
   const sizes = new Map<string, number | undefined>()
-  for (const { type, data } of events) {
-    if (type === 'research:requested') continue
-    for (const { ref, bytes } of namedObjects(data)) {
+  const taken = new Set(events.filter(isTaken).map(attemptOf))
+  for (const event of events) {
+    if (event.type === 'research:requested') continue
+    const isOfOthers = event.type === 'block:output' && taken.has(attemptOf(event))
+    for (const { ref, bytes } of namedObjects(isOfOthers ? event.data.outputs : event.data)) {
       if (typeof bytes === 'number') sizes.set(ref, bytes)
       else if (!sizes.has(ref)) sizes.set(ref, undefined)
     }
   }
   return sizes
+}
+
+function isTaken(event: RunEvent): boolean {
+  return event.type === 'block:completed' && event.data.cached_from !== undefined
+}
+
+function attemptOf(event: RunEvent): string {
+  const { epoch, attempt, item } = eventPlace(event)
+  return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
 }
