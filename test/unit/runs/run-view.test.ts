@@ -74,11 +74,12 @@ const view = (events: readonly RunEvent[], approvals: readonly ApprovalItem[] = 
   viewRun({
     meta,
     dag,
-    head: { deadline_at: second(3_600), budget: NOTHING_SPENT },
+    head: { deadline_at: second(3_600), budget: NOTHING_SPENT, stored_bytes: 700 },
     events,
     approvals,
     now,
     max_attempts: 5,
+    max_run_bytes: 1_000,
   })
 
 function withItems(step: Step, count: number): Step {
