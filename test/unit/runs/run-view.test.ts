@@ -132,6 +132,7 @@ describe('viewRun()', () => {
       tokens: 15,
       usd: 0.00025,
       budget: { committed_tokens: 0, committed_usd: 0, spent_tokens: 0, spent_usd: 0 },
+      storage: { stored_bytes: 700, quota_bytes: 1_000 },
       last_seq: 3,
     })
     expect(links).toMatchObject({ self: `/api/dag/runs/${RUN_ID}`, events: `/api/dag/runs/${RUN_ID}/events` })
