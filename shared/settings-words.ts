@@ -131,6 +131,8 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   'safety.max_run_usd': 'US dollars of a run; absent: no cap.',
   'safety.max_block_tokens': 'Tokens of a block; absent: no cap.',
   'safety.max_block_usd': 'US dollars of a block; absent: no cap.',
+  'safety.max_run_bytes': 'Bytes of bodies one run may store.',
+  'safety.max_tenant_bytes': 'Bytes of bodies the runs and uploads of a tenant may store together; absent: no quota.',
   'safety.max_requests_per_min': 'Requests a minute of one caller that start, change or check something.',
   'safety.max_streams_per_caller': 'Open streams of events of one caller.',
   'safety.max_streams': 'Open streams of events of a tenant.',

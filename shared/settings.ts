@@ -28,6 +28,9 @@ const AgentSettingsSchema = z.strictObject({
     .optional(),
 })
 
+/** 64 TiB. */
+const MOST_BYTES = 2 ** 46
+
 /** Safety policy: defaults of spec runs-and-api, "Starting, pinning, stopping, safety". */
 export const SafetySchema = z.strictObject({
   max_run_sec: z.int().min(1).max(31_536_000).default(604_800),
@@ -45,6 +48,9 @@ export const SafetySchema = z.strictObject({
   max_run_usd: z.number().positive().optional(),
   max_block_tokens: z.int().min(1).optional(),
   max_block_usd: z.number().positive().optional(),
+  /** Bytes of bodies: of a run, and of a tenant's runs and uploads as long as they are kept; absent = no quota. */
+  max_run_bytes: z.int().min(1_048_576).max(MOST_BYTES).default(268_435_456),
+  max_tenant_bytes: z.int().min(1_048_576).max(MOST_BYTES).optional(),
   /** Requests of one caller that start, change or check something. */
   max_requests_per_min: z.int().min(1).max(100_000).default(120),
   /** Streams of events that are open at once: of a caller, and of all callers of a tenant together. */
@@ -108,6 +114,8 @@ export const SettingsSchema = z.strictObject({
   safety_context: z.array(z.string()).optional(),
   /** Tenants by name of IAM principal, as a deployment was told (infra/aws/context-tenants.ts); in no file. */
   iam_tenants: z.record(z.string(), TenantSchema).optional(),
+  /** How many days a deployment keeps bodies (infra/aws/build-app.ts); in no file. */
+  body_days: z.int().min(1).optional(),
   /** Of a deployment in mode `iam`: roles whose sessions are named after persons (infra/aws/context-auth.ts); in no file. */
   iam_people: z.array(z.string()).optional(),
   /** Of a local place without login: the one person there, as `user:NAME` (shared/local-people.ts); in no file. */
@@ -117,6 +125,7 @@ export const SettingsSchema = z.strictObject({
 export const FileSettingsSchema = SettingsSchema.omit({
   safety_context: true,
   iam_tenants: true,
+  body_days: true,
   iam_people: true,
   local_person: true,
 })

@@ -6,10 +6,14 @@ interface CostedRun {
   readonly dag_name: string
   readonly state: string
   readonly budget: ShownBudget
+  readonly storage?: { readonly stored_bytes: number; readonly quota_bytes: number } | undefined
 }
 
-/** A table of the rows with their totals, then what is used of each cap. */
-export function costLines({ dag_name, state, budget }: CostedRun, { rows, totals }: CostReport): readonly string[] {
+/** A table of the rows with their totals, then what is used of each cap and of what it may store. */
+export function costLines(
+  { dag_name, state, budget, storage }: CostedRun,
+  { rows, totals }: CostReport,
+): readonly string[] {
   const { tokens_in, tokens_out, usd, unpriced_rows } = totals
   const price = unpriced_rows === 0 ? dollars(usd) : `${dollars(usd)} and ${unpriced_rows} unknown`
   const table = [
@@ -18,7 +22,7 @@ export function costLines({ dag_name, state, budget }: CostedRun, { rows, totals
     ['total', '', '', '', number(tokens_in), number(tokens_out), price],
   ]
   const body = rows.length === 0 ? ['No call of a model was recorded.'] : aligned(table)
-  return [`${oneLine(dag_name)}  ${oneLine(state)}`, ...body, ...capLines(budget)]
+  return [`${oneLine(dag_name)}  ${oneLine(state)}`, ...body, ...capLines(budget), ...storedLines(storage)]
 }
 
 function cellsOf({ block_id, item, epoch, attempt, work, by, tokens_in, tokens_out, usd }: CostRow): readonly string[] {
@@ -36,6 +40,11 @@ function capLines(budget: ShownBudget): readonly string[] {
     ...(cap_usd === undefined ? [] : [capLine('usd', dollars(cap_usd), usd)]),
   ]
   return lines.length === 0 ? ['No budget: the run has no cap.'] : lines
+}
+
+function storedLines(storage: CostedRun['storage']): readonly string[] {
+  if (storage === undefined) return []
+  return [`Stored: ${number(storage.stored_bytes)} of ${number(storage.quota_bytes)} bytes`]
 }
 
 function capLine(

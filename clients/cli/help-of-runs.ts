@@ -126,8 +126,8 @@ export const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['run record RUN -o recording.json'],
   },
   'run cost': {
-    prints: 'a table: block, attempt, model, tokens, USD; then the budget.',
-    json: '{run_id, dag_name, state, .., budget}.',
+    prints: 'a table: block, attempt, model, tokens, USD; then the budget, and what it stored.',
+    json: '{run_id, dag_name, state, .., budget, storage}.',
     examples: ['run cost RUN'],
   },
   'approvals list': {

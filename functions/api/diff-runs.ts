@@ -23,7 +23,7 @@ async function readSide(world: World, principal: Principal, run_id: string): Pro
   const { run, head } = await requireRun(world, { principal, params: { run_id } })
   const { meta, dag } = await readPinned(world, run)
   const events = await allEvents(world, run)
-  const { max_attempts } = world.settings.safety
-  const view = viewRun({ meta, dag, head, events, now: world.clock.now(), max_attempts })
+  const { max_attempts, max_run_bytes } = world.settings.safety
+  const view = viewRun({ meta, dag, head, events, now: world.clock.now(), max_attempts, max_run_bytes })
   return { view, context: (await world.runs.context(run))?.values ?? {} }
 }

@@ -15,8 +15,8 @@ export const handler = httpHandler({
     const { run, head } = await requireRun(world, call)
     const { meta, dag } = await readPinned(world, run)
     const now = world.clock.now()
-    const { max_attempts } = world.settings.safety
-    const view = viewRun({ meta, dag, head, events: await allEvents(world, run), now, max_attempts })
+    const { max_attempts, max_run_bytes } = world.settings.safety
+    const view = viewRun({ meta, dag, head, events: await allEvents(world, run), now, max_attempts, max_run_bytes })
     const until = view.run.ended_at === undefined ? now : Date.parse(view.run.ended_at)
     const seen = new Map(dag.blocks.map(({ id }) => [id, secondsOf(view.blocks[id], until)]))
     const graph = dagGraph(dag, (id) => seen.get(id) ?? EXPECTED_SECONDS)

@@ -3,6 +3,7 @@ import { runsPool } from '../../shared/runs/runs-pool.ts'
 import { type Safety, SafetySchema, type Settings } from '../../shared/settings.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { tenantBytes } from '../storage.ts'
 
 /** More are told as this many. */
 const MOST_QUEUED = 1_000
@@ -16,13 +17,17 @@ export const handler = httpHandler({
   },
 })
 
-async function stateOf({ runs }: World, tenant: string) {
-  const [hold, held, queue] = await Promise.all([
+async function stateOf(world: World, tenant: string) {
+  const { runs, settings } = world
+  const isCounted = settings.safety.max_tenant_bytes !== undefined
+  const [hold, held, queue, stored] = await Promise.all([
     runs.startHold(tenant),
     runs.leases(runsPool(tenant)),
     runs.queued(tenant, MOST_QUEUED),
+    isCounted ? tenantBytes(world, tenant) : undefined,
   ])
-  return { hold: hold ?? null, active_runs: Object.keys(held).length, queued_runs: queue.length }
+  return {
+    ...(stored === undefined ? {} : { stored_bytes: stored }), hold: hold ?? null, active_runs: Object.keys(held).length, queued_runs: queue.length }
 }
 
 function withSources({ safety, safety_context = [] }: Settings) {

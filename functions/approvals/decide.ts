@@ -7,6 +7,7 @@ import { REFUSED_CODES } from '../../shared/runs/event.ts'
 import type { HeadApproval } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { openStorage } from '../storage.ts'
 import { checkDecision, type StoredDecision } from './check-decision.ts'
 import { decisionAppend, type Refusable, refusedAppend } from './decision-append.ts'
 import { expireApproval } from './expire-approval.ts'
@@ -26,12 +27,13 @@ const ROUNDS = 30
  * approvals). A decision that is refused changes nothing, and stands in the log as `approval:refused`.
  */
 export async function decideApproval(
-  world: DecisionWorld,
+  given: DecisionWorld,
   run: RunKey,
   principal: Principal,
   decision: Decision,
   declared?: Declared,
 ): Promise<Decided> {
+  const { world } = openStorage(given, run)
   for (let round = 0; round < ROUNDS; round += 1) {
     const picked = await openQuestion(world, run, decision)
     const { id, approval } = picked

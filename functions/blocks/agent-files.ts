@@ -19,15 +19,16 @@ export async function storeAnswerFiles(
   { attempt, signal, values: inputs }: Dispatch,
 ): Promise<Readonly<Record<string, Json>>> {
   const stored: Record<string, Json> = { ...answered }
-  const { world, run, block, epoch, item } = call
+  const { world, storage, run, block, epoch, item } = call
   const place = { world, run, block_id: block.id, epoch, attempt, signal, ...(item === undefined ? {} : { item }) }
-  for (const [port, { type }] of Object.entries(outputs)) {
+  const files = Object.entries(outputs).flatMap(([port, { type }]) => {
     const text = Object.hasOwn(answered, port) ? answered[port] : undefined
-    if (!isFile(type) || typeof text !== 'string' || isHandedOn(block, inputs, text)) continue
+    if (!isFile(type) || typeof text !== 'string' || isHandedOn(block, inputs, text)) return []
     const name = `${block.id}/${port}${extensionOf(port, text)}`
-    const { ref } = await storeArtifact(place, { name, value: new TextEncoder().encode(text) })
-    stored[port] = ref
-  }
+    return [{ port, name, value: new TextEncoder().encode(text) }]
+  })
+  if (files.length > 0) await storage.requireRoom(files.reduce((sum, { value }) => sum + value.byteLength, 0))
+  for (const { port, name, value } of files) stored[port] = (await storeArtifact(place, { name, value })).ref
   return stored
 }
 

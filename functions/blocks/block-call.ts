@@ -10,6 +10,7 @@ import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { type Pinned, readPinned } from '../runs/read-pinned.ts'
+import { openStorage, type Storage } from '../storage.ts'
 import { type CallMeter, openMeter } from './call-meter.ts'
 import type { OpenAsk } from './open-ask.ts'
 import type { Answer } from './read-answer.ts'
@@ -17,7 +18,9 @@ import { askedLanes } from './while-unasked.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
 export interface BlockCall extends Pinned {
+  /** Its puts are counted (storage.ts). */
   readonly world: World
+  readonly storage: Storage
   readonly run: RunKey
   readonly block: Block
   readonly head: Head
@@ -91,7 +94,9 @@ export async function openBlockCall(
   const lane_key = laneKey({ block: block.index, ...(item === undefined ? {} : { item }) })
   const module = pinned.moduleOf.get(block.id)
   const meter = openMeter()
-  return readHead({ ...pinned, world, run, block: callee(block, item), module, e, item, lane_key, meter, host })
+  const storage = openStorage(world, run, block.id)
+  const stored = { world: storage.world, storage, run }
+  return readHead({ ...pinned, ...stored, block: callee(block, item), module, e, item, lane_key, meter, host })
 }
 
 function callee(block: Block, item: number | undefined): Block {
@@ -110,6 +115,7 @@ export async function readHead(
   const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id))), ...modules, ...askedLanes(call)])
   const head = await world.runs.head(run, [...lanes])
   if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
+  call.storage.seen(head)
   const epoch = blockEpoch(call, head, block.id)
   const raw_lane = head.lanes[lane_key] ?? null
   const lane = raw_lane === null || readOrdinal(raw_lane).epoch < epoch ? undefined : raw_lane

@@ -6,6 +6,7 @@ import type { KeptCall } from '../../shared/kept-call.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block-prompt.ts'
 import type { DispatchAnswer } from '../../shared/provider.ts'
 import { checkOutputs, readAnswer } from '../../shared/runs/output-contract.ts'
+import { isOverQuota } from '../storage.ts'
 import { objectReader, storeAnswerFiles } from './agent-files.ts'
 import { askAgent } from './ask-agent.ts'
 import type { BlockCall } from './block-call.ts'
@@ -39,6 +40,8 @@ async function dispatchAgent(
 ): Promise<Produced> {
   const { agent } = block
   const { values } = dispatch
+  // Where nothing more fits nothing is paid for.
+  await call.storage.requireRoom(1)
   const seen = await told(block.inputs, values, objectReader(call))
   const base = agent.prompt === undefined ? generatedPrompt(block, seen) : renderText(call, agent.prompt, seen)
   const answers: DispatchAnswer[] = []
@@ -54,13 +57,23 @@ async function dispatchAgent(
       continue
     }
     const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
+    // Paid for: it is kept whatever the run may still store.
     const raw = await keepAnswers(call, calls)
-    const published = await storeAnswerFiles(call, block.outputs, read.values, dispatch)
-    return {
-      ...read,
-      values: published,
-      facts: { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw },
-    }
+    const facts = { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw }
+    return { ...read, ...(await withFiles(call, dispatch, read.values)), facts }
+  }
+}
+
+async function withFiles(
+  call: BlockCall,
+  dispatch: Dispatch,
+  values: Produced['values'],
+): Promise<Pick<Produced, 'values' | 'refusal'>> {
+  try {
+    return { values: await storeAnswerFiles(call, call.block.outputs, values, dispatch) }
+  } catch (error) {
+    if (!isOverQuota(error)) throw error
+    return { values: {}, refusal: error }
   }
 }
 

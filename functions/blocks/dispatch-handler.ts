@@ -15,13 +15,13 @@ export async function dispatchHandler(
   { handler, config, outputs, id }: Extract<Block, { mode: 'deterministic' }>,
   { attempt, values, feedback, signal }: Dispatch,
 ): Promise<Produced> {
-  const { world, run, block, item, dag, epoch } = call
+  const { storage, run, block, item, dag, epoch } = call
   const judged: { verdicts?: readonly Verdict[] } = {}
   const made = await handlerOf(handler).run({
     inputs: values,
     outputs,
     config,
-    world,
+    world: storage.bounded,
     run,
     block_id: id,
     epoch,

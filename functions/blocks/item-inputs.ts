@@ -5,9 +5,9 @@ import { begunItems } from './begun-items.ts'
 import type { BlockCall, BlockInputs } from './block-call.ts'
 
 /** What items begin with is stored: a context patched later does not move the list under them. */
-export async function storeInputs({ world, run }: BlockCall, inputs: BlockInputs): Promise<string> {
+export async function storeInputs({ storage, run }: BlockCall, inputs: BlockInputs): Promise<string> {
   const { values, context_version } = inputs
-  const { ref } = await world.objects.put(run.tenant, Buffer.from(canonicalJson({ values, context_version })))
+  const { ref } = await storage.bounded.objects.put(run.tenant, Buffer.from(canonicalJson({ values, context_version })))
   return ref
 }
 

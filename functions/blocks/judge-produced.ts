@@ -1,6 +1,8 @@
 import { canonicalJson, type Json } from '../../shared/canonical.ts'
+import { Fault } from '../../shared/errors.ts'
 import type { GateFacts } from '../../shared/gates/gate.ts'
 import type { EventData, StoredValue } from '../../shared/runs/event.ts'
+import { isOverQuota } from '../storage.ts'
 import type { BlockCall } from './block-call.ts'
 import type { AttemptEnd } from './end-attempt.ts'
 import { failureOf } from './failure-of.ts'
@@ -23,7 +25,12 @@ export async function judgeProduced(
   if (refused !== undefined) {
     return { attempt, verdicts: produced.verdicts ?? [], gate_events: own, failure: refused }
   }
-  const output = { outputs: await storeValues(call, produced.values), ...produced.facts, latency_ms }
+  const outputs = produced.refusal ?? (await storeValues(call, produced.values))
+  if (outputs instanceof Fault) {
+    const output = { outputs: {}, ...produced.facts, latency_ms }
+    return { attempt, output, verdicts: [], gate_events: own, failure: failureOf(call, outputs) }
+  }
+  const output = { outputs, ...produced.facts, latency_ms }
   if (produced.problems.length > 0) {
     const reason = shortText(`output contract: ${produced.problems.join('; ')}`)
     const failure = { code: 'output_contract', reason, retry: true, feedback: produced.problems }
@@ -59,13 +66,19 @@ export function answerFacts(
   return { measured, ...(block.mode === 'ai' ? { answer: { provider, model, finish_reason } } : {}) }
 }
 
+/** All of them or, where they do not fit together, the Fault that says so. */
 async function storeValues(
-  { world, run }: BlockCall,
+  { world, storage, run }: BlockCall,
   values: Produced['values'],
-): Promise<Record<string, StoredValue>> {
-  const stored: Record<string, StoredValue> = {}
-  for (const [port, value] of Object.entries(values)) {
-    stored[port] = await world.objects.put(run.tenant, Buffer.from(canonicalJson(value)))
+): Promise<Record<string, StoredValue> | Fault> {
+  const bodies = Object.entries(values).map(([port, value]) => [port, Buffer.from(canonicalJson(value))] as const)
+  try {
+    if (bodies.length > 0) await storage.requireRoom(bodies.reduce((sum, [, body]) => sum + body.byteLength, 0))
+  } catch (error) {
+    if (!isOverQuota(error)) throw error
+    return error
   }
+  const stored: Record<string, StoredValue> = {}
+  for (const [port, body] of bodies) stored[port] = await world.objects.put(run.tenant, body)
   return stored
 }

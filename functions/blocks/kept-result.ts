@@ -2,6 +2,7 @@ import type { Json } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
 import { costOf } from '../../shared/runs/event-cost.ts'
 import type { CachedResult } from '../../shared/runs/run-items.ts'
+import { STORAGE_QUOTA } from '../storage.ts'
 import type { BlockCall } from './block-call.ts'
 import { putBack } from './call-meter.ts'
 import type { AttemptEnd } from './end-attempt.ts'
@@ -35,9 +36,16 @@ export async function fromKept(call: BlockCall, question: CacheQuestion): Promis
   if (produced === undefined) return undefined
   const end = await judgeProduced(call, attempt, values, produced, 0)
   if (end.failure === undefined) return { ...end, cached_from: kept.run_id }
+  // Work that is done instead would not fit either.
+  if (end.failure.code === STORAGE_QUOTA) return withoutOutput(end)
   // The verdicts are thrown away, what their judges used is not.
   for (const event of end.gate_events) putBack(call.meter, costOf(event))
   return undefined
+}
+
+/** What an earlier run paid for is that one's to tell. */
+export function withoutOutput({ output: _, ...end }: AttemptEnd): AttemptEnd {
+  return end
 }
 
 /** Keeps what a completed attempt published, unless it was a kept result itself: that one's age goes on. */

@@ -10,14 +10,14 @@ import type { EarlierResult } from './earlier-result.ts'
  * was last written.
  */
 export async function takeBlockArtifacts(call: BlockCall, found: EarlierResult, attempt: number): Promise<boolean> {
-  const { world, run, block, item } = call
+  const { world, storage, run, block, item } = call
   if (item !== undefined || block.foreach !== undefined) return false
   const { run: from, projection } = found
   const { epoch } = readOrdinal(projection.ordinal)
   const wrote = (one: ArtifactItem) => one.attempt === projection.attempt && (one.epoch ?? 0) === epoch
   const own = (await world.runs.artifacts(from)).filter((one) => one.block_id === block.id && wrote(one))
   for (const { epoch: _, ...one } of own) {
-    await world.objects.put(run.tenant, await world.objects.get(run.tenant, one.ref))
+    await storage.bounded.objects.put(run.tenant, await world.objects.get(run.tenant, one.ref))
     await world.runs.putArtifact(run, { ...one, attempt, from_run: one.from_run ?? from.run_id })
   }
   return own.length > 0

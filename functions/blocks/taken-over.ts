@@ -1,10 +1,12 @@
 import { childOf } from '../../shared/approvals/binding.ts'
 import { Fault } from '../../shared/errors.ts'
 import { HANDLERS_BEYOND_PORTS } from '../../shared/handlers.ts'
+import { isOverQuota, STORAGE_QUOTA } from '../storage.ts'
 import type { BlockCall } from './block-call.ts'
 import { type AttemptInputs, type EarlierResult, earlierResult } from './earlier-result.ts'
 import type { AttemptEnd } from './end-attempt.ts'
 import { judgeProduced } from './judge-produced.ts'
+import { withoutOutput } from './kept-result.ts'
 import type { Produced } from './produced.ts'
 import { readValues } from './read-outputs.ts'
 import { takeBlockArtifacts } from './take-block-artifacts.ts'
@@ -28,7 +30,7 @@ export async function takenOver(call: BlockCall, open: OpenInputs): Promise<Atte
     const found = await earlierResult(call, open)
     return found === undefined ? undefined : await judged(call, open, found)
   } catch (error) {
-    if (!(error instanceof Fault) || error.name === 'Unavailable') throw error
+    if (!(error instanceof Fault) || error.name === 'Unavailable' || isOverQuota(error)) throw error
     const { run, block, world } = call
     world.log.error('an earlier result could not be taken over', { ...run, block_id: block.id, error: String(error) })
     return undefined
@@ -43,7 +45,8 @@ async function judged(
   const produced = await producedBy(call, found)
   if (produced === undefined) return undefined
   const end = await judgeProduced(call, attempt, values, produced, 0)
-  if (end.failure !== undefined) return undefined
+  // Work that is done instead would not fit either.
+  if (end.failure !== undefined) return end.failure.code === STORAGE_QUOTA ? withoutOutput(end) : undefined
   const writes = beyond(call) === 'artifacts'
   const took = (writes || call.block.mode === 'ai') && (await takeBlockArtifacts(call, found, attempt))
   // An agent's files are its outputs: without an artifact of its name its ports still hold them.

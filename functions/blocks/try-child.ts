@@ -60,7 +60,10 @@ async function startChild(
   const { world, run, block, epoch, head } = call
   const bound = binding_ref === undefined ? {} : { binding_ref }
   const link = { run_id: run.run_id, block_id: block.id, epoch, attempt, ...bound }
-  const { created } = await createRun(world, { ...order, parent: { link, token, deadline_at: head.deadline_at } })
+  const { created } = await createRun(call.storage.given, {
+    ...order,
+    parent: { link, token, deadline_at: head.deadline_at },
+  })
   const { run_id } = order.run
   if (created) world.log.info('child run opened', { run_id, dag_name: order.dag.name, parent: run.run_id })
   await world.outbox.nudge(order.run)

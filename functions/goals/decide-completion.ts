@@ -7,6 +7,7 @@ import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
 import { notYetThere } from '../runs/not-yet-there.ts'
 import { readPinned } from '../runs/read-pinned.ts'
+import { openStorage } from '../storage.ts'
 import { completionRequest } from './completion-request.ts'
 import { judgeAttempt } from './judge-attempt.ts'
 
@@ -24,8 +25,9 @@ const MOST_REASON = 200
 export const handler = functionHandler({
   name: 'decide-completion',
   input: z.strictObject({ in: MachineInputSchema }),
-  async run({ in: input }, world) {
+  async run({ in: input }, given) {
     const run = runOf(input)
+    const { world } = openStorage(given, run)
     const pinned = await readPinned(world, run).catch(notYetThere(`the document of run "${run.run_id}"`))
     const { meta } = pinned
     const head = await world.runs.head(run, [LANE])

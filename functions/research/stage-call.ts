@@ -5,6 +5,7 @@ import type { Head } from '../../shared/runs/head.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { runOf } from '../runs/machine-input.ts'
+import { openStorage } from '../storage.ts'
 import { readAsked } from './read-asked.ts'
 import { readChain } from './read-chain.ts'
 import type { StageInput } from './stage-input.ts'
@@ -38,12 +39,13 @@ export function stageLane(stage: Stage): string {
 
 /** Reads HEAD, META and the state of the chain. Fault InvalidInput start_through_the_api for a run that is no research. */
 export async function openStageCall(
-  world: World,
+  given: World,
   stage: Stage,
   { in: input, step, ref, failed, plain }: StageInput,
   signal: AbortSignal | undefined,
 ): Promise<StageCall> {
   const run = runOf(input)
+  const { world } = openStorage(given, run)
   const [meta, head] = await Promise.all([world.runs.meta(run), world.runs.head(run)])
   if (meta?.intent_ref === undefined || head === undefined) throw noResearch(run)
   const state = ref === '' ? openChain(await readAsked(world, meta)) : await readChain(world, run.tenant, ref)

@@ -4,6 +4,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { signalJoins } from '../blocks/signal-joins.ts'
 import { functionHandler } from '../handler.ts'
+import { openStorage } from '../storage.ts'
 import { dueBounces } from './due-bounces.ts'
 import { MachineInputSchema, runOf } from './machine-input.ts'
 import { readPinned } from './read-pinned.ts'
@@ -42,7 +43,7 @@ export const handler = functionHandler({
 
 /** False when the run has ended meanwhile. That another call was faster is no matter: it wrote the same. */
 async function sendBack(world: World, run: RunKey, bouncing: Bouncing): Promise<boolean> {
-  const done = await reroute(world, run, bouncing)
+  const done = await reroute(openStorage(world, run).world, run, bouncing)
   return done.ok || done.because === 'already'
 }
 

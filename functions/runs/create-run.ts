@@ -6,6 +6,7 @@ import { type Caps, runCaps, smallest } from '../../shared/runs/run-caps.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
 import { endpointEntries } from '../../shared/webhooks/endpoint-entry.ts'
 import type { World } from '../../shared/world.ts'
+import { openStorage } from '../storage.ts'
 
 type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
 
@@ -56,7 +57,8 @@ export async function createRun(
   order: RunOrder,
 ): Promise<{ readonly created: boolean; readonly meta: Meta }> {
   const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent, research } = order
-  const stored = await world.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
+  const { world: counted } = openStorage(world, run)
+  const stored = await counted.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
   const now = world.clock.now()
   const meta: Meta = {
     ...run,
@@ -85,7 +87,7 @@ export async function createRun(
   const caps = smallest(runCaps(world.settings.safety, dag.budget), order.caps ?? {})
   const told = endpointEntries(world.settings.webhooks, meta)
   const made = newRun(meta, context, caps, { deadline_at: deadlineOf(order, now), now, told })
-  return world.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
+  return counted.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
 }
 
 function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' | 'iterates' | 'pivots'> {

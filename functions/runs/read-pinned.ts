@@ -50,6 +50,12 @@ async function readDocument(world: Pick<World, 'objects'>, meta: Meta): Promise<
   return { dag, index: new Map(dag.blocks.map(({ id, index }) => [id, index])), moduleOf }
 }
 
+/** Another view of the same store keeps what it reads with it. */
+export function keepTogether<T extends object>(view: T, owner: object): T {
+  warm.set(view, warmOf(owner))
+  return view
+}
+
 function warmOf(owner: object): Warm {
   const kept = warm.get(owner) ?? { metas: new Map(), dags: new Map() }
   warm.set(owner, kept)

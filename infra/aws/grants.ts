@@ -228,9 +228,9 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'get-entity': ['graph.get'],
   'get-neighbors': ['graph.get', 'graph.getAll', 'graph.query'],
   'search-graph': ['search.read'],
-  'put-object': ['runs.count', 'objects.put'],
+  'put-object': ['runs.count', 'runs.stored', 'objects.put'],
   // Who holds the URL puts with its rights.
-  'upload-object': ['runs.count', 'objects.put'],
+  'upload-object': ['runs.count', 'runs.stored', 'objects.put'],
   'get-object': ['objects.get'],
   'test-webhook': ['runs.count', 'http.request', 'webhooks.sign'],
   'list-dead-webhooks': ['runs.dead'],

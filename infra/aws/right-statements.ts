@@ -80,6 +80,14 @@ export const STATEMENTS = {
       conditions: partitions('#RATE'),
     },
   ],
+  // Bytes a tenant stored, in a partition of their own.
+  'runs.stored': [
+    {
+      on: 'table',
+      actions: ['dynamodb:Query', 'dynamodb:UpdateItem'],
+      conditions: partitions('#STORED'),
+    },
+  ],
   // Places of open streams, items of the tenant: nothing of a run can be written.
   'runs.lease': [
     {

@@ -16,6 +16,7 @@ export type Right =
   | 'runs.note'
   | 'runs.noteEnd'
   | 'runs.count'
+  | 'runs.stored'
   | 'runs.lease'
   | 'objects.get'
   | 'objects.put'

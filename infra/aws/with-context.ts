@@ -9,5 +9,6 @@ import type { DeploySettings } from './settings.ts'
 export function withContext(file: Settings, deploy: DeploySettings): Settings {
   const safe = withContextSafety(file, deploy.safety)
   const told = withContextTenants(withContextResearch(safe, deploy.research), deploy)
-  return withContextAuth(told, deploy.auth)
+  const body_days = Math.max(deploy.retention_days, told.safety.retention_days) + 30
+  return { ...withContextAuth(told, deploy.auth), body_days }
 }

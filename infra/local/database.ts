@@ -7,7 +7,7 @@ import { storeFault } from './store-fault.ts'
 /** 'Sluc' in the file's header tells our file from any other SQLite file. */
 const APPLICATION_ID = 0x536c7563
 /** Raised when a table changes its shape; an older program refuses a newer file. */
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 /**
  * WAL with synchronous NORMAL: a commit survives the end of this process however it comes; a power cut may lose the

@@ -59,6 +59,10 @@ const RunSchema = z.strictObject({
       spent_usd: z.number(),
     })
     .describe('Caps that hold; committed is what was spent and what calls under way have reserved'),
+  storage: z
+    .strictObject({ stored_bytes: count, quota_bytes: count })
+    .optional()
+    .describe('Bodies the run has stored; absent in runs that began before they were counted'),
   last_seq: count,
 })
 

@@ -65,6 +65,11 @@ export const PLACE_ROUTES = {
       hold: StartHoldSchema.nullable().describe('Who holds the starts, and since when'),
       active_runs: z.int().min(0).describe('Runs that have a place; children of a run take none'),
       queued_runs: z.int().min(0).describe('Runs that wait for one, as far as 1,000'),
+      stored_bytes: z
+        .int()
+        .min(0)
+        .optional()
+        .describe('Bodies the tenant stored and that may still be there; only where max_tenant_bytes is set'),
     }),
   },
   'get-openapi': {

@@ -57,6 +57,8 @@ export interface Append {
   readonly share?: Caps & { readonly block: number }
   /** Raises caps of the run's ledger to this, where they are lower; a unit without a cap gets none. Never together with `reserve`. */
   readonly raise?: { readonly tokens?: number; readonly usd_micros?: number }
+  /** Bytes of bodies that were stored for this step, or before it by whoever takes it, and are in no append yet. */
+  readonly stored_bytes?: number
   /** Also requires that other lanes stand exactly there (null = absent), else it is refused as `already`. */
   readonly while?: readonly LaneStands[]
   readonly state?: RunState

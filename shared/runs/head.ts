@@ -142,6 +142,8 @@ export interface Head {
   readonly check_at?: string
   readonly outbox: readonly OutboxEntry[]
   readonly budget: RunBudget
+  /** Of bodies, as appends told it (docs/adr/0068); absent in runs that began before they were counted. */
+  readonly stored_bytes?: number
   /** Of a run that has ended: as its last event says. Absent also in runs that ended before it was kept. */
   readonly ended?: RunEnding
   /** It waits for a place among the active runs, or did so to its end; never false. */

@@ -16,6 +16,7 @@ import type { Caps } from './run-caps.ts'
 import type { ApprovalItem, ArtifactItem, BlockProjection, CachedResult, ContextItem, JoinItem } from './run-items.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { StartHolds } from './start-hold.ts'
+import type { StoredBytes } from './stored-bytes.ts'
 import type { Turns } from './turns.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
@@ -118,6 +119,8 @@ export interface NewRun {
   readonly outbox: readonly OutboxEntry[]
   /** Caps of its ledger, which begins at zero. */
   readonly caps?: Caps
+  /** Of bodies that were stored for its start; absent = of none. */
+  readonly stored_bytes?: number
   /** It waits for a place among the active runs and owes no start yet. */
   readonly queued?: true
 }
@@ -151,6 +154,7 @@ export interface RunStore
     RunQueue,
     StartHolds,
     RequestRate,
+    StoredBytes,
     NotedRequests,
     Turns,
     Lineages,

@@ -23,7 +23,7 @@ import { type Waiting, waitingWords } from './waiting-for.ts'
 export interface RunParts {
   readonly meta: Meta
   readonly dag: Dag
-  readonly head: Pick<Head, 'deadline_at' | 'budget'>
+  readonly head: Pick<Head, 'deadline_at' | 'budget' | 'stored_bytes'>
   readonly events: readonly RunEvent[]
   readonly approvals?: readonly ApprovalItem[]
   /** The runs that came of the same root, oldest first, if they were read. */
@@ -32,6 +32,8 @@ export interface RunParts {
   readonly now: number
   /** What the safety policy lowers `retry` to. */
   readonly max_attempts: number
+  /** What a run may store. */
+  readonly max_run_bytes: number
   /** Of a run whose HEAD says that it is queued. */
   readonly queue?: Waiting['queue']
 }
@@ -97,6 +99,7 @@ export interface RunAnswer {
     readonly usd: number | null
     readonly unpriced_tokens?: number
     readonly budget: ShownBudget
+    readonly storage?: { readonly stored_bytes: number; readonly quota_bytes: number }
     readonly last_seq: number
   }
   readonly blocks: Readonly<Record<string, BlockAnswer>>
@@ -108,7 +111,7 @@ export interface RunAnswer {
   readonly links: Readonly<Record<string, string>>
 }
 
-/** Everything but deadline and budget is folded from the events, so that the answer equals a replay (spec reliability, 23). */
+/** Everything but deadline, budget and storage is folded from the events, so that the answer equals a replay (spec reliability, 23). */
 export function viewRun({ meta, dag, head, events, approvals = [], lineage = [], ...parts }: RunParts): RunAnswer {
   const fold = foldRun(events)
   const blocks = dag.blocks.map((block): [string, BlockAnswer] => [block.id, blockAnswer(block, fold)])
@@ -155,8 +158,13 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     tokens: fold.tokens,
     ...shownPrice(fold),
     budget: shownBudget(head.budget),
+    ...storageOf(head, parts.max_run_bytes),
     last_seq: fold.seq,
   }
+}
+
+function storageOf({ stored_bytes }: RunParts['head'], quota_bytes: number): Pick<RunAnswer['run'], 'storage'> {
+  return stored_bytes === undefined ? {} : { storage: { stored_bytes, quota_bytes } }
 }
 
 function endOf({

@@ -10,6 +10,7 @@ type Store = () => RunStore
 export function ledgerTests(store: Store): void {
   describe('the ledger', () => budgetTests(store))
   describe('shares of a foreach block', () => shareTests(store))
+  describe('the bytes of bodies', () => storedTests(store))
   describe('the closed hash chain', () => sealTests(store))
   describe('STOP of a block', () => stopTests(store))
 }
@@ -206,6 +207,33 @@ function budgetTests(store: Store): void {
     expect(await store().append(reserving(run, '0', amount(2)))).toEqual({ ok: false, because: 'terminal' })
     expect(await store().append(settling(run, '0', amount(2), amount(2)))).toEqual({ ok: false, because: 'terminal' })
     expect(await ledger(store, run)).toMatchObject({ committed_tokens: 0 })
+  })
+}
+
+function storedTests(store: Store): void {
+  const stored = async (run: RunKey) => (await store().head(run, []))?.stored_bytes
+
+  test('begin with what was stored for the start, and are added to by appends that were taken', async () => {
+    const born = newRun(1)
+    await store().create({ ...born, stored_bytes: 700 })
+    const run = keyOf(born.meta)
+    expect(await stored(run)).toBe(700)
+    await store().append(step(run, '0', at(1, 20), { stored_bytes: 41 }))
+    await store().append(step(run, '0', at(1, 20), { stored_bytes: 5_000 }))
+    await store().append(step(run, '1', at(1, 20)))
+    expect(await stored(run)).toBe(741)
+    await store().append({ ...ending(run), stored_bytes: 9 })
+    await store().append(step(run, '2', at(1, 20), { stored_bytes: 5_000 }))
+    expect((await store().head(run))?.stored_bytes).toBe(750)
+    expect((await store().list('main', { limit: 5 })).runs[0]?.head.stored_bytes).toBe(750)
+  })
+
+  test('begin at nothing, and lose none of fifty that come at once', async () => {
+    const run = await begun(store, undefined)
+    expect(await stored(run)).toBe(0)
+    const lanes = Array.from({ length: 50 }, (_, i) => String(i))
+    await Promise.all(lanes.map((lane) => store().append(step(run, lane, at(1, 20), { stored_bytes: 10 ** 9 }))))
+    expect(await stored(run)).toBe(50 * 10 ** 9)
   })
 }
 

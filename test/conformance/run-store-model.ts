@@ -54,6 +54,8 @@ interface ModelRun {
   caps: Caps
   committed: Amount
   spent: Amount
+  /** Bytes of bodies. */
+  stored: number
   readonly stops: Set<number | undefined>
   /** What foreach blocks have committed for their items. */
   readonly shares: Map<number, Amount>
@@ -96,6 +98,7 @@ function create(model: Model, run: NewRun): unknown {
     check_at,
     version: 0,
     caps: run.caps ?? {},
+    stored: run.stored_bytes ?? 0,
     committed: NOTHING,
     spent: NOTHING,
     stops: new Set(),
@@ -188,12 +191,16 @@ function raised({ cap_tokens, cap_usd_micros }: Caps, { tokens = 0, usd_micros =
   }
 }
 
-function moveLedger(run: ModelRun, { reserve = NOTHING, settle, share, drop_items, raise }: Append): void {
+function moveLedger(
+  run: ModelRun,
+  { reserve = NOTHING, settle, share, drop_items, raise, stored_bytes = 0 }: Append,
+): void {
   const { reserved, spent } = settle ?? { reserved: NOTHING, spent: NOTHING }
   const move = plus(plus(reserve, spent), reserved, -1)
   run.committed = plus(run.committed, move)
   run.spent = plus(run.spent, spent)
   run.caps = raised(run.caps, raise)
+  run.stored += stored_bytes
   if (share !== undefined) run.shares.set(share.block, plus(sharedOf(run, share), move))
   if (drop_items !== undefined) run.shares.delete(drop_items.block)
 }
@@ -234,6 +241,7 @@ function head(run: ModelRun | undefined, lanes: readonly string[] | undefined): 
       spent_usd_micros: run.spent.usd_micros,
       unpriced_tokens: 0,
     },
+    stored_bytes: run.stored,
     ...endedOf(run),
   }
 }
@@ -300,6 +308,7 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
     check_at: time(ms),
   })),
   someAmount.map((reserve) => ({ reserve })),
+  fc.nat(9).map((stored_bytes) => ({ stored_bytes })),
   fc
     .record({ reserve: someAmount, block: someBlock, cap_tokens: fc.nat(9) })
     .map(({ reserve, ...share }) => ({ reserve, share })),

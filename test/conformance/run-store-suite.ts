@@ -110,6 +110,7 @@ function createTests(store: Store): void {
       check_at: run.check_at,
       outbox: run.outbox,
       budget: NO_SPENDING,
+      stored_bytes: 0,
     })
     const id = `run/${at(0, 10)}/0`
     const event = { seq: 1, id, run_id: key.run_id, at: run.meta.created_at, ...run.event }
@@ -181,6 +182,7 @@ function appendTests(store: Store): void {
       check_at: time(8),
       outbox: [...newRun(1).outbox, ...outbox],
       budget: NO_SPENDING,
+      stored_bytes: 0,
       ended: { at: time(1), code: 'stopped', reason: 'a person stopped it' },
     })
   })

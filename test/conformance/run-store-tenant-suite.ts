@@ -15,6 +15,7 @@ export function tenantItemTests(store: Store): void {
   describe('the queue', () => queueTests(store))
   describe('the hold of starts', () => holdTests(store))
   describe('the request rate', () => rateTests(store))
+  describe('stored bytes', () => storedTests(store))
   describe('lineages', () => lineageTests(store))
   goalAttemptTests(store)
   slackItemTests(store)
@@ -23,6 +24,29 @@ export function tenantItemTests(store: Store): void {
 
 const many = (n: number) => Array.from({ length: n }, (_, i) => `h${i}`)
 const RUNS = { tenant: 'main', name: 'runs' }
+
+function storedTests(store: Store): void {
+  const ttl = 4_102_444_800
+  const count = (tenant: string, week: string, bytes: number) => store().countStored(tenant, { week, bytes, ttl })
+
+  test('are those of the weeks asked for, and of one tenant', async () => {
+    expect(await store().storedSince('main', '2026-01-05')).toBe(0)
+    await count('main', '2025-12-29', 1)
+    await count('main', '2026-01-05', 20)
+    await count('main', '2026-01-12', 300)
+    await count('main', '2026-01-12', 4_000)
+    await count('other', '2026-01-12', 50_000)
+    expect(await store().storedSince('main', '2026-01-05')).toBe(4_320)
+    expect(await store().storedSince('main', '2026-01-12')).toBe(4_300)
+    expect(await store().storedSince('main', '2026-01-19')).toBe(0)
+    expect(await store().storedSince('other', '2025-12-29')).toBe(50_000)
+  })
+
+  test('lose none of a hundred that come at once', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => count('main', '2026-01-05', 2 ** 40)))
+    expect(await store().storedSince('main', '2026-01-05')).toBe(100 * 2 ** 40)
+  })
+}
 
 function leaseTests(store: Store): void {
   test('a hundred at once with a cap of 20: exactly 20 have one', async () => {

@@ -96,12 +96,13 @@ export function pieces(
   }: { readonly bytes?: number; readonly ms?: number; readonly ending?: 'end' | 'cut' } = {},
 ): Behaviour {
   const whole = Buffer.from(text)
+  const wait = ms === 0 ? immediately : () => pause(ms)
   return async (response) => {
     response.writeHead(200, { 'content-type': mediaType })
-    for (const piece of ms === 0 ? cut(whole, bytes, 43 * bytes) : cut(whole, bytes, bytes)) {
+    for (const piece of cut(whole, bytes, ms === 0 ? 43 * bytes : bytes)) {
       if (response.destroyed) return
       response.write(piece)
-      await (ms === 0 ? immediately() : pause(ms))
+      await wait()
     }
     if (ending === 'cut') response.destroy()
     response.end()

@@ -210,6 +210,9 @@ function planSafety(random: Random): Readonly<Record<string, unknown>> {
     ...(chance(random, 0.3) ? { max_run_tokens: 4_000 + upTo(random, 60_000) } : {}),
     ...(chance(random, 0.1) ? { max_block_tokens: 4_000 + upTo(random, 16_000) } : {}),
     ...(chance(random, 0.1) ? { self_approval: false } : {}),
+    // Answers of 100 KB are among those of the simulated models.
+    ...(chance(random, 0.3) ? { max_run_bytes: 1_048_576 } : {}),
+    ...(chance(random, 0.5) ? { max_tenant_bytes: 1_048_576 * (1 + upTo(random, 15)) } : {}),
     max_requests_per_min: 100_000,
     max_streams_per_caller: 1_000,
     max_streams: 1_000,

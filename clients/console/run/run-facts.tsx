@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { changeLines } from '../../../shared/approvals/run-changes.ts'
 import { shownPrice } from '../../../shared/runs/shown-price.ts'
-import { usdWords } from '../parts/amount-words.ts'
+import { bytesWords, usdWords } from '../parts/amount-words.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Ago, Elapsed } from '../parts/moment.tsx'
 import { momentWords } from '../parts/time-words.ts'
@@ -34,6 +34,12 @@ export function RunFacts({ session }: { readonly session: RunSession }) {
         {usdWords(usd, unpriced_tokens)}
         <Cap of={run.budget.cap_usd === undefined ? undefined : usdWords(run.budget.cap_usd)} />
       </Fact>
+      {run.storage !== undefined && (
+        <Fact name="Stored">
+          {bytesWords(run.storage.stored_bytes)}
+          <Cap of={bytesWords(run.storage.quota_bytes)} />
+        </Fact>
+      )}
       <Fact name="Started by">{run.starter}</Fact>
       {run.changes !== undefined && <Fact name="Not a plain start">{changeLines(run.changes).join('; ')}</Fact>}
       <Fact name="Created">

@@ -18,6 +18,8 @@ const LABELS: Readonly<Record<string, string>> = {
   max_run_usd: 'Money of a run',
   max_block_tokens: 'Tokens of a block',
   max_block_usd: 'Money of a block',
+  max_run_bytes: 'Stored by a run',
+  max_tenant_bytes: 'Stored by the runs and uploads of a tenant',
   max_body_bytes: 'Size of a request',
   max_requests_per_min: 'Requests that change something, a caller and minute',
   max_streams_per_caller: 'Open streams of events, a caller',

@@ -5,6 +5,7 @@ import { laneKey } from '../../../shared/runs/lane-key.ts'
 import type { Caps } from '../../../shared/runs/run-caps.ts'
 import { as } from './attribute-values.ts'
 import { ledgerChange } from './budget.ts'
+import { UNCOUNTED } from './head-item.ts'
 import { itemsPath, lanePath } from './lane-path.ts'
 import { shareName } from './share.ts'
 import type { Change } from './table-writes.ts'
@@ -60,6 +61,10 @@ function assignments(terms: Terms, append: Append, texts: readonly string[]): re
   for (const entry of lastOfEachId(append.outbox ?? []))
     set.push(`${path('outbox', entry.id)} = ${value(as.json(entry))}`)
   if (state !== undefined) set.push(`${path('state')} = ${value(as.text(state))}`)
+  if (append.stored_bytes !== undefined) {
+    const before = `if_not_exists(${path('stored_bytes')}, ${value(as.number(UNCOUNTED))})`
+    set.push(`${path('stored_bytes')} = ${before} + ${value(as.number(append.stored_bytes))}`)
+  }
   if (append.deadline_at !== undefined) set.push(`${path('deadline_at')} = ${value(as.text(append.deadline_at))}`)
   if (append.check_at !== undefined) set.push(`${path('check_at')} = ${value(as.text(append.check_at))}`)
   return set

@@ -39,6 +39,7 @@ export function headItem({ run, nonce }: Birth): Item {
     deadline_at: as.text(run.deadline_at),
     check_at: as.text(run.check_at),
     ...newLedger(run.caps),
+    stored_bytes: as.number(run.stored_bytes ?? 0),
     ...(run.queued === true ? { queued: as.number(1) } : {}),
   }
 }

@@ -8,6 +8,9 @@ import { readLedger } from './budget.ts'
 import { itemKey } from './item-keys.ts'
 import { readShare } from './share.ts'
 
+/** Where the bytes of a run begin that was there before they were counted: so low that the sum stays below zero. */
+export const UNCOUNTED = -(10 ** 14)
+
 /** HEAD with what only the store sees of it: the events since `base`, and the hash of event `base`. */
 export interface StoredHead {
   readonly head: Head
@@ -43,6 +46,7 @@ export function readHead(item: Item): StoredHead {
     ...(check_at === undefined ? {} : { check_at }),
     outbox: entriesOf(item),
     budget: readLedger(item),
+    ...storedIn(item),
     ...(item.ended?.S === undefined ? {} : { ended: JSON.parse(item.ended.S) }),
     ...(item.queued === undefined ? {} : { queued: true }),
   }
@@ -67,6 +71,12 @@ export function readRun({ run_id }: RunKey, meta: Item | undefined, head: Item):
   } catch (error) {
     return { damaged: { run_id, item, seen: error instanceof Error ? error.message : String(error) } }
   }
+}
+
+/** A run that began before they were counted says nothing, however much is added since (append-change.ts). */
+function storedIn({ stored_bytes }: Item): Pick<Head, 'stored_bytes'> {
+  const bytes = Number(stored_bytes?.N ?? UNCOUNTED)
+  return bytes < 0 ? {} : { stored_bytes: bytes }
 }
 
 interface RunSummary {

@@ -71,7 +71,7 @@ async function spillRest(table: RunTable, run: RunKey): Promise<void> {
 /** All but the lanes: the same in every read of HEAD. */
 const REST = once(
   'state base base_hash tail running approvals modules children deadline_at check_at outbox queued ended',
-  'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros unpriced_tokens',
+  'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros unpriced_tokens stored_bytes',
 )
 
 function once(...names: readonly string[]) {

@@ -7,6 +7,7 @@ import { rateOf } from './request-rate.ts'
 import { queueOf } from './run-queue.ts'
 import type { RunTable } from './run-table.ts'
 import { holdsOf } from './start-hold.ts'
+import { storedBytesOf } from './stored-bytes.ts'
 import { turnsOf } from './turns.ts'
 
 type Items =
@@ -14,6 +15,7 @@ type Items =
   | keyof ReturnType<typeof queueOf>
   | keyof ReturnType<typeof holdsOf>
   | keyof ReturnType<typeof rateOf>
+  | keyof ReturnType<typeof storedBytesOf>
   | keyof ReturnType<typeof lineageOf>
   | keyof ReturnType<typeof goalAttemptsOf>
   | keyof ReturnType<typeof notedRequestsOf>
@@ -26,6 +28,7 @@ export function tenantItemsOf(table: RunTable): Pick<RunStore, Items> {
     ...queueOf(table),
     ...holdsOf(table),
     ...rateOf(table),
+    ...storedBytesOf(table),
     ...lineageOf(table),
     ...goalAttemptsOf(table),
     ...notedRequestsOf(table),

@@ -15,6 +15,7 @@ const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     spent_tokens: 'INTEGER NOT NULL DEFAULT 0',
     spent_usd_micros: 'INTEGER NOT NULL DEFAULT 0',
     unpriced_tokens: 'INTEGER',
+    stored_bytes: 'INTEGER',
     sealed_seq: 'INTEGER NOT NULL DEFAULT 0',
     sealed_hash: `TEXT NOT NULL DEFAULT '${CHAIN_START}'`,
   },

@@ -52,15 +52,15 @@ function insertRun(db: DatabaseSync): (run: NewRun, bodies: readonly string[]) =
   const writer = headWriter(db)
   const head = db.prepare(
     `INSERT INTO runs (tenant, run_id, dag_name, created_at, state, seq, running, running_count, deadline_at, check_at,
-      stopped, queued, cap_tokens, cap_usd_micros, unpriced_tokens)
-     VALUES (?, ?, ?, ?, 'running', 0, ',', 0, ?, ?, 0, ?, ?, ?, 0)`,
+      stopped, queued, cap_tokens, cap_usd_micros, unpriced_tokens, stored_bytes)
+     VALUES (?, ?, ?, ?, 'running', 0, ',', 0, ?, ?, 0, ?, ?, ?, 0, ?)`,
   )
   const meta = db.prepare('INSERT INTO metas (run, body) VALUES (?, ?)')
   const context = db.prepare('INSERT INTO contexts (run, version, body) VALUES (?, 0, ?)')
   return (run, bodies) => {
     const { tenant, run_id, dag_name, created_at } = run.meta
     const { cap_tokens = null, cap_usd_micros = null } = run.caps ?? {}
-    const rest = [run.queued === true ? 1 : 0, cap_tokens, cap_usd_micros]
+    const rest = [run.queued === true ? 1 : 0, cap_tokens, cap_usd_micros, run.stored_bytes ?? 0]
     const made = head.run(tenant, run_id, dag_name, created_at, run.deadline_at, run.check_at, ...rest)
     const number = Number(made.lastInsertRowid)
     meta.run(number, JSON.stringify(run.meta))

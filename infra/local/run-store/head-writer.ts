@@ -33,6 +33,8 @@ const STATEMENTS = {
     running = CASE instr(running, ',' || ?3 || ',') WHEN 0 THEN running || ?3 || ',' ELSE running END WHERE run = ?2`,
   end: `UPDATE runs SET seq = ?1, running_count = running_count - (instr(running, ',' || ?3 || ',') > 0),
     running = replace(running, ',' || ?3 || ',', ',') WHERE run = ?2`,
+  // Of a run that began before they were counted it stays NULL.
+  stored: 'UPDATE runs SET stored_bytes = stored_bytes + ? WHERE run = ?',
   state: 'UPDATE runs SET state = ? WHERE run = ?',
   deadline: 'UPDATE runs SET deadline_at = ? WHERE run = ?',
   // Two writers who each know a reason to look must not undo one another: the earlier time stays.
@@ -83,6 +85,7 @@ function writeRest(sql: Sql, run: number, append: HeadChange): void {
   if (append.approval !== undefined) writeApproval(sql, run, append.approval, append.at)
   for (const entry of append.outbox ?? []) writeEntry(sql, run, entry)
   writeMaps(sql, run, append)
+  if (append.stored_bytes !== undefined) sql.stored.run(append.stored_bytes, run)
   if (append.deadline_at !== undefined) sql.deadline.run(append.deadline_at, run)
   if (append.check_at !== undefined) sql.check.run(append.check_at, run)
   if (append.state !== undefined) {

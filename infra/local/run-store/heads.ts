@@ -50,6 +50,8 @@ interface HeadRow extends LedgerRow {
   readonly children: string
   readonly outbox: string
   readonly queued: number
+  /** null: it began before they were counted. */
+  readonly stored_bytes: number | null
   readonly ended: string | null
 }
 
@@ -76,7 +78,7 @@ export function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly str
 }
 
 function headSql(lanes: string): string {
-  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, r.queued, ${LEDGER_COLUMNS}, ${lanes} AS lanes,
+  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, r.queued, r.stored_bytes, ${LEDGER_COLUMNS}, ${lanes} AS lanes,
     (SELECT json_group_object(id, json(head)) FROM approvals WHERE run = r.run AND status IS NOT NULL) AS approvals,
     ${mapSql('modules')}, ${mapSql('children')},
     CASE WHEN r.state <> 'running' THEN ${ENDED} END AS ended,
@@ -111,6 +113,7 @@ function headOf(row: HeadRow | undefined): Head | undefined {
     ...(check_at === null ? {} : { check_at }),
     outbox: JSON.parse(row.outbox),
     budget: ledgerOf(row),
+    ...(row.stored_bytes === null ? {} : { stored_bytes: row.stored_bytes }),
     ...(row.ended === null ? {} : { ended: JSON.parse(row.ended) }),
     ...(row.queued === 1 ? { queued: true } : {}),
   }

@@ -58,6 +58,9 @@ CREATE TABLE IF NOT EXISTS start_holds (
 CREATE TABLE IF NOT EXISTS request_counts (
   tenant TEXT NOT NULL, caller TEXT NOT NULL, window TEXT NOT NULL, counted INTEGER NOT NULL, ttl INTEGER NOT NULL,
   PRIMARY KEY (tenant, caller, window)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS stored_by_week (
+  tenant TEXT NOT NULL, week TEXT NOT NULL, bytes INTEGER NOT NULL, ttl INTEGER NOT NULL,
+  PRIMARY KEY (tenant, week)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS noted_requests (
   tenant TEXT NOT NULL, route TEXT NOT NULL, key TEXT NOT NULL, done INTEGER NOT NULL, ttl INTEGER NOT NULL,
   PRIMARY KEY (tenant, route, key)) WITHOUT ROWID;

@@ -7,6 +7,7 @@ import { notedRequestsOf } from './noted-requests.ts'
 import { rateOf } from './request-rate.ts'
 import { queueOf } from './run-queue.ts'
 import { holdsOf } from './start-hold.ts'
+import { storedBytesOf } from './stored-bytes.ts'
 import { turnsOf } from './turns.ts'
 
 type Items =
@@ -14,6 +15,7 @@ type Items =
   | keyof ReturnType<typeof queueOf>
   | keyof ReturnType<typeof holdsOf>
   | keyof ReturnType<typeof rateOf>
+  | keyof ReturnType<typeof storedBytesOf>
   | keyof ReturnType<typeof lineageOf>
   | keyof ReturnType<typeof goalAttemptsOf>
   | keyof ReturnType<typeof notedRequestsOf>
@@ -26,6 +28,7 @@ export function tenantItemsOf(db: DatabaseSync): Pick<RunStore, Items> {
     ...queueOf(db),
     ...holdsOf(db),
     ...rateOf(db),
+    ...storedBytesOf(db),
     ...lineageOf(db),
     ...goalAttemptsOf(db),
     ...notedRequestsOf(db),

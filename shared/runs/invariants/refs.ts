@@ -23,6 +23,13 @@ export const refs = invariant({
   },
 })
 
+/** What some data names. */
+export function namedObjects(data: unknown): Iterable<Named> {
+  const named = new Map<string, Named>()
+  collect(data, '', named)
+  return named.values()
+}
+
 interface Named {
   readonly ref: string
   readonly by: string

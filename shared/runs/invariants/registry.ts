@@ -17,6 +17,7 @@ import { finalState, nothingAfterEnd, oneEnd } from './run-end.ts'
 import { seqs } from './seqs.ts'
 import { eventSizes } from './sizes.ts'
 import { starts } from './starts.ts'
+import { storedBytes } from './stored-bytes.ts'
 import { verdictsAgain } from './verdicts-again.ts'
 
 /** The invariants of spec reliability that one stored run can be asked about, by number. */
@@ -44,4 +45,5 @@ export const INVARIANTS: readonly Invariant[] = [
   goal,
   executionEnd,
   boundActions,
+  storedBytes,
 ]

@@ -22,6 +22,7 @@ import { spendAfterCall } from './spend-after-call.ts'
 import { staleDecision } from './stale-decision.ts'
 import { startUnconditioned } from './start-unconditioned.ts'
 import { stopWithoutOutbox } from './stop-without-outbox.ts'
+import { storageUncounted } from './storage-uncounted.ts'
 import { tokenBeforeDecision } from './token-before-decision.ts'
 import { trimFirst } from './trim-first.ts'
 import { voteCountedTwice } from './vote-counted-twice.ts'
@@ -52,6 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
   staleDecision,
   startUnconditioned,
   stopWithoutOutbox,
+  storageUncounted,
   tokenBeforeDecision,
   trimFirst,
   voteCountedTwice,

@@ -121,6 +121,8 @@ function ofStage(
 ): readonly Right[] {
   // It changes nothing of a run: leases lie in items of the tenant.
   if (name === 'stream-events' && port === 'runs' && LEASES.has(method)) return ['runs.lease']
+  // Nor do uploads: they count to the tenant.
+  if (UPLOADS.has(name) && port === 'runs' && STORED.has(method)) return ['runs.stored']
   const isAsking = right === 'secrets.read' || right === 'models.ask'
   if (!file.startsWith('research/') || !isAsking) return [right]
   if (name === 'execute-subqueries') return []
@@ -129,6 +131,8 @@ function ofStage(
   return name === 'synthesize-answer' ? [`research.${what}`, `judge.${what}`] : [`research.${what}`]
 }
 
+const UPLOADS = new Set(['put-object', 'upload-object'])
+const STORED = new Set(['countStored', 'storedSince'])
 const LEASES = new Set(['takeLease', 'leases', 'dropLease'])
 
 /** By AWS's service authorization reference. */

@@ -64,7 +64,8 @@ describe('sluice run cost', () => {
         ['total', '3,600', '150', '$0.0042 and 1 unknown'],
       ]),
     )
-    expect(lines.at(-1)).toBe('Budget tokens: 3,750 of 50,000 spent, 0 reserved')
+    expect(lines.at(-2)).toBe('Budget tokens: 3,750 of 50,000 spent, 0 reserved')
+    expect(lines.at(-1)).toMatch(/^Stored: \d,\d{3} of 268,435,456 bytes$/)
     const { said: json } = await cli('run', 'cost', id, '--json')
     expect(JSON.parse(json)).toMatchObject({
       run_id: id,

@@ -70,7 +70,9 @@ test('a folder of an earlier version opens: its runs are as they were, without a
     return read(store)
   })
   makeOlder()
-  expect(await within(read)).toEqual(before)
+  expect(await within(read)).toEqual(
+    before.map((one) => (Array.isArray(one) ? one : { ...one, stored_bytes: undefined })),
+  )
   expect(before[0]).toMatchObject({ seq: 20, budget: { committed_tokens: 0, spent_usd_micros: 0 } })
 })
 
@@ -86,6 +88,9 @@ test('its runs go on with everything there is by now, and their chains are close
     expect([await seal(living), await seal(ended)]).toEqual([0, 2])
     const reserve = { tokens: 5, usd_micros: 0 }
     for (let i = 1; i <= 4; i += 1) await store.append(step(living, `2${i}`, at(1, 20), { reserve }))
+    // What it stored before nobody counted.
+    await store.append(step(living, '25', at(1, 20), { stored_bytes: 700 }))
+    expect(await store.head(living)).not.toHaveProperty('stored_bytes')
     expect(await seal(living)).toBe(24)
     expect((await store.head(living))?.budget.committed_tokens).toBe(20)
     await store.putStop(living, 3)
@@ -119,7 +124,7 @@ test('once opened it is of this version: an older program refuses it rather than
   makeOlder()
   await within(async () => {})
   const db = openDatabase(folder)
-  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 4 })
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 5 })
   db.close()
 })
 

@@ -74,11 +74,12 @@ const view = (events: readonly RunEvent[], approvals: readonly ApprovalItem[] = 
   viewRun({
     meta,
     dag,
-    head: { deadline_at: second(3_600), budget: NOTHING_SPENT },
+    head: { deadline_at: second(3_600), budget: NOTHING_SPENT, stored_bytes: 700 },
     events,
     approvals,
     now,
     max_attempts: 5,
+    max_run_bytes: 1_000,
   })
 
 function withItems(step: Step, count: number): Step {
@@ -131,6 +132,7 @@ describe('viewRun()', () => {
       tokens: 15,
       usd: 0.00025,
       budget: { committed_tokens: 0, committed_usd: 0, spent_tokens: 0, spent_usd: 0 },
+      storage: { stored_bytes: 700, quota_bytes: 1_000 },
       last_seq: 3,
     })
     expect(links).toMatchObject({ self: `/api/dag/runs/${RUN_ID}`, events: `/api/dag/runs/${RUN_ID}/events` })

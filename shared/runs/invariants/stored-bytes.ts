@@ -1,0 +1,51 @@
+import type { RunEvent } from '../event.ts'
+import { eventPlace } from '../event-place.ts'
+import { inTurns } from './in-turns.ts'
+import { invariant } from './invariant.ts'
+import { namedObjects } from './refs.ts'
+
+const READ_AT_ONCE = 16
+
+export const storedBytes = invariant({
+  n: 41,
+  title: 'a run has counted at least the bytes of the bodies its events name',
+  of: 'objects',
+  needs: ['events', 'head', 'read'],
+  async check({ events, head, read }) {
+    const { stored_bytes } = head
+    // It began before they were counted.
+    if (stored_bytes === undefined) return []
+    const sizes = await inTurns([...bodiesOf(events)], READ_AT_ONCE, async ([ref, bytes]) => {
+      return bytes ?? (await read(ref))?.byteLength ?? 0
+    })
+    const named = sizes.reduce((sum, bytes) => sum + bytes, 0)
+    return named <= stored_bytes ? [] : [`its events name ${named} bytes of bodies, HEAD counts ${stored_bytes}`]
+  },
+})
+
+/**
+ * Each body once, with its size where an event says it. What was asked of a research run was stored before it; what a
+ * model answered for a result that was taken over, by the run that asked.
+ */
+function bodiesOf(events: readonly RunEvent[]): ReadonlyMap<string, number | undefined> {
+  const sizes = new Map<string, number | undefined>()
+  const taken = new Set(events.filter(isTaken).map(attemptOf))
+  for (const event of events) {
+    if (event.type === 'research:requested') continue
+    const isOfOthers = event.type === 'block:output' && taken.has(attemptOf(event))
+    for (const { ref, bytes } of namedObjects(isOfOthers ? event.data.outputs : event.data)) {
+      if (typeof bytes === 'number') sizes.set(ref, bytes)
+      else if (!sizes.has(ref)) sizes.set(ref, undefined)
+    }
+  }
+  return sizes
+}
+
+function isTaken(event: RunEvent): boolean {
+  return event.type === 'block:completed' && event.data.cached_from !== undefined
+}
+
+function attemptOf(event: RunEvent): string {
+  const { epoch, attempt, item } = eventPlace(event)
+  return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
+}
