@@ -25,7 +25,18 @@ export const handler = httpHandler({
     const { max_attempts, max_run_bytes } = world.settings.safety
     const lineage = await world.runs.lineage(run.tenant, meta.root ?? run.run_id)
     const now = world.clock.now()
-    const view = viewRun({ meta, dag, head, events, approvals: asked, lineage, now, max_attempts, max_run_bytes, queue })
+    const view = viewRun({
+      meta,
+      dag,
+      head,
+      events,
+      approvals: asked,
+      lineage,
+      now,
+      max_attempts,
+      max_run_bytes,
+      queue,
+    })
     const approvals = view.approvals.map(async (approval) => {
       const shown = await valuesOf(world, run.tenant, approval.shown)
       const feedback = await feedbackOf(world, run.tenant, approval.feedback_ref)

@@ -27,7 +27,11 @@ async function stateOf(world: World, tenant: string) {
     isCounted ? tenantBytes(world, tenant) : undefined,
   ])
   return {
-    ...(stored === undefined ? {} : { stored_bytes: stored }), hold: hold ?? null, active_runs: Object.keys(held).length, queued_runs: queue.length }
+    ...(stored === undefined ? {} : { stored_bytes: stored }),
+    hold: hold ?? null,
+    active_runs: Object.keys(held).length,
+    queued_runs: queue.length,
+  }
 }
 
 function withSources({ safety, safety_context = [] }: Settings) {

@@ -34,7 +34,7 @@ export const VERIFY_RUN = {
         locked_until: text.optional(),
       })
       .nullable()
-      .describe('The hash as it was written where nobody can change it; null: not anchored, check 40 says why'),
+      .describe('The hash as it was written where nobody can change it; null: not anchored, check 41 says why'),
     checks: z.array(CheckSchema),
   }),
 } as const satisfies RouteSchema

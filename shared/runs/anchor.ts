@@ -57,13 +57,13 @@ export interface AnchorLook {
 /** The anchor that counts: the first object of the run, whatever was put over it later. */
 export interface FoundAnchor extends Pick<Anchor, 'seq' | 'hash' | 'events'>, Omit<AnchorVersion, 'body'> {}
 
-export const ANCHOR_CHECK = 40
+export const ANCHOR_CHECK = 41
 export const ANCHOR_TITLE = 'an ended run is the one whose hash was written where nobody can change it'
 
 /** Time for what the run owes at its end, with some failures in between. */
 const LATEST_MS = 15 * 60_000
 
-/** The log against its anchor, check 40. Events that were cut where HEAD stands are the whole log of an ended run. */
+/** The log against its anchor, check 41. Events that were cut where HEAD stands are the whole log of an ended run. */
 export function checkAnchor(
   stored: StoredRun,
   { versions, now }: AnchorLook,

@@ -211,7 +211,7 @@ const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { befo
     ],
     [39, 'another document was not shown', withQuestion({ changes: undefined } as never)],
     [39, 'the document is another', (parts) => ({ ...parts, meta: { ...parts.meta, dag_hash: '0'.repeat(64) } })],
-    [41, 'bytes were not counted', withHead(() => ({ stored_bytes: 1_000 }))],
+    [40, 'bytes were not counted', withHead(() => ({ stored_bytes: 1_000 }))],
   ]
 
 function withOutput(over: object) {

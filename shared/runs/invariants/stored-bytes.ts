@@ -7,7 +7,7 @@ import { namedObjects } from './refs.ts'
 const READ_AT_ONCE = 16
 
 export const storedBytes = invariant({
-  n: 41,
+  n: 40,
   title: 'a run has counted at least the bytes of the bodies its events name',
   of: 'objects',
   needs: ['events', 'head', 'read'],
@@ -23,22 +23,25 @@ export const storedBytes = invariant({
   },
 })
 
-/**
- * Each body once, with its size where an event says it. What was asked of a research run was stored before it; what a
- * model answered for a result that was taken over, by the run that asked.
- */
+/** Each body once, with its size where an event says it. */
 function bodiesOf(events: readonly RunEvent[]): ReadonlyMap<string, number | undefined> {
-  const sizes = new Map<string, number | undefined>()
   const taken = new Set(events.filter(isTaken).map(attemptOf))
-  for (const event of events) {
-    if (event.type === 'research:requested') continue
-    const isOfOthers = event.type === 'block:output' && taken.has(attemptOf(event))
-    for (const { ref, bytes } of namedObjects(isOfOthers ? event.data.outputs : event.data)) {
-      if (typeof bytes === 'number') sizes.set(ref, bytes)
-      else if (!sizes.has(ref)) sizes.set(ref, undefined)
-    }
+  const named = events.flatMap((event) => namedObjects(ownData(event, taken)))
+  const sizes = new Map<string, number | undefined>()
+  for (const { ref, bytes } of named) {
+    if (typeof bytes === 'number') sizes.set(ref, bytes)
+    else if (!sizes.has(ref)) sizes.set(ref, undefined)
   }
   return sizes
+}
+
+/**
+ * What of an event this run stored. What was asked of a research run was stored before it; what a model answered for a
+ * result that was taken over, by the run that asked.
+ */
+function ownData(event: RunEvent, taken: ReadonlySet<string>): unknown {
+  if (event.type === 'research:requested') return {}
+  return event.type === 'block:output' && taken.has(attemptOf(event)) ? event.data.outputs : event.data
 }
 
 function isTaken(event: RunEvent): boolean {

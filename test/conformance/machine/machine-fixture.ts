@@ -15,8 +15,8 @@ export interface MachinePlace {
 /** Machine text names functions as `${Name}`; the place binds them so that a call reaches `functions[Name]`. */
 export type OpenMachine = (functions: Readonly<Record<string, TestFunction>>) => Promise<MachinePlace>
 
-export const INVOKE = 'arn:aws:states:::lambda:invoke'
-export const CALLBACK = 'arn:aws:states:::lambda:invoke.waitForTaskToken'
+const INVOKE = 'arn:aws:states:::lambda:invoke'
+const CALLBACK = 'arn:aws:states:::lambda:invoke.waitForTaskToken'
 export const INPUT: MachineInput = { v: 1, tenant: 'main', run_id: 'run_a' }
 export const DAY = 86_400_000
 
