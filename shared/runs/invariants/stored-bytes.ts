@@ -26,7 +26,7 @@ export const storedBytes = invariant({
 /** Each body once, with its size where an event says it. */
 function bodiesOf(events: readonly RunEvent[]): ReadonlyMap<string, number | undefined> {
   const taken = new Set(events.filter(isTaken).map(attemptOf))
-  const named = events.flatMap((event) => namedObjects(ownData(event, taken)))
+  const named = events.flatMap((event) => [...namedObjects(ownData(event, taken))])
   const sizes = new Map<string, number | undefined>()
   for (const { ref, bytes } of named) {
     if (typeof bytes === 'number') sizes.set(ref, bytes)
