@@ -32,7 +32,7 @@ interface Pinned {
 
 /**
  * Reads a body whose signature holds. What Sluice does not know (other actions, other types) is ignored, not refused.
- * Without zod: it would be most of what the function that answers Slack may hold (docs/adr/0039).
+ * Without zod: it would be most of what the function that answers Slack may hold (docs/adr/dependencies.md).
  */
 export function readInteraction(body: Uint8Array, pinned: Pinned): Interaction {
   const payload = payloadOf(body)

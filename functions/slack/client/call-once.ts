@@ -4,7 +4,7 @@ import { slackFault } from './slack-fault.ts'
 
 /**
  * One plain request, for the function that answers clicks: views.open is all it ever calls, a trigger is used up by one
- * try, and Slack's own client would be half of what its bundle may hold (docs/adr/0039).
+ * try, and Slack's own client would be half of what its bundle may hold (docs/adr/dependencies.md).
  */
 export const callOnce: CallSlack = async (method, args, { token, api_url }) => {
   const response = await fetch(`${api_url}${method}`, {
