@@ -119,7 +119,7 @@ export const CLI_STEPS: readonly Step[] = [...PROJECT, ...RUNS, ...PEOPLE, ...KN
 
 /** Commands whose output is not shown, and why. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
-  console: 'It opens or serves a page: [the README](../README.md) says how.',
+  console: 'It opens or serves a page: [console.md](console.md) says how.',
   'token create': '[tokens.md](tokens.md) shows it: a token is shown to nobody else.',
   'token list': '[tokens.md](tokens.md) says what each member means.',
   'token revoke': '[tokens.md](tokens.md) says when it takes effect.',

@@ -27,6 +27,8 @@ const HEAD = `# The command line
 Made by \`npm run docs\` out of the commands themselves: each was run in a new project against a local server, in the order of a fixed script. Ids, times, durations and names of the machine are replaced; long outputs are cut, which a line of dots says.
 
 \`sluice COMMAND --help\` prints the same words. \`sluice completion bash\` lets Tab complete commands, options, files and run ids. \`NO_COLOR\` and \`FORCE_COLOR\` are honoured; with \`CI\` set a watched run is a line an event. Every JSON shape may get further members.
+
+A command talks to \`--url\`, else \`--stack\`, else \`SLUICE_URL\`, else http://127.0.0.1:4040, with \`SLUICE_TOKEN\` as bearer token. Commands of \`run\` are there without \`run\`, too: \`sluice list\`, \`sluice status RUN\`. Every command takes \`--json\` but \`completion\`, \`deploy\`, \`destroy\`, \`gates check\`, \`gates explain\`, \`goal decide\`, \`goal init\`, \`mcp\`, \`research validate\` and \`slack manifest\`.
 `
 
 const EXIT_CODES = `## Exit codes

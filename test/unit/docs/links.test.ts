@@ -3,9 +3,9 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { filesBelow, readText } from './markdown.ts'
 
-/** Every relative link of README and docs leads to a file, and to a heading of it where it names one. */
+/** Every relative link of the pages at the top and of docs leads to a file, and to a heading of it where it names one. */
 const ROOT = resolve(import.meta.dirname, '../../..')
-const PAGES = ['README.md', ...filesBelow(['docs'], '.md')]
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...filesBelow(['docs'], '.md')]
 
 describe.each(PAGES)('%s', (path) => {
   const text = withoutCode(readText(path))
