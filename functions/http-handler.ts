@@ -48,7 +48,7 @@ export interface Route<S extends RouteSchema> {
 /**
  * The wrapper of every route: principal, guards, strict parsing, then the route; what goes wrong becomes
  * problem+json. Answers `{statusCode, headers, body, isBase64Encoded}` as API Gateway's proxy wants it, but with bytes
- * and streams as they are: the host encodes or streams them. Source: spec security, "API"; spec runs-and-api.
+ * and streams as they are: the host encodes or streams them.
  */
 export function httpHandler<S extends RouteSchema>(route: Route<S>): Handler {
   const base = middy()

@@ -1,4 +1,4 @@
-/** The eight names a caller (and ASL's ErrorEquals) can see. Source: design style, "Errors". */
+/** The eight names a caller (and ASL's ErrorEquals) can see. */
 export type FaultName =
   | 'InvalidInput'
   | 'NotFound'
@@ -59,7 +59,7 @@ const STATUS: Readonly<Record<FaultName, number>> = {
 
 /**
  * The machine's own signals; never seen by a caller of the API. The message is JSON the block state's Catch parses,
- * so the stack is emptied: Lambda puts it into Cause and it must always parse (decisions, "Block state").
+ * so the stack is emptied: Lambda puts it into Cause and it must always parse.
  */
 export class MachineSignal extends Error {
   override readonly name: 'RetryBlock' | 'AskPerson'

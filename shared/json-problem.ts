@@ -1,4 +1,4 @@
-/** Levels a value may nest (spec reliability, "Limits"); deeper ones overflow the stack of whoever walks them. */
+/** Levels a value may nest; deeper ones overflow the stack of whoever walks them. */
 export const MAX_DEPTH = 64
 /** Values of a text that are parsed on the event loop: 1 MiB of the densest text has no more. */
 const MAX_VALUES = 550_000

@@ -16,7 +16,7 @@ export interface Price {
   readonly as_of?: string
 }
 
-/** The price of a call; undefined = unknown, which is never taken for nothing (spec runs-and-api, "Providers"). */
+/** The price of a call; undefined = unknown, which is never taken for nothing (docs/providers.md, "Prices"). */
 export function priceOf({ type, url, region, model }: PriceKey): Price | undefined {
   if (type === 'bedrock') return bedrockPrice(region, model)
   const host = hostOf(url)

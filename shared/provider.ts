@@ -2,7 +2,7 @@ import type { Json } from './canonical.ts'
 import type { PortType } from './dag/dag.ts'
 
 /**
- * The provider adapter contract (seed 003, "Provider Adapters"; spec runs-and-api, "Providers"). One dispatch is
+ * The provider adapter contract (docs/providers.md, "Every dispatch"). One dispatch is
  * one attempt's call; retries belong to the block's policy, never to an adapter.
  */
 export interface DispatchRequest {

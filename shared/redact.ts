@@ -2,7 +2,7 @@ import { isSecretName, REDACTED, redactSecrets } from './redact-secrets.ts'
 
 /**
  * A copy of `value` fit for a log: what a secret is called (key) and what secrets look like (shape) is replaced by
- * `[redacted]`, texts are cut at 4,000 characters, depth at 8. Never throws. Source: spec security, "AWS".
+ * `[redacted]`, texts are cut at 4,000 characters, depth at 8. Never throws.
  */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value)

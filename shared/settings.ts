@@ -11,7 +11,7 @@ import { TelemetrySettingsSchema } from './telemetry/telemetry-settings.ts'
 import { TenantSchema, TenantsSchema } from './tenants.ts'
 import { WebhookSettingsSchema } from './webhooks/webhook-settings.ts'
 
-/** sluice.yaml (decisions, "sluice.yaml, folders, CLI target"): everything optional, unknown keys refused. */
+/** sluice.yaml (docs/operate.md, "Settings"): everything optional, unknown keys refused. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
 
 const AgentSettingsSchema = z.strictObject({
@@ -31,7 +31,7 @@ const AgentSettingsSchema = z.strictObject({
 /** 64 TiB. */
 const MOST_BYTES = 2 ** 46
 
-/** Safety policy: defaults of spec runs-and-api, "Starting, pinning, stopping, safety". */
+/** Safety policy (docs/limits-and-costs.md, "Caps an operator sets"). */
 export const SafetySchema = z.strictObject({
   max_run_sec: z.int().min(1).max(31_536_000).default(604_800),
   max_block_ms: z.int().min(1).max(840_000).default(840_000),

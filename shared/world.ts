@@ -17,7 +17,7 @@ import type { Telemetry } from './telemetry/telemetry-port.ts'
 import type { Uploads } from './uploads.ts'
 import type { Webhooks, WebhookWork } from './webhooks/webhooks-port.ts'
 
-/** Content-addressed bodies: ref `objstore://<tenant>/<sha256>`. Suite: test/conformance/object-store.ts. */
+/** Content-addressed bodies: ref `objstore://<tenant>/<sha256>`. Suite: test/conformance/object-store-suite.ts. */
 export interface ObjectStore {
   /** Writes (again: its age restarts) and answers the ref. */
   put(

@@ -19,7 +19,7 @@ interface Given {
 
 /**
  * Sorts what a person gave: a value of a declared run input becomes an input of its type, everything else is free
- * context (decisions, "sluice.yaml, folders, CLI target"). Exit code 2 for pairs that cannot be meant.
+ * context. Exit code 2 for pairs that cannot be meant.
  */
 export function runInputs({ pairs, context, declared = {} }: Given) {
   const inputs: Record<string, Json> = {}

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { usage } from './refused.ts'
 
-/** The only place the CLI reads the environment (decisions, "sluice.yaml, folders, CLI target"). */
+/** The only place the CLI reads the environment. */
 const EnvironmentSchema = z.object({
   SLUICE_URL: z.url({ protocol: /^https?$/, error: 'SLUICE_URL must be an http or https URL' }).optional(),
   SLUICE_TOKEN: z.string().min(1).optional(),

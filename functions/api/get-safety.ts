@@ -45,7 +45,7 @@ function withSources({ safety, safety_context = [] }: Settings) {
   return Object.fromEntries(policy)
 }
 
-/** Limits no setting changes (spec reliability, "Limits"; spec dag, "Checks"). */
+/** Limits no setting changes (docs/limits-and-costs.md, "Limits nobody moves"). */
 const LIMITS = {
   dag_bytes: 262_144,
   dag_blocks: 1_000,

@@ -11,7 +11,7 @@ import { STREAM_MS, type StreamPlaces, takeStreamPlaces } from './stream-places.
 
 const SCHEMA = RUN_ROUTES['stream-events']
 
-/** Spec security, "SSE". A finished run that has nothing new is 204, which tells a browser not to come again. */
+/** A finished run that has nothing new is 204, which tells a browser not to come again. */
 export const handler = httpHandler({
   name: 'stream-events',
   schema: SCHEMA,

@@ -8,7 +8,8 @@ const PAGE = 50
 
 /**
  * The run's deadline stands still while everything waits for people: the decision or expiry that ends the pause gives
- * it back in its own update (decisions, "Execution input"). `head` with every lane, as read before that update.
+ * it back in its own update (docs/architecture.md, "Questions to people"). `head` with every lane, as read before that
+ * update.
  */
 export async function deadlineAfterPause(
   world: Pick<World, 'runs'>,

@@ -23,8 +23,9 @@ const ROUNDS = 30
 
 /**
  * One person's decision on one approval: the first rejection or the last vote that was needed wins by the append's
- * condition; later ones get Conflict already_decided with who, when and how. Bound to what was shown by the digest (spec
- * approvals). A decision that is refused changes nothing, and stands in the log as `approval:refused`.
+ * condition; later ones get Conflict already_decided with who, when and how. Bound to what was shown by the digest
+ * (docs/approvals.md, "What a decision binds"). A decision that is refused changes nothing, and stands in the log as
+ * `approval:refused`.
  */
 export async function decideApproval(
   given: DecisionWorld,

@@ -20,9 +20,9 @@ const InputSchema = z.strictObject({
 })
 
 /**
- * `_approve_<id>`: asks a person about a block that would otherwise be dispatched now, and leaves the task token in
- * the store. A block that would be skipped or refused, or was decided on already, is not asked about: the token is
- * answered at once and the block state does the rest (decisions, "Approvals and questions"). `_ask_<id>` calls it too.
+ * `_approve_<id>`: asks a person about a block that would otherwise be dispatched now, and leaves the task token in the
+ * store. A block that would be skipped or refused, or was decided on already, is not asked about: the token is answered
+ * at once and the block state does the rest (docs/architecture.md, "Questions to people"). `_ask_<id>` calls it too.
  */
 export const handler = functionHandler({
   name: 'request-approval',

@@ -1,7 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Inputs } from '../../shared/world.ts'
 
-/** The Inputs port on AWS: there is no folder, so every path is refused (decisions, "Provider `local`", read-input). */
+/** The Inputs port on AWS: there is no folder, so every path is refused (docs/differences.md). */
 export function openInputs(): Inputs {
   return {
     async read(_tenant, path) {

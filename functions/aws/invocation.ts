@@ -20,7 +20,7 @@ export interface Invocation {
   end(): void
 }
 
-/** Kept for recording the outcome before Lambda ends the function (traps: 1 to 2 s). */
+/** Kept for recording the outcome before Lambda ends the function: a second or two are enough. */
 const GRACE_MS = 1_500
 
 /**

@@ -11,7 +11,7 @@ export interface LogOptions {
 
 /**
  * JSON lines. An error line is also a metric (EMF): `unexpected_errors` of namespace Sluice by stage and function, what
- * the alarms look at; signals and faults the caller has to mend are no error lines (decisions, "AWS shape").
+ * the alarms look at; signals and faults the caller has to mend are no error lines (docs/observability.md, "Metrics").
  * Not @aws-lambda-powertools: docs/adr/0060.
  */
 export function createLog({ level, facts: common, write = writeLine }: LogOptions): Log {

@@ -10,7 +10,7 @@ import { functionArn } from './named-setting.ts'
 import { sdkFault } from './sdk-fault.ts'
 import type { Core } from './world.ts'
 
-/** What a nudge may cost the caller (decisions, "Effects"). */
+/** What a nudge may cost the caller (docs/architecture.md, "Effects on the world"). */
 const NUDGE_MS = 300
 /** What work for Slack may: who clicked waits for an answer, three seconds at the most. */
 const SLACK_MS = 1_500

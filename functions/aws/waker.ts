@@ -2,7 +2,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Waker } from '../../shared/world.ts'
 import type { Core } from './world.ts'
 
-/** Decisions, "AWS shape": each 500 ms for 10 s after an event, else each 2 s. */
+/** Who waits for a run looks each 500 ms for 10 s after an event, else each 2 s. */
 const QUICK_MS = 500
 const SLOW_MS = 2_000
 const QUICK_FOR_MS = 10_000

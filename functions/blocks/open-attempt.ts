@@ -28,7 +28,7 @@ export interface OpenAttempt {
  * Decides from the lane alone which attempt comes next (the attempt number lives in the store only): none -> 1; the same
  * one where a person let it go on;
  * retrying and due -> n + 1; claimed with a live lease -> RetryBlock with the rest; claimed with a dead lease -> the
- * attempt is lost and recorded as such, then n + 1 (decisions, "Block state"; docs/adr/0009 on lost attempts).
+ * attempt is lost and recorded as such, then n + 1 (docs/adr/0009).
  */
 export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_for_good'> {
   if (call.lane === undefined) return { attempt: 1, lane: call.raw_lane }
@@ -50,7 +50,7 @@ function resumedAttempt({ raw_lane }: BlockCall, { ask }: Resumed): OpenAttempt 
   return { attempt: ask.attempt, lane: raw_lane, ...carriedOn(ask.projection) }
 }
 
-/** The machine's Wait does delays of a second and more; shorter ones are slept here (decisions, "Block state"). */
+/** The machine's Wait does delays of a second and more; shorter ones are slept here. */
 async function untilDue(call: BlockCall, due: string | undefined): Promise<void> {
   const { clock } = call.world
   const rest = due === undefined ? 0 : Date.parse(due) - clock.now()

@@ -22,8 +22,8 @@ const InputSchema = z.strictObject({
 
 /**
  * The block state: the life of one attempt. Fence and upstream outcomes -> pre-gates -> approval -> claim -> dispatch
- * -> contract -> post-gates -> publish -> signal joins (architecture, "State machine"). Safe to invoke any number of
- * times: the lane in HEAD decides what is left to do.
+ * -> contract -> post-gates -> publish -> signal joins (docs/architecture.md, "The life of a block"). Safe to invoke
+ * any number of times: the lane in HEAD decides what is left to do.
  */
 export const handler = functionHandler({ name: 'run-block', input: InputSchema, run: runBlock })
 

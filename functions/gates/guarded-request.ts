@@ -18,9 +18,9 @@ export interface Guard {
 }
 
 /**
- * Carries out one request of a gate against anything a document or a model wrote (spec security, "Gates and
- * templates"). Every target is checked as text, its addresses when they are connected to, and each redirect again; one
- * time limit covers everything. Never throws for what the network does.
+ * Carries out one request of a gate against anything a document or a model wrote (docs/operate.md, "Gates"). Every
+ * target is checked as text, its addresses when they are connected to, and each redirect again; one time limit covers
+ * everything. Never throws for what the network does.
  */
 export async function guardedRequest(request: GuardedRequest, guard: Guard): Promise<GuardedAnswer> {
   const ms = Math.min(request.timeout_ms, MAX_MS)

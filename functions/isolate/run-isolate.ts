@@ -4,7 +4,7 @@ import { type IsolateChild, startChild } from './isolate-child.ts'
 import { ENGINE_OF, type Engine, type Job } from './isolate-messages.ts'
 import { createTurns, type Turns } from './turns.ts'
 
-/** Limits of one job (decisions, "Provider `local` and deterministic handlers"). */
+/** Limits of one job that says nothing else. */
 const DEFAULT_LIMIT = { ms: 1_000, mb: 64 }
 
 /** Children at most: more than there are cores would only run each other out of time. */

@@ -15,10 +15,11 @@ const TOOLS: Readonly<Record<string, Tool>> = { template, extract, outline, tabl
 
 /**
  * Provider `local`: deterministic text tools, offline, no model; it says so in every answer's `note`. The model names
- * the tool: `template`, `extract`, `table`, and `outline` for every other name. Same request, same answer. It reads
- * at most the first 200,000 characters of the prompt and of each input, so an answer takes milliseconds; an aborted signal is thrown
- * before it starts and between ports. Ports: local/ports.ts. Feedback it obeys: local/feedback.ts. Fault InvalidInput
- * provider_invalid when the tool cannot work with what it was given. Source: decisions, "Provider local".
+ * the tool: `template`, `extract`, `table`, and `outline` for every other name. Same request, same answer. It reads at
+ * most the first 200,000 characters of the prompt and of each input, so an answer takes milliseconds; an aborted signal
+ * is thrown before it starts and between ports. Ports: local/ports.ts. Feedback it obeys: local/feedback.ts. Fault
+ * InvalidInput provider_invalid when the tool cannot work with what it was given. What each model does: docs/dag.md,
+ * "Provider local".
  */
 export const localProvider: Provider = {
   async dispatch(request) {

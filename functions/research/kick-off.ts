@@ -5,7 +5,7 @@ import type { World } from '../../shared/world.ts'
 import { readAsked } from './read-asked.ts'
 
 /**
- * One write before the machine starts: the loop entity of the chain with what was asked (spec research, "Kick-off").
+ * One write before the machine starts: the loop entity of the chain with what was asked.
  * It adds, so that a start that comes again takes nothing away from what stages have said since; its triples are of
  * the run's own time and change nothing the second time.
  */

@@ -50,7 +50,7 @@ export interface RunOrder {
 
 /**
  * Object -> HEAD and META if absent. HEAD owes its own start, so that a crash after it is healed by the
- * sweeper (decisions, "HEAD, exactly": start order). `meta` is that of the run that is there, whoever made it.
+ * sweeper. `meta` is that of the run that is there, whoever made it.
  */
 export async function createRun(
   world: CreateWorld,

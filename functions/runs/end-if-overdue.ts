@@ -7,7 +7,7 @@ import { openChildren } from './stop-children.ts'
 
 /**
  * Cancels a run whose deadline has passed (max_run_duration_exceeded); true when it did. The deadline stands still
- * while every runnable block waits for a person (decisions, "Execution input"), and so does that of a run that waits
+ * while every runnable block waits for a person, and so does that of a run that waits
  * for a child run: a child's deadline is never behind its parent's but by the time its people took.
  */
 export async function endIfOverdue({

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { MachineInput } from '../../shared/runs/machine.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 
-/** The execution input as every state passes it on in `in` (decisions, "Execution input and state names"). */
+/** The execution input as every state passes it on in `in` (docs/architecture.md, "From document to machine"). */
 export const MachineInputSchema: z.ZodType<MachineInput> = z.strictObject({
   v: z.literal(1),
   tenant: z.string().min(1),

@@ -17,7 +17,7 @@ const InputSchema = z.strictObject({
 /**
  * `<id>` of a `mode: dag` block: opens its child run, whose end answers the task token. Where there is nothing to wait
  * for (a skip, a refusal, a failure before the child, a retry that is not due) the token is answered at once and
- * `_close_<id>` does the rest (decisions, "Children").
+ * `_close_<id>` does the rest (docs/adr/0024).
  */
 export const handler = functionHandler({
   name: 'open-child',

@@ -1,7 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import type { World } from '../../shared/world.ts'
 
-/** An object store may not show what was put a moment ago (spec reliability, "Faults to survive"). */
+/** An object store may not show what was put a moment ago (docs/faults.md, "What goes wrong"). */
 const SHOWN_WITHIN_MS = 2_000
 
 /**

@@ -7,7 +7,7 @@ import { reconcileRun } from './reconcile-run.ts'
 /**
  * Step Functions' "Execution Status Change" for an execution that failed, timed out or was aborted: its run fails at
  * once instead of at its next look. Best effort: the sweep finds what is missed. An execution nobody here started is
- * no run of ours. Source: design decisions, "Effects"; EventBridge events of AWS Step Functions.
+ * no run of ours. Source: EventBridge events of AWS Step Functions.
  */
 export const handler = functionHandler({
   name: 'reconcile',

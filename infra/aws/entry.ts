@@ -7,7 +7,7 @@ import { rightsOf } from './grants.ts'
 export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settings' } as const
 
 /**
- * The source of a function's entry (decisions, "Functions"): its handler by path, the AWS ports of exactly its catalog
+ * The source of a function's entry: its handler by path, the AWS ports of exactly its catalog
  * line, and the wrapper that joins them. Paths are relative to the repository. Fault Bug unknown_port.
  */
 export function entrySource(line: FunctionLine, routes: readonly RouteLine[], named: NamedClients = {}): string {

@@ -34,7 +34,10 @@ export function addOwnCalls(
   }
 }
 
-/** The sweep also finds executions whose end the status-change rule missed (design decisions, "Effects"). */
+/**
+ * The sweep also finds executions whose end the status-change rule missed (docs/architecture.md, "Effects on the
+ * world").
+ */
 const RATES = [
   { name: 'sweep', id: 'EachMinute', every: Duration.minutes(1) },
   { name: 'clear-machines', id: 'InlineMachines', every: Duration.hours(1) },

@@ -14,7 +14,7 @@ interface StatusChangeProps {
 
 /**
  * Tells reconcile of an execution of our machines that failed, timed out or was aborted. Step Functions delivers these
- * events as well as it can; the sweep is what may be relied on (design decisions, "Effects").
+ * events as well as it can; the sweep is what may be relied on (docs/architecture.md, "Effects on the world").
  */
 export class StatusChange extends Construct {
   constructor(scope: Construct, id: string, { names, reconcile, deadLetters }: StatusChangeProps) {

@@ -13,7 +13,8 @@ interface Asked {
 
 /**
  * Keeps web pages out of a server that needs no login: a page that reaches it under another name (DNS rebinding) has
- * another Host, 421; a page of another site sends its Origin, 403. There is no CORS. Source: spec security, "Local".
+ * another Host, 421; a page of another site sends its Origin, 403. There is no CORS. See docs/console.md, "Who may
+ * look".
  */
 export function guardSite({ port, host: named, origin, site, path }: Asked): void {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, ...(port === 80 ? ['127.0.0.1', 'localhost'] : [])]

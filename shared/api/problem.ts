@@ -4,7 +4,7 @@ import type { Problem } from './problem-schema.ts'
 
 /**
  * The problem of an error. A Fault speaks for itself, except Bug; everything else is a Bug whose words stay in the
- * log: nobody outside sees a stack, a path or a table name. At most 20 issues are listed (spec reliability, "Limits").
+ * log: nobody outside sees a stack, a path or a table name. At most 20 issues are listed.
  */
 export function problemOf(error: unknown, runId?: string): Problem {
   const run = runId === undefined ? {} : { run_id: runId }

@@ -1,4 +1,7 @@
-/** What a credential may do (spec security, "API"). Callers whom IAM authenticated have all: IAM's policies decide there. */
+/**
+ * What a credential may do (docs/tokens.md, "Scopes"). Callers whom IAM authenticated have all: IAM's policies decide
+ * there.
+ */
 export const SCOPES = [
   'runs:read',
   'runs:start',

@@ -21,8 +21,8 @@ export function barrierSides(nodes: number): Sides {
 }
 
 /**
- * Step 2 of design compile: a complete bipartite piece gets an empty barrier node in its middle. Exact: it adds no
- * order. Every piece lowers the number of surplus edges, so this ends. Answers whether there was one.
+ * Step 2 (docs/compiler.md, "How it works"): a complete bipartite piece gets an empty barrier node in its middle.
+ * Exact: it adds no order. Every piece lowers the number of surplus edges, so this ends. Answers whether there was one.
  * Two nodes with the same two or more predecessors always do: one join may then serve them all. Nodes with the same
  * successors only where the signals saved are worth the barrier's own join: their successors have more predecessors.
  */

@@ -50,7 +50,7 @@ const CAPS: Caps = { bytes: 700_000, events: 20_000 }
 /**
  * Compiles a checked DAG of any size to Amazon States Language (JSONata only): every block starts exactly when its own
  * upstream blocks have ended, at about one state transition a block. Bounce modules are the one exception, and
- * `over_ordered` lists it. Source: design compile. Fault InvalidInput dag_too_large when a piece that cannot be cut
+ * `over_ordered` lists it. See docs/compiler.md. Fault InvalidInput dag_too_large when a piece that cannot be cut
  * exceeds `caps`.
  */
 export function compileDag(dag: CompilableDag, caps: Caps = CAPS): CompiledDag {

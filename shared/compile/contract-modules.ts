@@ -20,7 +20,7 @@ export type OrderNode =
     }
 
 /**
- * Takes each bounce module for one node, with one way in and one way out (decisions, "Bounces and epochs"), and keeps the
+ * Takes each bounce module for one node, with one way in and one way out (docs/dag.md, "Bounce"), and keeps the
  * order within it apart. Nodes are numbered in document order of their first block. `upstream` is by block.
  */
 export function contractModules(blocks: readonly CompiledBlock[], upstream: Upstream): ContractedOrder {

@@ -36,7 +36,7 @@ export function entryOfBlock(block: CompiledBlock): string {
   return block.approval === undefined ? workOf(block) : `_approve_${block.id}`
 }
 
-/** The states of one block, as its kind asks for (design decisions: "Block state, exactly", "foreach", "Children"). */
+/** The states of one block, as its kind asks for (docs/architecture.md, "From document to machine"). */
 export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onward): States {
   const states = block.foreach !== undefined ? emitForeach : opensChild(block.mode) ? emitChild : emitSingle
   return {

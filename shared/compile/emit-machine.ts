@@ -9,7 +9,7 @@ import { awaitUntimed } from './function-task.ts'
 import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
 import { statesText, type Template, templateOf } from './state-text.ts'
 
-/** A year: the run's own deadline lives in the store (design decisions, "Execution input and state names"). */
+/** A year: the run's own deadline lives in the store. */
 const MACHINE_TIMEOUT_SEC = 31_536_000
 
 /** Text of the whole machine: the DAG's steps, then `_settle` gives the run its verdict and `_end` the execution its status. */

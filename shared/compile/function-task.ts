@@ -2,7 +2,7 @@ import { FUNCTIONS } from '../catalog.ts'
 import { Fault } from '../errors.ts'
 import type { Retrier, TaskState } from './asl.ts'
 
-/** The parts every Task of ours is made of. Retry numbers and names: design decisions, "Block state, exactly". */
+/** The parts every Task of ours is made of. What is retried: docs/adr/0027. */
 const THROTTLED: Retrier = {
   ErrorEquals: ['Lambda.TooManyRequestsException'],
   IntervalSeconds: 2,

@@ -20,9 +20,10 @@ export function twinBuckets(nodes: number): Buckets {
 }
 
 /**
- * Step 1 of design compile: u -> v with one successor and one predecessor become a sequence, nodes with the same
- * predecessors and successors a Parallel, a barrier with one neighbour on a side becomes plain edges, until nothing
- * changes. Every rule keeps the order of the blocks exactly. Only changed nodes are looked at: near-linear.
+ * Step 2 (docs/compiler.md, "How it works"): u -> v with one successor and one predecessor become a sequence, nodes
+ * with the same predecessors and successors a Parallel, a barrier with one neighbour on a side becomes plain edges,
+ * until nothing changes. Every rule keeps the order of the blocks exactly. Only changed nodes are looked at:
+ * near-linear.
  */
 export function reduceSeriesParallel(graph: WorkGraph, twins: Buckets): void {
   for (let node = nextOf(graph.toReduce); node !== undefined; node = nextOf(graph.toReduce)) {

@@ -14,9 +14,9 @@ export interface Weight {
 
 /** What a name of the next state can take where it is not known yet. */
 const NEXT_BYTES = 40
-/** A list whose length is not known. Source: decisions, "foreach". */
+/** A list whose length is not known. */
 const MOST_ITEMS = 1_000
-/** Event budgets. Source: design decisions, "Limits and figures, fairly". A question is a wait, and one more call of its block. */
+/** Event budgets. A question is a wait, and one more call of its block. */
 const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6, ask: 11 }
 
 type Nested = Extract<NamedStep, { kind: 'par' | 'module' }>

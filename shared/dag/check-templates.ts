@@ -11,7 +11,7 @@ import { quoted } from './wording.ts'
 /**
  * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child, question of its research): broken
  * references are problems. Answers the names that are neither an input of the block nor a declared run input: they are run inputs,
- * resolved from the context (spec dag, "Semantics").
+ * resolved from the context.
  */
 export function checkTemplates(reading: Reading, block: BlockDraft, types: InputTypes, declared: Ports): Set<string> {
   const undeclared = new Set<string>()

@@ -1,7 +1,7 @@
 import type { QualityProfile } from '../goals/quality/quality-rule.ts'
 import type { Dag } from './dag.ts'
 
-/** What decides how a run ends, as its document has it (spec goal-gates); refs are `block.output`. */
+/** What decides how a run ends, as its document has it (docs/dag.md, "Completion"); refs are `block.output`. */
 export interface CompletionSettings {
   /** Outputs that are trust scores, or have one: at least one. Absent = no verifier, and the trust gate fails. */
   readonly trust?: { readonly from: readonly string[] }

@@ -44,7 +44,9 @@ export interface GateUse {
   readonly on_fail: 'retry' | 'fail' | 'warn' | 'route' | 'ask'
 }
 
-/** One rule of `on_gate_fail`: which failed gate sends the run back, where to, and how often (spec dag, "Bounce"). */
+/**
+ * One rule of `on_gate_fail`: which failed gate sends the run back, where to, and how often (docs/dag.md, "Bounce").
+ */
 export interface Bounce {
   readonly when_gate: string
   /** This block or one upstream of it. */
@@ -57,7 +59,7 @@ export interface Bounce {
   readonly feedback_from: 'gate_verdicts'
 }
 
-/** Fan-out over a list: one lane an item, outputs published as lists in item order (decisions, "foreach"). */
+/** Fan-out over a list: one lane an item, outputs published as lists in item order (docs/dag.md, "Foreach"). */
 export interface Foreach {
   /** One placeholder, `{{inputs.files}}`, whose value is a list; or the list itself. At most 1,000 items. */
   readonly items: string | readonly Json[]

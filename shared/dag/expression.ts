@@ -2,7 +2,7 @@ import jsep from 'jsep'
 import type { Json } from '../canonical.ts'
 import { applyBinary, applyUnary, isOperator } from './operator.ts'
 
-/** Limits of one expression (decisions, "Expressions"): characters, and nesting after parsing. */
+/** Limits of one expression (docs/limits-and-costs.md): characters, and nesting after parsing. */
 const MAX_CHARACTERS = 1_000
 const MAX_DEPTH = 20
 

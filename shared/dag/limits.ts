@@ -1,4 +1,4 @@
-/** Limits of a document; they bind every door (decisions, "Limits and figures"; spec dag, "Checks"). */
+/** Limits of a document; they bind every door (docs/limits-and-costs.md). */
 export const LIMITS = {
   document_bytes: 262_144,
   depth: 64,

@@ -32,7 +32,7 @@ export type ParseResult =
  * Reads, checks and normalises a DAG given as YAML (or JSON) text or as an object. Never throws; every error is
  * answered at once, by position, 100 at most. `name` is used when the document has none (default `dag`). `providers`
  * are the configured ones (`local` is always known); without them any provider is accepted and only the document is
- * judged (spec dag). With `routing`, agents found by role, capability or name are judged too, and models that a
+ * judged. With `routing`, agents found by role, capability or name are judged too, and models that a
  * provider lists; and it is told which commands of gates this place does not run.
  */
 export function parseDag(given: string | object, options: ParseOptions = {}): ParseResult {

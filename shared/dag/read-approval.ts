@@ -17,7 +17,10 @@ interface Asking {
   readonly inputs: ReadonlyMap<string, unknown>
 }
 
-/** `approval: true`, or a mapping (spec approvals). Without a person to ask (`false`, `required: false`): undefined. */
+/**
+ * `approval: true`, or a mapping (docs/dag.md, "Approval"). Without a person to ask (`false`, `required: false`):
+ * undefined.
+ */
 export function readApproval(
   reading: Reading,
   given: Json | undefined,

@@ -37,7 +37,7 @@ function checkCount({ problems }: Reading, count: number, path: Path): void {
   problems.push({ code: 'limit_exceeded', path, on: 'key', say: ({ who }) => ({ text: `${who} ${text}`, hint }) })
 }
 
-/** What a decision leaves behind (spec dag, `mode: approval`). */
+/** What a decision leaves behind (mode approval). */
 const DECISION: ReadonlyMap<string, { readonly type: PortType; readonly required: boolean }> = new Map([
   ['approved', { type: 'boolean', required: true }],
   ['decided_by', { type: 'string', required: true }],

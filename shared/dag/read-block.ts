@@ -45,7 +45,7 @@ type Settled =
   | 'foreach'
   | 'cache'
 
-/** Reads one item of `blocks`, with the defaults of spec dag and decisions ("Block state, exactly"). */
+/** Reads one item of `blocks`, with its defaults (docs/dag.md, "Block"). */
 export function readBlock(reading: Reading, given: Json, index: number): BlockDraft | undefined {
   const path = ['blocks', index] as const
   const section = readSection(reading, SECTIONS.block, given, path)

@@ -15,7 +15,7 @@ export interface PhaseGates {
   readonly count: number
 }
 
-/** How verdicts become one (spec gates, "Envelope"). What its gates can never reach is a problem here. */
+/** How verdicts become one (docs/dag.md, "gate_composition"). What its gates can never reach is a problem here. */
 export function readComposition(
   reading: Reading,
   given: Json | undefined,

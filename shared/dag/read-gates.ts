@@ -17,7 +17,7 @@ export interface BlockGates {
 
 /**
  * The gates of a block and how their verdicts become one. Pre-gates read inputs, post-gates inputs and outputs: a port
- * that is neither is a problem here, never at run time (spec gates).
+ * that is neither is a problem here, never at run time.
  */
 export function readGates(
   reading: Reading,

@@ -10,7 +10,7 @@ import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
 import { shown } from './wording.ts'
 
-/** The section `research`: what is asked, and within which bounds (spec research, "Payloads": Intent). */
+/** The section `research`: what is asked, and within which bounds (docs/dag.md, "Research"). */
 export function readResearch(
   reading: Reading,
   given: Json,

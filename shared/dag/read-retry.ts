@@ -5,7 +5,7 @@ import type { Reading } from './reading.ts'
 import { SECTIONS } from './sections.ts'
 import type { Path } from './source.ts'
 
-/** Total tries and the delays between them; without `retry` there is one try (decisions, "Block state, exactly"). */
+/** Total tries and the delays between them; without `retry` there is one try (docs/dag.md, "Retry"). */
 export function readRetry(reading: Reading, given: Json | undefined, path: Path): RetryPolicy {
   const section = given === undefined ? undefined : readSection(reading, SECTIONS.retry, given, path)
   return {

@@ -31,7 +31,7 @@ export interface Problem {
   readonly say: (subject: Subject) => { readonly text: string; readonly hint?: string | undefined }
 }
 
-/** The first 100 problems by position in the document, as errors (message grammar: design style, "Errors"). */
+/** The first 100 problems by position in the document, as errors. */
 export function listErrors(problems: readonly Problem[], source: Partial<Source>, name: string): readonly DagError[] {
   const root = source.spot ?? { at: 0 }
   const found = problems.map((problem) => ({

@@ -4,7 +4,7 @@ import { ASKED_LIMITS } from '../research/asked-intent.ts'
 import { LIMITS } from './limits.ts'
 
 /**
- * The document, one flat strict schema a section (spec dag, "Format"). `any` is read by a section or check of its own,
+ * The document, one flat strict schema a section (docs/dag.md). `any` is read by a section or check of its own,
  * so that each problem is found once and at its place. Defaults are in normalise.ts.
  */
 const any = z.custom<Json>().optional()
@@ -13,7 +13,7 @@ const label = z.string().min(1).max(200)
 const names = z.array(label).max(100).optional()
 const flag = z.boolean().optional()
 
-/** Accepted wherever other systems' files have them, for people and tools; no effect (spec dag, "Compatibility keys"). */
+/** Accepted wherever other systems' files have them, for people and tools; no effect (docs/dag.md, "Compatibility"). */
 const extras = { metadata: any, version: any, description: any, tags: any, labels: any }
 
 const caps = {

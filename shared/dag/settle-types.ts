@@ -13,7 +13,7 @@ export type InputTypes = ReadonlyMap<PortDraft, PortType>
 
 /**
  * Gives each input its type, written or of its source, and compares both where both are known: equal, or both of file
- * and artifact (spec dag, "Checks").
+ * and artifact.
  */
 export function settleTypes(reading: Reading, blocks: readonly BlockDraft[], wires: readonly Wire[]): InputTypes {
   const ports = blocks.flatMap(({ inputs }) => [...inputs.values()])

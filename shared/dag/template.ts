@@ -13,7 +13,7 @@ export type RenderedTemplate =
 /**
  * Substitutes `{{ inputs.x }}` and `{{ inputs.x.y }}` in one pass: strings verbatim, other values as canonical JSON.
  * Only own properties are read, nothing is evaluated, a substituted value is never looked at again, and every other
- * `{{ .. }}` stays as it is. A missing value is an answer of its own, never empty text (spec dag, "Semantics").
+ * `{{ .. }}` stays as it is. A missing value is an answer of its own, never empty text.
  */
 export function renderTemplate(text: string, values: Readonly<Record<string, Json>>): RenderedTemplate {
   const missing = new Set<string>()

@@ -12,7 +12,7 @@ export type ReadDocument =
 
 /**
  * Reads one YAML document, hostile or not: size before anything else, nesting bounded, no aliases, no unknown tags,
- * no duplicate, complex or prototype keys, one document, JSON values only (spec security, "YAML").
+ * no duplicate, complex or prototype keys, one document, JSON values only.
  */
 export function readYaml(given: string): ReadDocument {
   const bytes = Buffer.byteLength(given)

@@ -17,7 +17,6 @@ const ArtifactExistsSchema = z.strictObject({
 })
 type ArtifactExists = z.infer<typeof ArtifactExistsSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const artifactExists: Gate<ArtifactExists> = {
   type: 'artifact_exists',
   summary:

@@ -15,7 +15,7 @@ const CitationCoverageSchema = z.strictObject({
 })
 type CitationCoverage = z.infer<typeof CitationCoverageSchema>
 
-/** Spec gates, "Beyond the thirteen"; what a sentence and its citations are: as in an answer of the research chain (claim-sentences.ts). */
+/** What a sentence and its citations are: as in an answer of the research chain (claim-sentences.ts). */
 export const citationCoverage: Gate<CitationCoverage> = {
   type: 'citation_coverage',
   summary:

@@ -14,7 +14,7 @@ const CitationExistsSchema = z.strictObject({
 })
 type CitationExists = z.infer<typeof CitationExistsSchema>
 
-/** Spec gates, "Beyond the thirteen"; what a citation is: citations.ts. */
+/** What a citation is: citations.ts. */
 export const citationExists: Gate<CitationExists> = {
   type: 'citation_exists',
   summary:

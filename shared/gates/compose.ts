@@ -17,9 +17,10 @@ export interface Composed {
 }
 
 /**
- * Composes verdicts (spec gates, "Envelope"): `all`, `any`, `{at_least: k}`, or `{weights, threshold}` (a gate without
- * a weight counts 0). Gates with `on_fail: warn` are left out of everything; a waived gate counts as met; a gate
- * without a verdict is not met. Nothing to count is met by `all` and `any`, and by the others if they ask for nothing.
+ * Composes verdicts (docs/dag.md, "gate_composition"): `all`, `any`, `{at_least: k}`, or `{weights, threshold}` (a gate
+ * without a weight counts 0). Gates with `on_fail: warn` are left out of everything; a waived gate counts as met; a
+ * gate without a verdict is not met. Nothing to count is met by `all` and `any`, and by the others if they ask for
+ * nothing.
  */
 export function composeVerdicts(
   uses: readonly GateUse[],

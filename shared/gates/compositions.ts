@@ -1,5 +1,5 @@
 /**
- * The keys a check may compose others by; each is the type name of its verdict too (spec gates, "Envelope"). `list` has the
+ * The keys a check may compose others by; each is the type name of its verdict too (docs/gates.md). `list` has the
  * checks, `all` are the keys that may stand together in a document, `words` are for the reference and for editors.
  */
 export const COMPOSITIONS = {

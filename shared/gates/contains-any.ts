@@ -12,7 +12,6 @@ const ContainsAnySchema = z.strictObject({
 })
 type ContainsAny = z.infer<typeof ContainsAnySchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const containsAny: Gate<ContainsAny> = {
   type: 'contains_any',
   summary: 'Passes when at least one of the texts in `values` occurs in the text of the port.',

@@ -14,7 +14,7 @@ const MAX_BYTES = 1_048_576
 const ContainsJsonSchema = z.strictObject({ port: PortNameSchema, schema: JsonSchemaParam.optional() })
 type ContainsJson = z.infer<typeof ContainsJsonSchema>
 
-/** Spec gates, "Beyond the thirteen": the first object or list in the text that parses. */
+/** The first object or list in the text that parses. */
 export const containsJson: Gate<ContainsJson> = {
   type: 'contains_json',
   summary: 'Passes when a JSON object or list stands in the text of the port; the first must be valid under `schema`.',

@@ -12,7 +12,6 @@ const ContainsSchema = z.strictObject({
 })
 type Contains = z.infer<typeof ContainsSchema>
 
-/** Spec gates, `contains`. */
 export const contains: Gate<Contains> = {
   type: 'contains',
   summary: 'Passes when every one of the texts in `values` occurs in the text of the port.',

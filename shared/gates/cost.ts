@@ -4,7 +4,6 @@ import type { CheckResult, Gate, GateFacts } from './gate.ts'
 const CostSchema = z.strictObject({ max: z.number().min(0), unknown: z.enum(['fail', 'pass']).default('fail') })
 type Cost = z.infer<typeof CostSchema>
 
-/** Spec gates, `cost`. */
 export const cost: Gate<Cost> = {
   type: 'cost',
   summary:

@@ -16,7 +16,6 @@ const CsvColumnsSchema = z.strictObject({
 })
 type CsvColumns = z.infer<typeof CsvColumnsSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const csvColumns: Gate<CsvColumns> = {
   type: 'csv_columns',
   summary: 'Passes when the text of the port is CSV (RFC 4180) whose first line names every column, with enough rows.',

@@ -12,7 +12,7 @@ const DiffSchema = z.strictObject({
 })
 type Diff = z.infer<typeof DiffSchema>
 
-/** Spec gates, `diff`: structure is compared (key order free, list order strict); an absent side fails in both modes. */
+/** Structure is compared (key order free, list order strict); an absent side fails in both modes. */
 export const diff: Gate<Diff> = {
   type: 'diff',
   summary: 'Passes when the values of two ports are equal in structure (or, with mode not_equal, are not).',

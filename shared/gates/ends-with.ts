@@ -11,7 +11,6 @@ const EndsWithSchema = z.strictObject({
 })
 type EndsWith = z.infer<typeof EndsWithSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const endsWith: Gate<EndsWith> = {
   type: 'ends_with',
   summary: 'Passes when the text of the port ends with `value`; spaces and line ends count.',

@@ -13,7 +13,7 @@ const EqualsSchema = z.strictObject({
 })
 type Equals = z.infer<typeof EqualsSchema>
 
-/** Spec gates, "Beyond the thirteen". Two ports are compared by `diff`. */
+/** Two ports are compared by `diff`. */
 export const equals: Gate<Equals> = {
   type: 'equals',
   summary: 'Passes when the port is exactly `value`: same type, same text, object keys in any order.',

@@ -14,7 +14,10 @@ const ExprSchema = z.strictObject({
 })
 type Expr = z.infer<typeof ExprSchema>
 
-/** A name existing DAG files use (spec gates, aliases): decisions, "Expressions" has the language. */
+/**
+ * A name existing DAG files use (docs/gates.md, "Names of other systems"): docs/expressions-and-transform.md has the
+ * language.
+ */
 export const expr: Gate<Expr> = {
   type: 'expr',
   summary:

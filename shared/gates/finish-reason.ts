@@ -7,7 +7,6 @@ const FinishReasonSchema = z.strictObject({
 })
 type FinishReason = z.infer<typeof FinishReasonSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const finishReason: Gate<FinishReason> = {
   type: 'finish_reason',
   summary:

@@ -11,7 +11,6 @@ const MAX_TIMES = 10_000
 const FreshnessSchema = z.strictObject({ port: PortNameSchema, max_age_sec: z.int().min(0) })
 type Freshness = z.infer<typeof FreshnessSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const freshness: Gate<Freshness> = {
   type: 'freshness',
   summary:

@@ -53,7 +53,7 @@ export interface GateExample {
 }
 
 /**
- * One gate kind: adding one is this object in a file of its own plus a line in registry.ts (spec gates, "Adding one").
+ * One gate kind: adding one is this object in a file of its own plus a line in registry.ts (CONTRIBUTING.md, "A gate").
  * `check` is pure and total: it never throws for any value of any type; missing, null or wrong-typed ports FAIL.
  */
 export interface Gate<Params> {
@@ -81,7 +81,7 @@ export interface Gate<Params> {
   check(params: Params, facts: GateFacts, ports: GatePorts): CheckResult | Promise<CheckResult>
 }
 
-/** The recorded verdict (spec gates, "Envelope"). `error` is not passed: a gate that crashes or times out fails closed. */
+/** The recorded verdict (docs/gates.md). `error` is not passed: a gate that crashes or times out fails closed. */
 export interface Verdict {
   readonly name: string
   readonly type: string

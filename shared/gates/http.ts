@@ -19,7 +19,7 @@ const HttpSchema = z
   })
 type Http = z.infer<typeof HttpSchema>
 
-/** Spec gates, `http`: carried out by net-gate, which refuses what is not public (docs/operate.md, "Gates"). */
+/** Carried out by net-gate, which refuses what is not public (docs/operate.md, "Gates"). */
 export const http: Gate<Http> = {
   type: 'http',
   summary:

@@ -10,7 +10,6 @@ const START = 400
 const IsRefusalSchema = z.strictObject({ port: PortNameSchema, expect: z.boolean().default(false) })
 type IsRefusal = z.infer<typeof IsRefusalSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const isRefusal: Gate<IsRefusal> = {
   type: 'is_refusal',
   summary:

@@ -23,7 +23,7 @@ const JsonPathSchema = z
   })
 type JsonPath = z.infer<typeof JsonPathSchema>
 
-/** Spec gates, "Beyond the thirteen". Without equals, min and max a value that is not null is enough. */
+/** Without equals, min and max a value that is not null is enough. */
 export const jsonPath: Gate<JsonPath> = {
   type: 'json_path',
   summary: 'Passes when the value at `path` inside the port is there and equals `equals`, or lies from `min` to `max`.',

@@ -12,7 +12,6 @@ const JsonSchemaSchema = z.strictObject({
 })
 type JsonSchema = z.infer<typeof JsonSchemaSchema>
 
-/** Spec gates, `json_schema`. */
 export const jsonSchema: Gate<JsonSchema> = {
   type: 'json_schema',
   summary: 'Passes when the value of the port is valid under a JSON Schema (draft 2020-12; `format` is not asserted).',

@@ -17,7 +17,7 @@ type Check = GateUse['check']
 /**
  * Evaluates one gate and fails closed: a port without a usable value (missing, null, NaN) is never shown to the check,
  * and a check that crashes or runs over is `error`. It never throws. `use.check` is as parseCheck() left it; `now`
- * gives milliseconds (duration only). Same input hash, same verdict, duration apart (spec gates).
+ * gives milliseconds (duration only). Same input hash, same verdict, duration apart.
  */
 export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts, now: () => number): Promise<Verdict> {
   const start = now()

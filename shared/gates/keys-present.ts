@@ -11,7 +11,6 @@ const KeysPresentSchema = z.strictObject({
 })
 type KeysPresent = z.infer<typeof KeysPresentSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const keysPresent: Gate<KeysPresent> = {
   type: 'keys_present',
   summary:

@@ -9,7 +9,7 @@ const MAX_BYTES = 1_048_576
 const LanguageSchema = z.strictObject({ port: PortNameSchema, expected: z.enum(LANGUAGES) })
 type Language = z.infer<typeof LanguageSchema>
 
-/** Spec gates, "Beyond the thirteen"; the method: detect-language.ts. */
+/** The method: detect-language.ts. */
 export const language: Gate<Language> = {
   type: 'language',
   summary:

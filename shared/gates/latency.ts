@@ -4,7 +4,6 @@ import type { CheckResult, Gate, GateFacts } from './gate.ts'
 const LatencySchema = z.strictObject({ max_ms: z.number().min(0) })
 type Latency = z.infer<typeof LatencySchema>
 
-/** Spec gates, `latency`. */
 export const latency: Gate<Latency> = {
   type: 'latency',
   summary: 'Passes when the measured wall time of this attempt is at most `max_ms` milliseconds.',

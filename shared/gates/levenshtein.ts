@@ -18,7 +18,7 @@ const LevenshteinSchema = z
   .refine(({ text, other }) => (text === undefined) !== (other === undefined), 'needs either text or other (a port)')
 type Levenshtein = z.infer<typeof LevenshteinSchema>
 
-/** Spec gates, "Beyond the thirteen": Levenshtein's distance (1966) over code points. */
+/** Levenshtein's distance (1966) over code points. */
 export const levenshtein: Gate<Levenshtein> = {
   type: 'levenshtein',
   summary: 'Passes when at most `max` characters must be changed, added or taken out to make the port the wanted text.',

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js'
 import { keepLast } from './keep-last.ts'
 import { leadingLooks } from './leading-looks.ts'
 
-/** Characters of one pattern (spec security, "Gates and templates"). */
+/** Characters of one pattern (docs/limits-and-costs.md). */
 const MAX_CHARACTERS = 1_000
 /** Steps of the compiled program: `(?:x{1000}){..}` says little and expands to a lot. */
 const MAX_STEPS = 5_000

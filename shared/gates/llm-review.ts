@@ -33,7 +33,7 @@ const LlmReviewSchema = z
 type LlmReview = z.infer<typeof LlmReviewSchema>
 
 /**
- * Spec gates, "Model": a second model's opinion. A FAIL counts only when the majority of `samples` says so; whatever is
+ * A second model's opinion. A FAIL counts only when the majority of `samples` says so; whatever is
  * not exactly an answer is no vote, and without a majority of votes there is no pass and no fail: `error`.
  */
 export const llmReview: Gate<LlmReview> = {

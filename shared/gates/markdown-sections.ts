@@ -12,7 +12,7 @@ const MarkdownSectionsSchema = z.strictObject({
 })
 type MarkdownSections = z.infer<typeof MarkdownSectionsSchema>
 
-/** Spec gates, "Beyond the thirteen": ATX headings (CommonMark 4.2) outside fenced code, whatever their case and level. */
+/** ATX headings (CommonMark 4.2) outside fenced code, whatever their case and level. */
 export const markdownSections: Gate<MarkdownSections> = {
   type: 'markdown_sections',
   summary: 'Passes when the Markdown of the port has every heading, each with a text below it.',

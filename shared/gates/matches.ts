@@ -7,7 +7,7 @@ import { PortNameSchema } from './port-name.ts'
 import { readPort, wrongType } from './read-port.ts'
 import { readSchemaAnswer } from './schema-answer.ts'
 
-/** Bytes of text one pattern may search (spec security). */
+/** Bytes of text one pattern may search. */
 const MAX_BYTES = 1_048_576
 /** Steps times characters done on the event loop: about 100 ms at worst (measured: 10 ns each); more goes to the Isolate. */
 const MAX_WORK_HERE = 10_000_000
@@ -19,7 +19,7 @@ const MatchesSchema = z.strictObject({
 })
 type Matches = z.infer<typeof MatchesSchema>
 
-/** Spec gates, `matches`: a search, not a full match, in linear time. */
+/** A search, not a full match, in linear time. */
 export const matches: Gate<Matches> = {
   type: 'matches',
   summary: 'Passes when the pattern (RE2 syntax; flags i, m, s) is found anywhere in the text of the port.',

@@ -7,7 +7,6 @@ import { readPort, wrongType } from './read-port.ts'
 const MaxLengthSchema = z.strictObject({ port: PortNameSchema, max: z.int().min(0) })
 type MaxLength = z.infer<typeof MaxLengthSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const maxLength: Gate<MaxLength> = {
   type: 'max_length',
   summary: 'Passes when a text has at most `max` characters (code points), or a list at most `max` items.',

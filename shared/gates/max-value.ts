@@ -8,7 +8,6 @@ import { strictNumber } from './strict-number.ts'
 const MaxValueSchema = z.strictObject({ port: PortNameSchema, max: z.number() })
 type MaxValue = z.infer<typeof MaxValueSchema>
 
-/** Spec gates, `max_value`. */
 export const maxValue: Gate<MaxValue> = {
   type: 'max_value',
   summary: 'Passes when the port is a finite number, or a text that is exactly one, of at most `max`.',

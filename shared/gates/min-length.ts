@@ -7,7 +7,6 @@ import { readPort, wrongType } from './read-port.ts'
 const MinLengthSchema = z.strictObject({ port: PortNameSchema, min: z.int().min(0) })
 type MinLength = z.infer<typeof MinLengthSchema>
 
-/** Spec gates, `min_length`. */
 export const minLength: Gate<MinLength> = {
   type: 'min_length',
   summary: 'Passes when a text has at least `min` characters (code points), or a list at least `min` items.',

@@ -16,7 +16,7 @@ const NoPiiSchema = z.strictObject({
 })
 type NoPii = z.infer<typeof NoPiiSchema>
 
-/** Spec gates, "Beyond the thirteen"; the shapes: personal-data.ts. */
+/** The shapes: personal-data.ts. */
 export const noPii: Gate<NoPii> = {
   type: 'no_pii',
   summary:

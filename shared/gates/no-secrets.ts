@@ -9,7 +9,7 @@ import { MAX_SAFETY_BYTES, textsIn } from './texts-in.ts'
 const NoSecretsSchema = z.strictObject({ port: PortNameSchema })
 type NoSecrets = z.infer<typeof NoSecretsSchema>
 
-/** Spec gates, "Beyond the thirteen"; the shapes: secret-shapes.ts. */
+/** The shapes: secret-shapes.ts. */
 export const noSecrets: Gate<NoSecrets> = {
   type: 'no_secrets',
   summary:

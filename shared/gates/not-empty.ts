@@ -8,7 +8,6 @@ import { readPort, unusable, wrongType } from './read-port.ts'
 const NotEmptySchema = z.strictObject({ port: PortNameSchema })
 type NotEmpty = z.infer<typeof NotEmptySchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const notEmpty: Gate<NotEmpty> = {
   type: 'not_empty',
   summary:

@@ -10,7 +10,7 @@ import { readText } from './port-text.ts'
 const NumbersInEvidenceSchema = z.strictObject({ port: PortNameSchema, evidence: PortNameSchema })
 type NumbersInEvidence = z.infer<typeof NumbersInEvidenceSchema>
 
-/** Spec gates, "Beyond the thirteen"; how a number is read: numbers-in.ts. */
+/** How a number is read: numbers-in.ts. */
 export const numbersInEvidence: Gate<NumbersInEvidence> = {
   type: 'numbers_in_evidence',
   summary:

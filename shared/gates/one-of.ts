@@ -15,7 +15,6 @@ const OneOfSchema = z.strictObject({
 })
 type OneOf = z.infer<typeof OneOfSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const oneOf: Gate<OneOf> = {
   type: 'one_of',
   summary: 'Passes when the port is exactly one of `values`: same type, same text.',

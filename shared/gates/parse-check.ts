@@ -23,7 +23,7 @@ const MAX_ERRORS = 10
 
 /**
  * Reads a gate's `check` as a document carries it, negated and nested ones too: each type must exist, its parameters must
- * fit exactly, defaults are filled in. An alias keeps its own type name (spec gates: parameters are checked when the DAG
+ * fit exactly, defaults are filled in. An alias keeps its own type name (parameters are checked when the DAG
  * is parsed).
  */
 export function parseCheck(check: unknown): ParsedCheck {

@@ -37,7 +37,7 @@ const PortTypeSchema = z.strictObject({
 })
 type PortType = z.infer<typeof PortTypeSchema>
 
-/** A name existing DAG files use (spec gates, aliases). */
+/** A name existing DAG files use (docs/gates.md, "Names of other systems"). */
 export const portType: Gate<PortType> = {
   type: 'port_type',
   summary: 'Passes when the value of the port has the expected type (file and artifact: an object ref).',

@@ -9,7 +9,7 @@ import { MAX_SAFETY_BYTES, textsIn } from './texts-in.ts'
 const PromptInjectionSchema = z.strictObject({ port: PortNameSchema })
 type PromptInjection = z.infer<typeof PromptInjectionSchema>
 
-/** Spec gates, "Beyond the thirteen"; the list: injection-signs.ts. */
+/** The list: injection-signs.ts. */
 export const promptInjectionHeuristics: Gate<PromptInjection> = {
   type: 'prompt_injection_heuristics',
   summary: `Passes when the port (a text, or every text in a list or object) shows no known English sign of instructions to a model: ${INJECTION_SIGNS.map(({ name }) => name).join(', ')}, hidden_letters. It is a heuristic: a pass is no proof that text is safe, and a text about such attacks may fail.`,

@@ -19,7 +19,7 @@ const QuoteVerbatimSchema = z.strictObject({
 })
 type QuoteVerbatim = z.infer<typeof QuoteVerbatimSchema>
 
-/** Spec gates, "Beyond the thirteen"; what a found quote is: shared/research/quote.ts. */
+/** What a found quote is: shared/research/quote.ts. */
 export const quoteVerbatim: Gate<QuoteVerbatim> = {
   type: 'quote_verbatim',
   summary:

@@ -19,7 +19,6 @@ const RangeSchema = z
   })
 type Range = z.infer<typeof RangeSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const range: Gate<Range> = {
   type: 'range',
   summary: 'Passes when the port is a finite number, or a text that is exactly one, from `min` to `max`.',

@@ -13,7 +13,7 @@ export function readRef(facts: Pick<GateFacts, 'inputs' | 'outputs' | 'refs'>, p
   return Object.hasOwn(refs, port) ? refs[port] : readPort(facts, port)
 }
 
-/** Why a value can pass no gate, in words; undefined when it may be looked at (spec gates, "Envelope"). */
+/** Why a value can pass no gate, in words; undefined when it may be looked at. */
 export function unusable(port: string, value: Json | undefined): string | undefined {
   if (value === undefined) return `missing port ${port}`
   if (value === null) return `missing port ${port}: its value is null`

@@ -18,7 +18,7 @@ const RougeSchema = z
   })
 type Rouge = z.infer<typeof RougeSchema>
 
-/** Spec gates, "Beyond the thirteen": ROUGE-N (Lin 2004), words without their case, clipped counts. */
+/** ROUGE-N (Lin 2004), words without their case, clipped counts. */
 export const rougeN: Gate<Rouge> = {
   type: 'rouge_n',
   summary: 'Passes when the share of word n-grams the port has in common with a reference text is at least `min`.',

@@ -1,6 +1,6 @@
 import type { Json } from '../canonical.ts'
 
-/** Limits of one schema before anything compiles it (spec security, "Gates and templates"). */
+/** Limits of one schema before anything compiles it (docs/limits-and-costs.md). */
 const MAX_BYTES = 65_536
 const MAX_NODES = 2_000
 const MAX_DEPTH = 32

@@ -17,7 +17,7 @@ const SemanticReviewSchema = z
   })
 type SemanticReview = z.infer<typeof SemanticReviewSchema>
 
-/** Spec gates, `semantic_review`: keyword coverage; a second model is another gate (llm_review). */
+/** Keyword coverage; a second model is another gate (llm_review). */
 export const semanticReview: Gate<SemanticReview> = {
   type: 'semantic_review',
   summary: 'Passes when at least `min_matches` of the keywords occur in the text of the port, whatever their case.',

@@ -23,7 +23,7 @@ const ShellSchema = z.strictObject({
 type Shell = z.infer<typeof ShellSchema>
 
 /**
- * Spec gates, `shell`. A command written as text becomes argv [sh, -c, text], so that one form is compared and run. It is
+ * A command written as text becomes argv [sh, -c, text], so that one form is compared and run. It is
  * carried out by shell-gate, for commands that the operator lists (docs/operate.md, "Gates").
  */
 export const shell: Gate<Shell> = {

@@ -1,7 +1,7 @@
 import type { Json } from '../canonical.ts'
 import { oneSentence } from './one-sentence.ts'
 
-/** Bytes of JSON a verdict's facts may have (decisions, "HEAD, exactly": larger ones would not fit the event). */
+/** Bytes of JSON a verdict's facts may have: larger ones would not fit the event. */
 const LIMIT = 512
 
 /** Text lengths and list lengths tried in turn until the facts fit. */

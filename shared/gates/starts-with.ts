@@ -11,7 +11,6 @@ const StartsWithSchema = z.strictObject({
 })
 type StartsWith = z.infer<typeof StartsWithSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const startsWith: Gate<StartsWith> = {
   type: 'starts_with',
   summary: 'Passes when the text of the port starts with `value`; spaces and line ends count.',

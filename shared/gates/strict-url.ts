@@ -7,7 +7,7 @@ const WITH_HOST = new Set(['http:', 'https:', 'ws:', 'wss:', 'ftp:'])
 const AUTHORITY = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/([^/?#]*)/
 
 /**
- * Reads a URL only as it is written (spec security, "Gates and templates": printable ASCII, no repaired forms): what
+ * Reads a URL only as it is written (printable ASCII, no repaired forms): what
  * the WHATWG parser would mend (spaces, backslashes, missing slashes, hosts like `0x7f.1`) is refused in words.
  */
 export function strictUrl(

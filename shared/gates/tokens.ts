@@ -4,7 +4,6 @@ import type { CheckResult, Gate, GateFacts } from './gate.ts'
 const TokensSchema = z.strictObject({ max: z.int().min(0), unknown: z.enum(['fail', 'pass']).default('fail') })
 type Tokens = z.infer<typeof TokensSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const tokens: Gate<Tokens> = {
   type: 'tokens',
   summary:

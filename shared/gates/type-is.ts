@@ -1,4 +1,4 @@
 import { portType } from './port-type.ts'
 
-/** Spec gates, "Beyond the thirteen"; `port_type` is its name in other systems. */
+/** `port_type` is its name in other systems. */
 export const typeIs: typeof portType = { ...portType, type: 'type_is' }

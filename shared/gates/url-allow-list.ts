@@ -26,7 +26,7 @@ const UrlAllowListSchema = z.strictObject({
 })
 type UrlAllowList = z.infer<typeof UrlAllowListSchema>
 
-/** Spec gates, "Beyond the thirteen"; what counts as a URL: urls-in.ts. */
+/** What counts as a URL: urls-in.ts. */
 export const urlAllowList: Gate<UrlAllowList> = {
   type: 'url_allow_list',
   summary:

@@ -9,7 +9,6 @@ import { readPort, wrongType } from './read-port.ts'
 const ValidJsonSchema = z.strictObject({ port: PortNameSchema })
 type ValidJson = z.infer<typeof ValidJsonSchema>
 
-/** Spec gates, `valid_json`. */
 export const validJson: Gate<ValidJson> = {
   type: 'valid_json',
   summary:

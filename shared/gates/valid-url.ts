@@ -15,7 +15,6 @@ const ValidUrlSchema = z.strictObject({
 })
 type ValidUrl = z.infer<typeof ValidUrlSchema>
 
-/** Spec gates, `valid_url`. */
 export const validUrl: Gate<ValidUrl> = {
   type: 'valid_url',
   summary: 'Passes when the text of the port is exactly one URL with an allowed scheme, as written, nothing repaired.',

@@ -9,7 +9,7 @@ const MAX_BYTES = 1_048_576
 const ValidXmlSchema = z.strictObject({ port: PortNameSchema })
 type ValidXml = z.infer<typeof ValidXmlSchema>
 
-/** Spec gates, "Beyond the thirteen": well-formedness; no document type, so nothing to expand. */
+/** Well-formedness; no document type, so nothing to expand. */
 export const validXml: Gate<ValidXml> = {
   type: 'valid_xml',
   summary:

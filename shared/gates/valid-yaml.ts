@@ -8,7 +8,7 @@ import { readPort, wrongType } from './read-port.ts'
 const ValidYamlSchema = z.strictObject({ port: PortNameSchema })
 type ValidYaml = z.infer<typeof ValidYamlSchema>
 
-/** Spec gates, "Beyond the thirteen": YAML as our own documents may be (at most 256 KiB, no aliases, no custom tags). */
+/** YAML as our own documents may be (at most 256 KiB, no aliases, no custom tags). */
 export const validYaml: Gate<ValidYaml> = {
   type: 'valid_yaml',
   summary: 'Passes when the text of the port is one YAML document of plain values, without aliases and custom tags.',

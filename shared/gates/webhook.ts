@@ -25,7 +25,7 @@ type Webhook = z.infer<typeof WebhookSchema>
 
 const AnswerSchema = z.strictObject({ pass: z.boolean(), reason: z.string().optional() })
 
-/** Spec gates, "Ops": an endpoint of the author's decides. The URL stands in the document: no value ever makes one. */
+/** An endpoint of the author's decides. The URL stands in the document: no value ever makes one. */
 export const webhook: Gate<Webhook> = {
   type: 'webhook',
   summary:

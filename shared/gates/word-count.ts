@@ -18,7 +18,6 @@ const WordCountSchema = z
   })
 type WordCount = z.infer<typeof WordCountSchema>
 
-/** Spec gates, "Beyond the thirteen". */
 export const wordCount: Gate<WordCount> = {
   type: 'word_count',
   summary: 'Passes when the text of the port has at least `min` and at most `max` words (runs of letters and digits).',

@@ -41,7 +41,7 @@ function whose(block: string | undefined): string {
 
 function goalWarnings({ passed, metCount, totalCount, blockers = [] }: GoalGateResult): readonly CompletionWarning[] {
   if (passed) return []
-  // Word for word as the specification has it.
+  // Word for word what readers of these warnings compare with.
   const message = `Goal criteria not met: ${metCount}/${totalCount} criteria passed`
   const blocked = blockers.map((blocker) => warning('GOAL_BLOCKED', `The goal is blocked: ${blocker}`))
   return [warning('GOAL_NOT_MET', message), ...blocked]

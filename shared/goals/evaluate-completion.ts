@@ -36,8 +36,8 @@ export interface EvaluatedCompletion {
 }
 
 /**
- * All gates over one attempt, and what they decide (spec goal-gates). Pure: the same request gives the same answer, byte
- * for byte. A gate that crashes has failed: the run is PARTIAL at best, with a warning.
+ * All gates over one attempt, and what they decide (docs/goal-gates.md). Pure: the same request gives the same answer,
+ * byte for byte. A gate that crashes has failed: the run is PARTIAL at best, with a warning.
  */
 export function evaluateCompletion(request: CompletionRequest): EvaluatedCompletion {
   const crashes: string[] = []

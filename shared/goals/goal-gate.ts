@@ -32,7 +32,7 @@ export interface GoalGateResult {
 
 /**
  * The goal gate over plain text and paths. undefined = there is no contract, and the gate is skipped; anything else that
- * is no valid contract is judged and never passes (spec goal-gates).
+ * is no valid contract is judged and never passes.
  */
 export function evaluateGoalGate(
   contract: unknown,

@@ -15,7 +15,7 @@ export interface LastGoalAttempt {
   readonly totalCount: number
 }
 
-/** How far a run is with its goal (spec goal-gates, "Where it shows"). */
+/** How far a run is with its goal (docs/goal-gates.md, "Runs"). */
 export interface GoalSnapshot {
   readonly goal_text: string | null
   readonly criteriaCount: number

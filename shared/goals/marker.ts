@@ -19,7 +19,7 @@ export interface Marker {
 export const MOST_MARKERS = 10_000
 
 /**
- * The markers of a text, one a line at most, the first `most` (docs/goal-gates.md, "Markers"). Only white space may
+ * The markers of a text, one a line at most, the first `most` (docs/goal-gates.md, "Evidence"). Only white space may
  * stand before the bracket: quoted lines (`> [METRIC:x] 1`), brackets inside of sentences and everything between fences
  * (``` or ~~~, also in lists and quotations; one that is never closed goes to the end) are prose. \r\n is \n.
  */

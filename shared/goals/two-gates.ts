@@ -17,7 +17,7 @@ export interface DecisionRow {
 
 const FIX_QUALITY = { final: 'PARTIAL', action: 'fix_quality' } as const
 
-/** The two-gate matrix (spec goal-gates, "Decision table"). A skipped goal gate decides as one that is met. */
+/** The two-gate matrix (docs/goal-gates.md, "What is decided"). A skipped goal gate decides as one that is met. */
 export const DECISION_TABLE: readonly DecisionRow[] = [
   { trust: 'PASS', goal: 'MET', final: 'SUCCESS', action: 'accept', without_quality: FIX_QUALITY },
   { trust: 'PASS', goal: 'NOT_MET', final: 'PARTIAL', action: 'pivot' },

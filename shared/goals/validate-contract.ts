@@ -1,6 +1,6 @@
 import { readGoalContract } from './read-contract.ts'
 
-/** What is wrong with a goal contract, in words: one line an error, with its path (seed 002's door; YAML text too). */
+/** What is wrong with a goal contract, in words: one line an error, with its path (YAML text too). */
 export function validateGoalContract(contract: unknown): {
   readonly isValid: boolean
   readonly errors: readonly string[]

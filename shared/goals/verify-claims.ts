@@ -32,7 +32,7 @@ export interface Verification {
 }
 
 /**
- * The deterministic verifier: every finding is checked again against the stored evidence (spec goal-gates, "Trust gate").
+ * The deterministic verifier: every finding is checked again against the stored evidence (docs/goal-gates.md, "Trust").
  * A finding is rejected when the evidence contradicts any part of it, and verified when its statistics are readable and
  * nothing contradicts it. Whether the goal is met costs no points: that is the other gate's question.
  */

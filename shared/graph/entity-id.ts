@@ -1,4 +1,6 @@
-/** Why a text is no entity id (spec research, "The graph it searches"), in the order they are looked for. */
+/**
+ * Why a text is no entity id (docs/research.md, "Entity ids, predicates, triples"), in the order they are looked for.
+ */
 export type EntityIdReason = 'empty' | 'bytes' | 'arity' | 'empty_segment' | 'first_byte' | 'alphabet'
 
 /** What was seen, in numbers only: a refused id may hold anything and is never echoed. */

@@ -4,8 +4,8 @@ export function hasPrefix(entityId: string, prefix: string): boolean {
 }
 
 /**
- * Whether the id ends in the part, on a segment boundary. Seed 001 says any suffix, but then `1` would match
- * `drone.11` (spec research, "Seeds").
+ * Whether the id ends in the part, on a segment boundary. Any suffix would be too much: `1` would match
+ * `drone.11`.
  */
 export function hasSuffix(entityId: string, part: string): boolean {
   return part !== '' && (entityId === part || entityId.endsWith(`.${part}`))

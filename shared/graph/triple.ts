@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { refuseEntityId } from './entity-id.ts'
 import { isPredicate } from './predicate.ts'
 
-/** One statement of the graph (spec research, "The graph it searches"). */
+/** One statement of the graph (docs/research.md, "Entity ids, predicates, triples"). */
 export const TripleSchema = z.strictObject({
   subject: z.string().superRefine((text, context) => {
     const refusal = refuseEntityId(text)

@@ -16,8 +16,8 @@ export interface BudgetFacts {
 
 /**
  * History events of one machine's execution at most, natural retries of the infrastructure left out: every try used,
- * every bounce taken, every list as long as it may be. Read from the text, as design decisions ("Limits and figures")
- * counts: 5 a block, 7 a further try, 7 an item, 6 a token wait, 4 a Parallel, all of a module once a pass.
+ * every bounce taken, every list as long as it may be. Read from the text, and counted
+ * so: 5 a block, 7 a further try, 7 an item, 6 a token wait, 4 a Parallel, all of a module once a pass.
  */
 export function eventBudget(machine: Machine, facts: BudgetFacts): number {
   return EXECUTION_EVENTS + rowBudget(machine, facts) + (facts.judged ? judgingEvents(machine) : 0)

@@ -38,7 +38,7 @@ const MOST_DEFINITION_BYTES = 1_048_576
 const MOST_HISTORY_EVENTS = 25_000
 /** Quota of DynamoDB, 400 KB an item, without room for a full tail of events and the members that do not grow. */
 const MOST_HEAD_BYTES = 409_600 - 16_384
-/** Estimated: 8 bytes a lane of a block, more for one of an item (design decisions, "HEAD, exactly"). */
+/** Estimated: 8 bytes a lane of a block, more for one of an item. */
 const HEAD_BYTES_A_LANE = 12
 
 function limit(name: PlannedLimit['name'], used: number, most: number): PlannedLimit {

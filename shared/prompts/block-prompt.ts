@@ -6,8 +6,8 @@ type Prompted = Pick<Block, 'name' | 'inputs' | 'outputs' | 'post_gates' | 'fore
 
 /**
  * The prompt of an ai block whose author wrote none: made from its name, inputs, outputs and the messages of its
- * post-gates (spec dag, `agent.prompt`). It is the whole text, no template: what a description holds is never
- * looked at again, and values of more than a line are fenced off as data (spec security, "Gates and templates").
+ * post-gates (docs/dag.md, "Agent"). It is the whole text, no template: what a description holds is never
+ * looked at again, and values of more than a line are fenced off as data.
  */
 export function generatedPrompt(block: Prompted, values: Readonly<Record<string, Json>>): string {
   const lines = [`${block.name}.`]

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { PayloadKind } from './decode-payload.ts'
 import { refuseBlank, refuseRange } from './payload-rules.ts'
 
-/** What assess_sufficiency emits (spec research, "Payloads"). */
+/** What assess_sufficiency emits (docs/research.md, "AssessmentOutput"). */
 export const AssessmentOutputSchema = z.object({
   topic: z.string(),
   /** The only field conditions look at. */

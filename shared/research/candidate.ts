@@ -3,7 +3,7 @@ import type { PayloadKind } from './decode-payload.ts'
 import { refuseBlank, refuseOther } from './payload-rules.ts'
 import { RETRIEVAL_TIERS } from './retrieval.ts'
 
-/** One entity the classifier found for the topic (seed 001, Candidate). */
+/** One entity the classifier found for the topic (docs/research.md, "Candidate"). */
 export const CandidateSchema = z.object({
   entity_id: z.string(),
   label: z.string().optional(),

@@ -5,7 +5,7 @@ import { itemErrors } from './item-errors.ts'
 import { refuseBlank, refuseOther, refuseRange } from './payload-rules.ts'
 import { CLASSIFIER_TIERS } from './retrieval.ts'
 
-/** What nl_classify emits: hints and the first candidates (seed 001, ClassifierOutput). */
+/** What nl_classify emits: hints and the first candidates (docs/research.md, "ClassifierOutput"). */
 export const ClassifierOutputSchema = z.object({
   topic: z.string(),
   /** The classifier's tier, not a retrieval tier; "0" when none matched. */

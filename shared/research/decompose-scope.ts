@@ -1,4 +1,4 @@
-/** How wide a decomposition is; closed (seed 001). */
+/** How wide a decomposition is; a closed list. */
 export const DECOMPOSE_SCOPES = ['narrow', 'medium', 'broad'] as const
 
 export type DecomposeScope = (typeof DECOMPOSE_SCOPES)[number]

@@ -3,7 +3,7 @@ import type { PayloadKind } from './decode-payload.ts'
 import { refuseBlank, refuseOther } from './payload-rules.ts'
 import { RETRIEVAL_TIERS } from './retrieval.ts'
 
-/** One item an answer may cite (seed 001, Evidence). */
+/** One item an answer may cite (docs/research.md, "Evidence"). */
 export const EvidenceSchema = z.object({
   entity_id: z.string(),
   tier: z.string(),

@@ -6,7 +6,7 @@ import { payloadError } from './payload-error.ts'
 import { refuseBlank, refuseRange } from './payload-rules.ts'
 import { ROUTE_ACTIONS } from './route-action.ts'
 
-/** What execute_subqueries emits (spec research, "Payloads"). */
+/** What execute_subqueries emits (docs/research.md, "ExecutionOutput"). */
 export const ExecutionOutputSchema = z.object({
   topic: z.string(),
   /** The route that led here; may be absent (or empty) only in a degraded output. */

@@ -3,7 +3,9 @@ import type { PayloadKind } from './decode-payload.ts'
 import { hintErrors } from './hint-errors.ts'
 import { refuseBlank, refuseRange } from './payload-rules.ts'
 
-/** What a caller asks for (seed 001, Intent): never entity ids or predicates, those are what the chain finds. */
+/**
+ * What a caller asks for (docs/research.md, "Intent"): never entity ids or predicates, those are what the chain finds.
+ */
 export const IntentSchema = z.object({
   topic: z.string(),
   /** Free keys; those nobody knows pass through unchanged. */

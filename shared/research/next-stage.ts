@@ -16,7 +16,7 @@ export interface NextStage {
   readonly degraded_reason?: string
 }
 
-/** Retightens of one chain (seed 001, R2). */
+/** Retightens of one chain. */
 export const MAX_RETIGHTENS = 2
 
 /** A third retighten is not done: the answer is made of what there is. Only `action` decides. */

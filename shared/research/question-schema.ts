@@ -4,8 +4,8 @@ import { ASKED_LIMITS } from './asked-intent.ts'
 const filled = (most: number) => z.string().max(most).regex(/\S/, 'must not be blank')
 
 /**
- * An Intent as a door takes it: its rules (spec research, "Payloads"), and what a loop entity has room for. Keys nobody
- * knows are ignored and null is the same as absent.
+ * An Intent as a door takes it: its rules (docs/research.md, "Intent"), and what a loop entity has room for. Keys
+ * nobody knows are ignored and null is the same as absent.
  */
 export const QuestionSchema = z.object({
   topic: filled(ASKED_LIMITS.topic_characters).describe('What is asked, in words'),

@@ -2,7 +2,7 @@ import { bareQuotation } from './quotations.ts'
 import { type IndexedBody, type QuoteIndex, quoteWords } from './quote-index.ts'
 import { searchWords } from './word-search.ts'
 
-/** Characters below which a quote does not count (spec research, "Quote-back"). */
+/** Characters below which a quote does not count (docs/research.md, "Quotes"). */
 const MIN_CHARACTERS = 12
 /** A longer quotation is a copy; it is not_found rather than searched. */
 const MAX_CHARACTERS = 20_000

@@ -1,4 +1,4 @@
-/** Predicates of the triples the chain writes (seed 001). */
+/** Predicates of the triples the chain writes. */
 export const RESEARCH_PREDICATES = {
   /** Its presence starts the chain; the object is the topic. */
   requested: 'research.requested',

@@ -1,4 +1,4 @@
-/** What route_search can decide; closed (seed 001). */
+/** What route_search can decide; a closed list. */
 export const ROUTE_ACTIONS = ['synthesize_directly', 'retighten', 'walk_seeds', 'decompose'] as const
 
 export type RouteAction = (typeof ROUTE_ACTIONS)[number]

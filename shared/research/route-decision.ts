@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { PayloadKind } from './decode-payload.ts'
 import { ROUTE_ACTIONS } from './route-action.ts'
 
-/** What route_search emits (seed 001, RouteDecision). */
+/** What route_search emits (docs/research.md, "RouteDecision"). */
 export const RouteDecisionSchema = z.object({
   action: z.enum(ROUTE_ACTIONS),
   /** By action, read by route-args.ts. */

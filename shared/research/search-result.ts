@@ -4,7 +4,7 @@ import { EvidenceSchema, evidenceKind } from './evidence.ts'
 import { itemErrors } from './item-errors.ts'
 import { refuseBlank, refuseRange } from './payload-rules.ts'
 
-/** What the chain did to find the answer (seed 001, DecompTrace). */
+/** What the chain did to find the answer (docs/research.md, "SearchResult"). */
 const DecompTraceSchema = z.object({
   /** The router's first decision. */
   router_action: z.string().optional(),
@@ -26,7 +26,9 @@ export const SaidSentenceSchema = z.object({
 })
 export type SaidSentence = z.infer<typeof SaidSentenceSchema>
 
-/** How every chain ends (seed 001, SearchResult), the failed ones too: then the synthesis says what happened. */
+/**
+ * How every chain ends (docs/research.md, "SearchResult"), the failed ones too: then the synthesis says what happened.
+ */
 export const SearchResultSchema = z.object({
   evidence: z.array(EvidenceSchema).optional(),
   synthesis: z.string(),

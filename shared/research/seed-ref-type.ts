@@ -1,4 +1,4 @@
-/** How a seed reference is read; closed (seed 001). */
+/** How a seed reference is read; a closed list. */
 export const SEED_REF_TYPES = ['name', 'partial_id', 'candidate_index'] as const
 
 export type SeedRefType = (typeof SEED_REF_TYPES)[number]

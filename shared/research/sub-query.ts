@@ -48,7 +48,7 @@ export const ORIGINS: Readonly<
   graph_diffusion: { tier: '1', source: 'graph_diffusion' },
 }
 
-/** Sub-queries that run at once (spec research, "The graph it searches"). */
+/** Sub-queries that run at once. */
 export const PARALLEL_SUB_QUERIES = 8
 
 /** Each kind once with the same content, in the order they came: two axes may ask the same. */

@@ -7,7 +7,7 @@ const RECONCILE_MS = 300_000
 /**
  * When the sweeper must look at a run next: min(deadline, next reminder, escalation or expiry of an approval, oldest
  * unsent outbox entry + 60 s, a look at the execution each 5 minutes, the next stall check); undefined when it is terminal
- * and owes nothing (decisions, "HEAD, exactly"). The deadline of a queued run has not begun.
+ * and owes nothing. The deadline of a queued run has not begun.
  */
 export function nextCheck(
   head: Pick<Head, 'state' | 'deadline_at' | 'approvals' | 'outbox' | 'queued'>,

@@ -1,6 +1,6 @@
 import { runIdOfKey } from './ids.ts'
 
-/** The child run of one attempt of a block: who opens it again finds it (decisions, "Children"). */
+/** The child run of one attempt of a block: who opens it again finds it (docs/adr/0024). */
 export function childRunId(
   tenant: string,
   parent: { run_id: string; block: number; epoch: number; attempt: number },

@@ -12,7 +12,7 @@ export const RunEndedSchema = z.strictObject({
   code: text,
   reason: text,
   block_id: text.optional(),
-  /** What the two gates made of it (seed 002), and the row of their table. */
+  /** What the two gates made of it, and the row of their table. */
   final_status,
   row: row.optional(),
   /** The linked run that goes on from here. */

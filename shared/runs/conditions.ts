@@ -12,7 +12,7 @@ const NAMED = 20
 
 /**
  * Why a block whose upstreams have all ended is skipped; undefined when it may go on. Blocks its `depends` names may have
- * ended in any way that makes it true, the others must have completed (spec dag, "depends").
+ * ended in any way that makes it true, the others must have completed (docs/dag.md, "Depends").
  */
 export function upstreamSkip(
   { upstream, depends }: Pick<Block, 'upstream' | 'depends'>,

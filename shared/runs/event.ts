@@ -4,8 +4,8 @@ import { GoalEvaluatedSchema, RunEndedSchema } from './completion-events.ts'
 import { ASKED_ABOUT, RESTART_MODES } from './head.ts'
 
 /**
- * The events of a run: the only source of truth about what happened (spec runs-and-api, "Durable state"; payloads
- * as in decisions, "Events"). They carry refs, hashes and sizes, never bodies: at most 1 KiB each.
+ * The events of a run: the only source of truth about what happened (docs/architecture.md, "What an append
+ * writes"). They carry refs, hashes and sizes, never bodies: at most 1 KiB each.
  */
 const text = z.string()
 const count = z.int().min(0)
@@ -30,7 +30,7 @@ const used = z.strictObject({
 })
 export type UsedByCalls = z.infer<typeof used>
 
-/** One stage of the research chain (seed 001): `n` is its step, `ref` the state of the chain after it. */
+/** One stage of the research chain: `n` is its step, `ref` the state of the chain after it. */
 const research = z.strictObject({
   n: count,
   action: text.optional(),

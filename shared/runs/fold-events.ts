@@ -137,7 +137,7 @@ const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'c
 
 type EndFold = Pick<RunFold, 'code' | 'reason' | 'block_id' | 'next_run' | 'final_status' | 'row'>
 
-/** A terminal run event cancels whatever has not ended (decisions, "Events"). */
+/** A terminal run event cancels whatever has not ended. */
 function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf<(typeof RUN_ENDS)[number]>): void {
   const { spent: _, ...told } = data
   // A stored member is never undefined.

@@ -4,7 +4,7 @@ import type { RunEvent } from './event.ts'
 /** hash(0): what the chain of every run starts from. */
 export const CHAIN_START = '0'.repeat(64)
 
-/** hash(i) = sha256(hash(i-1) + canonical JSON of event i), lower-case hex (decisions, "HEAD, exactly"). */
+/** hash(i) = sha256(hash(i-1) + canonical JSON of event i), lower-case hex (docs/invariants.md, "The hash chain"). */
 export function chainHash(previous: string, event: RunEvent): string {
   return sha256(previous + canonicalJson(event))
 }

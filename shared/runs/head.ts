@@ -1,7 +1,7 @@
 import type { Declared } from '../principal.ts'
 import type { RunBudget } from './run-budget.ts'
 
-/** Stored run states; `paused_approval` is derived on read, never stored (decisions, "Events"). */
+/** Stored run states; `paused_approval` is derived on read, never stored. */
 export const RUN_STATES = ['running', 'completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'] as const
 export type RunState = (typeof RUN_STATES)[number]
 
@@ -123,7 +123,7 @@ export interface RunEnding {
   readonly reason: string
 }
 
-/** The HEAD item as readers see it: the one serialisation point of a run (decisions, "HEAD, exactly"). */
+/** The HEAD item as readers see it: the one serialisation point of a run (docs/architecture.md, "HEAD"). */
 export interface Head {
   readonly state: RunState
   /** seq of the newest event. */

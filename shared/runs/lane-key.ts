@@ -4,7 +4,7 @@ export interface LaneOwner {
   readonly item?: number
 }
 
-/** The lane of a block (`3`) or of one item of it (`3.12`) in HEAD (decisions, "HEAD, exactly"). */
+/** The lane of a block (`3`) or of one item of it (`3.12`) in HEAD (docs/architecture.md, "Lanes and ordinals"). */
 export function laneKey({ block, item }: LaneOwner): string {
   return item === undefined ? String(block) : `${block}.${item}`
 }

@@ -8,7 +8,7 @@ export const MAX_LEASES = 1_000
 
 /**
  * Counted permissions that survive crashes: a map of holders and the ends of their leases, at most 1,000 a pool
- * (decisions, "HEAD, exactly", Leases). The store never judges an end: whoever finds the pool full drops those that
+ * (docs/adr/0030). The store never judges an end: whoever finds the pool full drops those that
  * are over, when it knows that their holder is gone.
  */
 export interface Leases {

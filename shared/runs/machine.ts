@@ -33,7 +33,7 @@ export interface ClearLimits {
   readonly crowded_since: number
 }
 
-/** Step Functions, or the local interpreter of the same text. Suite: test/conformance/machine.ts. */
+/** Step Functions, or the local interpreter of the same text. Suite: test/conformance/machine/machine-suite.ts. */
 export interface Machine {
   /**
    * Creates the machine of an inline DAG once per hash, with the machines it starts where it is too large for one; the

@@ -4,7 +4,7 @@ import type { BlockFold, RunFold } from './run-fold.ts'
 
 /**
  * Whether only people can move the run on: it runs, at least one approval is pending, and no block is running,
- * retrying, ready or about to start (decisions, "Events": paused_approval is derived, never stored).
+ * retrying, ready or about to start (the state paused_approval, which is derived and never stored).
  */
 export function isWaitingForPeople(dag: Dag, fold: RunFold): boolean {
   const isAsked = Object.values(fold.approvals).some(({ status }) => status === 'pending')

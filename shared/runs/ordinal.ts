@@ -1,8 +1,8 @@
 /**
  * The place of one step in a lane's history, packed so that later is larger: epoch*1e6 + attempt*1e3 + leg*100 + phase
- * (decisions, "HEAD, exactly"). Terminal phases are 90..93 so that HEAD alone tells an upstream's outcome
- * (docs/adr/0008); every terminal write is guarded by "below 90 of this leg", whichever of the four it sets. An attempt
- * has one leg, and one more after each question a person was asked in the middle of it (docs/adr/0038).
+ * (docs/architecture.md, "Lanes and ordinals"). Terminal phases are 90..93 so that HEAD alone tells an upstream's
+ * outcome (docs/adr/0008); every terminal write is guarded by "below 90 of this leg", whichever of the four it sets. An
+ * attempt has one leg, and one more after each question a person was asked in the middle of it (docs/adr/0038).
  */
 export const PHASE = {
   /** And the 8 after it: verdicts a person waived, before the attempt goes on. First of a leg but the first leg. */

@@ -15,7 +15,7 @@ export interface ContractResult {
 
 /**
  * Reads an answer's text into output ports: the whole text as a JSON object; else the first ```json fence; else, with
- * a single output port, the raw text (spec dag, "Output parsing"); then the contract is checked.
+ * a single output port, the raw text (docs/dag.md, "Output"); then the contract is checked.
  */
 export function readAnswer(text: string, declared: Ports): ContractResult {
   if (Object.keys(declared).length === 0) return { values: {}, problems: [] }

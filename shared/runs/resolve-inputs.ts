@@ -20,7 +20,7 @@ export interface ResolvedInputs {
 
 /**
  * Values of a block's inputs: approver's edit > run override > upstream output > context key of the same name > default
- * > absent (spec dag, "Semantics"). Run inputs it reads without declaring a port are resolved from the context too.
+ * > absent (docs/dag.md, "Input"). Run inputs it reads without declaring a port are resolved from the context too.
  */
 export function resolveInputs(dag: Dag, block: Block, sources: InputSources): ResolvedInputs {
   const values: Record<string, Json> = {}
@@ -86,7 +86,10 @@ function inputValue(block: Block, port: string, declared: InputPort, sources: In
   return own(sources.context, port) ?? declared.default
 }
 
-/** An edge's transform sees `value` and all `outputs` of the source; what it does not know is absent (spec dag, edges). */
+/**
+ * An edge's transform sees `value` and all `outputs` of the source; what it does not know is absent (docs/dag.md,
+ * "Edge").
+ */
 function wiredValue(
   { output, transform }: NonNullable<InputPort['from']>,
   outputs: Readonly<Record<string, Json>> | undefined,

@@ -11,7 +11,7 @@ export const NO_TRY: ReadonlySet<string> = new Set(['ATTEMPT_LOST', 'inputs_edit
 
 /**
  * Milliseconds before try attempt + 1: none d, linear d*n, exponential d*2^(n-1), capped by max_delay_ms, then full
- * jitter (spec dag, "Retry"). `random` is in [0, 1).
+ * jitter (docs/dag.md, "Retry"). `random` is in [0, 1).
  */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, random: number): number {
   const growth = { none: 1, linear: attempt, exponential: 2 ** (attempt - 1) }[policy.backoff]

@@ -10,7 +10,7 @@ export interface Spent extends Amount {
 }
 
 /**
- * The ledger of a run, in HEAD (decisions, "HEAD, exactly"): what is committed is what was spent and what calls in
+ * The ledger of a run, in HEAD (docs/adr/0031): what is committed is what was spent and what calls in
  * flight have reserved. An absent cap is none.
  */
 export interface RunBudget {

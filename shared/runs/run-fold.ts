@@ -5,7 +5,7 @@ import type { EventData, StoredValue } from './event.ts'
 import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
 import type { BlockState } from './run-items.ts'
 
-/** One attempt: an entry of run_steps (spec runs-and-api, "Durable state"). */
+/** One attempt: an entry of `steps` in the answer about a run. */
 export interface StepFold {
   /** 1..n in the order of started_seq, without gap. */
   readonly index: number

@@ -35,7 +35,7 @@ export interface ParentLink {
   readonly binding_ref?: string
 }
 
-/** How a run is judged (spec goal-gates); without a contract the goal gate is skipped. */
+/** How a run is judged (docs/goal-gates.md); without a contract the goal gate is skipped. */
 export interface RunGoal {
   /** The frozen contract: object ref of its canonical JSON, and the sha256 of that. */
   readonly contract_ref?: string
@@ -146,8 +146,8 @@ export const DAMAGED_FIX =
 
 /**
  * The run store port. Every write is one conditional update and safe to repeat; SQLite does the same in one
- * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol and
- * faults: spec reliability; suite: test/conformance/run-store-suite.ts.
+ * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol:
+ * docs/architecture.md; faults: docs/faults.md; suite: test/conformance/run-store-suite.ts.
  */
 export interface RunStore
   extends Leases,

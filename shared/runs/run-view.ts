@@ -71,7 +71,7 @@ type ApprovalAnswer = ApprovalFold &
     readonly shown: Readonly<Record<string, StoredValue>>
   }
 
-/** The body of GET /api/dag/runs/:id (spec runs-and-api, "HTTP API"). */
+/** The body of GET /api/dag/runs/:id (docs/api.md). */
 export interface RunAnswer {
   readonly run: LineageView & {
     readonly run_id: string
@@ -111,7 +111,10 @@ export interface RunAnswer {
   readonly links: Readonly<Record<string, string>>
 }
 
-/** Everything but deadline, budget and storage is folded from the events, so that the answer equals a replay (spec reliability, 23). */
+/**
+ * Everything but deadline, budget and storage is folded from the events, so that the answer equals a replay
+ * (docs/invariants.md, 23).
+ */
 export function viewRun({ meta, dag, head, events, approvals = [], lineage = [], ...parts }: RunParts): RunAnswer {
   const fold = foldRun(events)
   const blocks = dag.blocks.map((block): [string, BlockAnswer] => [block.id, blockAnswer(block, fold)])

@@ -1,6 +1,6 @@
 import type { LeasePool } from './leases.ts'
 
-/** The leases of a tenant's active runs; holders are run ids (decisions, "HEAD, exactly": Leases). */
+/** The leases of a tenant's active runs; holders are run ids (docs/adr/0030). */
 export function runsPool(tenant: string): LeasePool {
   return { tenant, name: 'runs' }
 }

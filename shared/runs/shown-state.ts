@@ -10,7 +10,7 @@ export type ShownState = RunState | (typeof SHOWN_STATES)[number]
 /**
  * The state people see: `pending` is a queued run; `paused_approval` is a running run in which an approval is pending and
  * no block is claimed, retrying or in flight, but for attempts that wait for such an answer themselves. It is never
- * stored (decisions, "Events").
+ * stored.
  */
 export function shownState(head: Head): ShownState {
   if (head.queued === true && head.state === 'running') return 'pending'

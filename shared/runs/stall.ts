@@ -21,14 +21,14 @@ interface StallRules {
 
 /** A dispatch that is over is judged by gates and recorded. */
 const RECORD_MS = 60_000
-/** A call of a block's function cannot be longer: its state ends after 930 s (decisions, "Block state"). */
+/** A call of a block's function cannot be longer: its state ends after 930 s (shared/compile/emit-block.ts). */
 const CALL_MS = 930_000
 
 /**
  * The stall watchdog's verdict on a live run that owes no start and waits for no child run: `since` is when anything
  * last happened in it (an event of it or of its children, its release from the queue). A retry that is not due yet, an
- * attempt inside its own timeout and gates that ask the world are waited for; undefined where a person is (spec
- * runs-and-api, "Safety policy").
+ * attempt inside its own timeout and gates that ask the world are waited for; undefined where a person is
+ * (docs/operate.md, "Stalls").
  */
 export function stallOf(
   dag: Dag,

@@ -6,7 +6,7 @@ export interface TableIndex {
   readonly include: readonly string[]
 }
 
-/** Indexes are sparse: an item without both key attributes is not in one (decisions, "HEAD, exactly"). */
+/** Indexes are sparse: an item without both key attributes is not in one. */
 export const RUN_INDEXES = {
   /** HEADs by tenant and time; `created` = created_at#run_id. */
   runs: { name: 'runs-by-time', hash: 'by_tenant', range: 'created', include: ['state', 'dag_name'] },
@@ -22,8 +22,8 @@ export const RUN_INDEXES = {
 const indexes: readonly TableIndex[] = Object.values(RUN_INDEXES)
 
 /**
- * Shape of the one table (spec reliability, "Items"). The run store writes these attributes; infra/aws and the
- * emulators make the table from them. Every key attribute is a string.
+ * Shape of the one table (docs/architecture.md, "The run store"). The run store writes these attributes; infra/aws and
+ * the emulators make the table from them. Every key attribute is a string.
  */
 export const RUN_TABLE = {
   hash: 'pk',

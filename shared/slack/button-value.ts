@@ -1,4 +1,4 @@
-/** What a button of a message stands for (decisions, "Limits and figures"): `v1|<approval id>|<decision>|<digest[0..32]>`. */
+/** What a button of a message stands for: `v1|<approval id>|<decision>|<digest[0..32]>`. */
 export interface ButtonValue {
   readonly approval_id: string
   readonly decision: 'approve' | 'reject' | 'waive'

@@ -30,7 +30,7 @@ export function escaped(text: string, most = MOST): string {
   return text.length > 4 * most ? `${sent}…` : sent
 }
 
-/** Of Slack's 3,000 characters a text (spec security, "Slack"). */
+/** Of Slack's 3,000 characters a text. */
 const MOST = 2_900
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }

@@ -148,7 +148,7 @@ interface Delivery {
 }
 
 function runOf(payload: Json): string {
-  // Every payload of a machine holds the execution's input (decisions, "Block state").
+  // Every payload of a machine holds the execution's input.
   return (payload as { readonly in: { readonly run_id: string } }).in.run_id
 }
 

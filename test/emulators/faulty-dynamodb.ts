@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { EmulatedAws } from './aws-client.ts'
 
-/** How likely each sending of a request is to meet a fault (spec reliability, "Faults to survive"). */
+/** How likely each sending of a request is to meet a fault (docs/faults.md, "What goes wrong"). */
 export interface FaultRates {
   /** Never arrives. */
   readonly lost: number

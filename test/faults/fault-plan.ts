@@ -1,6 +1,6 @@
 import { hashed } from './rng.ts'
 
-/** What can go wrong at a point (spec reliability, "Faults to survive"). */
+/** What can go wrong at a point (docs/faults.md, "What goes wrong"). */
 export const FAULT_KINDS = [
   /** A call takes up to a minute. */
   'slow',

@@ -17,7 +17,7 @@ import { openTestPlace, type TestPlace } from './test-place.ts'
 
 /**
  * Random runs in the real place, with decisions, stops, clean restarts and kills at random moments; then every run must
- * have ended, and its log must hold the invariants of spec reliability. The plan of a seed is always the same, the
+ * have ended, and its log must hold the invariants (docs/invariants.md). The plan of a seed is always the same, the
  * moments are not quite: repeat one with SLUICE_SEED=<n> npx vitest run --project integration <this file>.
  */
 const SEEDS = atMost(40, 12)

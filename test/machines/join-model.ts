@@ -1,5 +1,5 @@
 /**
- * The join protocol (design compile, "Join") as an abstract machine, and every way to run it: a waiter and k
+ * The join protocol (docs/architecture.md, "Joins") as an abstract machine, and every way to run it: a waiter and k
  * signallers over one item, all interleavings of their atomic steps, with faults.
  */
 export interface Protocol {

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 
-/** The deletion exercise (architecture, "Arrows"): in a copy, a room is taken out and everything else must stand. */
+/**
+ * The deletion exercise (docs/architecture.md, "Folders, and which way arrows go"): in a copy, a room is taken out and
+ * everything else must stand.
+ */
 const ROOT = resolve(import.meta.dirname, '../..')
 const KEPT = ['shared', 'functions', 'infra', 'clients', 'dags', 'docs', 'sluice.yaml', 'package.json', 'tsconfig.json']
 /** Units whose tests need nothing outside shared and functions. */

@@ -24,8 +24,9 @@ export function tailLimit(texts: readonly string[]): number {
 const LARGE_BYTES = 2_048
 
 /**
- * The one update of an append, with every guard in its condition (spec reliability, "Write protocol" 1). check_at only
- * moves earlier, and an update cannot take the smaller of two: `check` says which it will be, and the condition that it is.
+ * The one update of an append, with every guard in its condition (docs/architecture.md, "What an append writes").
+ * check_at only moves earlier, and an update cannot take the smaller of two: `check` says which it will be, and the
+ * condition that it is.
  */
 export function appendChange(
   given: Append,

@@ -13,10 +13,10 @@ import type { RunTable } from './run-table.ts'
 import { spill } from './spill.ts'
 
 /**
- * The one write that moves a run: one conditional update of HEAD (spec reliability, "Write protocol"). A failed
- * condition is explained by HEAD as it is then. An append whose answer was lost on the way is found again by its nonce
- * and answered `ok`; calling again with an append that was taken is `already`. Fault Unavailable store_busy when the
- * tail stayed full for about ten seconds.
+ * The one write that moves a run: one conditional update of HEAD (docs/architecture.md, "What an append writes"). A
+ * failed condition is explained by HEAD as it is then. An append whose answer was lost on the way is found again by its
+ * nonce and answered `ok`; calling again with an append that was taken is `already`. Fault Unavailable store_busy when
+ * the tail stayed full for about ten seconds.
  */
 export function appendTo(table: RunTable): Pick<RunStore, 'append'> {
   return {

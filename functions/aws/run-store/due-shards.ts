@@ -1,4 +1,4 @@
-/** Index 2 has one partition a shard, so that many runs can be rescheduled at once (decisions, "HEAD, exactly"). */
+/** Index 2 has one partition a shard, so that many runs can be rescheduled at once. */
 export const DUE_SHARDS: readonly string[] = Array.from({ length: 8 }, (_, i) => `DUE#${i}`)
 
 /** The shard of a run, by the last character of its id: those are random. */

@@ -10,7 +10,7 @@ import type { RunTable } from './run-table.ts'
 
 /**
  * The event log of a run: HEAD first, then the pages up to the base it names, then its tail; the other order loses
- * events that are spilled in between (spec reliability, "Write protocol" 4).
+ * events that are spilled in between (docs/architecture.md, "What an append writes").
  */
 export function logOf(table: RunTable): Pick<RunStore, 'events' | 'sealed'> {
   return {

@@ -1,7 +1,7 @@
 import type { RunKey } from '../../../shared/runs/run-store.ts'
 import { as, type Item } from './attribute-values.ts'
 
-/** Key of an item of a run: `T#<tenant>#R#<run>` and its kind (spec reliability, "Items"). */
+/** Key of an item of a run: `T#<tenant>#R#<run>` and its kind (docs/architecture.md, "The run store"). */
 export function itemKey({ tenant, run_id }: RunKey, sk: string): Item {
   return { pk: as.text(`T#${tenant}#R#${run_id}`), sk: as.text(sk) }
 }

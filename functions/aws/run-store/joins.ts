@@ -7,7 +7,7 @@ import { keepItem } from './time-to-live.ts'
 
 /**
  * J#: sets of the sources that are done, of the tokens that wait and of what they need, so that writes may come in any
- * order and again (design compile, "Join"). Of two needs the larger counts.
+ * order and again (docs/architecture.md, "Joins"). Of two needs the larger counts.
  */
 export function joinsOf(table: RunTable): Pick<RunStore, 'waitJoin' | 'signalJoin'> {
   return {

@@ -9,8 +9,8 @@ import { keepItem } from './time-to-live.ts'
 
 /**
  * Moves the tail into a page: first the page, keyed by its LAST seq, then the trim, if base and length are as they were
- * (spec reliability, "Write protocol" 3). Whoever loses leaves a page that begins like the winner's: what a page says
- * depends on (base, n) only. The hash chain is closed here, where the order is known.
+ * (docs/architecture.md, "What an append writes"). Whoever loses leaves a page that begins like the winner's: what a
+ * page says depends on (base, n) only. The hash chain is closed here, where the order is known.
  */
 export async function spill(table: RunTable, run: RunKey, { base, base_hash, tail }: StoredHead): Promise<void> {
   const n = tail.length

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { as } from './attribute-values.ts'
 
 const DAY_MS = 86_400_000
-/** Names of executions are taken for 90 days: HEAD must remember them as long (decisions, "HEAD, exactly"). */
+/** Step Functions keeps the names of executions for 90 days: HEAD must remember them as long. */
 const LEAST_DAYS = 91
 /** A machine's longest life. */
 const LONGEST_RUN_DAYS = 365

@@ -2,7 +2,7 @@ import { Fault } from '../../../shared/errors.ts'
 import type { Clock, Secrets } from '../../../shared/world.ts'
 import { sdkFault } from '../sdk-fault.ts'
 
-/** Rotation is seen after this long at the latest (spec security, "AWS"). */
+/** Rotation is seen after this long at the latest (docs/security.md, "How tokens and secrets travel"). */
 const KEPT_MS = 300_000
 
 interface Kept {

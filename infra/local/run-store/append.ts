@@ -15,7 +15,7 @@ import { shareReader } from './share.ts'
 
 /**
  * The one write that moves a run: events, lane, running set, approval, state and outbox in one transaction, or a
- * refusal and nothing (spec reliability, "Write protocol"). Its cost does not depend on the size of the DAG.
+ * refusal and nothing (docs/architecture.md, "What an append writes"). Its cost does not depend on the size of the DAG.
  */
 export function appendTo(db: DatabaseSync): Pick<RunStore, 'append'> {
   const reader = headReader(db)

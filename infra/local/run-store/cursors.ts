@@ -17,7 +17,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Page cursors that show no key and cannot be forged (spec security, "API"): AES-256-GCM with tenant and list as
+ * Page cursors that show no key and cannot be forged: AES-256-GCM with tenant and list as
  * associated data. The nonce is a MAC of all that, so a position has one cursor, and no two contents share a nonce.
  */
 export function createCursors(key: Uint8Array): Cursors {

@@ -10,7 +10,7 @@ interface Row {
   readonly tokens: string
 }
 
-/** J#: a set of the sources that are done, and who waits for them (design compile, "Join"). */
+/** J#: a set of the sources that are done, and who waits for them (docs/architecture.md, "Joins"). */
 export function joinsOf(db: DatabaseSync): Pick<RunStore, 'waitJoin' | 'signalJoin'> {
   const numberOf = runNumbers(db)
   const count = query<{ readonly done: number }>(db, 'SELECT count(*) AS done FROM join_done WHERE run = ? AND key = ?')

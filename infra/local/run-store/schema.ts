@@ -1,13 +1,12 @@
 /**
- * A run is an integer in here, so that rows stay short; outside it is always (tenant, run_id). One row a lane and one an
- * event: an append touches the run's row, its lane and its events whatever the size of the DAG. An event's id packs
+ * A run is an integer in here, so that rows stay short; outside it is always (tenant, run_id). One row a lane and one
+ * an event: an append touches the run's row, its lane and its events whatever the size of the DAG. An event's id packs
  * (run, seq), which keeps a run's events together and lets SQLite append at the end of its page. A block's lane and its
- * projection (from `projected` on) share a row: every page a commit touches costs about 7 microseconds.
- * `head_maps` has what few runs have: bounce modules, children, and an `items` row for each foreach block whose items are
- * open; item lanes are lanes `<block>.<i>`.
- * `runs` and `approvals` are as they were first made: what came later, the ledger, the closed hash chain and the inbox,
- * add-columns.ts adds to any file.
- * The three views carry the names of seed 003 for people who look into the file; nothing in Sluice reads them.
+ * projection (from `projected` on) share a row: every page a commit touches costs about 7 microseconds. `head_maps` has
+ * what few runs have: bounce modules, children, and an `items` row for each foreach block whose items are open; item
+ * lanes are lanes `<block>.<i>`. `runs` and `approvals` are as they were first made: what came later, the ledger, the
+ * closed hash chain and the inbox, add-columns.ts adds to any file. The three views carry the names that other systems
+ * use, for people who look into the file; nothing in Sluice reads them.
  */
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS runs (

@@ -1,4 +1,4 @@
-/** Points of a trust score that each part is worth, and what a rejected finding costs (spec goal-gates, "Trust gate"). */
+/** Points of a trust score that each part is worth, and what a rejected finding costs (docs/goal-gates.md, "Trust"). */
 export const CLAIM_WEIGHTS = {
   statistical_rigor: 30,
   evidence_quality: 25,

@@ -27,7 +27,7 @@ const CANCELLED: Moves = {
 const WORKS: Moves = { running: 'running', answered: 'answered' }
 
 /**
- * By the event that came and the state it found: the state it leads to (spec dag, "Block states"). block:started of a
+ * By the event that came and the state it found: the state it leads to. block:started of a
  * further try stands for retrying -> pending -> ready -> running. Events that are not here are of no block.
  */
 const MOVES: Readonly<Partial<Record<EventType, Moves>>> = {

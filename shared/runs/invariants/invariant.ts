@@ -1,8 +1,8 @@
 import type { RunParts, StoredRun } from './stored-run.ts'
 
 /**
- * One of the invariants of spec reliability, as a check of one stored run: every problem is one sentence with the event
- * or the item it is about, none = it holds. Its file is all a new one needs, and a line in registry.ts.
+ * One of the invariants (docs/invariants.md), as a check of one stored run: every problem is one sentence with the
+ * event or the item it is about, none = it holds. Its file is all a new one needs, and a line in registry.ts.
  */
 export interface Invariant<Part extends keyof RunParts = keyof RunParts> {
   /** Its number there. */

@@ -20,7 +20,7 @@ import { starts } from './starts.ts'
 import { storedBytes } from './stored-bytes.ts'
 import { verdictsAgain } from './verdicts-again.ts'
 
-/** The invariants of spec reliability that one stored run can be asked about, by number. */
+/** The invariants that one stored run can be asked about (docs/invariants.md), by number. */
 export const INVARIANTS: readonly Invariant[] = [
   seqs,
   eventIds,

@@ -15,7 +15,7 @@ import { atMost } from '../../how-much.ts'
 
 /**
  * Sixteen writers on one run while the network loses requests and answers, delays writes past their time-outs and
- * throttles. What is promised must hold after each seed: spec reliability, "Invariants" 1 to 5.
+ * throttles. What is promised must hold after each seed: docs/invariants.md, 1 to 5.
  */
 const WRITERS = 16
 const STEPS = 8

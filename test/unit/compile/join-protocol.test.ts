@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { explore, type Faults, type Protocol } from '../../machines/join-model.ts'
 
-/** Design compile, "Join". */
+/** docs/architecture.md, "Joins". */
 const PROTOCOL: Protocol = {
   done: 'set',
   waiter: 'conditional write',

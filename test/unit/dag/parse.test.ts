@@ -3,7 +3,7 @@ import type { Dag } from '../../../shared/dag/dag.ts'
 import { parseDag } from '../../../shared/dag/parse.ts'
 import { expectLinear } from '../gates/linear.ts'
 
-/** Seed 003, "DAG Format (Canonical)", word for word. */
+/** A document of the form others write, word for word: it must go on being accepted. */
 const CANONICAL = `blocks:
   - id: plan
     outputs:

@@ -22,6 +22,54 @@ test('docs/README.md names every page', () => {
   expect(pages.filter((path) => !index.includes(`(${path.slice('docs/'.length)})`))).toEqual([])
 })
 
+describe('comments', () => {
+  const ROOMS = ['shared', 'functions', 'infra', 'clients', 'scripts', 'test']
+  const files = ROOMS.flatMap((room) => [...filesBelow([room], '.ts'), ...filesBelow([room], '.tsx')])
+  const sources = files
+    .filter((path) => !/node_modules|\.generated\./.test(path))
+    // Where a line of a comment breaks is no matter.
+    .map((path) => ({ path, text: readText(path).replace(/\n\s*(?:\*|\/\/) /g, ' ') }))
+
+  test('cite pages and headings there are', () => {
+    const cited = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/\b(docs\/[\w/-]+\.md|CONTRIBUTING\.md), "([^"]+)"/g)].map(([, page = '', heading = '']) => ({
+        path,
+        page,
+        heading,
+      })),
+    )
+    expect(cited.length).toBeGreaterThan(50)
+    expect(cited.filter(({ page, heading }) => !isHeading(page, heading))).toEqual([])
+  })
+
+  test('cite decisions there are', () => {
+    const numbers = new Set(filesBelow(['docs/adr'], '.md').map((path) => /\/(\d{4})-/.exec(path)?.[1]))
+    const cited = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/(?:docs\/adr\/|\bADR )(\d{4})/g)].map(([, number = '']) => ({ path, number })),
+    )
+    expect(cited.filter(({ number }) => !numbers.has(number))).toEqual([])
+  })
+
+  test('cite nothing that is not here', () => {
+    const words = [
+      'spec (gates|security|dag|reliability|runs-and-api|research|goal-gates|approvals)',
+      'decisions?, "[A-Z]',
+    ]
+    const elsewhere = new RegExp(
+      `\\b(?:${[...words, 'design (compile|decisions|style)', 'seed 00\\d'].join('|')})`,
+      'i',
+    )
+    expect(sources.filter(({ text }) => elsewhere.test(text)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+function isHeading(page: string, heading: string): boolean {
+  if (!existsSync(join(ROOT, page))) return false
+  const headings = [...withoutCode(readText(page)).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title)
+  // Terms of a list in bold are headings, too.
+  return headings.includes(heading) || readText(page).includes(`**${heading}**`)
+}
+
 function leadsSomewhere(from: string, link: string): boolean {
   const [file = '', heading] = link.split('#')
   const target = file === '' ? join(ROOT, from) : join(ROOT, dirname(from), file)

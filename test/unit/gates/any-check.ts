@@ -160,7 +160,7 @@ const MODEL: Provider = {
   },
 }
 
-/** A verdict as the spec has it: one sentence of reason, small facts, a hash. */
+/** A whole verdict: one sentence of reason, small facts, a hash. */
 export function expectWhole(verdict: Verdict): void {
   expect(verdict.passed).toBe(verdict.status === 'passed')
   expect(['passed', 'failed', 'error']).toContain(verdict.status)
