@@ -61,6 +61,7 @@ describe('arrows', () => {
         'functions/telemetry/',
       ],
     ],
+    ['infra/aws/', ['shared/', 'infra/aws/']],
     ['clients/', ['shared/', 'clients/']],
     ['scripts/', ['shared/', 'scripts/', 'clients/cli/']],
   ])('%s imports only from %j', (room, allowed) => {
