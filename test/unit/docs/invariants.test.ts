@@ -16,10 +16,14 @@ describe('docs/invariants.md', () => {
   test('lists what verify asks, in its words', () => {
     const told = rowsOf(asked).map(([, n, title, of]) => [Number(n), title, of])
     const registered = INVARIANTS.map(({ n, title, of }) => [n, title, of])
-    expect(told).toEqual([[0, CHAIN_TITLE, 'log'], ...registered, [ANCHOR_CHECK, ANCHOR_TITLE, 'anchor']])
+    const apart = [
+      [0, CHAIN_TITLE, 'log'],
+      [ANCHOR_CHECK, ANCHOR_TITLE, 'anchor'],
+    ]
+    expect(told).toEqual([...apart, ...registered].toSorted(([a], [b]) => Number(a) - Number(b)))
   })
 
-  test('has every number of the specification once, 29 in words', () => {
+  test('has every number once, 29 in words', () => {
     const numbers = [...rowsOf(asked), ...rowsOf(further)].map(([, n]) => Number(n))
     const wanted = Array.from({ length: 42 }, (_, n) => n).filter((n) => n !== 29)
     expect(numbers.sort((a, b) => a - b)).toEqual(wanted)
