@@ -16,11 +16,7 @@ describe('docs/invariants.md', () => {
   test('lists what verify asks, in its words', () => {
     const told = rowsOf(asked).map(([, n, title, of]) => [Number(n), title, of])
     const registered = INVARIANTS.map(({ n, title, of }) => [n, title, of])
-    const apart = [
-      [0, CHAIN_TITLE, 'log'],
-      [ANCHOR_CHECK, ANCHOR_TITLE, 'anchor'],
-    ]
-    expect(told).toEqual([...apart, ...registered].toSorted(([a], [b]) => Number(a) - Number(b)))
+    expect(told).toEqual([[0, CHAIN_TITLE, 'log'], ...registered, [ANCHOR_CHECK, ANCHOR_TITLE, 'anchor']])
   })
 
   test('has every number once, 29 in words', () => {
