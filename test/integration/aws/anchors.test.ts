@@ -20,7 +20,11 @@ let made: Synthesized
 let plain: Assembly
 beforeAll(async () => {
   plain = await assembled()
-  made = await synthesize({ 'sluice:key': KEY }, withAudit({ anchor: 's3-object-lock', retention_days: 400 }))
+  made = await synthesize(
+    { 'sluice:key': KEY },
+    withAudit({ anchor: 's3-object-lock', retention_days: 400 }),
+    'placeholders',
+  )
 }, 300_000)
 afterAll(() => made?.remove())
 

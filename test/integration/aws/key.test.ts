@@ -11,7 +11,7 @@ let made: Synthesized
 let plain: Assembly
 beforeAll(async () => {
   plain = await assembled()
-  made = await synthesize({ 'sluice:key': KEY })
+  made = await synthesize({ 'sluice:key': KEY }, undefined, 'placeholders')
 }, 300_000)
 afterAll(() => made.remove())
 

@@ -7,12 +7,11 @@ import { buildApp } from '../../../infra/aws/build-app.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { requireSmallTemplates, shares } from '../../../infra/aws/documents-stack.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
-import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { SettingsSchema } from '../../../shared/settings.ts'
 import { WHOLE } from '../../how-much.ts'
 import { type Assembly, readAssembly, stacksIn, textOf } from './assembly.ts'
 import { growingDocument } from './growing-document.ts'
-import { cdkContext } from './synthesized.ts'
+import { cdkContext, writePlaceholders } from './synthesized.ts'
 
 /** Hundreds of documents on one stage. Of the functions only the names matter here, so their code is empty. */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-many-'))
@@ -34,10 +33,7 @@ function documents(count: number): readonly DeployedDag[] {
 
 function synthesize(dags: readonly DeployedDag[], context: object, name: string): Assembly {
   const built = join(folder, name)
-  for (const line of FUNCTIONS) {
-    mkdirSync(join(built, 'functions', line.name), { recursive: true })
-    writeFileSync(join(built, 'functions', line.name, 'index.mjs'), `// ${line.name}\n`)
-  }
+  writePlaceholders(built)
   const app = new App({
     outdir: join(built, 'out'),
     analyticsReporting: false,

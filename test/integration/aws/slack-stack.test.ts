@@ -11,7 +11,7 @@ import { type Synthesized, synthesize } from './synthesized.ts'
 let made: Synthesized
 let plain: Assembly
 beforeAll(async () => {
-  made = await synthesize({}, slackSettings())
+  made = await synthesize({}, slackSettings(), 'placeholders')
   plain = await assembled()
 }, 240_000)
 afterAll(() => made.remove())

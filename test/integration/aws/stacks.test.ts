@@ -20,7 +20,7 @@ let made: Synthesized
 
 beforeAll(async () => {
   // With everything a deployment can choose.
-  made = await synthesize({ 'sluice:alarm_email': 'ops@example.com' })
+  made = await synthesize({ 'sluice:alarm_email': 'ops@example.com' }, undefined, 'placeholders')
 }, 240_000)
 afterAll(() => made.remove())
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
@@ -8,6 +8,7 @@ import { namesOf } from '../../../infra/aws/names.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { withContext } from '../../../infra/aws/with-context.ts'
+import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { type Assembly, ROOT, readAssembly } from './assembly.ts'
 import { bundled } from './bundled.ts'
@@ -26,22 +27,39 @@ export function cdkContext(): Readonly<Record<string, unknown>> {
   return JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context
 }
 
+/** Templates say the same of either, and bundles take seconds: only who runs or reads code needs it. */
+type Code = 'bundled' | 'placeholders'
+
 /** The app as `npm run synth` makes it, in this process: assets and templates in a folder of its own. */
 export async function synthesize(
   context: Readonly<Record<string, unknown>> = {},
-  settings?: Settings,
+  settings = readStageSettings(ROOT, { stage: 'dev' }),
+  code: Code = 'bundled',
 ): Promise<Synthesized> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-synthesized-'))
-  const made = await synthesizeInto(dir, context, settings)
+  const made = await synthesizeInto(dir, { context, settings, code })
   const remove = () => rmSync(dir, { recursive: true, force: true })
   return { ...made, ...readAssembly(join(dir, 'out')), built: join(dir, 'functions'), remove }
+}
+
+interface SynthesisParts {
+  readonly context: Readonly<Record<string, unknown>>
+  readonly settings: Settings
+  readonly code: Code
+}
+
+/** A file for each function where its bundle would be: `<dir>/functions/<name>/index.mjs`. */
+export function writePlaceholders(dir: string): void {
+  for (const { name } of FUNCTIONS) {
+    mkdirSync(join(dir, 'functions', name), { recursive: true })
+    writeFileSync(join(dir, 'functions', name, 'index.mjs'), `// ${name}\n`)
+  }
 }
 
 /** Its files come into `<dir>/out`. */
 export async function synthesizeInto(
   dir: string,
-  context: Readonly<Record<string, unknown>>,
-  given = readStageSettings(ROOT, { stage: 'dev' }),
+  { context, settings: given, code }: SynthesisParts,
 ): Promise<Pick<Synthesized, 'app' | 'dags'>> {
   const app = new App({
     outdir: join(dir, 'out'),
@@ -51,8 +69,9 @@ export async function synthesizeInto(
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
   const settings = withContext(given, deploy)
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
-  const { built } = await bundled({ settings, dags, names: namesOf(deploy.stage) })
-  symlinkSync(built, join(dir, 'functions'), 'dir')
+  if (code === 'placeholders') writePlaceholders(dir)
+  else
+    symlinkSync((await bundled({ settings, dags, names: namesOf(deploy.stage) })).built, join(dir, 'functions'), 'dir')
   buildApp({ app, deploy, settings, dags, built: dir })
   app.synth()
   return { app, dags }

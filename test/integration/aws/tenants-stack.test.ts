@@ -26,7 +26,7 @@ beforeAll(async () => {
     'sluice:key': KEY,
     'sluice:tenants': TENANTS.join(','),
   }
-  most = await synthesize(context, { ...own, tenants: TENANTS })
+  most = await synthesize(context, { ...own, tenants: TENANTS }, 'placeholders')
   plain = await assembled()
 }, 240_000)
 afterAll(() => most?.remove())

@@ -14,7 +14,7 @@ let managed: Synthesized
 let plain: Assembly
 beforeAll(async () => {
   plain = await assembled()
-  managed = await synthesize({ 'sluice:waf': 'managed' })
+  managed = await synthesize({ 'sluice:waf': 'managed' }, undefined, 'placeholders')
 }, 300_000)
 afterAll(() => managed.remove())
 
