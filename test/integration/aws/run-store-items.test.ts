@@ -39,7 +39,7 @@ describe('items', () => {
   test('HEAD is small and has every map from its first put', async () => {
     const head = (await place.item(run, 'HEAD')) ?? {}
     expect(Object.keys(head).sort()).toEqual(
-      'approvals base base_hash by_tenant check_at children created dag_name deadline_at due items lanes modules outbox pk sk state tail unpriced_tokens v'.split(
+      'approvals base base_hash by_tenant check_at children created dag_name deadline_at due items lanes modules outbox pk sk state stored_bytes tail unpriced_tokens v'.split(
         ' ',
       ),
     )

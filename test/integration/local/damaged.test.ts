@@ -135,6 +135,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   turns: 'tenant name holder until',
   lineages: 'tenant root run_id at',
   goal_attempts: 'tenant root run_id at',
+  stored_by_week: 'tenant week',
   dead_webhooks: 'tenant event_at id buried_at',
   tokens: 'id tenant expires_at',
   machine_definitions: 'hash',
