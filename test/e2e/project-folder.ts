@@ -11,7 +11,7 @@ const BIN = fileURLToPath(new URL('../../clients/cli/sluice.mjs', import.meta.ur
 export interface ProjectFolder {
   readonly folder: string
   readonly path: string
-  /** A line as it is typed, in bash. */
+  /** A line as it is typed: in bash, but for one plain `sluice ..`, whose words need no shell and no start of Node. */
   run(line: string, env?: Readonly<Record<string, string>>): Promise<Done>
   remove(): void
 }
@@ -29,8 +29,20 @@ export async function projectFolder(): Promise<ProjectFolder> {
   return {
     folder,
     path,
-    run: (line, env = {}) =>
-      runLine(line, { cwd: folder, env: { PATH: path, SLUICE_URL: '', SLUICE_TOKEN: '', ...env } }),
+    run: (line, env = {}) => {
+      const words = wordsOf(line)
+      if (words !== undefined) return sluice(words, { cwd: folder, env: { PATH: path, ...env } })
+      return runLine(line, { cwd: folder, env: { PATH: path, SLUICE_URL: '', SLUICE_TOKEN: '', ...env } })
+    },
     remove: () => rmSync(parent, { recursive: true }),
   }
+}
+
+const WORD = /"([^"$`\\]*)"|'([^']*)'|([\w./:=@,+%-]+)/
+
+/** Of a line that is one plain `sluice ..`; undefined where the shell has something to do. */
+function wordsOf(line: string): readonly string[] | undefined {
+  const plain = new RegExp(`^sluice(?: +(?:${WORD.source}))*$`)
+  if (!plain.test(line)) return undefined
+  return [...line.slice('sluice'.length).matchAll(new RegExp(WORD, 'g'))].map(([, a, b, c]) => a ?? b ?? c ?? '')
 }
