@@ -165,6 +165,11 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const world = worldOf({ runs: { meta: async () => ({ children }) } as never }, mutant, 'run-block')
     return (await world.runs.meta(run))?.children?.inner !== undefined
   },
+  async 'storage-uncounted'({ store, mutant }) {
+    const { runs } = worldOf({ runs: store }, mutant, 'run-block')
+    await runs.append(step(run, '0', at(1, 10), { stored_bytes: 7 }))
+    return (await store.head(run, []))?.stored_bytes === 7
+  },
   async 'waived-undecided'({ store, mutant }) {
     const set = { ...pending(0), about: 'post_gates' } as const
     await store.append(step(run, 'q0', at(1, 10), { approval: { id: 'p', was: null, set } }))

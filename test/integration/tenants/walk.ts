@@ -17,7 +17,7 @@ export interface Step {
 type Call = Request & { readonly method: string; readonly path: string }
 
 const START = 'POST /api/dag/run'
-const RETRY = 'POST /api/dag/runs/{run_id}/retry'
+const retryOf = (id: string) => `POST /api/dag/runs/run_${id}/retry`
 
 /** Ids follow from tenant, caller and key; where they are told they are called after them, so that worlds compare. */
 interface Ids {
@@ -29,10 +29,11 @@ function idsOf(door: Door): Ids {
   const idOfCall = (tenant: string, route: string, key: string) =>
     runIdOfCall(tenant, door.caller(tenant), route, key).slice('run_'.length)
   const names = TENANTS.flatMap((tenant) =>
-    ['a', 'b', 'c'].flatMap((key) => [
-      [idOfCall(tenant, START, key), `<${tenant} ${key}>`] as const,
-      [idOfCall(tenant, RETRY, `again-${key}`), `<${tenant} again ${key}>`] as const,
-    ]),
+    ['a', 'b', 'c'].flatMap((key) => {
+      const id = idOfCall(tenant, START, key)
+      const again = idOfCall(tenant, retryOf(id), `again-${key}`)
+      return [[id, `<${tenant} ${key}>`] as const, [again, `<${tenant} again ${key}>`] as const]
+    }),
   )
   return {
     runOf: (tenant, key) => `run_${idOfCall(tenant, START, key)}`,
