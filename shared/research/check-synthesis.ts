@@ -1,6 +1,5 @@
 import { citationsIn } from '../gates/citations.ts'
 import { numbersIn } from '../gates/numbers-in.ts'
-import { sentencesIn } from '../gates/sentences.ts'
 import { UNSUPPORTED_MARK } from './answer-notes.ts'
 import { claimLines } from './claim-sentences.ts'
 import { echoEvidence } from './degraded-result.ts'
@@ -12,7 +11,7 @@ import { isLead, outsideQuotations, plainMarks, quotationsIn } from './quotation
 import { checkQuote, type QuoteFinding, standsThere } from './quote.ts'
 import { indexQuotes, type QuoteIndex } from './quote-index.ts'
 import { citableText, type ShownEvidence } from './shown-evidence.ts'
-import { type ClaimHow, type Passages, passagesOf, type SupportStatus, supportOf } from './support.ts'
+import { type ClaimHow, type Passages, passagesOf, passageTexts, type SupportStatus, supportOf } from './support.ts'
 
 /** What an item of evidence says, and where it is stored. */
 export type CitedEvidence = ShownEvidence &
@@ -244,7 +243,7 @@ function byPiece({ text, cited }: Piece, before: Piece | undefined, { evidence, 
 
 /** A quotation of several sentences is each of them, and stands there as a whole. */
 function quotedBy(quote: string, place: number, { passages, index }: Known): Support {
-  const sentences = sentencesIn(quote)
+  const sentences = passageTexts(quote)
   if (sentences.length < 2) return bySource(quote, place, passages, { marked: true })
   if (checkQuote(index, quote, `${place}`)?.verdict !== 'found') return UNSUPPORTED
   return allOf(sentences.map((one) => bySource(one, place, passages, { marked: true })))

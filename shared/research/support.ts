@@ -65,22 +65,25 @@ function textPassages(text: string, name: string): readonly Passage[] {
     .map(({ key }) => key)
   const named = new Set(label)
   let subject: ReadonlySet<string> = named
-  return sentencesIn(text)
-    .flatMap(shortOnes)
-    .map((sentence) => {
-      const words = passageWords(sentence)
-      const first = /^([\p{L}]+)/u.exec(sentence)?.[1]?.toLowerCase() ?? ''
-      if (!PRONOUNS.has(first)) subject = leadingName(sentence, named)
-      const means = PRONOUNS.has(first) ? subject : new Set<string>()
-      const english = isEnglish && isMostlyEnglish(sentence, language)
-      const compared = words.length > MOST_WORDS ? [] : words
-      return { text: sentence, words: compared, subject: means, english, label, gaps: new Map() }
-    })
+  return passageTexts(text).map((sentence) => {
+    const words = passageWords(sentence)
+    const first = /^([\p{L}]+)/u.exec(sentence)?.[1]?.toLowerCase() ?? ''
+    if (!PRONOUNS.has(first)) subject = leadingName(sentence, named)
+    const means = PRONOUNS.has(first) ? subject : new Set<string>()
+    const english = isEnglish && isMostlyEnglish(sentence, language)
+    const compared = words.length > MOST_WORDS ? [] : words
+    return { text: sentence, words: compared, subject: means, english, label, gaps: new Map() }
+  })
+}
+
+/** The sentences a text is compared by, a quotation's too. */
+export function passageTexts(text: string): readonly string[] {
+  return sentencesIn(text).flatMap(shortOnes)
 }
 
 /** A sentence of two words is no abbreviation here: `Nobody came. The mayor left.` */
 function shortOnes(sentence: string): readonly string[] {
-  const [short, first = ''] = /^([^\s.!?]+ [^\s.!?]{3,100}[.!?]) (?=\p{Lu})/u.exec(sentence) ?? []
+  const [short, first = ''] = /^([\p{L}\p{N}][^\s.!?]{0,100} [^\s.!?]{3,100}[.!?]) (?=\p{Lu})/u.exec(sentence) ?? []
   return short === undefined ? [sentence] : [first, sentence.slice(short.length)]
 }
 

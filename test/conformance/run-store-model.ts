@@ -13,6 +13,7 @@ import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.
 import type { NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
 import type { OpenedRunStore } from './run-store-suite.ts'
+import { atMost } from '../how-much.ts'
 
 /** Random operations one after another: the store and a model of forty lines a concern give the same answers. */
 export function modelTests(open: () => Promise<OpenedRunStore>): void {
@@ -29,7 +30,7 @@ export function modelTests(open: () => Promise<OpenedRunStore>): void {
           await opened.close()
         }
       }),
-      { numRuns: 200 },
+      { numRuns: atMost(200, 60) },
     )
   })
 }

@@ -11,6 +11,7 @@ import { languageTests } from './run-store-language-suite.ts'
 import { ledgerTests } from './run-store-ledger-suite.ts'
 import { modelTests } from './run-store-model.ts'
 import { tenantItemTests } from './run-store-tenant-suite.ts'
+import { atMost } from '../how-much.ts'
 
 export interface OpenedRunStore {
   readonly store: RunStore
@@ -79,6 +80,7 @@ const NO_SPENDING = {
   unpriced_tokens: 0,
 }
 
+const AT_ONCE = atMost(200, 50)
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
 
 function createTests(store: Store): void {
@@ -349,19 +351,19 @@ function refusalTests(store: Store): void {
 }
 
 function concurrencyTests(store: Store): void {
-  test('200 appends at once on 200 lanes all take their place', async () => {
+  test(`${AT_ONCE} appends at once, each on its lane, all take their place`, async () => {
     const run = await begun(store)
-    const done = await Promise.all(upTo(200).map((n) => store().append(step(run, String(n), 1_010))))
+    const done = await Promise.all(upTo(AT_ONCE).map((n) => store().append(step(run, String(n), 1_010))))
     expect(done.map((answer) => (answer.ok ? answer.seq : 0)).sort((a, b) => a - b)).toEqual(
-      upTo(200).map((n) => n + 1),
+      upTo(AT_ONCE).map((n) => n + 1),
     )
     expect(await seqs(store, run)).toEqual(upTo(201))
     expect(Object.keys((await store().head(run))?.lanes ?? {})).toHaveLength(201)
   })
 
-  test('of 200 appends at once on one lane one is taken, the others are `already`', async () => {
+  test(`of ${AT_ONCE} appends at once on one lane one is taken, the others are "already"`, async () => {
     const run = await begun(store)
-    const done = await Promise.all(upTo(200).map(() => store().append(step(run, '0', 1_010))))
+    const done = await Promise.all(upTo(AT_ONCE).map(() => store().append(step(run, '0', 1_010))))
     expect(done.filter(({ ok }) => ok)).toHaveLength(1)
     expect(done.filter((answer) => !answer.ok && answer.because === 'already')).toHaveLength(199)
     expect(await seqs(store, run)).toEqual([1, 2])

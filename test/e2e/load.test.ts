@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { loadRuns } from './load.ts'
+import { atMost } from '../how-much.ts'
 
 /** `npm run test:load` does it with 1,000. */
-const RUNS = 100
+const RUNS = atMost(100, 50)
 
 test('runs that are all under way at once end right, and leave no memory behind', async () => {
   const { rounds, wrong, together } = await loadRuns(RUNS)

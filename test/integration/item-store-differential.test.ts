@@ -4,9 +4,10 @@ import { type DynamodbEmulator, everyDayEmulator } from '../emulators/dynamodb.t
 import { createItemStore } from '../faults/item-store/create-item-store.ts'
 import { compareStores } from '../faults/item-store/differential/compare-stores.ts'
 import { ODD_UPDATES, type OddUpdate, QUIRKS } from '../faults/item-store/differential/quirks.ts'
+import { atMost } from '../how-much.ts'
 
 /** The item store of the fault simulation against a table over the wire; more seeds, and dynalite: npm run test:differential. */
-const SEQUENCES = 75
+const SEQUENCES = atMost(75, 25)
 const { name, start } = everyDayEmulator()
 
 describe(`the item store and ${name}`, () => {

@@ -44,6 +44,28 @@ export function importBundle(built: string, name: string, event?: unknown, env =
   return { ms: Number.NaN, answer: undefined, ...(line === undefined ? {} : JSON.parse(line)), stderr }
 }
 
+/** Imports bundles one after another in one process, which none of them may disturb: what each exports as its handler. */
+export function importBundles(built: string, names: readonly string[]) {
+  const files = names.map((name) => [name, join(built, name, 'index.mjs')])
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '-e', IMPORTER, JSON.stringify(files)],
+    { encoding: 'utf8', env: { ...environment() } },
+  )
+  return { handlers: JSON.parse(stdout.split('\n').find((text) => text.startsWith('[')) ?? 'null'), stderr }
+}
+
+const IMPORTER = `
+globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: { from: (out) => out } }
+const handlers = []
+for (const [name, file] of JSON.parse(process.argv[1])) {
+  const { handler } = await import(file).catch((error) => ({ handler: String(error) }))
+  handlers.push([name, typeof handler === 'string' ? handler : typeof handler])
+}
+process.stdout.write(JSON.stringify(handlers) + '\\n')
+process.exit(0)
+`
+
 const CHILD = `
 globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: { from: (out) => out } }
 const [, file, event] = process.argv

@@ -3,6 +3,7 @@ import { dump } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { type ParseResult, parseDag } from '../../../shared/dag/parse.ts'
 import { FULL, MUTANT } from './mutants.ts'
+import { atMost } from '../../how-much.ts'
 
 function isAnswer(result: ParseResult): void {
   if (result.ok) {
@@ -72,7 +73,7 @@ describe('parseDag() never throws', () => {
           for (const error of result.ok ? [] : result.errors) expect(error.line).toBeGreaterThan(0)
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: atMost(3_000, 800) },
     )
   })
 
@@ -91,7 +92,7 @@ describe('parseDag() never throws', () => {
           result.ok ? result.dag_hash : result.errors.map((e) => `${e.path} ${e.message}`).toSorted()
         expect(said(text)).toEqual(said(object))
       }),
-      { numRuns: 800 },
+      { numRuns: atMost(800, 250) },
     )
   })
 

@@ -8,6 +8,7 @@ import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { gateOf, gateTypes } from '../../../shared/gates/registry.ts'
 import { anyCheck, anyFacts, anyValue, expectWhole, judgeAny, valuesRead } from './any-check.ts'
 import { factsOf } from './judged.ts'
+import { atMost } from '../../how-much.ts'
 
 const THIRTEEN = [
   'contains',
@@ -138,7 +139,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
           expect(value).not.toBeNaN()
         }
       }),
-      { numRuns: 200, examples },
+      { numRuns: atMost(200, 60), examples },
     )
     // Or the property above would hold for nothing.
     expect(passes).toBeGreaterThan(examples.length === 0 ? -1 : 0)
@@ -158,7 +159,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
         const unjudged = valuesRead(written, given).some((value) => Number.isNaN(value ?? Number.NaN))
         if (unjudged) expect(opposite.passed).toBe(false)
       }),
-      { numRuns: 100 },
+      { numRuns: atMost(100, 30) },
     )
   })
 
@@ -176,7 +177,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
         expect((await judgeAny(written, given))?.passed).toBe(false)
         expect((await judgeAny({ ...written, not: true }, given))?.passed).toBe(false)
       }),
-      { numRuns: 50 },
+      { numRuns: atMost(50, 20) },
     )
   })
 
@@ -193,7 +194,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
         if (fits && ports.length > 0) possible.add(held)
         if (passes) passing.add(held)
       }),
-      { numRuns: 150 },
+      { numRuns: atMost(150, 50) },
     )
     if (!WITHOUT_PLACE.has(type)) expect([...possible].filter((held) => !passing.has(held))).toEqual([])
   })
@@ -223,7 +224,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
           for (const { message } of parsed.errors) expect(message.length).toBeLessThan(500)
         },
       ),
-      { numRuns: 100 },
+      { numRuns: atMost(100, 30) },
     )
   })
 })
