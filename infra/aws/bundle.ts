@@ -20,14 +20,19 @@ const ISOLATE_WORKER = 'isolate-worker.mjs'
 /**
  * Bundles every function of the catalog into `<out>/<name>/index.mjs`: one file each, minified, with the AWS SDK clients
  * of its ports inside, so that a deployment never changes with the runtime's own SDK. Functions that use the isolate get
- * its program as a second file. Answers what each bundle is made of.
+ * its program as a second file. Answers what each bundle is made of. `only`: bundles of these functions.
  */
-export async function bundleFunctions(out: string, parts: BundleParts): Promise<Metafile> {
-  const isolated = FUNCTIONS.filter(({ ports }) => ports.includes('isolate'))
+export async function bundleFunctions(
+  out: string,
+  parts: BundleParts,
+  only: readonly string[] = FUNCTIONS.map(({ name }) => name),
+): Promise<Metafile> {
+  const wanted = FUNCTIONS.filter(({ name }) => only.includes(name))
+  const isolated = wanted.filter(({ ports }) => ports.includes('isolate'))
   const { metafile } = await build({
     ...OPTIONS,
     metafile: true,
-    entryPoints: Object.fromEntries(FUNCTIONS.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
+    entryPoints: Object.fromEntries(wanted.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
     outdir: out,
     plugins: [generated(parts)],
   })

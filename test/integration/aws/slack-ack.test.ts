@@ -12,7 +12,7 @@ import { signedHeaders } from '../../emulators/slack-signature.ts'
 import { ROOT } from './assembly.ts'
 import { lambdaArn } from './aws-settings.ts'
 import { bundled } from './bundled.ts'
-import { SLACK_SECRETS, slackSettings } from './slack-settings.ts'
+import { SLACK_FUNCTIONS, SLACK_SECRETS, slackSettings } from './slack-settings.ts'
 
 /** What somebody who clicks waits for: a fresh process that loads the bundle, reads secrets, notes the click, hands it on. */
 let dir: string
@@ -25,7 +25,7 @@ let env: Readonly<Record<string, string>>
 beforeAll(async () => {
   const settings = slackSettings()
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
-  dir = (await bundled({ settings, dags, names: namesOf('dev') })).built
+  dir = (await bundled({ settings, dags, names: namesOf('dev') }, SLACK_FUNCTIONS)).built
   dynamodb = await startDynamodb()
   lambda = await startLambda({ functions: { 'sluice-test-slack-work': (event) => void work.push(event) } })
   secrets = await startSecrets(Object.fromEntries(SLACK_SECRETS.signing.map((arn) => [arn, 'the secret'])))

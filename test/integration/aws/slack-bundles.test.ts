@@ -6,14 +6,14 @@ import { namesOf } from '../../../infra/aws/names.ts'
 import { ROOT } from './assembly.ts'
 import { bundled } from './bundled.ts'
 import { importBundle } from './function-process.ts'
-import { slackSettings } from './slack-settings.ts'
+import { SLACK_FUNCTIONS, slackSettings } from './slack-settings.ts'
 
 let dir: string
 let made: Metafile
 beforeAll(async () => {
   const settings = slackSettings()
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
-  const { built, metafile } = await bundled({ settings, dags, names: namesOf('dev') })
+  const { built, metafile } = await bundled({ settings, dags, names: namesOf('dev') }, SLACK_FUNCTIONS)
   dir = built
   made = metafile()
 }, 120_000)

@@ -2,6 +2,9 @@ import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { type Settings, SettingsSchema } from '../../../shared/settings.ts'
 import { ROOT } from './assembly.ts'
 
+/** Those Slack calls, and what works for them. */
+export const SLACK_FUNCTIONS = ['slack-interactions', 'slack-work']
+
 const arn = (name: string) => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/${name}-AbCdEf`
 
 export const SLACK_SECRETS = {
