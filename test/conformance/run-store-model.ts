@@ -11,9 +11,9 @@ import type { Amount } from '../../shared/runs/run-budget.ts'
 import type { Caps } from '../../shared/runs/run-caps.ts'
 import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
 import type { NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { atMost } from '../how-much.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
 import type { OpenedRunStore } from './run-store-suite.ts'
-import { atMost } from '../how-much.ts'
 
 /** Random operations one after another: the store and a model of forty lines a concern give the same answers. */
 export function modelTests(open: () => Promise<OpenedRunStore>): void {

@@ -4,6 +4,7 @@ import type { HeadApproval } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { atMost } from '../how-much.ts'
 import { type DamageItem, damageTests } from './run-store-damage.ts'
 import { at, ending, keyOf, newRun, pending, question, ready, started, step, time } from './run-store-fixture.ts'
 import { ask, inboxTests } from './run-store-inbox-suite.ts'
@@ -11,7 +12,6 @@ import { languageTests } from './run-store-language-suite.ts'
 import { ledgerTests } from './run-store-ledger-suite.ts'
 import { modelTests } from './run-store-model.ts'
 import { tenantItemTests } from './run-store-tenant-suite.ts'
-import { atMost } from '../how-much.ts'
 
 export interface OpenedRunStore {
   readonly store: RunStore

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { killAtRandom } from './kill-nine.ts'
 import { atMost } from '../how-much.ts'
+import { killAtRandom } from './kill-nine.ts'
 
 /** `npm run test:kill` does it 200 times, and holds it to two seconds. */
 const POINTS = atMost(10, 5)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { loadRuns } from './load.ts'
 import { atMost } from '../how-much.ts'
+import { loadRuns } from './load.ts'
 
 /** `npm run test:load` does it with 1,000. */
 const RUNS = atMost(100, 50)

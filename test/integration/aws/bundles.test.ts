@@ -12,10 +12,10 @@ import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS, type FunctionLine } from '../../../shared/catalog.ts'
 import { STAGES } from '../../../shared/research/stage.ts'
 import { ROUTES } from '../../../shared/routes.ts'
+import { WHOLE } from '../../how-much.ts'
 import { ROOT } from './assembly.ts'
 import { bundled } from './bundled.ts'
 import { importBundle, importBundles } from './function-process.ts'
-import { WHOLE } from '../../how-much.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'sluice-bundles-'))
 let built = ''
@@ -97,14 +97,18 @@ describe('what a bundle holds', () => {
     expect(withThem).toEqual(['get-config', 'get-document', 'open-child', 'retry-run', 'start-run'])
   })
 
-  test.runIf(WHOLE)('is the same when it is made again elsewhere, and names no path of the machine', async () => {
-    const again = join(dir, 'again')
-    await bundleFunctions(again, parts)
-    for (const name of NAMES) {
-      expect(readFileSync(join(again, name, 'index.mjs'), 'utf8') === text(name), name).toBe(true)
-      expect(text(name)).not.toContain(ROOT)
-    }
-  }, 240_000)
+  test.runIf(WHOLE)(
+    'is the same when it is made again elsewhere, and names no path of the machine',
+    async () => {
+      const again = join(dir, 'again')
+      await bundleFunctions(again, parts)
+      for (const name of NAMES) {
+        expect(readFileSync(join(again, name, 'index.mjs'), 'utf8') === text(name), name).toBe(true)
+        expect(text(name)).not.toContain(ROOT)
+      }
+    },
+    240_000,
+  )
 })
 
 describe('as Lambda runs it', () => {

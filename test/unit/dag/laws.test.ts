@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { dump } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { type ParseResult, parseDag } from '../../../shared/dag/parse.ts'
-import { FULL, MUTANT } from './mutants.ts'
 import { atMost } from '../../how-much.ts'
+import { FULL, MUTANT } from './mutants.ts'
 
 function isAnswer(result: ParseResult): void {
   if (result.ok) {

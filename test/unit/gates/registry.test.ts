@@ -6,9 +6,9 @@ import { paramsOf } from '../../../shared/gates/check-parts.ts'
 import type { GateFacts, Held } from '../../../shared/gates/gate.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { gateOf, gateTypes } from '../../../shared/gates/registry.ts'
+import { atMost } from '../../how-much.ts'
 import { anyCheck, anyFacts, anyValue, expectWhole, judgeAny, valuesRead } from './any-check.ts'
 import { factsOf } from './judged.ts'
-import { atMost } from '../../how-much.ts'
 
 const THIRTEEN = [
   'contains',
