@@ -43,7 +43,7 @@ async function runToEnd(
   dag: string,
 ): Promise<{ readonly id: string; readonly events: readonly RunEvent[] }> {
   const id = await started(key, dag)
-  for (const end = Date.now() + 90_000; Date.now() < end; await sleep(3_000)) {
+  for (const end = Date.now() + 180_000; Date.now() < end; await sleep(3_000)) {
     const events = await aws.caller.events(id)
     if (events.some(isEnd)) return { id, events }
     const asked = events.find(({ type }) => type === 'approval:requested')
@@ -107,7 +107,7 @@ test('a function that dies after any answer of AWS: the run completes and nothin
   }
   expect(lostAttempts).toBeGreaterThan(0)
   // Some seventy runs at once: a minute on two cores that have nothing else to do.
-}, 200_000)
+}, 400_000)
 
 /** The event of a route holds the key, that of a machine or of the outbox the run. */
 function isOf(event: unknown, key: string, id: string): boolean {

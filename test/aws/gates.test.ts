@@ -9,15 +9,16 @@ import { readPolicies } from './iam-policy.ts'
 
 /** Gates that act, on the synthesized application: net-gate and shell-gate are called over the wire, by role. */
 const NO_SECRET = ['sh', '-c', 'test -z "$AWS_SECRET_ACCESS_KEY$AWS_ACCESS_KEY_ID$STAGE" && test -z "$(ls -A)"']
+/** The least there may be. */
+const QUOTA = 1_048_576
 let made: Synthesized
 let place: Deployment
 let caller: Caller
 
 beforeAll(async () => {
-  made = await synthesize(
-    {},
-    { ...readStageSettings(ROOT, { stage: 'dev' }), shell_gates: { allow: [NO_SECRET, ['false']] } },
-  )
+  const shipped = readStageSettings(ROOT, { stage: 'dev' })
+  const safety = { ...shipped.safety, max_run_bytes: QUOTA, max_tenant_bytes: 100 * QUOTA }
+  made = await synthesize({}, { ...shipped, safety, shell_gates: { allow: [NO_SECRET, ['false']] } })
   place = await deploy(made.out)
   caller = callerOf(place.api.url)
 })
@@ -81,6 +82,25 @@ test('pre-gates act before a person is asked', async () => {
   const pre_gates = [{ name: 'g', check: { type: 'http', url: 'http://10.0.0.1/' }, on_fail: 'fail' }]
   const { gates, end } = await ran(dagWith([], { approval: true, pre_gates }))
   expect([gates, end]).toMatchObject([[{ status: 'failed', phase: 'pre' }], 'run:failed'])
+})
+
+test('what a run may store is bounded: a block that would pass it fails before it stores, with the figures', async () => {
+  const config = { expression: '$pad("", 1100000, "x")' }
+  const run_id = await caller.start({ dag: dagWith([], { deterministic: { handler: 'transform', config } }) })
+  const events = await caller.until(run_id, isEnd)
+  const failed = events.find(({ type }) => type === 'block:failed')
+  expect(failed?.data).toMatchObject({ code: 'storage_quota' })
+  const { json } = await caller.call('GET', `/api/dag/runs/${run_id}`)
+  expect(json).toMatchObject({ run: { storage: { quota_bytes: QUOTA } } })
+  const storedBytes = async () => Number((await caller.call('GET', '/api/dag/safety')).json.stored_bytes)
+  const ofRuns = await storedBytes()
+  expect(ofRuns).toBeGreaterThan(0)
+  expect(ofRuns).toBeLessThan(QUOTA)
+  // What a person brings counts to the tenant, when it is put and when it is only announced.
+  expect((await caller.call('PUT', '/api/objects', { text: 'x'.repeat(1_000) })).status).toBeLessThan(300)
+  const announced = await caller.call('POST', '/api/objects/upload', { sha256: 'a'.repeat(64), size: 5_000 })
+  expect(announced.status, announced.text).toBeLessThan(300)
+  expect((await storedBytes()) - ofRuns).toBeGreaterThanOrEqual(6_000)
 })
 
 test('every call was allowed by a role, and the roles of the gates allow nothing', async () => {
