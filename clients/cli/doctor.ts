@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { callApi, chooseTarget, type Target } from './api.ts'
 import { type Check, check } from './check.ts'
-import { executionChecks } from './doctor-executions.ts'
 import { providerChecks } from './doctor-providers.ts'
 import { jsonText } from './json-text.ts'
 import { plainText } from './plain-text.ts'
@@ -71,5 +70,29 @@ async function serverCheck({ settings }: Session, target: Target): Promise<Check
     if (target.named) return check.failed('server', error.reason.detail, 'start one, or name another with --url')
     const says = `none at ${target.url}; runs run inside their command`
     return check.warning('server', says, `\`${settings.command} start\` starts one, with the console`)
+  }
+}
+
+/** Of a deployment: what the sweep, decisions and stops reserve, and what Lambda keeps free besides (docs/deploy.md). */
+const NEEDED = 124
+/** One for each block that works at once, and each open stream of events. */
+const PLENTY = 1_000
+
+/** Whether the account of a deployment has room for its functions; nothing where the command is about no deployment. */
+async function executionChecks({ signed }: Session): Promise<readonly Check[]> {
+  if (signed === undefined) return []
+  try {
+    const { limit, free } = await signed.executions()
+    const says = `the account has ${limit} concurrent executions of Lambda, ${free} unreserved`
+    if (limit >= PLENTY) return [check.ok('executions', says)]
+    const why =
+      limit < NEEDED
+        ? `a stage reserves 24 and Lambda keeps 100 free, so \`sluice deploy\` needs ${NEEDED}`
+        : 'each block that works and each open stream takes one'
+    const fix = `ask for ${PLENTY} (Service Quotas, AWS Lambda, "Concurrent executions")`
+    return [check.warning('executions', `${says}; ${why}`, fix)]
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    return [check.skipped('executions', `not asked: ${error.reason.detail}`)]
   }
 }

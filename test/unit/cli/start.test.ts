@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { accountsBeside, isTerminalOfAnother } from '../../../clients/cli/other-accounts.ts'
+import { accountsBeside, isTerminalOfAnother } from '../../../clients/cli/start.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-accounts-'))
 afterAll(() => rmSync(folder, { recursive: true }))
