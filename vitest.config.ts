@@ -31,6 +31,12 @@ const SHARED = 'test/integration/shared-folder.ts'
 export default defineConfig({
   test: {
     reporters: ['default', countReporter()],
+    tags: [
+      {
+        name: 'thorough',
+        description: 'Too slow for every change: npm test leaves it out, npm run test:all and so CI run it.',
+      },
+    ],
     // Files wait for processes, disks and clocks a quarter of their time and more: one more than there are cores.
     maxWorkers: availableParallelism() + 1,
     // Of what runs in the test's own process: a place that was spawned counts nothing.
