@@ -12,9 +12,9 @@ const config: KnipConfig = {
     'functions/isolate/worker.ts',
     // Named by path in the entries infra/aws generates.
     'functions/aws/*.ts',
-    'functions/aws/run-store/open-run-store.ts',
-    'functions/aws/run-store/open-noted-requests.ts',
-    'functions/aws/graph-store/open-graph-store.ts',
+    'functions/aws/run-store/run-store.ts',
+    'functions/aws/slack-door.ts',
+    'functions/aws/graph-store/graph-store.ts',
     'infra/aws/main.ts',
     'scripts/*.{ts,mjs}',
     'test/**/*.test.ts',

@@ -1,7 +1,9 @@
+import type { Principal } from '../shared/auth/principal.ts'
+import type { Block, Dag } from '../shared/dag/dag.ts'
 import { Fault } from '../shared/errors.ts'
-import type { Principal } from '../shared/principal.ts'
 import type { Head } from '../shared/runs/head.ts'
 import type { RunKey } from '../shared/runs/run-store.ts'
+import { suggest } from '../shared/text/wording.ts'
 import type { World } from '../shared/world.ts'
 
 /** The run a request names, in the caller's tenant: another tenant's id answers exactly like an unknown one. */
@@ -14,4 +16,16 @@ export async function requireRun(
   if (head !== undefined) return { run, head }
   const message = `Cannot find run "${run.run_id}": there is no such run. \`sluice run list\` shows the runs there are.`
   throw new Fault('NotFound', 'unknown_run', message)
+}
+
+/** The block a request names, in the document of its run. */
+export function requireBlock(dag: Dag, id: string): Block {
+  const found = dag.blocks.find((block) => block.id === id)
+  if (found !== undefined) return found
+  const ids = dag.blocks.map((block) => block.id)
+  const near = suggest(id, ids)
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`
+  const more = ids.length > 20 ? ` and ${ids.length - 20} more` : ''
+  const message = `Cannot find block "${id}": DAG "${dag.name}" has ${ids.slice(0, 20).join(', ')}${more}.${hint}`
+  throw new Fault('NotFound', 'unknown_block', message)
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseDag } from '../shared/dag/parse.ts'
+import { parseDag } from '../shared/document/parse.ts'
 import { GALLERY, type GalleryEntry } from './gallery/gallery-entries.ts'
 import { galleryPage, type Shown } from './gallery/gallery-page.ts'
 import { runEntry } from './gallery/run-entry.ts'

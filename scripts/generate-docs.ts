@@ -6,12 +6,10 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { commandTree } from '../clients/cli/command-tree.ts'
-import { openSession } from '../clients/cli/session.ts'
-import { projectFiles } from '../clients/cli/templates/project-files.ts'
-import { CLI_FILES } from './docs/cli-files.ts'
-import { normaliser } from './docs/normalise.ts'
-import { renderCliPage } from './docs/render-cli-page.ts'
-import { runSteps } from './docs/run-steps.ts'
+import { projectFiles } from '../clients/cli/project/write-project.ts'
+import { openSession } from '../clients/cli/terminal/session.ts'
+import { normaliser, renderCliPage } from './docs/cli-page.ts'
+import { CLI_FILES, runSteps } from './docs/cli-steps.ts'
 
 /** `npm run docs`: docs/cli.md, out of the tree of commands and what each prints in a project made for it. */
 const BIN = fileURLToPath(new URL('../clients/cli/sluice.mjs', import.meta.url))

@@ -81,7 +81,7 @@ function notOlderThanLockfile() {
 /** Passes signals and exit code through, and ends the command when npm is gone, were it by kill -9. */
 function run(program, args) {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`
-  // Node programs of ours get a channel: they end when this process is gone (clients/cli/end-with-parent.ts).
+  // Node programs of ours get a channel: they end when this process is gone (clients/cli/terminal/session.ts).
   const stdio = program === 'node' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit'
   // As clients/cli/sluice.mjs: what Node strips and compiles is kept beside the packages, for every process below.
   const compiled = join(root, 'node_modules', '.cache', 'sluice')

@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { KINDS } from './report/areas.ts'
-import { foldCoverage } from './report/fold-coverage.ts'
-import { reportPage } from './report/report-page.ts'
-import { summarize } from './report/summarize.ts'
-import { listedFiles, ranFiles, type TestFile } from './report/test-file.ts'
+import { foldCoverage, listedFiles, ranFiles, type TestFile } from './report/results.ts'
+import { KINDS, reportPage, summarize } from './report/summary.ts'
 
 /**
  * `npm run test:report`: runs unit, conformance and integration tests with coverage, lists the others, and writes

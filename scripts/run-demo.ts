@@ -1,7 +1,5 @@
-import { endWithParent } from '../clients/cli/end-with-parent.ts'
-import { reasonLines } from '../clients/cli/reason-lines.ts'
-import { Refused } from '../clients/cli/refused.ts'
-import type { Session } from '../clients/cli/session.ts'
+import { Refused, reasonLines } from '../clients/cli/terminal/refused.ts'
+import { endWithParent, type Session } from '../clients/cli/terminal/session.ts'
 
 /** Runs a demo as its own process: what is refused is said in words, and `demo` answers the exit code. */
 export async function runDemo(session: Session, demo: () => Promise<number>): Promise<void> {

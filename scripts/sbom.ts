@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { missingOf, onlyOf, runtimePackages } from './sbom/runtime-packages.ts'
+import { missingPackages, onlyPackages, runtimePackages } from './runtime-packages.ts'
 
 /**
  * `npm run sbom`: writes what the installed package runs on as CycloneDX to dist/sbom.cdx.json, and fails when a runtime
@@ -13,8 +13,8 @@ function main(): number {
   const made = npm('sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application')
   if (made.status !== 0) return fail(`npm sbom ended with ${made.status}: ${made.stderr.trim()}`)
   const packages = runtimePackages(process.cwd())
-  const sbom = onlyOf(JSON.parse(made.stdout), packages)
-  const missing = missingOf(sbom, packages)
+  const sbom = onlyPackages(JSON.parse(made.stdout), packages)
+  const missing = missingPackages(sbom, packages)
   if (missing.length > 0) return fail(`the SBOM lacks ${missing.join(', ')}. Run npm ci and try again.`)
   mkdirSync(dirname(FILE), { recursive: true })
   writeFileSync(FILE, `${JSON.stringify(sbom, undefined, 2)}\n`)

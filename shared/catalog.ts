@@ -21,7 +21,7 @@ export interface FunctionLine {
 export const FUNCTIONS: readonly FunctionLine[] = [
   {
     name: 'run-block',
-    file: 'blocks/run-block.ts',
+    file: 'attempts/run-block.ts',
     placeholder: 'RunBlock',
     ports: [
       'runs',
@@ -39,7 +39,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'tokens',
     ],
   },
-  { name: 'wait-join', file: 'blocks/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
+  { name: 'wait-join', file: 'attempts/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
   {
     name: 'request-approval',
     file: 'approvals/request-approval.ts',

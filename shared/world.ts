@@ -1,39 +1,19 @@
-import type { Tokens } from './auth/tokens-port.ts'
+import type { Tokens } from './auth/token.ts'
 import type { Http, Shell } from './gates/gate-ports.ts'
 import type { GraphStore } from './graph/graph-store.ts'
-import type { GraphWork } from './graph/graph-work.ts'
-import type { Indexing } from './graph/indexing.ts'
-import type { SearchIndex } from './graph/search-index.ts'
-import type { Health } from './health.ts'
-import type { Isolate } from './isolate.ts'
-import type { Providers } from './provider.ts'
-import type { Anchor, Anchors } from './runs/anchor.ts'
-import type { LeasePool } from './runs/leases.ts'
+import type { GraphWork, Indexing, SearchIndex } from './graph/search-index.ts'
+import type { Health } from './ports/health.ts'
+import type { Clock, Ids, Log } from './ports/host.ts'
+import type { Isolate } from './ports/isolate.ts'
+import type { Inputs, ObjectStore, Uploads } from './ports/objects.ts'
+import type { Providers } from './providers/provider.ts'
+import type { Anchor, Anchors } from './runs/hash-chain.ts'
 import type { Machine } from './runs/machine.ts'
-import type { RunKey, RunStore } from './runs/run-store.ts'
-import type { Settings } from './settings.ts'
+import type { LeasePool, RunKey, RunStore } from './runs/run-store.ts'
+import type { Settings } from './settings/settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
 import type { Telemetry } from './telemetry/telemetry-port.ts'
-import type { Uploads } from './uploads.ts'
-import type { Webhooks, WebhookWork } from './webhooks/webhooks-port.ts'
-
-/** Content-addressed bodies: ref `objstore://<tenant>/<sha256>`. Suite: test/conformance/object-store-suite.ts. */
-export interface ObjectStore {
-  /** Writes (again: its age restarts) and answers the ref. */
-  put(
-    tenant: string,
-    body: Uint8Array,
-  ): Promise<{ readonly ref: string; readonly sha256: string; readonly bytes: number }>
-  /** Verified against the hash; Fault NotFound object_missing, Bug object_corrupt. The ref's tenant must be `tenant`. */
-  get(tenant: string, ref: string): Promise<Uint8Array>
-  /** Whether there is such an object of this tenant; its body is not read. Fault InvalidInput bad_object_ref. */
-  has(tenant: string, ref: string): Promise<boolean>
-}
-
-/** Files people hand to a tenant's runs. On AWS object refs only; locally real paths below inputs_dir, at most 10 MiB. */
-export interface Inputs {
-  read(tenant: string, path: string): Promise<Uint8Array>
-}
+import type { Webhooks, WebhookWork } from './webhooks/message.ts'
 
 /** Asks for owed effects to be performed now; failure is ignored, the sweeper repeats. */
 export interface Outbox {
@@ -48,34 +28,6 @@ export interface Outbox {
   graphWork(work: GraphWork): Promise<void>
   /** Calls write-anchor and waits for it; what it could not put is thrown. */
   writeAnchor(anchor: Anchor): Promise<void>
-}
-
-export interface Clock {
-  /** Milliseconds since 1970 UTC. */
-  now(): number
-  /** Resolves after ms, rejects with the signal's reason when aborted. */
-  delay(ms: number, signal?: AbortSignal): Promise<void>
-}
-
-export interface Ids {
-  random(bytes: number): Uint8Array
-  /** This process: changes with every boot; part of a lease's holder. */
-  readonly boot: string
-}
-
-export interface Log {
-  info(message: string, facts?: Readonly<Record<string, unknown>>): void
-  error(message: string, facts?: Readonly<Record<string, unknown>>): void
-  /** Facts that every later line of this invocation says too; absent outside one. */
-  note?(facts: Readonly<Record<string, unknown>>): void
-}
-
-/**
- * Values that must not stand in settings or environment: read by adapters (a provider's key), never by handlers, so it
- * is a port beside the World. `secret` is an ARN of Systems Manager or Secrets Manager.
- */
-export interface Secrets {
-  read(ref: { readonly secret: string }): Promise<string>
 }
 
 /** Wakes SSE readers and blocked claims inside one process; on AWS it answers after the poll interval. */

@@ -8,3 +8,14 @@ export const EACH = WHOLE ? 1 : 3
 export function atMost(all: number, daily = Math.ceil(all / 10)): number {
   return WHOLE ? all : daily
 }
+
+/** Of a table of variants the first `daily` in every run, the others in the run of everything. */
+export function firstDaily<T>(
+  daily: number,
+  rows: readonly T[],
+): readonly { readonly tags: string[]; readonly rows: T[] }[] {
+  return [
+    { tags: [], rows: rows.slice(0, daily) },
+    { tags: ['thorough'], rows: rows.slice(daily) },
+  ]
+}

@@ -1,15 +1,27 @@
 import { Command } from 'commander'
 import about from '../../package.json' with { type: 'json' }
-import { addApprovals } from './approvals.ts'
-import { chooseStack } from './choose-stack.ts'
-import { addCommandHelp } from './command-help.ts'
-import { addDocumentCommands } from './document-commands.ts'
-import { addGates } from './gates.ts'
-import { addHelp } from './help-command.ts'
-import { addPlaceCommands } from './place-commands.ts'
-import { addResearch } from './research.ts'
-import { addRun } from './run.ts'
-import type { Session } from './session.ts'
+import { suggest } from '../../shared/text/wording.ts'
+import { addApprovals } from './approvals/approvals.ts'
+import { addDeploy, addDestroy, addLogs } from './aws/deploy.ts'
+import { addCompile, addGates, addPlan, addSchema, addValidate } from './documents/documents.ts'
+import { addGoal } from './goal/goal.ts'
+import { addGraph } from './graph/graph.ts'
+import { addCommandHelp } from './help/command-help.ts'
+import { addCompletion } from './help/completion.ts'
+import { addMcp } from './mcp/mcp.ts'
+import { addConsole } from './place/console.ts'
+import { addDoctor } from './place/doctor.ts'
+import { findLogin } from './place/local-place.ts'
+import { addSlack } from './place/slack.ts'
+import { addStart } from './place/start.ts'
+import { addToken } from './place/token.ts'
+import { addWebhooks } from './place/webhooks.ts'
+import { addInit, addNew } from './project/project.ts'
+import { addResearch } from './research/research.ts'
+import { addRun } from './run/run.ts'
+import type { TargetOptions } from './terminal/options.ts'
+import { type Refused, usage } from './terminal/refused.ts'
+import type { Session } from './terminal/session.ts'
 
 /** Every command of `sluice`, with its help: nothing runs before it is parsed. */
 export function commandTree(session: Session): Command {
@@ -22,7 +34,7 @@ export function commandTree(session: Session): Command {
     // `graph` has options of its own and commands that have them too: what follows a command's name is that command's.
     .enablePositionalOptions()
     .exitOverride()
-    .hook('preAction', (_sluice, command) => chooseStack(session, command))
+    .hook('preAction', (_sluice, command) => prepareTarget(session, command))
   addPlaceCommands(sluice, session)
   addRun(sluice, session)
   addApprovals(sluice, session)
@@ -46,3 +58,90 @@ Target: --url, else --stack, else SLUICE_URL, else http://127.0.0.1:4040.
 SLUICE_TOKEN is sent as bearer token.
 Exit codes: 0 ok, 1 failed run or refused, 2 usage, 3 run ended partial or
 blocked, 4 an answer has unsupported sentences, 100 a check failed.`
+
+/**
+ * Before a command that talks to a server: a deployment named by --stack, or one whose address is API Gateway's and that
+ * no token opens, is called with the AWS credentials of the caller; nothing of AWS is loaded otherwise. A place of this
+ * user's that asks for a login gets it.
+ */
+async function prepareTarget(session: Session, command: Command): Promise<void> {
+  if (!command.options.some(({ long }) => long === '--stack')) return
+  const options = command.opts<Writable>()
+  const { stack, url: given, profile, region } = options
+  // Commands that pass their other options on, as a filter of the server, must not pass these.
+  for (const name of ['stack', 'profile', 'region'] as const) delete options[name]
+  if (stack !== undefined && given !== undefined) throw usage('Cannot use --stack and --url together: one says where.')
+  const { settings } = session
+  const url = given ?? settings.url
+  const named = [stack, profile, region].some((option) => option !== undefined)
+  if (!named && !(url !== undefined && settings.token === undefined && GATEWAY_HOST.test(url))) {
+    const login = await findLogin(url)
+    if (login !== undefined) session.login = login
+    return
+  }
+  const { openSignedTarget } = await import('./aws/signed-target.ts')
+  session.signed = await openSignedTarget({ stack, url, profile, region })
+}
+
+type Writable = { -readonly [Name in keyof TargetOptions]: TargetOptions[Name] }
+
+const GATEWAY_HOST = /^https:\/\/[a-z0-9]+\.execute-api\./
+
+/** The commands about where Sluice runs and what it is connected to. */
+function addPlaceCommands(parent: Command, session: Session): void {
+  for (const add of [
+    addInit,
+    addNew,
+    addStart,
+    addConsole,
+    addDoctor,
+    addCompletion,
+    addConnectCommands,
+    addMcp,
+    addStageCommands,
+  ])
+    add(parent, session)
+}
+
+/** The commands about documents and goal contracts; none needs a server. */
+function addDocumentCommands(parent: Command, session: Session): void {
+  for (const add of [addValidate, addCompile, addPlan, addGraph, addSchema, addGoal]) add(parent, session)
+}
+
+/** The commands about who Sluice talks to, and who may call it. */
+function addConnectCommands(parent: Command, session: Session): void {
+  for (const add of [addSlack, addWebhooks, addToken]) add(parent, session)
+}
+
+/** The commands about a deployment itself: they talk to AWS, not to our API. */
+function addStageCommands(parent: Command, session: Session): void {
+  for (const add of [addDeploy, addDestroy, addLogs]) add(parent, session)
+}
+
+/** `sluice help run start`: the words of any command, however deep. */
+function addHelp(sluice: Command): void {
+  sluice
+    .helpCommand(false)
+    .command('help')
+    .description('show the help of a command')
+    .argument('[command...]', 'as in `sluice help run start`')
+    .action((words: readonly string[]) => {
+      let found = sluice
+      for (const word of words) {
+        const next = found.commands.find((one) => one.name() === word)
+        if (next === undefined) throw noCommand(found, words, word)
+        found = next
+      }
+      found.outputHelp()
+    })
+}
+
+function noCommand(group: Command, words: readonly string[], word: string): Refused {
+  const known = group.createHelp().visibleCommands(group)
+  const near = suggest(
+    word,
+    known.map((one) => one.name()),
+  )
+  const hint = near === undefined ? '`sluice --help` lists them.' : `Did you mean "${near}"?`
+  return usage(`There is no command "${words.join(' ')}". ${hint}`)
+}

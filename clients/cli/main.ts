@@ -1,5 +1,5 @@
-import { endWithParent } from './end-with-parent.ts'
 import { runCommandLine } from './run-command-line.ts'
+import { endWithParent } from './terminal/session.ts'
 
 // `sluice | head`: a reader that goes away ends the command, it is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))

@@ -1,8 +1,7 @@
 import { CommanderError } from 'commander'
 import { commandTree } from './command-tree.ts'
-import { reasonLines } from './reason-lines.ts'
-import { Refused } from './refused.ts'
-import { openSession } from './session.ts'
+import { Refused, reasonLines } from './terminal/refused.ts'
+import { openSession } from './terminal/session.ts'
 
 /** Runs one command line (as `process.argv` has it) and answers the exit code of the process. */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {

@@ -1,12 +1,17 @@
+import './place.css'
+import { effect, signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { HoldNotice } from './place/hold-notice.tsx'
-import { useKeys } from './place/keys.ts'
-import { PlaceBar } from './place/place-bar.tsx'
-import { pendingApprovals } from './place/place-state.ts'
-import { Shortcuts } from './place/shortcuts.tsx'
+import { useEffect, useState } from 'preact/hooks'
+import { ApprovalsView } from './approvals/approvals-view.tsx'
+import { CompareView } from './compare/compare-view.tsx'
+import { areShortcutsShown, Shortcuts, useKeys } from './parts/keys.tsx'
+import { health, pendingApprovals } from './place-state.ts'
 import { hrefOf, route } from './route.ts'
-import { VIEWS } from './views.ts'
+import { RunView } from './run/run-view.tsx'
+import { RunsView } from './runs/runs-view.tsx'
+import { SafetyView } from './safety/safety-view.tsx'
+import { HoldNotice, StopAllDialog } from './safety/stop-all.tsx'
+import { StartView } from './start/start-view.tsx'
 
 /** The console: menu above, the view of the address below. */
 export function App() {
@@ -90,4 +95,120 @@ function open(view: string): void {
 /** A button, not a link: the address behind # is the view. */
 function skipToMain(): void {
   document.getElementById('main')?.focus()
+}
+
+/** The list, or the run the address names. */
+function RunsPage() {
+  const [, runId] = route.value.parts
+  return runId === undefined ? <RunsView /> : <RunView key={runId} runId={runId} />
+}
+
+interface View {
+  /** The first part of its address. */
+  readonly name: string
+  readonly label: string
+  readonly isInMenu: boolean
+  readonly component: ComponentType
+  /** The keys that open it. */
+  readonly key?: string
+}
+
+/** Each view by the first part of its address: a new one is a line. */
+const VIEWS: readonly View[] = [
+  { name: 'runs', label: 'Runs', isInMenu: true, component: RunsPage, key: 'g r' },
+  { name: 'approvals', label: 'Approvals', isInMenu: true, component: ApprovalsView, key: 'g a' },
+  { name: 'compare', label: 'Compare', isInMenu: true, component: CompareView, key: 'g c' },
+  { name: 'start', label: 'Start a run', isInMenu: false, component: StartView, key: 'g s' },
+  { name: 'safety', label: 'Safety', isInMenu: false, component: SafetyView, key: 'g l' },
+]
+
+/** The right end of the header: whether the place answers, and what concerns all of it. */
+function PlaceBar() {
+  const [isStopping, setStopping] = useState(false)
+  useKeys({ key: '?', label: 'All shortcuts', run: showShortcuts })
+  return (
+    <div class="rest">
+      <Connection />
+      <ThemeChoice />
+      <button type="button" class="icon-button" onClick={showShortcuts} title="Keyboard shortcuts">
+        <kbd>?</kbd>
+        <span class="visually-hidden">Keyboard shortcuts</span>
+      </button>
+      <button type="button" class="danger" onClick={() => setStopping(true)}>
+        Stop all
+      </button>
+      {isStopping && <StopAllDialog onClose={() => setStopping(false)} />}
+    </div>
+  )
+}
+
+function showShortcuts(): void {
+  areShortcutsShown.value = true
+}
+
+function Connection() {
+  const isAway = health.problem.value !== undefined
+  const { version } = health.value.value ?? {}
+  const words = isAway ? 'No answer' : version === undefined ? 'Connecting' : 'Connected'
+  return (
+    <a class="connection" href={hrefOf(['safety'])} title={`${location.host}: limits of this place`}>
+      <span role="status" class={isAway ? 'is-away' : 'is-there'}>
+        <span aria-hidden="true">{isAway ? '✕' : '●'}</span> {words}
+      </span>
+      {version !== undefined && <span class="soft small">v{version}</span>}
+    </a>
+  )
+}
+
+function ThemeChoice() {
+  const choose = (event: { readonly currentTarget: HTMLSelectElement }) => {
+    const chosen = THEMES.find((known) => known === event.currentTarget.value)
+    if (chosen !== undefined) chooseTheme(chosen)
+  }
+  return (
+    <select class="theme-choice" aria-label="Theme" value={theme.value} onChange={choose}>
+      {THEMES.map((name) => (
+        <option key={name} value={name}>
+          {name[0]?.toUpperCase()}
+          {name.slice(1)}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const THEMES = ['system', 'dark', 'light'] as const
+type Theme = (typeof THEMES)[number]
+
+/** The only thing this page keeps in the browser. */
+const KEY = 'sluice-theme'
+const systemLight = matchMedia('(prefers-color-scheme: light)')
+const isSystemLight = signal(systemLight.matches)
+systemLight.addEventListener('change', ({ matches }) => {
+  isSystemLight.value = matches
+})
+
+/** What the reader chose; `system` follows the machine. */
+const theme = signal<Theme>(stored())
+
+effect(() => {
+  const isLight = theme.value === 'light' || (theme.value === 'system' && isSystemLight.value)
+  document.documentElement.dataset.theme = isLight ? 'light' : 'dark'
+})
+
+function chooseTheme(chosen: Theme): void {
+  theme.value = chosen
+  try {
+    localStorage.setItem(KEY, chosen)
+  } catch {
+    // A browser that keeps nothing: the choice holds while the page is open.
+  }
+}
+
+function stored(): Theme {
+  try {
+    return THEMES.find((known) => known === localStorage.getItem(KEY)) ?? 'system'
+  } catch {
+    return 'system'
+  }
 }

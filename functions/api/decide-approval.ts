@@ -1,7 +1,7 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
-import { shownState } from '../../shared/runs/shown-state.ts'
+import { shownState } from '../../shared/runs/head.ts'
 import { decideApproval } from '../approvals/decide.ts'
-import { changeHandler } from '../change-handler.ts'
+import { changeHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
 
 export const handler = changeHandler({

@@ -1,12 +1,11 @@
-import { LINEAGE_ROUTES } from '../../shared/api/lineage-routes.ts'
-import type { Principal } from '../../shared/principal.ts'
-import { type DiffedRun, diffRuns } from '../../shared/runs/diff-runs.ts'
-import { viewRun } from '../../shared/runs/run-view.ts'
+import { LINEAGE_ROUTES } from '../../shared/api/start-routes.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
+import { viewRun } from '../../shared/runs/views/run.ts'
+import { type DiffedRun, diffRuns } from '../../shared/runs/views/run-diff.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
-import { allEvents } from '../runs/all-events.ts'
-import { readPinned } from '../runs/read-pinned.ts'
+import { allEvents, readPinned } from '../runs/record/read-run.ts'
 
 /** Both runs are of the caller's tenant; each may still be running, then the answer is how they stand now. */
 export const handler = httpHandler({

@@ -1,6 +1,6 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
-import type { Principal } from '../../shared/principal.ts'
-import type { Settings } from '../../shared/settings.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /**

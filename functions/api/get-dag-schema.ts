@@ -1,5 +1,5 @@
-import { PLAN_ROUTES } from '../../shared/api/plan-routes.ts'
-import { documentSchema } from '../../shared/dag/document-schema.ts'
+import { PLAN_ROUTES } from '../../shared/api/document-routes.ts'
+import { documentSchema } from '../../shared/document/schema.ts'
 import { httpHandler } from '../http-handler.ts'
 
 let made: ReturnType<typeof documentSchema> | undefined

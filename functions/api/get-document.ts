@@ -1,6 +1,6 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
+import { unknownDocument } from '../../shared/text/wording.ts'
 import { httpHandler } from '../http-handler.ts'
-import { unknownDocument } from '../runs/unknown-document.ts'
 
 /** What a person sees before a start by name: the same text the start will read. */
 export const handler = httpHandler({

@@ -1,6 +1,6 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
-import { describeGates } from '../../shared/gates/describe-gates.ts'
-import { configuredGates } from '../../shared/tasks/configured-gates.ts'
+import { configuredGates } from '../../shared/document/tasks.ts'
+import { describeGates } from '../../shared/gates/explain.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /** The gates of tasks that are configured, each with the pipelines that use it, beside every type there is. */

@@ -1,13 +1,13 @@
 import { GOAL_ROUTES } from '../../shared/api/goal-routes.ts'
+import { viewGoal } from '../../shared/api/goal-view.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { GoalContract } from '../../shared/goals/goal-contract.ts'
-import { viewGoal } from '../../shared/goals/view-goal.ts'
+import { shownState } from '../../shared/runs/head.ts'
 import type { Meta, RunGoal } from '../../shared/runs/run-store.ts'
-import { shownState } from '../../shared/runs/shown-state.ts'
 import type { World } from '../../shared/world.ts'
-import { readEvaluation } from '../goals/read-evaluation.ts'
 import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
+import { readEvaluation } from '../runs/record/evaluation.ts'
 
 /** How far a run is with its goal; before it was judged, what is wanted of it. */
 export const handler = httpHandler({

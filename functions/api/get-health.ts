@@ -1,7 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' }
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { HealthPart, PartHealth } from '../../shared/health.ts'
+import type { HealthPart, PartHealth } from '../../shared/ports/health.ts'
 import { httpHandler } from '../http-handler.ts'
 
 export const handler = httpHandler({

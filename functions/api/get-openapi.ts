@@ -1,7 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' }
-import { openApi } from '../../shared/api/openapi.ts'
+import { type AuthMode, openApi } from '../../shared/api/openapi.ts'
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
-import type { AuthMode } from '../../shared/api/security-schemes.ts'
 import { httpHandler } from '../http-handler.ts'
 
 const made = new Map<AuthMode, ReturnType<typeof openApi>>()

@@ -1,16 +1,14 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { blockLane } from '../../shared/runs/block-lane.ts'
-import type { Head } from '../../shared/runs/head.ts'
+import { blockLane, type Head } from '../../shared/runs/head.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { readProjections, readValues } from '../blocks/read-outputs.ts'
 import { httpHandler } from '../http-handler.ts'
-import { requireBlock } from '../require-block.ts'
-import { requireRun } from '../require-run.ts'
-import { readPinned } from '../runs/read-pinned.ts'
+import { requireBlock, requireRun } from '../require-run.ts'
+import { readProjections, readValues } from '../runs/record/projections.ts'
+import { readPinned } from '../runs/record/read-run.ts'
 
 /**
  * Only a completed block has published anything: what an attempt made before its gates held is nobody's to read, nor is

@@ -1,15 +1,15 @@
-import { runLinks } from '../../shared/api/links.ts'
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Stage } from '../../shared/research/stage.ts'
+import type { Stage } from '../../shared/research/stages.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import type { Head } from '../../shared/runs/head.ts'
+import { runLinks } from '../../shared/runs/links.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { answerOf } from '../research/answer-of.ts'
-import { readChain } from '../research/read-chain.ts'
-import { allEvents } from '../runs/all-events.ts'
+import { readResearchAnswer } from '../research/answer.ts'
+import { readChain } from '../research/chain.ts'
+import { allEvents } from '../runs/record/read-run.ts'
 
 /** The answer of a research run; before its end 202 and the stage it is at, after `wait` seconds at the most. */
 export const handler = httpHandler({
@@ -25,7 +25,7 @@ export const handler = httpHandler({
       const state = head.queued === true ? ('pending' as const) : ('running' as const)
       return { status: 202, json: { run_id, state, stage: await stageOf(world, run), links } }
     }
-    return { json: { ...(await answerOf(world, meta, head.state, query)), links } }
+    return { json: { ...(await readResearchAnswer(world, meta, head.state, query)), links } }
   },
 })
 

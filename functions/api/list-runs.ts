@@ -1,11 +1,16 @@
 import type * as z from 'zod'
-import { runLinks } from '../../shared/api/links.ts'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
-import type { Head } from '../../shared/runs/head.ts'
-import { type RunRole, roleOf } from '../../shared/runs/role.ts'
-import { DAMAGED_FIX, type DamagedRun, type Meta, type RunFilter } from '../../shared/runs/run-store.ts'
-import { priceInLedger } from '../../shared/runs/shown-price.ts'
-import { shownState } from '../../shared/runs/shown-state.ts'
+import { priceInLedger } from '../../shared/runs/cost.ts'
+import { type Head, shownState } from '../../shared/runs/head.ts'
+import { runLinks } from '../../shared/runs/links.ts'
+import {
+  DAMAGED_FIX,
+  type DamagedRun,
+  type Meta,
+  type RunFilter,
+  type RunRole,
+  runRole,
+} from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 
@@ -59,7 +64,7 @@ function filterOf({ status, dag }: Pick<Query, 'status' | 'dag'>): Omit<RunFilte
 
 /** A question has its own role, and is a root or a child besides. */
 function isOfRole(meta: Meta, role: RunRole): boolean {
-  return roleOf(meta) === role || (meta.parent === undefined ? 'root' : 'child') === role
+  return runRole(meta) === role || (meta.parent === undefined ? 'root' : 'child') === role
 }
 
 function endOf({ ended }: Head): Pick<RunSummary, 'ended_at' | 'code' | 'reason'> {
@@ -71,7 +76,7 @@ function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummar
     run_id: meta.run_id,
     dag_name: meta.dag_name,
     dag_hash: meta.dag_hash,
-    role: roleOf(meta),
+    role: runRole(meta),
     state: shownState(head),
     starter: meta.starter,
     created_at: meta.created_at,

@@ -1,22 +1,21 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import { asksPeople, lockedKeys } from '../../shared/approvals/binding.ts'
-import { unaskedQuestions } from '../../shared/approvals/unasked-questions.ts'
-import { canonicalJson } from '../../shared/canonical.ts'
+import { bypassedQuestions } from '../../shared/approvals/bypass.ts'
+import { principalName } from '../../shared/auth/principal.ts'
 import type { Block } from '../../shared/dag/dag.ts'
+import { TaskSchema } from '../../shared/dag/task.ts'
 import { Fault } from '../../shared/errors.ts'
-import { principalName } from '../../shared/principal.ts'
-import { blockLane, blockOutcome } from '../../shared/runs/block-lane.ts'
-import type { Head } from '../../shared/runs/head.ts'
+import { blockLane, blockOutcome, type Head } from '../../shared/runs/head.ts'
 import type { ContextItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { TaskSchema } from '../../shared/tasks/task.ts'
+import { canonicalJson } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { changeHandler } from '../change-handler.ts'
+import { changeHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
 import { requireAuthor } from '../runs/authoring.ts'
-import { skipsQuestion } from '../runs/check-values.ts'
-import { checkContextSize, recordContext } from '../runs/context-version.ts'
-import { readPinned } from '../runs/read-pinned.ts'
+import { checkContextSize, recordContext } from '../runs/context.ts'
+import { readPinned } from '../runs/record/read-run.ts'
+import { skipsQuestion } from '../runs/start-values.ts'
 
 /**
  * Compare-and-set on the version. The values are stored first and named by their event after: a crash in between
@@ -83,7 +82,7 @@ async function refuseDecided(
   const changed = Object.keys(set).filter((name) => !same(name))
   const key = changed.find((name) => locked.has(name))
   if (key === undefined) {
-    const unasked = unaskedQuestions(
+    const unasked = bypassedQuestions(
       dag,
       meta,
       changed.map((name) => ({ key: name })),

@@ -1,9 +1,9 @@
-import { PLAN_ROUTES } from '../../shared/api/plan-routes.ts'
-import { parseDagApart } from '../../shared/dag/parse.ts'
+import { PLAN_ROUTES } from '../../shared/api/document-routes.ts'
+import { parseDagApart } from '../../shared/document/parse.ts'
 import { Fault } from '../../shared/errors.ts'
-import { isolateFor } from '../../shared/isolate.ts'
 import { planDag } from '../../shared/plan/plan-dag.ts'
-import { changeHandler } from '../change-handler.ts'
+import { isolateFor } from '../../shared/ports/isolate.ts'
+import { changeHandler } from '../http-handler.ts'
 
 /** Nothing is started, and nothing is read but the names of providers. It counts as a change: it costs as much. */
 export const handler = changeHandler({

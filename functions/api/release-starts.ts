@@ -1,6 +1,6 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
-import { changeHandler } from '../change-handler.ts'
-import { fillPlaces } from '../runs/fill-places.ts'
+import { changeHandler } from '../http-handler.ts'
+import { fillPlaces } from '../runs/places.ts'
 
 /** Ends the hold `stop-all` set; what stands in the queue goes on at once. */
 export const handler = changeHandler({

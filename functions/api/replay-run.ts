@@ -1,5 +1,5 @@
 import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
-import { shownState } from '../../shared/runs/shown-state.ts'
+import { shownState } from '../../shared/runs/head.ts'
 import { httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
 import { aheadOfHead } from './ahead-of-head.ts'

@@ -1,8 +1,8 @@
-import { runLinks } from '../../shared/api/links.ts'
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
-import { loopEntityId } from '../../shared/research/kickoff-triples.ts'
-import { changeHandler } from '../change-handler.ts'
-import { orderResearch, RESEARCH_DEADLINE_SEC } from '../research/order-research.ts'
+import { loopEntityId } from '../../shared/research/loop.ts'
+import { runLinks } from '../../shared/runs/links.ts'
+import { changeHandler } from '../http-handler.ts'
+import { orderResearch, RESEARCH_DEADLINE_SEC } from '../research/order.ts'
 import { enterRun } from '../runs/enter-run.ts'
 
 /**

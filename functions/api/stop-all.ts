@@ -1,11 +1,10 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
+import { type Principal, principalName } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type Principal, principalName } from '../../shared/principal.ts'
-import type { StartHold } from '../../shared/runs/start-hold.ts'
+import type { StartHold } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { changeHandler } from '../change-handler.ts'
-import { activeRuns } from '../runs/active-runs.ts'
-import { stopRun } from '../runs/stop-run.ts'
+import { changeHandler } from '../http-handler.ts'
+import { activeRuns, stopRun } from '../runs/stop.ts'
 
 /** Runs named among those that could not be stopped. */
 const NAMED = 100

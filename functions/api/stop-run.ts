@@ -1,7 +1,6 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
-import { changeHandler } from '../change-handler.ts'
-import { stopBlock } from '../runs/stop-block.ts'
-import { stopRun } from '../runs/stop-run.ts'
+import { changeHandler } from '../http-handler.ts'
+import { stopBlock, stopRun } from '../runs/stop.ts'
 
 export const handler = changeHandler({
   name: 'stop-run',

@@ -1,9 +1,9 @@
-import { VALIDATE_DAG } from '../../shared/api/validate-dag.ts'
+import { VALIDATE_DAG } from '../../shared/api/document-routes.ts'
 import type { Dag, RunInput } from '../../shared/dag/dag.ts'
-import { parseDagApart } from '../../shared/dag/parse.ts'
-import { isolateFor } from '../../shared/isolate.ts'
-import { taskErrors } from '../../shared/tasks/bind-task-gates.ts'
-import { changeHandler } from '../change-handler.ts'
+import { parseDagApart } from '../../shared/document/parse.ts'
+import { taskErrors } from '../../shared/document/tasks.ts'
+import { isolateFor } from '../../shared/ports/isolate.ts'
+import { changeHandler } from '../http-handler.ts'
 
 /** The same check a start makes, with the providers and agents of this place; a bad document is an answer here, not a problem. It changes nothing, and counts as if it did: it costs as much. */
 export const handler = changeHandler({

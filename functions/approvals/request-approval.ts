@@ -1,13 +1,20 @@
 import * as z from 'zod'
-import { approvalId } from '../../shared/runs/ids.ts'
-import { type BlockCall, openBlockCall } from '../blocks/block-call.ts'
-import { resumedCall } from '../blocks/resumed-call.ts'
+import { nextTelling } from '../../shared/runs/approval.ts'
+import type { NewEvent } from '../../shared/runs/event.ts'
+import { earlierTime, type HeadApproval, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
+import { approvalEpoch, approvalId, approvalLane, askNumber } from '../../shared/runs/ids.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
+import { type BlockCall, isStale, openBlockCall, wasStopped, whySkipped } from '../attempts/block-call.ts'
+import { awaitsBounce } from '../attempts/bounce.ts'
+import { appendWithUse } from '../attempts/budget.ts'
+import { resumedCall } from '../attempts/decision.ts'
+import { findQuestion } from '../attempts/question.ts'
 import { functionHandler } from '../handler.ts'
-import { MachineInputSchema, runOf } from '../runs/machine-input.ts'
-import { appendRequested } from './append-requested.ts'
-import { isAskable } from './is-askable.ts'
-import { makeQuestion } from './make-question.ts'
-import { requestAnswer } from './request-answer.ts'
+import { fewNames, notifyEntry } from '../runs/due-approvals.ts'
+import { MachineInputSchema, toRunKey } from '../runs/record/read-run.ts'
+import { questionBeforeWork, questionInAttempt } from './approval-item.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -28,7 +35,7 @@ export const handler = functionHandler({
   name: 'request-approval',
   input: InputSchema,
   async run({ in: input, token, ask, ...place }, world) {
-    const call = await openBlockCall(world, runOf(input), place)
+    const call = await openBlockCall(world, toRunKey(input), place)
     const waiting = ask === true ? await requestAnswer(call, token) : await requestApproval(call, token)
     if (!waiting) await world.machine.answer(token, { ok: {} })
     return {}
@@ -47,7 +54,7 @@ async function askOnce(call: BlockCall, token: string): Promise<boolean> {
   const { world, run, block, head, epoch } = call
   const id = approvalId(run.run_id, block.index, epoch)
   const known = await world.runs.approval(run, id)
-  const item = head.approvals[id] === undefined ? await makeQuestion(call, id) : known
+  const item = head.approvals[id] === undefined ? await questionBeforeWork(call, id) : known
   if (item === undefined) return false
   // Token first, then HEAD; a decider writes HEAD first, then reads the token: one of the two sees the other.
   await world.runs.putApproval(run, item, token)
@@ -55,4 +62,90 @@ async function askOnce(call: BlockCall, token: string): Promise<boolean> {
   if (head.approvals[id] === undefined) await appendRequested(call, (await world.runs.approval(run, id)) ?? item)
   const now = await world.runs.head(run, [])
   return now?.state === 'running' && now.approvals[id]?.status === 'pending'
+}
+
+/** Whether a person is asked about the block now, as far as HEAD says; its pre-gates come after. */
+async function isAskable(call: BlockCall): Promise<boolean> {
+  const { block, head, run, epoch } = call
+  if (block.approval === undefined || head.state !== 'running' || isStale(call) || wasStopped(call)) return false
+  const { outcome, phase } = readOrdinal(call.lane ?? 0)
+  // Claimed: its attempt is at work, or was lost in the middle of recording why it is refused; `<id>` goes on with that.
+  if (outcome !== undefined || (phase >= PHASE.claimed && phase < PHASE.retrying)) return false
+  const known = head.approvals[approvalId(run.run_id, block.index, epoch)]
+  if (known !== undefined) return known.status === 'pending'
+  return whySkipped(call) === undefined && !(await awaitsBounce(call))
+}
+
+/**
+ * `_ask_<id>`: asks a person about an attempt that waits for an answer, or joins the question that was asked already.
+ * Whether the token now waits; it does not where the answer is there, or the attempt is not what it was.
+ */
+async function requestAnswer(call: BlockCall, token: string): Promise<boolean> {
+  const { world, run, head, lane_key, raw_lane } = call
+  const ask = head.state === 'running' && !isStale(call) ? await findQuestion(call) : undefined
+  if (ask === undefined || raw_lane === null) return false
+  const id = ask.approval_id
+  const known = head.approvals[id] === undefined ? undefined : await world.runs.approval(run, id)
+  const item = known ?? (await questionInAttempt(call, ask))
+  // Token first, then HEAD; a decider writes HEAD first, then reads the tokens: one of the two sees the other.
+  await world.runs.putApproval(run, item, token)
+  // Somebody may have asked first: what is asked is what is stored.
+  if (known === undefined) await appendRequested(call, (await world.runs.approval(run, id)) ?? item)
+  const now = await world.runs.head(run, [lane_key])
+  const isPending = now?.state === 'running' && now.approvals[id]?.status === 'pending'
+  return isPending && now.lanes[lane_key] === raw_lane
+}
+
+/**
+ * Records that a person is asked from now on; what judges of the pre-gates used goes with it. Only while the lane of the
+ * block, or of the attempt it is about, is where it was: who stops it meanwhile finds no question to cancel.
+ */
+async function appendRequested(call: BlockCall, item: ApprovalItem): Promise<void> {
+  const { world, run, block, lane, lane_key, raw_lane } = call
+  const { id, requested_at: at } = item
+  const set = openApproval(item)
+  const requested = appendWithUse(call, 0, requestedEvent(item))
+  const isFirst = lane === undefined && askNumber(id) === undefined
+  const ready: NewEvent[] = isFirst ? [{ type: 'block:ready', block_id: block.id, data: {} }] : []
+  const step = ordinal({ epoch: approvalEpoch(id), attempt: askNumber(id) ?? 0, phase: PHASE.claimed })
+  const outbox = notifyEntry(world, run, at, 'asked', id)
+  const done = await world.runs.append({
+    run,
+    lane: approvalLane(id, block.index),
+    ordinal: step,
+    guard: { below: step },
+    while: [{ lane: lane_key, is: raw_lane }],
+    at,
+    ...requested,
+    events: [...ready, ...requested.events],
+    approval: { id, was: null, set },
+    outbox,
+    check_at: outbox.length > 0 ? earlierTime(set.next_at, graceOf(item)) : earlierTime(set.next_at, set.expires_at),
+  })
+  if (done.ok && outbox.length > 0) await world.outbox.nudge(run)
+}
+
+/** The message owed is looked after sooner than most questions expire. */
+function graceOf({ requested_at, expires_at }: ApprovalItem): string {
+  return earlierTime(expires_at, new Date(Date.parse(requested_at) + OUTBOX_GRACE_MS).toISOString())
+}
+
+function openApproval(item: ApprovalItem): HeadApproval {
+  const { block, expires_at, digest, about, requested_at } = item
+  const next = nextTelling(item, {}, Date.parse(requested_at))
+  return { block, status: 'pending', expires_at, digest, ...(about === undefined ? {} : { about }), ...next }
+}
+
+function requestedEvent(item: ApprovalItem): NewEvent {
+  const { id, block_id, digest, expires_at, approvers, quorum = 1, about } = item
+  const data = {
+    approval_id: id,
+    digest,
+    prompt_hash: sha256(item.prompt),
+    expires_at,
+    approvers: fewNames(approvers),
+    quorum,
+    ...(about === undefined ? {} : { about }),
+  }
+  return { type: 'approval:requested', block_id, data }
 }

@@ -1,11 +1,19 @@
 import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
-import { holds, type Scope } from '../../shared/auth/scope.ts'
-import { showToken } from '../../shared/auth/show-token.ts'
+import {
+  holdsScope,
+  MAIN_TENANT,
+  otherName,
+  type Principal,
+  personName,
+  principalName,
+  type Scope,
+} from '../../shared/auth/principal.ts'
+import { newToken, type StoredToken, showToken, TOKEN_BYTES } from '../../shared/auth/token.ts'
 import { Fault } from '../../shared/errors.ts'
-import { MAIN_TENANT, otherName, type Principal, personName, principalName } from '../../shared/principal.ts'
-import type { Settings } from '../../shared/settings.ts'
-import { changeHandler } from '../change-handler.ts'
-import { issueToken } from './issue-token.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
+import type { World } from '../../shared/world.ts'
+import { changeHandler } from '../http-handler.ts'
 
 export const handler = changeHandler({
   name: 'create-token',
@@ -28,7 +36,7 @@ export const handler = changeHandler({
 
 /** Else who may make tokens could do everything. */
 function requireHeld(principal: Principal, wanted: readonly Scope[]): void {
-  const lacking = wanted.filter((scope) => !holds(principal.scopes, scope))
+  const lacking = wanted.filter((scope) => !holdsScope(principal.scopes, scope))
   if (lacking.length === 0) return
   const message = `Cannot make a token with ${lacking.join(', ')} as ${principalName(principal)}: a token has no scope that its maker lacks. Leave it out, or use a credential that has it.`
   throw new Fault('Rejected', 'scope_not_held', message, { facts: { lacking } })
@@ -70,4 +78,45 @@ function personFor(
 function foreignTenant(principal: Principal, wanted: string): Fault {
   const message = `Cannot make a token of tenant "${wanted}" as ${principalName(principal)}: a credential makes tokens of its own tenant alone. Leave the tenant out, or ask who runs this place.`
   return new Fault('Rejected', 'tenant_not_held', message)
+}
+
+interface Wanted {
+  readonly tenant: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly days: number
+  readonly by: string
+  readonly by_person?: string | undefined
+  readonly person: string | undefined
+  readonly client: 'mcp' | undefined
+}
+
+const DAY_MS = 86_400_000
+/** Of 80 random bits: a second one is already a sign of something else. */
+const MOST_TRIES = 3
+
+/** Makes a token and keeps its hash; its text is nowhere but in the answer. Fault Unavailable token_ids_taken. */
+export async function issueToken(
+  { tokens, ids, clock }: Pick<World, 'tokens' | 'ids' | 'clock'>,
+  { tenant, name, scopes, days, by, by_person, person, client }: Wanted,
+): Promise<{ readonly stored: StoredToken; readonly text: string }> {
+  const now = clock.now()
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const { id, secret, text } = newToken(ids.random(TOKEN_BYTES.id), ids.random(TOKEN_BYTES.secret))
+    const stored: StoredToken = {
+      tenant,
+      id,
+      secret_sha256: sha256(secret),
+      name,
+      scopes,
+      created_at: new Date(now).toISOString(),
+      created_by: by,
+      ...(by_person === undefined ? {} : { created_person: by_person }),
+      ...(person === undefined ? {} : { person }),
+      ...(client === undefined ? {} : { client }),
+      expires_at: new Date(now + days * DAY_MS).toISOString(),
+    }
+    if (await tokens.put(stored)) return { stored, text }
+  }
+  throw new Fault('Unavailable', 'token_ids_taken', 'Cannot find a free id for the token. Try again.')
 }

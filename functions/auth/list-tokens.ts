@@ -1,5 +1,5 @@
 import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
-import { showToken } from '../../shared/auth/show-token.ts'
+import { showToken } from '../../shared/auth/token.ts'
 import { httpHandler } from '../http-handler.ts'
 
 export const handler = httpHandler({

@@ -1,8 +1,8 @@
 import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
-import { showToken } from '../../shared/auth/show-token.ts'
+import { otherName, principalName } from '../../shared/auth/principal.ts'
+import { showToken } from '../../shared/auth/token.ts'
 import { Fault } from '../../shared/errors.ts'
-import { otherName, principalName } from '../../shared/principal.ts'
-import { changeHandler } from '../change-handler.ts'
+import { changeHandler } from '../http-handler.ts'
 
 /** One that expired may be revoked too; who revoked it first stays. */
 export const handler = changeHandler({

@@ -5,11 +5,10 @@ import {
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
-import { canonicalJson, sha256 } from '../../shared/canonical.ts'
-import { type Anchors, type AnchorVersion, anchorKey, anchorsOf } from '../../shared/runs/anchor.ts'
-import { CLIENT_OPTIONS } from './client-options.ts'
-import { sdkFault } from './sdk-fault.ts'
-import type { Core } from './world.ts'
+import { type Anchors, type AnchorVersion, anchorKey, anchorPrefix } from '../../shared/runs/hash-chain.ts'
+import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
+import type { Core } from './core.ts'
+import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 
 /**
  * The Anchors port on a bucket with Object Lock, whose default retention (compliance mode) locks whatever is put. A lock
@@ -34,7 +33,7 @@ function anchorsIn(Bucket: string, config: S3ClientConfig): Anchors {
       })
     },
     async versions({ tenant, run_id }) {
-      const Prefix = `${anchorsOf(tenant)}${run_id}/`
+      const Prefix = `${anchorPrefix(tenant)}${run_id}/`
       const listed = await list(client, Bucket, Prefix)
       return Promise.all(listed.map((version) => withBody(client, Bucket, version)))
     },

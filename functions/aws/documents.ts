@@ -1,21 +1,9 @@
 import { DescribeStateMachineAliasCommand, type SFNClient } from '@aws-sdk/client-sfn'
+import { researchMachine } from '../../shared/compile/research-machine.ts'
 import { Fault } from '../../shared/errors.ts'
-import { researchMachine } from '../../shared/research/research-machine.ts'
 import type { Documents } from '../../shared/world.ts'
-import { aliasOfDocument, machineArn, writeMachineId } from './machine-id.ts'
-import { sdkFault } from './sdk-fault.ts'
-import type { Core } from './world.ts'
-
-/** What the deployment knows of one document: its text, its hash, its machine's name and how many parts that has. */
-interface DeployedDocument {
-  readonly document: string
-  readonly dag_hash: string
-  readonly machine: string
-  readonly parts: number
-}
-
-/** The generated module of a deployment, by name of the document. */
-export type DeployedDocuments = Readonly<Record<string, DeployedDocument>>
+import { type AwsSettings, type Core, type DeployedDocument, requiredSetting } from './core.ts'
+import { sdkFault } from './sdk.ts'
 
 /** The Documents port on AWS: what was deployed. The package's examples are among them or nowhere. */
 export function openDocuments({ deployed }: Pick<Core, 'deployed'>): Documents {
@@ -26,7 +14,7 @@ export function openDocuments({ deployed }: Pick<Core, 'deployed'>): Documents {
 }
 
 /**
- * Machine id (machine-id.ts) of the deployed document of this hash, or of the research chain; undefined when it was not
+ * Machine id (below) of the deployed document of this hash, or of the research chain; undefined when it was not
  * deployed.
  */
 export type DeployedMachines = (dag_hash: string) => Promise<string | undefined>
@@ -74,3 +62,39 @@ async function readVersion(
 }
 
 const GONE = new Set(['ResourceNotFound', 'StateMachineDoesNotExist'])
+
+/**
+ * What the Machine port calls a machine here: its ARN, of a version where there is one; with parts `+<how many>` behind
+ * it, and `.<hash>` where the names of the parts end in one. So whoever stops a run knows every execution it may have.
+ */
+export interface MachineId {
+  readonly arn: string
+  readonly parts: number
+  /** Behind the number in the names of parts. */
+  readonly suffix: string
+}
+
+export function writeMachineId({ arn, parts, suffix }: MachineId): string {
+  return parts === 0 ? arn : `${arn}+${parts}${suffix.replace('_', '.')}`
+}
+
+export function readMachineId(id: string): MachineId {
+  const [, arn = id, parts = '0', hash] = /^(.+)\+(\d+)(?:\.(\w+))?$/.exec(id) ?? []
+  return { arn, parts: Number(parts), suffix: hash === undefined ? '' : `_${hash}` }
+}
+
+/** ARN of part k: the machine's name, `_`, the number. No name of a whole machine holds a `_`. */
+export function partArn({ arn, suffix }: MachineId, part: number): string {
+  return `${arn.split(':').slice(0, 7).join(':')}_${part}${suffix}`
+}
+
+/** Alias of the version that runs of a deployed document of this hash are started on. */
+function aliasOfDocument(dag_hash: string): string {
+  return `document-${dag_hash.slice(0, 40)}`
+}
+
+/** ARN of a machine of this deployment, in the account of its role. */
+export function machineArn(env: AwsSettings, name: string): string {
+  const [, partition = '', , , account = ''] = requiredSetting(env, 'STATE_MACHINE_ROLE_ARN').split(':')
+  return `arn:${partition}:states:${env.AWS_REGION}:${account}:stateMachine:${name}`
+}

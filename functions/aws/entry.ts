@@ -1,10 +1,23 @@
-import { MachineSignal } from '../../shared/errors.ts'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import * as z from 'zod'
+import { authorizedPrincipal } from '../../shared/auth/authorizer.ts'
+import { MAIN_TENANT, type Principal, SCOPES } from '../../shared/auth/principal.ts'
+import { Fault, MachineSignal } from '../../shared/errors.ts'
+import { type Settings, SettingsSchema } from '../../shared/settings/settings.ts'
+import type { World } from '../../shared/world.ts'
 import type { Handler } from '../handler.ts'
-import { type LambdaContext, leavingError, openInvocation } from './invocation.ts'
-import { proxyAnswer, type RouteAnswer } from './lambda-answer.ts'
-import { isHttp } from './lambda-event.ts'
-import { principalOf } from './principal.ts'
-import { openWorld, type WorldParts } from './world.ts'
+import { type Core, createIds, createLog, lambdaClock } from './core.ts'
+import {
+  isHttp,
+  type LambdaContext,
+  leavingError,
+  openInvocation,
+  proxyAnswer,
+  type RouteAnswer,
+} from './invocation.ts'
+import { readAwsSettings } from './settings.ts'
+import { assembleWorld, type WorldParts } from './world.ts'
 
 /** What the end of an invocation waits for a collector at the most, and what is left of its time then. */
 const FLUSH_MS = 1_000
@@ -24,7 +37,7 @@ export type LambdaHandler = (event: unknown, context: LambdaContext) => Promise<
 export function lambdaEntry({ handler, ...parts }: EntryParts, env?: NodeJS.ProcessEnv): LambdaHandler {
   const world = openWorld(parts, env)
   const principal = (event: unknown) =>
-    isHttp(event) ? principalOf(event, world.settings.iam_tenants, world.settings.iam_people) : undefined
+    isHttp(event) ? readPrincipal(event, world.settings.iam_tenants, world.settings.iam_people) : undefined
   return async (event, context) => {
     const invocation = openInvocation(world, event, context, principal(event))
     try {
@@ -40,4 +53,145 @@ export function lambdaEntry({ handler, ...parts }: EntryParts, env?: NodeJS.Proc
       await world.telemetry?.flush(Math.min(FLUSH_MS, context.getRemainingTimeInMillis() - SPARE_MS))
     }
   }
+}
+
+/** What Lambda's Node runtime puts into the global scope for functions that stream. */
+interface StreamRuntime {
+  streamifyResponse(
+    handler: (event: unknown, response: Writable, context: LambdaContext) => Promise<void>,
+  ): (...given: never[]) => Promise<unknown>
+  readonly HttpResponseStream: {
+    from(
+      response: Writable,
+      head: { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> },
+    ): Writable
+  }
+}
+
+/**
+ * The entry of a route whose catalog line has `stream` (API Gateway response streaming, REST APIs): status and headers
+ * first, then the body as it comes, pulled only as fast as the client reads. Ends quietly when the time is nearly over;
+ * the client comes again with Last-Event-ID.
+ */
+export function streamEntry({ handler, ...parts }: EntryParts, env?: NodeJS.ProcessEnv) {
+  const world = openWorld(parts, env)
+  const runtime = requireRuntime()
+  return runtime.streamifyResponse(async (event, response, context) => {
+    const invocation = openInvocation(
+      world,
+      event,
+      context,
+      readPrincipal(event, world.settings.iam_tenants, world.settings.iam_people),
+    )
+    try {
+      // Routes are made by functions/http-handler.ts, which answers this shape and never throws.
+      const { statusCode, headers, body } = (await handler(invocation.event, invocation.context)) as RouteAnswer
+      const out = runtime.HttpResponseStream.from(response, { statusCode, headers })
+      await send(out, body, invocation.context.signal)
+    } finally {
+      invocation.end()
+    }
+  })
+}
+
+function requireRuntime(): StreamRuntime {
+  const found = (globalThis as { readonly awslambda?: StreamRuntime }).awslambda
+  if (found !== undefined) return found
+  throw new Error('Cannot stream: this is not the Lambda runtime (there is no global awslambda).')
+}
+
+async function send(out: Writable, body: RouteAnswer['body'], signal: AbortSignal): Promise<void> {
+  try {
+    // Also an empty body is written: the head goes out with the first write.
+    if (typeof body === 'string' || body instanceof Uint8Array) out.write(body)
+    else for await (const chunk of body) if (!out.write(chunk)) await once(out, 'drain', { signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    out.end()
+  }
+}
+
+/**
+ * Who calls, from what API Gateway's authorizer found (never from headers or body). Of IAM: an assumed role is `iam:<role
+ * name>`, an IAM user `iam:user/<name>`, the account itself `iam:root`; callers of another account have its number in
+ * front, so that a role of the same name there is somebody else. Undefined = nobody was authenticated. IAM policies
+ * decide which routes a caller reaches, so every scope is given. `tenants`: which of these names are of which tenant; the
+ * others are of the main one. `people`: roles whose sessions are named after persons (docs/tokens.md, "Persons").
+ */
+export function readPrincipal(
+  event: unknown,
+  tenants: Tenants = {},
+  people: readonly string[] = [],
+): Principal | undefined {
+  return (
+    authorizedPrincipal(AuthorizedSchema.safeParse(event).data?.requestContext.authorizer) ??
+    signer(event, tenants, people)
+  )
+}
+
+type Tenants = Readonly<Record<string, string>>
+
+/** Of a deployment whose callers come with a bearer credential: the context its authorizer answered. */
+const AuthorizedSchema = z.object({ requestContext: z.object({ authorizer: z.unknown() }) })
+
+function signer(event: unknown, tenants: Tenants, people: readonly string[]): Principal | undefined {
+  const parsed = CallerSchema.safeParse(event)
+  if (!parsed.success) return undefined
+  const { accountId, identity } = parsed.data.requestContext
+  const [, account, rest] = /^arn:aws[a-z-]*:(?:iam|sts)::(\d{12}):(.+)$/.exec(identity.userArn) ?? []
+  const name = rest === undefined ? undefined : nameOf(rest)
+  if (name === undefined) return undefined
+  const id = account === accountId ? name : `${account}/${name}`
+  const tenant = Object.hasOwn(tenants, id) ? tenants[id] : undefined
+  const session = /^assumed-role\/[^/]+\/(.+)$/.exec(rest ?? '')?.[1]
+  const isPerson = session !== undefined && people.some((pattern) => matches(pattern, id))
+  const person = isPerson ? { person: `user:${session}` } : {}
+  return { kind: 'iam', id, tenant: tenant ?? MAIN_TENANT, scopes: SCOPES, via: 'iam', ...person }
+}
+
+const CallerSchema = z.object({
+  requestContext: z.object({ accountId: z.string(), identity: z.object({ userArn: z.string() }) }),
+})
+
+/** A role by name, or by how its name begins: `AWSReservedSSO_*`. */
+function matches(pattern: string, id: string): boolean {
+  return pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern
+}
+
+/** The session's name is the caller's own choice, so it says nothing of the name, and of the person only where the settings vouch for the role; a user's path is no part of its name. */
+function nameOf(rest: string): string | undefined {
+  const parts = rest.split('/')
+  const [kind] = parts
+  if (kind === 'assumed-role') return parts[1]
+  if (kind === 'user' || kind === 'federated-user') return `${kind}/${parts.at(-1)}`
+  return rest === 'root' ? rest : undefined
+}
+
+/** The World of one function, its environment and settings checked. */
+export function openWorld(parts: WorldParts, env?: NodeJS.ProcessEnv): World {
+  return assembleWorld(openCore(parts, env), parts)
+}
+
+function openCore({ name, ports, settings = {}, deployed = {} }: WorldParts, env?: NodeJS.ProcessEnv): Core {
+  const read = readAwsSettings(env)
+  const secrets = ports.secrets?.({ clock: lambdaClock })
+  return {
+    env: read,
+    deployed,
+    ...(secrets === undefined ? {} : { secrets }),
+    settings: parsePolicy(settings),
+    clock: lambdaClock,
+    ids: createIds(),
+    log: createLog({ level: read.SLUICE_LOG, facts: { stage: read.STAGE, function: name } }),
+  }
+}
+
+/** Checked at synth already, by the same schema. */
+function parsePolicy(settings: unknown): Settings {
+  const parsed = SettingsSchema.safeParse(settings)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const message = `Cannot start this function: sluice.yaml in its bundle has "${issue?.path.join('.')}": ${issue?.message}. Mend it and deploy again.`
+  throw new Fault('Bug', 'bad_settings', message)
 }

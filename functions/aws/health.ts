@@ -1,11 +1,10 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { Fault } from '../../shared/errors.ts'
-import { createHealth, type Health } from '../../shared/health.ts'
-import { CLIENT_OPTIONS } from './client-options.ts'
-import { required } from './named-setting.ts'
-import { as } from './run-store/attribute-values.ts'
-import { openTable } from './run-store/run-table.ts'
-import type { Core } from './world.ts'
+import { createHealth, type Health } from '../../shared/ports/health.ts'
+import { type Core, requiredSetting } from './core.ts'
+import { as } from './run-store/items.ts'
+import { openTable } from './run-store/table.ts'
+import { CLIENT_OPTIONS } from './sdk.ts'
 
 /** Well beyond the patience of a look: what is slow is told as not answered yet, and only what gives no answer as failed. */
 const REQUEST_MS = 5_000
@@ -25,7 +24,7 @@ export function openHealth(
 ): Health {
   const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
   const client = new DynamoDBClient({ ...CLIENT_OPTIONS, requestHandler, maxAttempts: 1, ...config })
-  const table = openTable({ client, table: required(env, 'TABLE'), clock, ids })
+  const table = openTable({ client, table: requiredSetting(env, 'TABLE'), clock, ids })
   const readItem = async () => void (await table.get(KEY))
   const writeItem = async () => {
     const ttl = as.number(Math.floor(clock.now() / 1_000) + DAY_SEC)

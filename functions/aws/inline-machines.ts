@@ -1,19 +1,25 @@
 import { CreateStateMachineCommand, type SFNClient, UpdateStateMachineCommand } from '@aws-sdk/client-sfn'
-import { sha256 } from '../../shared/canonical.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
-import { bindPlaceholders } from '../../shared/compile/bind.ts'
+import { bindPlaceholders } from '../../shared/compile/asl.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
-import { type DeployedMachines, openDeployedMachines } from './documents.ts'
-import { type MachineId, machineArn, partArn, readMachineId, writeMachineId } from './machine-id.ts'
-import type { MachineUses } from './machine-uses.ts'
-import { functionArn, required } from './named-setting.ts'
-import { sdkFault } from './sdk-fault.ts'
-import type { AwsSettings } from './settings.ts'
-import type { Core } from './world.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
+import { type AwsSettings, type Core, functionArn, requiredSetting } from './core.ts'
+import {
+  type DeployedMachines,
+  type MachineId,
+  machineArn,
+  openDeployedMachines,
+  partArn,
+  readMachineId,
+  writeMachineId,
+} from './documents.ts'
+import { as, from, type Item } from './run-store/items.ts'
+import { openTable, type RunTableOptions } from './run-store/table.ts'
+import { sdkFault } from './sdk.ts'
 
 /** Machines of documents that were not deployed: made at their first start, found by their name ever after. */
-export interface InlineMachines {
+interface InlineMachines {
   ensure(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
   /** What `ensure` answers; no call is made. */
   named(definition: string, hash: string, parts?: readonly MachineText[]): Promise<string>
@@ -42,7 +48,7 @@ export function createInlineMachines(
       return made
     },
     async named(definition, hash, parts = []) {
-      return (await deployedMachine(hash)) ?? writeMachineId(identify(core.env, { definition, hash, parts }))
+      return (await deployedMachine(hash)) ?? writeMachineId(inlineMachineId(core.env, { definition, hash, parts }))
     },
     deployed: (hash) => deployedMachine(hash),
     forget(arn) {
@@ -52,7 +58,7 @@ export function createInlineMachines(
     async use(arn) {
       const name = nameOfMachine(arn)
       // A deployed one is never removed from here.
-      if (name.startsWith(prefixOf(core.env)) && !(await uses().use(name))) throw beingRemoved()
+      if (name.startsWith(prefixOf(core.env)) && !(await uses().use(name))) throw machineBeingRemoved()
     },
   }
 }
@@ -79,11 +85,11 @@ interface Making {
  */
 async function createAll({ client, env, uses }: Making, { definition, hash, parts }: Document): Promise<string> {
   const functions = functionArns(env)
-  const id = identify(env, { definition, hash, parts })
+  const id = inlineMachineId(env, { definition, hash, parts })
   const arns = parts.map(({ key }, i) => [key, partArn(id, i + 1)] as const)
   const values = { ...functions, ...Object.fromEntries(arns) }
   const names = arns.map(([, arn]) => nameOfMachine(arn))
-  if (!(await uses().note(nameOfMachine(id.arn), names))) throw beingRemoved()
+  if (!(await uses().note(nameOfMachine(id.arn), names))) throw machineBeingRemoved()
   for (const [i, { text }] of parts.entries()) {
     await create(client, env, { name: names[i] ?? '', definition: bindPlaceholders(text, values), hash })
   }
@@ -96,7 +102,7 @@ function prefixOf({ STAGE }: AwsSettings): string {
   return `sluice-${STAGE}-x-`
 }
 
-function identify(env: AwsSettings, { definition, hash, parts }: Document): MachineId {
+function inlineMachineId(env: AwsSettings, { definition, hash, parts }: Document): MachineId {
   const set = sha256(JSON.stringify([definition, ...parts.map(({ text }) => text)])).slice(0, HASH_OF_PARTS)
   const suffix = parts.length === 0 ? '' : `_${set}`
   return { arn: machineArn(env, `${prefixOf(env)}${hash.slice(0, HASH_IN_NAME)}`), parts: parts.length, suffix }
@@ -109,7 +115,7 @@ async function create(
 ): Promise<string> {
   const machine = {
     definition,
-    roleArn: required(env, 'STATE_MACHINE_ROLE_ARN'),
+    roleArn: requiredSetting(env, 'STATE_MACHINE_ROLE_ARN'),
     ...logging(env),
     tracingConfiguration: { enabled: true },
   }
@@ -121,7 +127,7 @@ async function create(
     )
     return created.stateMachineArn ?? machineArn(env, name)
   } catch (error) {
-    return await existing(client, { ...machine, stateMachineArn: machineArn(env, name) }, error)
+    return await updateExisting(client, { ...machine, stateMachineArn: machineArn(env, name) }, error)
   }
 }
 
@@ -129,7 +135,7 @@ async function create(
  * The name is taken by another text of the same document, one an older version compiled or bound to other functions:
  * it becomes this one. Running executions keep theirs. Who finds it being updated was not first, which is as good.
  */
-async function existing(
+async function updateExisting(
   client: SFNClient,
   update: ConstructorParameters<typeof UpdateStateMachineCommand>[0],
   error: unknown,
@@ -153,11 +159,11 @@ function refusal(error: unknown, name: string): Fault {
       'Cannot make a machine for this document: the account has no room for another state machine (10,000 unless AWS raised it). Raise the quota or delete machines nobody uses; of inline documents those unused for a week are removed by themselves.'
     return new Fault('LimitExceeded', 'machine_limit', message, { cause: error })
   }
-  if (name === 'StateMachineDeleting') return beingRemoved(error)
+  if (name === 'StateMachineDeleting') return machineBeingRemoved(error)
   return sdkFault(error, { doing: 'make the machine of this document', action: 'states:CreateStateMachine' })
 }
 
-export function beingRemoved(cause?: unknown): Fault {
+export function machineBeingRemoved(cause?: unknown): Fault {
   const message = 'Cannot start now: the machine of this document is being deleted. Try again in a minute.'
   return new Fault('Unavailable', 'machine_deleting', message, { cause })
 }
@@ -178,4 +184,94 @@ function nameOfMachine(machine: string): string {
   return readMachineId(machine).arn.split(':')[6] ?? ''
 }
 
-/** Partition and account are those of the role the machine runs as. */
+/** What is known of a machine of an inline document. */
+export interface MachineUse {
+  readonly name: string
+  /** When a run was about to be started on it last, ms since 1970. */
+  readonly used_at: number
+  /** Names of its parts, of every text it had. */
+  readonly parts: readonly string[]
+  /** When its removal began, ms since 1970. */
+  readonly leaving?: number
+}
+
+/** Which machines there are and when they were used: what starts and removals agree by (docs/adr/0058). */
+export interface MachineUses {
+  /** Before a machine is made. False: it is being removed. Fault LimitExceeded machine_limit. */
+  note(name: string, parts: readonly string[]): Promise<boolean>
+  /** Before a run is started on it. False: it is being removed. */
+  use(name: string): Promise<boolean>
+  all(): Promise<readonly MachineUse[]>
+  /** Begins its removal, unless it was used since it was read or somebody else removes it. */
+  leave(use: MachineUse): Promise<boolean>
+  /** It is removed. */
+  forget(name: string): Promise<void>
+}
+
+/** Twice as many as may be active at once, a fifth of what an account has room for; the rest is other people's. */
+const MOST = 2_000
+
+/** A function lives 15 minutes at most: what it began to remove and has not by then, another one removes. */
+const REMOVER_MS = 900_000
+
+/** One partition for all of a stage: machines are made by hash, whoever starts. */
+export function machineUsesOn(options: RunTableOptions): MachineUses {
+  const table = openTable(options)
+  const now = () => options.clock.now()
+  const touch = async (name: string, parts: readonly string[], isKnown: boolean) => {
+    const written = await table.update(keyOf(name), ({ path, value }) => {
+      const used = `SET ${path('used_at')} = ${value(as.number(now()))}`
+      const free = `attribute_not_exists(${path('leaving')})`
+      return {
+        update: parts.length === 0 ? used : `${used} ADD ${path('parts')} ${value(as.members(parts))}`,
+        condition: isKnown ? `attribute_exists(${path('used_at')}) AND ${free}` : free,
+      }
+    })
+    return written.ok
+  }
+  const all = async () => (await table.all({ pk: PARTITION, sk: as.text(PREFIX) })).map(read)
+  return {
+    async note(name, parts) {
+      if ((await table.get(keyOf(name))) === undefined && (await all()).length >= MOST) throw tooMany()
+      return touch(name, parts, false)
+    },
+    async use(name) {
+      // One nobody knows of nobody removes.
+      return (await touch(name, [], true)) || (await table.get(keyOf(name))) === undefined
+    },
+    all,
+    async leave({ name, used_at, leaving }) {
+      if (leaving !== undefined && now() - leaving < REMOVER_MS) return false
+      const mine = table.nonce()
+      const written = await table.update(keyOf(name), ({ path, value }) => ({
+        update: `SET ${path('leaving')} = ${value(as.number(now()))}, ${path('remover')} = ${value(as.text(mine))}`,
+        condition: `${path('used_at')} = ${value(as.number(used_at))} AND ${
+          leaving === undefined
+            ? `attribute_not_exists(${path('leaving')})`
+            : `${path('leaving')} = ${value(as.number(leaving))}`
+        }`,
+      }))
+      // One whose answer was lost is sent again, and finds itself.
+      return written.ok || (await table.get(keyOf(name)))?.remover?.S === mine
+    },
+    forget: (name) => table.remove(keyOf(name)),
+  }
+}
+
+const PARTITION = as.text('MACHINES')
+const PREFIX = 'MACHINE#'
+
+function keyOf(name: string): Item {
+  return { pk: PARTITION, sk: as.text(PREFIX + name) }
+}
+
+function read(item: Item): MachineUse {
+  const name = from.text(item, 'sk').slice(PREFIX.length)
+  const leaving = item.leaving === undefined ? {} : { leaving: from.number(item, 'leaving') }
+  return { name, used_at: from.number(item, 'used_at'), parts: from.members(item, 'parts'), ...leaving }
+}
+
+function tooMany(): Fault {
+  const message = `Cannot make a machine for this document: this stage has ${MOST.toLocaleString('en-US')} machines of inline documents, its limit. Those unused for an hour are removed each hour: try again then, or deploy the document.`
+  return new Fault('LimitExceeded', 'machine_limit', message, { facts: { most: MOST } })
+}

@@ -1,4 +1,4 @@
-import type { Isolate } from '../../shared/isolate.ts'
+import type { Isolate } from '../../shared/ports/isolate.ts'
 import { createIsolate } from '../isolate/run-isolate.ts'
 
 /**

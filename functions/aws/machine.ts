@@ -1,6 +1,8 @@
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import {
+  DeleteStateMachineCommand,
   DescribeExecutionCommand,
+  ListExecutionsCommand,
   SendTaskFailureCommand,
   SendTaskSuccessCommand,
   SFNClient,
@@ -9,15 +11,24 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
 import { Fault } from '../../shared/errors.ts'
-import type { Execution, Machine, TokenAnswer } from '../../shared/runs/machine.ts'
-import { clearMachines } from './clear-machines.ts'
-import { CLIENT_OPTIONS } from './client-options.ts'
-import { beingRemoved, createInlineMachines } from './inline-machines.ts'
-import { machineArn, partArn, readMachineId } from './machine-id.ts'
-import { type MachineUses, machineUsesOn } from './machine-uses.ts'
-import { tableClient } from './run-store/table-client.ts'
-import { sdkFault } from './sdk-fault.ts'
-import type { Core } from './world.ts'
+import {
+  type ClearLimits,
+  type Execution,
+  idleMachines,
+  type Machine,
+  type TokenAnswer,
+} from '../../shared/runs/machine.ts'
+import type { Core } from './core.ts'
+import { machineArn, partArn, readMachineId } from './documents.ts'
+import {
+  createInlineMachines,
+  type MachineUse,
+  type MachineUses,
+  machineBeingRemoved,
+  machineUsesOn,
+} from './inline-machines.ts'
+import { tableClient } from './run-store/table.ts'
+import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 
 type MachineCore = Pick<Core, 'env' | 'deployed' | 'clock' | 'ids'>
 
@@ -50,7 +61,7 @@ export function openMachine(
       try {
         return await start(client, order)
       } catch (error) {
-        if (nameOf(error) === 'StateMachineDoesNotExist') inline.forget(order.machine)
+        if (errorName(error) === 'StateMachineDoesNotExist') inline.forget(order.machine)
         throw error
       }
     },
@@ -80,9 +91,9 @@ async function start(
     await client.send(command)
     return 'started'
   } catch (error) {
-    if (nameOf(error) === 'ExecutionAlreadyExists') return 'exists'
-    if (nameOf(error) === 'StateMachineDoesNotExist') throw unknownMachine(name, error)
-    if (nameOf(error) === 'StateMachineDeleting') throw beingRemoved(error)
+    if (errorName(error) === 'ExecutionAlreadyExists') return 'exists'
+    if (errorName(error) === 'StateMachineDoesNotExist') throw unknownMachine(name, error)
+    if (errorName(error) === 'StateMachineDeleting') throw machineBeingRemoved(error)
     throw sdkFault(error, { doing: `start the execution of run "${name}"`, action: 'states:StartExecution' })
   }
 }
@@ -94,7 +105,7 @@ async function describe(client: SFNClient, arn: string): Promise<Execution | und
     const seen = status === undefined || status === 'PENDING_REDRIVE' ? 'RUNNING' : status
     return { status: seen, ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) }
   } catch (error) {
-    if (nameOf(error) === 'ExecutionDoesNotExist') return undefined
+    if (errorName(error) === 'ExecutionDoesNotExist') return undefined
     throw sdkFault(error, { doing: 'look at an execution', action: 'states:DescribeExecution' })
   }
 }
@@ -116,7 +127,7 @@ async function stop(client: SFNClient, arn: string, cause: string): Promise<void
     // Of an execution that has ended AWS says nothing and keeps its end.
     await client.send(new StopExecutionCommand({ executionArn: arn, cause: cause.slice(0, CAUSE_CHARACTERS) }))
   } catch (error) {
-    if (nameOf(error) === 'ExecutionDoesNotExist') return
+    if (errorName(error) === 'ExecutionDoesNotExist') return
     throw sdkFault(error, { doing: 'stop an execution', action: 'states:StopExecution' })
   }
 }
@@ -125,17 +136,17 @@ async function answerToken(client: SFNClient, taskToken: string, answer: TokenAn
   const action = 'ok' in answer ? 'states:SendTaskSuccess' : 'states:SendTaskFailure'
   try {
     if ('ok' in answer) await client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.ok) }))
-    else await client.send(new SendTaskFailureCommand({ taskToken, ...cut(answer) }))
+    else await client.send(new SendTaskFailureCommand({ taskToken, ...fittingError(answer) }))
     return 'taken'
   } catch (error) {
-    if (GONE.has(nameOf(error))) return 'gone'
+    if (TOKEN_GONE.has(errorName(error))) return 'gone'
     throw sdkFault(error, { doing: 'answer a task token', action })
   }
 }
 
-const GONE = new Set(['TaskTimedOut', 'TaskDoesNotExist', 'InvalidToken'])
+const TOKEN_GONE = new Set(['TaskTimedOut', 'TaskDoesNotExist', 'InvalidToken'])
 
-function cut({ error, cause }: { readonly error: string; readonly cause: string }) {
+function fittingError({ error, cause }: { readonly error: string; readonly cause: string }) {
   return { error: error.slice(0, ERROR_CHARACTERS), cause: cause.slice(0, CAUSE_CHARACTERS) }
 }
 
@@ -145,7 +156,7 @@ function executionArn(machine: string, name: string): string {
   return [arn, partition, service, region, account, 'execution', machineName, name].join(':')
 }
 
-function nameOf(error: unknown): string {
+function errorName(error: unknown): string {
   const known = error instanceof Fault ? error.cause : error
   return known instanceof Error ? known.name : ''
 }
@@ -158,4 +169,64 @@ function notDeployed(): never {
 function unknownMachine(name: string, cause: unknown): Fault {
   const message = `Cannot start run "${name}": its machine is not there any more. Deploy the DAG again, or start a new run from the document.`
   return new Fault('NotFound', 'machine_unknown', message, { cause })
+}
+
+interface Parts {
+  readonly client: SFNClient
+  readonly uses: MachineUses
+  /** ARN of a machine by its name. */
+  arnOf(name: string): string
+}
+
+/** Step Functions takes one deletion a second after the first hundred; the rest waits for the next call. */
+const PER_CALL = 300
+
+/**
+ * Removes what is idle. AWS ends executions of a machine that is deleted, so: nothing runs on it, and its record says that
+ * nothing was about to be started since; both are looked at before the record is marked, which fails if a start was
+ * faster and which every later start sees.
+ */
+async function clearMachines({ client, uses, arnOf }: Parts, limits: ClearLimits): Promise<number> {
+  const known = await uses.all()
+  const begun = known.filter(({ leaving }) => leaving !== undefined)
+  const idle = idleMachines(
+    known.filter(({ leaving }) => leaving === undefined),
+    limits,
+  )
+  let removed = 0
+  for (const use of [...begun, ...idle]) {
+    if (removed === PER_CALL) break
+    if (await isBusy(client, arnOf(use.name), use)) await uses.use(use.name)
+    else if (await uses.leave(use)) {
+      for (const name of [use.name, ...use.parts]) await remove(client, arnOf(name))
+      await uses.forget(use.name)
+      removed += 1
+    }
+  }
+  return removed
+}
+
+/** Whose removal has begun was looked at before. */
+async function isBusy(client: SFNClient, stateMachineArn: string, { leaving }: MachineUse): Promise<boolean> {
+  if (leaving !== undefined) return false
+  try {
+    const list = new ListExecutionsCommand({ stateMachineArn, statusFilter: 'RUNNING', maxResults: 1 })
+    const { executions = [] } = await client.send(list)
+    return executions.length > 0
+  } catch (error) {
+    if (error instanceof Error && MACHINE_GONE.has(error.name)) return false
+    throw sdkFault(error, { doing: 'look for executions of a machine', action: 'states:ListExecutions' })
+  }
+}
+
+/** Somebody deleted it by hand, or it was never made. */
+const MACHINE_GONE = new Set(['StateMachineDoesNotExist', 'StateMachineDeleting'])
+
+async function remove(client: SFNClient, stateMachineArn: string): Promise<void> {
+  try {
+    // Of one that is gone AWS says nothing.
+    await client.send(new DeleteStateMachineCommand({ stateMachineArn }))
+  } catch (error) {
+    throw sdkFault(error, { doing: 'remove an unused machine', action: 'states:DeleteStateMachine' })
+  }
 }

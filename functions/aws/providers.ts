@@ -1,9 +1,10 @@
 import { Fault } from '../../shared/errors.ts'
-import type { Providers } from '../../shared/provider.ts'
+import type { Providers } from '../../shared/providers/provider.ts'
 import { createProviders, type ProviderPlace } from '../providers/registry.ts'
 import type { ReadKey } from '../providers/remote.ts'
+import { openBedrock } from './bedrock.ts'
+import type { Core } from './core.ts'
 import { openObjects } from './objects.ts'
-import type { Core } from './world.ts'
 
 /**
  * The Providers port of functions that dispatch: the adapters of the settings, as in every place; keys come from the
@@ -30,4 +31,9 @@ function keysFrom(secrets: NonNullable<Core['secrets']>): ReadKey {
 async function readObject(core: Pick<Core, 'env'>, ref: string): Promise<Uint8Array> {
   const [tenant = ''] = ref.replace(/^objstore:\/\//, '').split('/')
   return openObjects(core).get(tenant, ref)
+}
+
+/** The Providers port where the settings name a provider of type bedrock: only then is its client in the bundle. */
+export function openProvidersWithBedrock(core: Parameters<typeof openProviders>[0]): Providers {
+  return openProviders(core, { bedrock: openBedrock })
 }

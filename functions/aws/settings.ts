@@ -1,14 +1,7 @@
 import * as z from 'zod'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
-import { environment } from './environment.ts'
-import { envName } from './named-setting.ts'
-
-/** What the deployment tells one function: plain values, and the ARNs of the functions it calls or binds by name. */
-export interface AwsSettings extends z.output<typeof EnvSchema> {
-  /** By catalog name, from `<NAME>_ARN`: `run-block` is RUN_BLOCK_ARN. */
-  readonly functions: Readonly<Record<string, string>>
-}
+import { type AwsSettings, environment, envName } from './core.ts'
 
 /**
  * What a function reads of its environment. A value that is there must be well-formed; whether one has to be

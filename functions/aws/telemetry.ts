@@ -2,8 +2,8 @@ import { Fault } from '../../shared/errors.ts'
 import type { SpanLink } from '../../shared/telemetry/span.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
 import { openTelemetry } from '../telemetry/open-telemetry.ts'
-import type { Core } from './world.ts'
-import { xrayTrace } from './xray-trace.ts'
+import type { Core } from './core.ts'
+import { xrayTrace } from './invocation.ts'
 
 /**
  * The Telemetry port, in bundles of stages whose settings name a collector. It sends when the invocation ends (entry.ts),

@@ -1,24 +1,16 @@
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
-import { KEPT_DAYS, type StoredToken, type Tokens } from '../../shared/auth/tokens-port.ts'
-import { canonicalJson } from '../../shared/canonical.ts'
-import { CLIENT_OPTIONS } from './client-options.ts'
-import { required } from './named-setting.ts'
-import { as, from, type Item } from './run-store/attribute-values.ts'
-import { openTable, type RunTableOptions } from './run-store/run-table.ts'
-import { ifAbsent } from './run-store/table-writes.ts'
-import type { Core } from './world.ts'
-
-/** A table call is over in milliseconds or lost. */
-const REQUEST_MS = 3_000
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { KEPT_DAYS, type StoredToken, type Tokens } from '../../shared/auth/token.ts'
+import { canonicalJson } from '../../shared/text/canonical.ts'
+import type { Core } from './core.ts'
+import { as, from, type Item } from './run-store/items.ts'
+import { ifAbsent, openTable, type RunTableOptions, tableClient } from './run-store/table.ts'
 
 /** The Tokens port on DynamoDB, in the table the environment names. */
 export function openTokens(
   { env, clock, ids }: Pick<Core, 'env' | 'clock' | 'ids'>,
   config: DynamoDBClientConfig = {},
 ): Tokens {
-  const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
-  const client = new DynamoDBClient({ ...CLIENT_OPTIONS, requestHandler, ...config })
-  return tokensOn({ client, table: required(env, 'TABLE'), clock, ids })
+  return tokensOn({ ...tableClient(env, config), clock, ids })
 }
 
 /** One partition for all: who comes with a token has told no tenant yet. No scans; the table drops what expired. */

@@ -1,7 +1,14 @@
+import { lookup } from 'node:dns'
+import { once } from 'node:events'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import type { LookupFunction } from 'node:net'
 import * as z from 'zod'
-import type { Json } from '../../shared/canonical.ts'
+import type { GuardedAnswer, GuardedRequest, SignedMessage } from '../../shared/gates/gate-ports.ts'
+import type { Json } from '../../shared/text/canonical.ts'
+import { oneSentence } from '../../shared/text/redact.ts'
 import { functionHandler } from '../handler.ts'
-import { guardedRequest } from './guarded-request.ts'
+import { addressProblem, checkTarget, portOf, type TargetPolicy } from './target.ts'
 
 /** What may stand in a header: printable ASCII on one line. */
 const header = z.string().regex(/^[\x20-\x7e]{1,500}$/)
@@ -29,3 +36,241 @@ export const handler = functionHandler({
   run: (request, { settings }, { signal }) =>
     guardedRequest(request, { policy: { ...settings.http_gates, own_port: settings.port }, signal }),
 })
+
+/** However much time a gate asks for. */
+const MAX_MS = 30_000
+const MAX_REDIRECTS = 3
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
+export interface Guard {
+  readonly policy: TargetPolicy
+  /** How names become addresses; default: the system's way. */
+  readonly resolve?: Resolve
+  /** Of the function that runs this. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Carries out one request of a gate against anything a document or a model wrote (docs/operate.md, "Gates"). Every
+ * target is checked as text, its addresses when they are connected to, and each redirect again; one time limit covers
+ * everything. Never throws for what the network does.
+ */
+export async function guardedRequest(request: GuardedRequest, guard: Guard): Promise<GuardedAnswer> {
+  const ms = Math.min(request.timeout_ms, MAX_MS)
+  const time = AbortSignal.timeout(ms)
+  const signal = guard.signal === undefined ? time : AbortSignal.any([time, guard.signal])
+  try {
+    return await follow(request, { ...guard, signal })
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: 'refused', reason: error.message }
+    if (time.aborted) return { kind: 'failed', reason: `no whole answer within ${ms} ms` }
+    return { kind: 'failed', reason: wordsOf(error) }
+  }
+}
+
+async function follow(
+  request: GuardedRequest,
+  guard: Guard & { readonly signal: AbortSignal },
+): Promise<GuardedAnswer> {
+  const { policy, resolve = systemResolve, signal } = guard
+  let url = allowed(request.url, policy)
+  for (let redirects = 0; ; redirects += 1) {
+    const reply = await sendOnce(url, request, { policy, resolve, signal })
+    const next = request.follow === false || request.method === 'POST' ? undefined : nextOf(url, reply)
+    if (next === undefined) return answered(url, reply, request)
+    reply.leave()
+    if (redirects === MAX_REDIRECTS) throw new Refusal(`more than ${MAX_REDIRECTS} redirects`)
+    const target = afterRedirect(next, policy)
+    if (url.protocol === 'https:' && target.protocol === 'http:') throw new Refusal('a redirect from https to http')
+    url = target
+  }
+}
+
+function allowed(text: string, policy: TargetPolicy): URL {
+  const target = checkTarget(text, policy)
+  if (target.ok) return target.url
+  throw new Refusal(target.reason)
+}
+
+function afterRedirect(text: string, policy: TargetPolicy): URL {
+  const target = checkTarget(text, policy)
+  if (target.ok) return target.url
+  throw new Refusal(`a redirect: ${target.reason}`)
+}
+
+/** Where a redirect leads, as it is written where it is absolute; undefined when the reply is none. */
+function nextOf(url: URL, { status, location }: Reply): string | undefined {
+  if (location === undefined || !REDIRECTS.has(status)) return undefined
+  if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location
+  // The parser takes a backslash for a slash: two of them would begin a host.
+  if (/^[\\/]{2}/.test(location)) return `${url.protocol}${location}`
+  return URL.parse(location, url.href)?.href ?? location
+}
+
+async function answered(url: URL, reply: Reply, { signed }: GuardedRequest): Promise<GuardedAnswer> {
+  const { href } = url
+  if (signed !== undefined) return taken(url, reply)
+  const { body, cut } = await reply.read()
+  return { kind: 'answered', status: reply.status, url: href, body, ...(cut ? { body_cut: true as const } : {}) }
+}
+
+/** What a receiver answers to a message is its status: a body that never ends makes no delivery undone. */
+function taken({ href }: URL, { status, retry_after, leave }: Reply): GuardedAnswer {
+  leave()
+  const later = retry_after === undefined ? {} : { retry_after: retry_after.slice(0, 100) }
+  return { kind: 'answered', status, url: href, body: '', ...later }
+}
+
+/** A code says enough; the words of TLS errors quote what the server sent. */
+function wordsOf(error: unknown): string {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  const said = typeof code === 'string' ? code : oneSentence(String(message), 100)
+  return MEANING[said] ?? `the connection failed (${said})`
+}
+
+const MEANING: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused (ECONNREFUSED)',
+  ECONNRESET: 'the server broke off (ECONNRESET)',
+  ENOTFOUND: 'there is no host of that name (ENOTFOUND)',
+}
+
+/** Bytes of a body that are read; the rest is left on the wire. */
+const MAX_BODY_BYTES = 65_536
+const MAX_HEADER_BYTES = 16_384
+
+/** The head of an answer. Its body is read or left: nothing holds the connection open after either. */
+interface Reply {
+  readonly status: number
+  readonly location: string | undefined
+  readonly retry_after: string | undefined
+  read(): Promise<Body>
+  leave(): void
+}
+
+interface Body {
+  /** At most 64 KiB, as UTF-8; wrong bytes become U+FFFD. */
+  readonly body: string
+  readonly cut: boolean
+}
+
+interface Wire {
+  readonly policy: TargetPolicy
+  readonly resolve: Resolve
+  readonly signal: AbortSignal
+}
+
+/** One request to one checked URL, on a connection of its own, without a redirect. Throws Refusal and network errors. */
+async function sendOnce(
+  url: URL,
+  { method, body, signed }: Pick<GuardedRequest, 'method' | 'body' | 'signed'>,
+  { policy, resolve, signal }: Wire,
+): Promise<Reply> {
+  const port = portOf(url)
+  const text = signed?.text ?? (body === undefined ? undefined : JSON.stringify(body))
+  const sent = text === undefined ? undefined : Buffer.from(text)
+  const { Agent, request } = url.protocol === 'https:' ? https : http
+  const outgoing = request(url, {
+    method,
+    headers: { ...headersOf(sent), ...(signed === undefined ? {} : signedHeaders(signed)) },
+    // Of its own: no socket of an earlier request, no proxy of the environment.
+    agent: new Agent({ keepAlive: false }),
+    lookup: guardedLookup(port, policy, resolve),
+    maxHeaderSize: MAX_HEADER_BYTES,
+    rejectUnauthorized: true,
+    insecureHTTPParser: false,
+    signal,
+  })
+  checkPeer(outgoing, port, policy)
+  // An error after the answer's head is one of the body.
+  outgoing.on('error', () => undefined)
+  outgoing.end(sent)
+  // Its own signal too: a request that was let go of without an error (status 101) says nothing any more.
+  const [response] = (await once(outgoing, 'response', { signal })) as [http.IncomingMessage]
+  const { statusCode: status = 0, headers } = response
+  const { location, 'retry-after': retry_after } = headers
+  return { status, location, retry_after, read: () => readBody(response), leave: () => outgoing.destroy() }
+}
+
+/** Nothing of the caller's: no cookie, no credential, and a body as it is, so that there is nothing to unpack. */
+function headersOf(sent: Buffer | undefined): http.OutgoingHttpHeaders {
+  const common = { 'user-agent': 'sluice-gate/1', accept: '*/*', 'accept-encoding': 'identity' }
+  if (sent === undefined) return common
+  return { ...common, 'content-type': 'application/json', 'content-length': sent.byteLength }
+}
+
+/** Of Standard Webhooks; nothing else of a caller's ever is a header. */
+function signedHeaders({ id, timestamp, signature }: SignedMessage): http.OutgoingHttpHeaders {
+  return {
+    'user-agent': 'sluice-webhook/1',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signature,
+  }
+}
+
+/** The last word: whom the socket really reached, before a byte is sent (literal addresses are never looked up). */
+function checkPeer(outgoing: http.ClientRequest, port: number, policy: TargetPolicy): void {
+  outgoing.once('socket', (socket) => {
+    socket.once('connect', () => {
+      const problem = addressProblem(socket.remoteAddress ?? '', port, policy)
+      if (problem !== undefined) outgoing.destroy(new Refusal(`the connection leads to ${problem}`))
+    })
+  })
+}
+
+async function readBody(response: http.IncomingMessage): Promise<Body> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    // Leaving the loop closes the connection.
+    if (bytes > MAX_BODY_BYTES) break
+  }
+  const body = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString()
+  return { body, cut: bytes > MAX_BODY_BYTES }
+}
+
+/** All addresses of a name. The seam of the guarded request: tests answer what an attacker's server would. */
+type Resolve = (host: string) => Promise<readonly string[]>
+
+/** What the guard does not allow; it becomes the answer's reason. */
+class Refusal extends Error {}
+
+/**
+ * The lookup of one connection: the name is resolved once, and the socket gets only addresses that were checked, so
+ * that there is no second answer of a name server to be fooled by (DNS rebinding).
+ */
+function guardedLookup(port: number, policy: TargetPolicy, resolve: Resolve): LookupFunction {
+  return (host, { all }, done) => {
+    resolve(host).then(
+      (found) => {
+        const judged = found.map((address) => ({ address, problem: addressProblem(address, port, policy) }))
+        const safe = judged.filter(({ problem }) => problem === undefined).map(({ address }) => withFamily(address))
+        const [first] = safe
+        if (first === undefined) done(noAddress(host, judged[0]?.problem), '', 4)
+        else if (all === true) done(null, safe)
+        else done(null, first.address, first.family)
+      },
+      (error: NodeJS.ErrnoException) => done(error, '', 4),
+    )
+  }
+}
+
+function withFamily(address: string) {
+  return { address, family: address.includes(':') ? 6 : 4 }
+}
+
+/** Which address it was is nobody's business who may not reach it. */
+function noAddress(host: string, problem: string | undefined): Error {
+  return new Refusal(problem === undefined ? `host ${host} has no address` : `host ${host} leads to ${problem}`)
+}
+
+/** As every program of this machine resolves names. */
+const systemResolve: Resolve = (host) =>
+  new Promise((resolve, reject) => {
+    lookup(host, { all: true }, (error, found) => {
+      if (error === null) resolve(found.map(({ address }) => address))
+      else reject(error)
+    })
+  })

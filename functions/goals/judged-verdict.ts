@@ -1,10 +1,10 @@
-import { type GoalEnding, goalEnding } from '../../shared/goals/goal-ending.ts'
+import { type GoalEnding, goalEnding } from '../../shared/goals/completion.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { shortText } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
-import { shortText } from '../blocks/short-text.ts'
-import { nextAttempt } from '../runs/next-attempt.ts'
-import type { Pinned } from '../runs/read-pinned.ts'
-import { readEvaluation } from './read-evaluation.ts'
+import { readEvaluation } from '../runs/record/evaluation.ts'
+import type { Pinned } from '../runs/record/read-run.ts'
+import { nextAttempt } from './next-attempt.ts'
 
 /**
  * The verdict that the evaluation of a run gives it, whose blocks ended well (`words` say how); undefined = there is

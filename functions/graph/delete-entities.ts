@@ -1,8 +1,7 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { refuseEntityId } from '../../shared/graph/entity-id.ts'
-import { changeHandler } from '../change-handler.ts'
-import { itemResults } from './item-results.ts'
-import { writeGraph } from './write-graph.ts'
+import { changeHandler } from '../http-handler.ts'
+import { itemResults, writeGraph } from './write-graph.ts'
 
 export const handler = changeHandler({
   name: 'delete-entities',

@@ -1,6 +1,6 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { httpHandler } from '../http-handler.ts'
-import { requireEntityId, unknownEntity } from './require-entity-id.ts'
+import { requireEntityId, unknownEntity } from './write-graph.ts'
 
 export const handler = httpHandler({
   name: 'get-entity',

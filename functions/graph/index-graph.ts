@@ -1,8 +1,7 @@
-import { type GraphWork, GraphWorkSchema } from '../../shared/graph/graph-work.ts'
+import { Fault } from '../../shared/errors.ts'
+import { type GraphWork, GraphWorkSchema } from '../../shared/graph/search-index.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
-import { keepBodies } from './keep-bodies.ts'
-import { withIndexLease } from './with-index-lease.ts'
 
 /** Work is begun for so long; the last round's snapshot is then still to be written and stored. */
 const WORK_MS = 480_000
@@ -48,4 +47,68 @@ async function keepTenant({ tenant, keep }: GraphWork, world: World): Promise<{ 
   const { kept, next } = await keepBodies(world, tenant, { until: now + WORK_MS, after: keep?.after })
   if (next !== undefined) await world.outbox.graphWork({ tenant, keep: { after: next } })
   return { kept }
+}
+
+/** Longer than a round takes. Two at once cost time and nothing else, so who crashed holds up no one for long. */
+const LEASE_MS = 300_000
+
+/** Does the work as the only one of this tenant; undefined: somebody else is at it. */
+async function withIndexLease<T>(
+  { runs, clock, ids }: Pick<World, 'runs' | 'clock' | 'ids'>,
+  tenant: string,
+  work: (extend: () => Promise<void>) => Promise<T>,
+): Promise<T | undefined> {
+  const pool = { tenant, name: 'index-graph' }
+  const holder = `${ids.boot}/${Buffer.from(ids.random(9)).toString('base64url')}`
+  const until = () => new Date(clock.now() + LEASE_MS).toISOString()
+  const take = () => runs.takeLease(pool, holder, until(), 1)
+  if (!(await take())) {
+    const held = Object.entries(await runs.leases(pool))
+    const over = held.filter(([, end]) => Date.parse(end) <= clock.now())
+    for (const [one, end] of over) await runs.dropLease(pool, one, end)
+    if (over.length === 0 || !(await take())) return undefined
+  }
+  try {
+    return await work(() => runs.extendLeases(pool, [holder], until()))
+  } finally {
+    await runs.dropLease(pool, holder)
+  }
+}
+
+/** Bodies read and stored at once. */
+const PARALLEL = 8
+
+/**
+ * Stores the bodies of the entities again, so that they outlive the objects of runs, whose age ends; what no entity
+ * names any more ends as those do. A walk past `until` (ms) ends where the next one goes on.
+ */
+async function keepBodies(
+  { graph, objects, clock }: Pick<World, 'graph' | 'objects' | 'clock'>,
+  tenant: string,
+  { until, after }: { readonly until: number; readonly after?: string | undefined },
+): Promise<{ readonly kept: number; readonly next?: string }> {
+  let next = after
+  let kept = 0
+  do {
+    const page = await graph.list(tenant, next)
+    const entities = await graph.entities(tenant, page.entity_ids)
+    const refs = [...new Set(entities.flatMap(({ objectstore_ref }) => objectstore_ref ?? []))]
+    for (let at = 0; at < refs.length; at += PARALLEL) {
+      const part = refs.slice(at, at + PARALLEL).map((ref) => keep(objects, tenant, ref))
+      kept += (await Promise.all(part)).filter(Boolean).length
+    }
+    next = page.next
+  } while (next !== undefined && clock.now() < until)
+  return { kept, ...(next === undefined ? {} : { next }) }
+}
+
+/** False: there is no such body any more. */
+async function keep(objects: World['objects'], tenant: string, ref: string): Promise<boolean> {
+  try {
+    await objects.put(tenant, await objects.get(tenant, ref))
+    return true
+  } catch (cause) {
+    if (cause instanceof Fault && cause.name !== 'Unavailable') return false
+    throw cause
+  }
 }

@@ -1,11 +1,9 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import type { Issue } from '../../shared/errors.ts'
-import type { Entity } from '../../shared/graph/entity.ts'
-import { readEntity } from '../../shared/graph/read-entity.ts'
+import { type Entity, readEntity } from '../../shared/graph/entity.ts'
 import type { World } from '../../shared/world.ts'
-import { changeHandler } from '../change-handler.ts'
-import { itemResults } from './item-results.ts'
-import { writeGraph } from './write-graph.ts'
+import { changeHandler } from '../http-handler.ts'
+import { itemResults, writeGraph } from './write-graph.ts'
 
 /** Each item by itself: what is wrong with one is its own result. */
 export const handler = changeHandler({

@@ -1,6 +1,6 @@
 import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
-import { changeHandler } from '../change-handler.ts'
-import { takeUploadBytes } from '../storage.ts'
+import { changeHandler } from '../http-handler.ts'
+import { takeUploadBytes } from '../runs/record/storage.ts'
 
 export const handler = changeHandler({
   name: 'put-object',

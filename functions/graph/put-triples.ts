@@ -1,11 +1,10 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { Fault } from '../../shared/errors.ts'
+import { readTriple } from '../../shared/graph/entity.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
-import { readTriple } from '../../shared/graph/read-triple.ts'
 import type { Triple } from '../../shared/graph/triple.ts'
-import { changeHandler } from '../change-handler.ts'
-import { itemResults } from './item-results.ts'
-import { writeGraph } from './write-graph.ts'
+import { changeHandler } from '../http-handler.ts'
+import { itemResults, writeGraph } from './write-graph.ts'
 
 /** Each triple is judged by itself; those of one subject that are right are written together or not at all. */
 export const handler = changeHandler({

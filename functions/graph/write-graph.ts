@@ -1,3 +1,6 @@
+import type { ItemResult } from '../../shared/api/graph-routes.ts'
+import { Fault, type Issue } from '../../shared/errors.ts'
+import { refuseEntityId } from '../../shared/graph/entity-id.ts'
 import type { EntityOutcome } from '../../shared/graph/graph-store.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -13,4 +16,52 @@ export async function writeGraph(
   const changed = outcomes.some(({ outcome }) => outcome !== 'unchanged' && outcome !== 'absent')
   if (changed) await outbox.graphWork({ tenant })
   return outcomes
+}
+
+/** One item of a call as it was read: what is written, or what is wrong with it. */
+interface ReadItem {
+  readonly id?: string
+  readonly item?: unknown
+  readonly issues?: readonly Issue[]
+}
+
+/** A result for each item of the call, in order; `outcomes` are those of the items that could be read. */
+export function itemResults(
+  kind: 'entity' | 'triple',
+  read: readonly ReadItem[],
+  outcomes: readonly EntityOutcome[],
+): ItemResult[] {
+  const left = [...outcomes]
+  return read.map(({ id, item, issues = [] }, at) => {
+    const named = id === undefined ? { at } : { at, id }
+    if (item !== undefined) return { ...named, ...resultOf(left.shift()) }
+    const message = `Cannot take this ${kind}: ${firstOf(issues)}`
+    return { ...named, ok: false, error: { code: `bad_${kind}`, message, errors: [...issues] } }
+  })
+}
+
+/** With its place, where that is not the item itself. */
+function firstOf([first]: readonly Issue[]): string {
+  if (first === undefined) return 'it does not fit the schema.'
+  return first.path === '' ? first.message : `${first.path}: ${first.message}`
+}
+
+function resultOf(outcome: EntityOutcome | undefined): Omit<ItemResult, 'at' | 'id'> {
+  if (outcome?.outcome === 'failed') return { ok: false, error: { code: outcome.code, message: outcome.message } }
+  return { ok: true, ...(outcome === undefined ? {} : { outcome: outcome.outcome }) }
+}
+
+/** The id of a path; a refused one is not repeated. Fault InvalidInput bad_entity_id. */
+export function requireEntityId({ entity_id }: { readonly entity_id: string }): string {
+  const refusal = refuseEntityId(entity_id)
+  if (refusal === undefined) return entity_id
+  throw new Fault('InvalidInput', 'bad_entity_id', `Cannot look for this entity: ${refusal.message}`, {
+    facts: { reason: refusal.reason },
+  })
+}
+
+export function unknownEntity(): Fault {
+  const message =
+    'Cannot find this entity: the graph has none of that id. GET /api/graph/search finds entities by words.'
+  return new Fault('NotFound', 'unknown_entity', message)
 }

@@ -1,4 +1,4 @@
-import { type ParsedText, parseHere, type TextFormat } from '../../shared/gates/parse-apart.ts'
+import { type ParsedText, parseHere, type TextFormat } from '../../shared/gates/parse-text.ts'
 import { type Classification, type ClassifyQuestion, classify } from '../../shared/table/classify.ts'
 import { describeTable, type TableQuestion, type TableStats } from '../../shared/table/describe.ts'
 import { readTable } from '../../shared/table/table.ts'

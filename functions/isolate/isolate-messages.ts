@@ -1,5 +1,5 @@
-import type { Json } from '../../shared/canonical.ts'
-import type { IsolateKind } from '../../shared/isolate.ts'
+import type { IsolateKind } from '../../shared/ports/isolate.ts'
+import type { Json } from '../../shared/text/canonical.ts'
 
 /** What a child is started for: it loads one engine and does the kinds of jobs that engine has. */
 export type Engine = 'transform' | 'schema' | 'data'

@@ -1,5 +1,4 @@
-import { answerSchema } from '../../shared/gates/compile-schema.ts'
-import { type Program, programProblem } from '../../shared/gates/programs.ts'
+import { answerSchema, type Program, programProblem } from '../../shared/gates/programs.ts'
 import { schemaProblem } from '../../shared/gates/schema-budget.ts'
 import type { Job } from './isolate-messages.ts'
 

@@ -1,6 +1,6 @@
 import { WEBHOOK_ROUTES } from '../../shared/api/webhook-routes.ts'
-import type { Principal } from '../../shared/principal.ts'
-import type { Settings } from '../../shared/settings.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /** A path or a query may be a secret of its own, as those of chat services are: the host alone is told. */

@@ -1,11 +1,10 @@
 import { WEBHOOK_ROUTES } from '../../shared/api/webhook-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { DeadWebhook } from '../../shared/webhooks/dead-webhook.ts'
-import { readMessageId, webhookMessage } from '../../shared/webhooks/webhook-message.ts'
+import { readMessageId, webhookMessage } from '../../shared/webhooks/message.ts'
 import type { World } from '../../shared/world.ts'
-import { changeHandler } from '../change-handler.ts'
-import { type Delivery, deliverOnce } from './deliver-once.ts'
-import { findEndpoint } from './find-endpoint.ts'
+import { changeHandler } from '../http-handler.ts'
+import { type Delivery, deliverOnce, findEndpoint } from './deliver.ts'
 
 /** The same message, made again of its event, to the endpoint as the settings have it now. */
 export const handler = changeHandler({

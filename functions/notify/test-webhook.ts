@@ -1,7 +1,6 @@
 import { WEBHOOK_ROUTES } from '../../shared/api/webhook-routes.ts'
-import { changeHandler } from '../change-handler.ts'
-import { deliverOnce } from './deliver-once.ts'
-import { findEndpoint } from './find-endpoint.ts'
+import { changeHandler } from '../http-handler.ts'
+import { deliverOnce, findEndpoint } from './deliver.ts'
 
 /** Of no run and no event: a receiver tells it by its type. */
 export const handler = changeHandler({

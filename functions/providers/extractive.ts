@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
-import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
-import { type AskingStage, extractiveText } from '../../shared/research/extractive-model.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import { type AskingStage, extractiveText } from '../../shared/research/extractive/model.ts'
 
 /** Stages of the research chain that ask a model; `inputs.stage` says which one does. */
 const STAGES: readonly AskingStage[] = ['route_search', 'assess_sufficiency', 'synthesize_answer']

@@ -1,10 +1,7 @@
-import type { DispatchRequest, Provider } from '../../shared/provider.ts'
-import { overHttp } from './http-call.ts'
-import { invalidAnswer, readObject } from './invalid-answer.ts'
-import { measured } from './measured.ts'
-import { memberOf, textOf } from './member-of.ts'
-import type { Remote } from './remote.ts'
-import { statusFault } from './status-fault.ts'
+import type { DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import { invalidAnswer, measured, memberOf, readObject, textOf } from './answer.ts'
+import { statusFault } from './faults.ts'
+import { providerOverHttp, type Remote } from './remote.ts'
 
 /**
  * Any server of one's own: POST {system, prompt, inputs, model, params, output_schema, feedback} to the url as it is
@@ -12,7 +9,7 @@ import { statusFault } from './status-fault.ts'
  * finish_reason. Contract: docs/providers.md.
  */
 export function http(remote: Remote): Provider {
-  return overHttp(remote, async (call, request) => {
+  return providerOverHttp(remote, async (call, request) => {
     const answer = await call.post(remote.url, bodyOf(request))
     if (answer.status < 200 || answer.status >= 300) throw await statusFault(remote, answer)
     const told = readObject(remote.name, await answer.body.text())

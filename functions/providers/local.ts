@@ -1,13 +1,9 @@
 import { Fault } from '../../shared/errors.ts'
-import { withFeedback } from '../../shared/prompts/block-prompt.ts'
-import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
-import { extract } from './local/extract.ts'
-import { outline } from './local/outline.ts'
-import { answerText } from './local/ports.ts'
-import { sourcesOf } from './local/sources.ts'
-import { table } from './local/table.ts'
-import { template } from './local/template.ts'
-import type { Tool } from './local/tool.ts'
+import { withFeedback } from '../../shared/prompts/block.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import { answerPorts } from './local/ports.ts'
+import { readSources } from './local/sources.ts'
+import { extract, outline, type Tool, table, template } from './local/tools.ts'
 
 const MAX_CHARACTERS = 200_000
 
@@ -27,8 +23,8 @@ export const localProvider: Provider = {
     const name = Object.hasOwn(TOOLS, request.model) ? request.model : 'outline'
     const tool = TOOLS[name] ?? outline
     const { params, inputs } = request
-    const task = { prompt: ownPrompt(request), params, inputs, sources: sourcesOf(inputs) }
-    const made = answerText(request, task, tool)
+    const task = { prompt: ownPrompt(request), params, inputs, sources: readSources(inputs) }
+    const made = answerPorts(request, task, tool)
     if ('problem' in made) throw invalid(name, made.problem)
     return answer(request, name, made.text)
   },
@@ -45,7 +41,7 @@ function answer({ model }: DispatchRequest, tool: string, text: string): Dispatc
   const other = tool === model ? '' : `; the requested model "${model}" was not used`
   return {
     text,
-    // No model, no tokens: shared/price-at.ts callsModel() keeps its calls out of every budget.
+    // No model, no tokens: shared/providers/prices.ts callsModel() keeps its calls out of every budget.
     tokens_in: 0,
     tokens_out: 0,
     usd: 0,

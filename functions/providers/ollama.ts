@@ -1,14 +1,19 @@
 import { Fault } from '../../shared/errors.ts'
-import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
-import { type EmbedDialect, embedOverHttp } from './embed-over-http.ts'
-import { type HttpAnswer, type HttpCall, overHttp } from './http-call.ts'
-import { invalidAnswer, readObject } from './invalid-answer.ts'
-import { measured, type Usage } from './measured.ts'
-import { memberOf, textOf } from './member-of.ts'
-import { isAboutFormat, ollamaBody } from './ollama-body.ts'
-import { reasonIn } from './reason-in.ts'
-import { addressOf, type Remote } from './remote.ts'
-import { failureOf, statusFault } from './status-fault.ts'
+import { answerFormat } from '../../shared/prompts/block.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import {
+  answerSchema,
+  asksForObject,
+  invalidAnswer,
+  measured,
+  memberOf,
+  readObject,
+  textOf,
+  type Usage,
+} from './answer.ts'
+import { type EmbedDialect, embedOverHttp } from './embeddings.ts'
+import { failureFault, readReason, statusFault } from './faults.ts'
+import { type HttpAnswer, type HttpCall, pathAddress, providerOverHttp, type Remote } from './remote.ts'
 
 /**
  * Ollama's own API, /api/chat: the answer comes as lines of JSON. `format` carries the schema of the answer; servers
@@ -17,7 +22,7 @@ import { failureOf, statusFault } from './status-fault.ts'
  */
 export function ollama(remote: Remote): Provider {
   const known = { schema: true }
-  const chat = overHttp(remote, async (call, request) => {
+  const chat = providerOverHttp(remote, async (call, request) => {
     const answer = await accepted(remote, call, request, known)
     return readLines(remote, request, answer.body.lines())
   })
@@ -38,14 +43,14 @@ async function accepted(
   request: DispatchRequest,
   known: { schema: boolean },
 ): Promise<HttpAnswer> {
-  const address = addressOf(remote, '/api/chat')
+  const address = pathAddress(remote, '/api/chat')
   for (let step = 0; ; step += 1) {
     const answer = await call.post(address, ollamaBody(request, known.schema), step)
     if (answer.status >= 200 && answer.status < 300) return answer
     if (answer.status !== 400) throw await statusFault(remote, answer)
-    const told = reasonIn(await answer.body.start())
+    const told = readReason(await answer.body.start())
     const isOld = known.schema && isAboutFormat(request, told)
-    if (!isOld) throw failureOf(remote, { status: 400, told })
+    if (!isOld) throw failureFault(remote, { status: 400, told })
     known.schema = false
   }
 }
@@ -60,7 +65,7 @@ async function readLines(
     if (line.trim() === '') continue
     const told = readObject(remote.name, line)
     // A failure after the first token comes in a line, not as a status.
-    if (told.error !== undefined) throw failureOf(remote, { status: 500, told: reasonIn(line) })
+    if (told.error !== undefined) throw failureFault(remote, { status: 500, told: readReason(line) })
     if (told.message === undefined && told.done === undefined) throw foreign(remote.name)
     texts.push(textOf(memberOf(told.message, 'content')) ?? '')
     if (told.done === true) return answerOf(remote, request, { told, text: texts.join('') })
@@ -91,4 +96,27 @@ function answerOf(
   const model = textOf(told.model) ?? request.model
   const used = measured(request, text, usage, remote.price(request.model, model))
   return { text, ...used, model, finish_reason: textOf(told.done_reason) ?? 'stop' }
+}
+
+/** A chat as Ollama takes it; `schema`: the server knows schemas, else `json` is all it is told of the form. */
+function ollamaBody({ system, prompt, model, params, output_schema }: DispatchRequest, schema: boolean) {
+  const object = asksForObject(output_schema)
+  const told = [...(system === undefined ? [] : [system]), ...(object ? [answerFormat(output_schema)] : [])].join(
+    '\n\n',
+  )
+  const { think, keep_alive, max_tokens, ...options } = params
+  return {
+    model,
+    messages: [...(told === '' ? [] : [{ role: 'system', content: told }]), { role: 'user', content: prompt }],
+    stream: true,
+    ...(object ? { format: schema ? answerSchema(output_schema).schema : 'json' } : {}),
+    ...(think === undefined ? {} : { think }),
+    ...(keep_alive === undefined ? {} : { keep_alive }),
+    options: { ...(max_tokens === undefined ? {} : { num_predict: max_tokens }), ...options },
+  }
+}
+
+/** Whether a refusal is of the form that was asked for. */
+function isAboutFormat({ output_schema }: DispatchRequest, told: string | undefined): boolean {
+  return asksForObject(output_schema) && /format/i.test(told ?? '')
 }

@@ -1,10 +1,8 @@
-import type { Provider } from '../../shared/provider.ts'
-import { embedOverHttp } from './embed-over-http.ts'
-import { overHttp } from './http-call.ts'
-import { askCompletions } from './openai/ask-completions.ts'
-import { EMBEDDINGS } from './openai/embeddings.ts'
-import { createBodies } from './openai/request-body.ts'
-import type { Remote } from './remote.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
+import { memberOf } from './answer.ts'
+import { askCompletions, createBodies, throwToldError } from './completions.ts'
+import { type EmbedDialect, embedOverHttp } from './embeddings.ts'
+import { providerOverHttp, type Remote } from './remote.ts'
 
 /**
  * Chat completions as OpenAI defined them, which vLLM, LM Studio, llama.cpp and most gateways speak too. The answer is
@@ -14,7 +12,31 @@ import type { Remote } from './remote.ts'
 export function openaiCompatible(remote: Remote): Provider {
   const dialect = { remote, path: '/chat/completions', bodies: createBodies() }
   return {
-    ...overHttp(remote, (call, request) => askCompletions(dialect, call, request)),
+    ...providerOverHttp(remote, (call, request) => askCompletions(dialect, call, request)),
     embed: (request) => embedOverHttp(remote, request, EMBEDDINGS),
   }
+}
+
+/** /v1/embeddings as OpenAI defined it: each vector says the place of its text. */
+const EMBEDDINGS: EmbedDialect = {
+  path: '/embeddings',
+  body: (model, input) => ({ model, input, encoding_format: 'float' }),
+  vectors(told, remote) {
+    throwToldError(remote, told)
+    return inOrder(told.data)
+  },
+  tokens: ({ usage }) => memberOf(usage, 'prompt_tokens') ?? memberOf(usage, 'total_tokens'),
+}
+
+/** By `index`; a server that gives none answers in the order of the texts. */
+function inOrder(data: unknown): unknown {
+  if (!Array.isArray(data)) return undefined
+  const placed: unknown[] = []
+  for (const [at, one] of data.entries()) {
+    const index = memberOf(one, 'index') ?? at
+    // Twice the same place, or one that is none: the vectors are not counted as they should be then.
+    if (typeof index !== 'number' || !(index < data.length) || placed[index] !== undefined) return undefined
+    placed[index] = memberOf(one, 'embedding')
+  }
+  return placed
 }

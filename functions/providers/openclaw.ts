@@ -1,9 +1,7 @@
-import type { DispatchRequest, Provider } from '../../shared/provider.ts'
-import { overHttp } from './http-call.ts'
-import { invalidAnswer } from './invalid-answer.ts'
-import { askCompletions } from './openai/ask-completions.ts'
-import { createBodies } from './openai/request-body.ts'
-import type { Remote } from './remote.ts'
+import type { DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import { invalidAnswer } from './answer.ts'
+import { askCompletions, createBodies } from './completions.ts'
+import { providerOverHttp, type Remote } from './remote.ts'
 
 /**
  * An OpenClaw gateway: chat completions in which `model` names an agent, not a model. `openclaw` is the gateway's own
@@ -12,7 +10,7 @@ import type { Remote } from './remote.ts'
  */
 export function openclaw(remote: Remote): Provider {
   const dialect = { remote, path: pathBelow(remote.url), bodies: createBodies('none') }
-  return overHttp(remote, (call, request) => {
+  return providerOverHttp(remote, (call, request) => {
     const agent = agentOf(remote, request)
     const { backend_model, ...params } = request.params
     const model = agent === undefined ? 'openclaw' : `openclaw:${agent}`

@@ -1,9 +1,16 @@
-import { BREAKER } from '../../shared/breaker.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type Pricing, priceAt } from '../../shared/price-at.ts'
-import type { Provider, Providers } from '../../shared/provider.ts'
-import type { BedrockSettings, ProviderSettings } from '../../shared/provider-settings.ts'
-import { breakCircuit } from './break-circuit.ts'
+import { type Pricing, priceAt } from '../../shared/providers/prices.ts'
+import {
+  admitCall,
+  BREAKER,
+  type Breaker,
+  type BreakerPolicy,
+  breakerAfter,
+  type CallOutcome,
+  type Provider,
+  type Providers,
+} from '../../shared/providers/provider.ts'
+import type { BedrockSettings, ProviderSettings } from '../../shared/providers/settings.ts'
 import { extractiveProvider } from './extractive.ts'
 import { http } from './http.ts'
 import { localProvider } from './local.ts'
@@ -23,7 +30,7 @@ export interface ProviderPlace {
   readonly bedrock?: OpenBedrock
 }
 
-interface Brought extends Required<ProviderPlace> {
+interface BroughtByPlace extends Required<ProviderPlace> {
   readonly price: ReadPrice
 }
 
@@ -31,18 +38,18 @@ type Openers = {
   readonly [T in ProviderSettings['type']]: (
     name: string,
     settings: Extract<ProviderSettings, { type: T }>,
-    place: Brought,
+    place: BroughtByPlace,
   ) => Provider
 }
 
-/** A further provider type: its file here, its settings in shared/provider-settings.ts, a line here (the type demands it). */
+/** A further provider type: its file here, its settings in shared/providers/settings.ts, a line here (the type demands it). */
 const TYPES: Openers = {
   local: () => localProvider,
   ollama: (name, settings, place) => ollama(openRemote(name, settings, place)),
   'openai-compatible': (name, settings, place) => openaiCompatible(openRemote(name, settings, place)),
   openclaw: (name, settings, place) => openclaw(openRemote(name, settings, place)),
   http: (name, settings, place) => http(openRemote(name, settings, place)),
-  bedrock: (name, settings, { bedrock, price }) => whenAsked(async () => bedrock(name, settings, price)),
+  bedrock: (name, settings, { bedrock, price }) => openedWhenAsked(async () => bedrock(name, settings, price)),
   replay: (name, { record }, { readRecord }) => replay(name, record, readRecord),
 }
 
@@ -73,14 +80,14 @@ function isHere({ type }: ProviderSettings): boolean {
 function opened<T extends ProviderSettings['type']>(
   name: string,
   settings: Extract<ProviderSettings, { type: T }>,
-  place: Brought,
+  place: BroughtByPlace,
 ): Provider {
   const open: Openers[T] = TYPES[settings.type as T]
   return open(name, settings, place)
 }
 
 /** Opened by the first dispatch; one that failed to is opened anew by the next. */
-function whenAsked(open: () => Promise<Provider>): Provider {
+function openedWhenAsked(open: () => Promise<Provider>): Provider {
   let adapter: Promise<Provider> | undefined
   return {
     async dispatch(request) {
@@ -105,4 +112,56 @@ const NOTHING: Required<ProviderPlace> = {
 
 function noWay(provider: string, what: string): never {
   throw new Fault('Bug', 'port_not_listed', `Cannot ask provider "${provider}": this function has no way to ${what}`)
+}
+
+/**
+ * The same provider behind a circuit breaker: after `failures` in a row of not being there it is left alone for
+ * `open_ms` (provider_unavailable at once, which says when to come back), then one call is let through to see. What is
+ * known lives in this process: each sandbox learns for itself.
+ */
+export function breakCircuit(
+  name: string,
+  provider: Provider,
+  policy: BreakerPolicy,
+  now: () => number = () => performance.now(),
+): Provider {
+  let breaker: Breaker | undefined
+  const learn = (outcome: CallOutcome) => {
+    breaker = breakerAfter(breaker, outcome, policy, now())
+  }
+  const guarded = async <T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> => {
+    signal.throwIfAborted()
+    const admission = admitCall(breaker, policy, now())
+    if (!admission.admitted) throw leftAlone(name, policy, admission.retry_after_ms)
+    breaker = admission.next
+    try {
+      const answer = await ask()
+      learn('answered')
+      return answer
+    } catch (error) {
+      learn(outcomeOf(error))
+      throw error
+    }
+  }
+  const { embed } = provider
+  return {
+    dispatch: (request) => guarded(request.signal, () => provider.dispatch(request)),
+    ...(embed === undefined ? {} : { embed: (request) => guarded(request.signal, () => embed(request)) }),
+  }
+}
+
+/** A dispatch that ran into its block's time is a provider that does not answer; one that was stopped says nothing. */
+const AWAY = new Set(['provider_unavailable', 'provider_timeout', 'block_timeout'])
+const ANSWERED = new Set(['provider_throttled', 'provider_refused', 'provider_invalid'])
+
+function outcomeOf(error: unknown): CallOutcome {
+  if (!(error instanceof Fault)) return 'unknown'
+  if (AWAY.has(error.code)) return 'away'
+  return ANSWERED.has(error.code) ? 'answered' : 'unknown'
+}
+
+function leftAlone(provider: string, { failures }: BreakerPolicy, retry_after_ms: number): Fault {
+  const seconds = Math.max(1, Math.round(retry_after_ms / 1_000))
+  const message = `Provider "${provider}" is not asked for another ${seconds} s: it failed ${failures} times in a row (breaker). Is its server running?`
+  return new Fault('Unavailable', 'provider_unavailable', message, { facts: { provider, retry_after_ms } })
 }

@@ -1,7 +1,9 @@
 import { Fault } from '../../shared/errors.ts'
-import type { KeyRef } from '../../shared/key-settings.ts'
-import type { Price } from '../../shared/prices.ts'
-import type { RemoteSettings } from '../../shared/provider-settings.ts'
+import type { KeyRef } from '../../shared/ports/secrets.ts'
+import type { Price } from '../../shared/providers/prices.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import type { RemoteSettings } from '../../shared/providers/settings.ts'
+import { splitLines } from '../../shared/text/json.ts'
 
 /** Reads the key of a provider where this place keeps it; Fault InvalidInput provider_key_missing. */
 export type ReadKey = (provider: string, key: KeyRef) => Promise<string>
@@ -45,7 +47,7 @@ export function openRemote(name: string, settings: RemoteSettings, { readKey, pr
 }
 
 /** The address of one of its paths: below the path of the url, whose query stays. */
-export function addressOf({ url }: Pick<Remote, 'url'>, path: string): string {
+export function pathAddress({ url }: Pick<Remote, 'url'>, path: string): string {
   const address = new URL(url)
   const base = address.pathname.replace(/\/+$/, '')
   address.pathname = base.endsWith(path) ? base : `${base}${path}`
@@ -58,4 +60,260 @@ function usable(provider: string, text: string): string {
   if (/^[\x21-\x7e]{1,8192}$/.test(key)) return key
   const message = `Cannot ask provider "${provider}": its key is blank or holds characters no header can carry. Store the bare key, printable ASCII without blanks.`
   throw new Fault('InvalidInput', 'provider_key_missing', message, { facts: { provider } })
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: LimitedBody
+}
+
+/** One dispatch under way: every request of it is bounded by the dispatch's signal and the provider's time. */
+export interface HttpCall {
+  /** Sends JSON. `step` tells requests of one dispatch apart: another body must not come under the same key. */
+  post(address: string, body: unknown, step?: number, more?: Readonly<Record<string, string>>): Promise<HttpAnswer>
+}
+
+/**
+ * A provider that talks HTTP. An abort of the signal closes the socket at once and its reason is thrown; what else goes
+ * wrong on the way is Fault Unavailable (provider_timeout, provider_unavailable). The key is in no fault and no answer.
+ */
+export function providerOverHttp(
+  remote: Remote,
+  talk: (call: HttpCall, request: DispatchRequest) => Promise<DispatchAnswer>,
+): Provider {
+  return {
+    dispatch: (request) =>
+      exchange(remote, request, async (call, key) => answerWithout(key, await talk(call, request))),
+  }
+}
+
+type Keyed = Pick<DispatchRequest, 'signal' | 'idempotency_key'>
+
+/** Any exchange with it, by the same rules; what is answered is as it came. */
+export async function exchange<T>(
+  remote: Remote,
+  request: Keyed,
+  talk: (call: HttpCall, key: string | undefined) => Promise<T>,
+): Promise<T> {
+  request.signal.throwIfAborted()
+  const key = await remote.key()
+  const done = new AbortController()
+  const silence = watchSilence(remote.idle_ms)
+  const late = AbortSignal.timeout(remote.timeout_ms)
+  const signal = AbortSignal.any([request.signal, late, silence.signal, done.signal])
+  const translate = (error: unknown): unknown => {
+    if (request.signal.aborted) return request.signal.reason
+    if (silence.signal.aborted) return silenceFault(remote, remote.idle_ms ?? 0)
+    return late.aborted
+      ? timeoutFault(remote, `within ${remote.timeout_ms} ms (timeout_ms)`)
+      : networkFault(remote, error)
+  }
+  try {
+    return await talk(openCall({ remote, request, key, signal, translate, heard: silence.heard }), key)
+  } catch (error) {
+    throw faultWithout(key, error)
+  } finally {
+    silence.end()
+    // Whatever is still open, an answer that was refused half-way too.
+    done.abort()
+  }
+}
+
+interface CallParts {
+  readonly remote: Remote
+  readonly request: Keyed
+  readonly key: string | undefined
+  readonly signal: AbortSignal
+  /** What an error of fetch means. */
+  readonly translate: (error: unknown) => unknown
+  /** Called with each piece of an answer. */
+  readonly heard: () => void
+}
+
+function openCall({ remote, request, key, signal, translate, heard }: CallParts): HttpCall {
+  return {
+    async post(address, body, step = 0, more = {}) {
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream, application/x-ndjson',
+        'idempotency-key': step === 0 ? request.idempotency_key : `${request.idempotency_key}/${step}`,
+        'user-agent': 'sluice',
+        // A kept socket that died while a sandbox was frozen would cost an attempt; a handshake costs milliseconds.
+        connection: 'close',
+        ...more,
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      }
+      const init = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'manual', signal } as const
+      const response = await fetch(address, init).catch((error: unknown) => {
+        throw translate(error)
+      })
+      heard()
+      const limited = limitBody(response.body, { provider: remote.name, translate, heard })
+      return { status: response.status, headers: response.headers, body: limited }
+    },
+  }
+}
+
+/** Of one answer, unpacked. The longest model answers are a few hundred kilobytes. */
+const MAX_BODY_BYTES = 8 * 1_024 * 1_024
+
+/** What of a refusal is read to say why. */
+const MAX_ERROR_BYTES = 65_536
+
+/** An answer's body, which is read once, in one of these ways. Fault InvalidInput provider_invalid when it is too large. */
+interface LimitedBody {
+  /** The whole text. */
+  text(): Promise<string>
+  /** The first 64 KiB as text; '' when it cannot be read. */
+  start(): Promise<string>
+  /** Lines as they arrive. */
+  lines(): AsyncIterable<string>
+}
+
+interface BodyParts {
+  readonly provider: string
+  /** What an error of reading means. */
+  readonly translate: (error: unknown) => unknown
+  /** Called with each piece that arrives. */
+  readonly heard: () => void
+}
+
+export function limitBody(stream: ReadableStream<Uint8Array> | null, parts: BodyParts): LimitedBody {
+  const pieces = () => decoded(stream, parts)
+  return {
+    async text() {
+      let whole = ''
+      for await (const piece of pieces()) whole += piece
+      return whole
+    },
+    async start() {
+      let read = ''
+      try {
+        for await (const piece of pieces()) {
+          read += piece
+          if (read.length >= MAX_ERROR_BYTES) break
+        }
+      } catch {
+        // What could be read says enough: the status is the failure.
+      }
+      return read.slice(0, MAX_ERROR_BYTES)
+    },
+    lines: () => splitLines(pieces()),
+  }
+}
+
+/** Characters cut in two by a chunk's end are put together again; a wrong byte becomes U+FFFD, as everywhere on the web. */
+async function* decoded(stream: ReadableStream<Uint8Array> | null, parts: BodyParts): AsyncGenerator<string> {
+  if (stream === null) return
+  const decoder = new TextDecoder()
+  const reader = stream.getReader()
+  let bytes = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw parts.translate(error)
+      })
+      if (done) break
+      parts.heard()
+      bytes += value.byteLength
+      if (bytes > MAX_BODY_BYTES) throw tooLarge(parts.provider)
+      yield decoder.decode(value, { stream: true })
+    }
+    yield decoder.decode()
+  } finally {
+    // Left early, too: nothing more is read. An error here changes nothing any more.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+function tooLarge(provider: string): Fault {
+  const message = `Cannot use the answer of provider "${provider}": it is larger than ${MAX_BODY_BYTES} bytes. Ask for less, or limit it with model_params.`
+  return new Fault('InvalidInput', 'provider_invalid', message, { facts: { provider } })
+}
+
+/** A server that sends back what it was sent must not put the key into an output. */
+function answerWithout(key: string | undefined, answer: DispatchAnswer): DispatchAnswer {
+  if (key === undefined) return answer
+  const { text, model, finish_reason, id } = answer
+  const said = { text: hidden(text, key), model: hidden(model, key), finish_reason: hidden(finish_reason, key) }
+  return { ...answer, ...said, ...(id === undefined ? {} : { id: hidden(id, key) }) }
+}
+
+/** Nor into a message that quotes it; its cause is left out then. */
+function faultWithout(key: string | undefined, error: unknown): unknown {
+  if (key === undefined || !(error instanceof Fault)) return error
+  const message = hidden(error.message, key)
+  if (message === error.message) return error
+  return new Fault(error.name, error.code, message, { facts: error.facts, status: error.status })
+}
+
+/** A shorter key is a word that a text may hold by chance. */
+const SHORTEST_KEY = 8
+
+function hidden(text: string, key: string): string {
+  if (key.length < SHORTEST_KEY) return text
+  // As it is, and as JSON quotes it.
+  return text.replaceAll(key, '[key]').replaceAll(JSON.stringify(key).slice(1, -1), '[key]')
+}
+
+/** Aborts `signal` when nothing was heard for so long; it begins with the first `heard`. */
+export interface SilenceWatch {
+  readonly signal: AbortSignal
+  heard(): void
+  end(): void
+}
+
+/** Without a limit nothing is ever too quiet. */
+export function watchSilence(idleMs: number | undefined): SilenceWatch {
+  const quiet = new AbortController()
+  if (idleMs === undefined) return { signal: quiet.signal, heard: () => undefined, end: () => undefined }
+  let timer: NodeJS.Timeout | undefined
+  return {
+    signal: quiet.signal,
+    heard() {
+      timer ??= setTimeout(() => quiet.abort(), idleMs)
+      timer.refresh()
+    },
+    end: () => clearTimeout(timer),
+  }
+}
+
+interface Named {
+  readonly name: string
+}
+
+export function timeoutFault({ name }: Named, when: string, cause?: unknown): Fault {
+  const message = `Provider "${name}" did not answer ${when}. Raise timeout_ms of the provider and of the block, or ask for less.`
+  return new Fault('Unavailable', 'provider_timeout', message, { cause, facts: { provider: name } })
+}
+
+/** Silence in the middle of an answer: sooner told than timeout_ms would. */
+export function silenceFault({ name }: Named, idleMs: number): Fault {
+  const message = `Provider "${name}" sent nothing for ${idleMs} ms in the middle of its answer (idle_ms). It is tried again as the block's retry allows.`
+  return new Fault('Unavailable', 'provider_timeout', message, { facts: { provider: name } })
+}
+
+/** An error of fetch: no connection, or one that broke. Faults of ours pass. */
+export function networkFault(remote: Named, error: unknown): unknown {
+  if (error instanceof Fault) return error
+  const code = codeOf(error)
+  if (code !== undefined && TIMEOUTS.has(code)) return timeoutFault(remote, 'for too long', error)
+  const message = `Provider "${remote.name}" cannot be reached or broke off (${code ?? rootOf(error)}). Is its server running, and its url in sluice.yaml right?`
+  return new Fault('Unavailable', 'provider_unavailable', message, { cause: error, facts: { provider: remote.name } })
+}
+
+/** fetch's own limits: 10 s for a connection, 300 s without a header, 300 s without a byte. */
+const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])
+
+/** fetch has no code for what it refuses itself, such as a port that belongs to another protocol: `bad port`. */
+function rootOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return 'no reason given'
+  return error.cause instanceof Error && depth < 3 ? rootOf(error.cause, depth + 1) : error.message.slice(0, 200)
+}
+
+function codeOf(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > 3) return undefined
+  const { code } = error as { readonly code?: unknown }
+  return typeof code === 'string' ? code : codeOf(error.cause, depth + 1)
 }

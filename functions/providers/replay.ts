@@ -1,8 +1,8 @@
-import { canonicalJson, sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
-import { type RecordedCall, type Recording, RecordingSchema } from '../../shared/recording.ts'
-import { invalidAnswer, readObject } from './invalid-answer.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import { type RecordedCall, type Recording, RecordingSchema } from '../../shared/providers/recording.ts'
+import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
+import { invalidAnswer, readObject } from './answer.ts'
 
 /** Reads a recording where this place keeps it: a file or an object. */
 export type ReadRecord = (record: string) => Promise<Uint8Array>

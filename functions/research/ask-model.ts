@@ -1,13 +1,15 @@
-import type { Json } from '../../shared/canonical.ts'
-import { onceMore } from '../../shared/prompts/once-more.ts'
-import type { DispatchRequest } from '../../shared/provider.ts'
-import type { Decoded } from '../../shared/research/decode-payload.ts'
-import { callModel } from './call-model.ts'
-import type { AskedModel, StageRequest } from './dispatch-once.ts'
-import type { StageCall } from './stage-call.ts'
+import { repairPrompt } from '../../shared/prompts/research.ts'
+import type { DispatchRequest } from '../../shared/providers/provider.ts'
+import type { AskingStage } from '../../shared/research/extractive/model.ts'
+import { evidenceForPrompt, promptRoom } from '../../shared/research/model-calls.ts'
+import type { Decoded } from '../../shared/research/payloads/decode.ts'
+import type { Json } from '../../shared/text/canonical.ts'
+import { type AskedModel, dispatchOnce, estimateStage, meterCall, type StageRequest } from './metered-call.ts'
+import type { StoredEvidence } from './show-evidence.ts'
+import { roomFor, type StageCall } from './stage-call.ts'
 
 /** What a stage asks, and how its answer is read. */
-export interface Question<T> {
+interface Question<T> {
   readonly system: string
   readonly prompt: string
   /** The same as data, for models that compute (the extractive one). */
@@ -49,13 +51,13 @@ export async function askModel<T>(call: StageCall, question: Question<T>): Promi
     const read = question.read(reply.text)
     if (read.value !== undefined) best = read
     if (read.errors.length === 0) break
-    prompt = onceMore(question.prompt, read.errors)
+    prompt = repairPrompt(question.prompt, read.errors)
   }
   return answered(best) ?? { kind: 'invalid', why: 'its answer was not valid, twice' }
 }
 
 /** What a reader of one of the chain's payloads makes of an answer. */
-export function readingOf<T>(decoded: Decoded<T>): Reading<T> {
+export function toReading<T>(decoded: Decoded<T>): Reading<T> {
   return decoded.ok ? { value: decoded.value, errors: [] } : { errors: decoded.errors.map(({ message }) => message) }
 }
 
@@ -82,4 +84,64 @@ function requestOf<T>(
     idempotency_key: `${run.run_id}/${lane}/0/${step}/${by === undefined ? '' : `${by.name}-`}${repair}`,
     ...(by === undefined ? {} : { by: { provider: by.provider, model: by.model } }),
   }
+}
+
+interface EvidenceQuestion<T> {
+  readonly stage: AskingStage
+  readonly system: string
+  readonly output_schema: DispatchRequest['output_schema']
+  prompt(topic: string, evidence: readonly { readonly text: string }[]): string
+  read(text: string): Reading<T>
+}
+
+/**
+ * Asks about the question and its evidence: as much of it as there is room for in the prompt, in rank order; all of it as
+ * data. It is the question as it was asked: a retighten changes what is searched for, not what is answered.
+ */
+export function askEvidence<T>(
+  call: StageCall,
+  shown: readonly StoredEvidence[],
+  { stage, system, output_schema, prompt, read }: EvidenceQuestion<T>,
+): Promise<Asked<T>> {
+  const { topic } = call.state.intent
+  const fixed = Math.ceil((system.length + prompt(topic, []).length) / 4)
+  const { answer_tokens, keep, data } = promptRoom(stage, fixed, roomFor(call))
+  const evidence = shown.map(({ entity_id, label, source, text, facts, geo }) => ({
+    entity_id,
+    label,
+    source,
+    text,
+    facts,
+    geo,
+  }))
+  return askModel(call, {
+    system,
+    prompt: prompt(topic, evidenceForPrompt(shown, data)),
+    // undefined members are those of JSON that are not there.
+    inputs: { topic, evidence } as unknown as Readonly<Record<string, Json>>,
+    output_schema,
+    answer_tokens,
+    keep,
+    read,
+  })
+}
+
+/** `skipped`: it was not made; `failed`: nobody answered. Both say why, as the middle of a sentence. */
+type ModelReply =
+  | { readonly kind: 'answer'; readonly text: string }
+  | { readonly kind: 'skipped'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string }
+
+/** Asks the place's model for the research chain, or the one the request names. `keep` tokens are left for the calls after it. */
+async function callModel(call: StageCall, request: StageRequest, keep: number): Promise<ModelReply> {
+  const reply = await meterCall(call, {
+    estimate: () => estimateStage(call, request, request.by).estimate,
+    keep,
+    once: (ms) => dispatchOnce(call, request, ms),
+  })
+  if (reply.kind === 'answer') return { kind: 'answer', text: reply.value.text }
+  if (reply.kind === 'skipped') return reply
+  // It answered what nobody can read: no answer either, and worth asking once more.
+  if (reply.fault.code === 'provider_invalid') return { kind: 'answer', text: '' }
+  return { kind: 'failed', why: `the model did not answer: ${reply.fault.code}` }
 }

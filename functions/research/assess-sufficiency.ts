@@ -1,15 +1,14 @@
-import { canonicalJson } from '../../shared/canonical.ts'
-import { assessByDefault } from '../../shared/research/assess-by-default.ts'
-import type { AssessmentOutput } from '../../shared/research/assessment-output.ts'
-import type { ChainState } from '../../shared/research/chain-state.ts'
-import { afterAssessment } from '../../shared/research/next-stage.ts'
-import type { SubQuery } from '../../shared/research/sub-query.ts'
-import { refinedQueries } from '../../shared/research/walk-queries.ts'
-import { askAssessor } from './ask-assessor.ts'
-import { stageHandler } from './run-stage.ts'
-import type { StageCall } from './stage-call.ts'
-import { type StageOutcome, toPlainAnswer } from './stage-outcome.ts'
-import { NO_TIME, timeLeft } from './time-left.ts'
+import { ASSESS_SYSTEM, assessPrompt } from '../../shared/prompts/research.ts'
+import type { ChainState } from '../../shared/research/chain.ts'
+import { readAssessmentAnswer } from '../../shared/research/model-calls.ts'
+import { type AssessmentOutput, assessByDefault } from '../../shared/research/payloads/stage-outputs.ts'
+import { stageAfterAssessment } from '../../shared/research/stages.ts'
+import { refinedQueries, type SubQuery } from '../../shared/research/sub-queries.ts'
+import { canonicalJson } from '../../shared/text/canonical.ts'
+import { type Asked, askEvidence, toReading } from './ask-model.ts'
+import { showEvidence } from './show-evidence.ts'
+import { stageHandler } from './stage.ts'
+import { NO_TIME, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 
 /** More rounds are not done, whatever an intent asks for: the steps of a chain are numbered to 999. */
 const MOST_ROUNDS = 50
@@ -26,17 +25,17 @@ async function assess(call: StageCall): Promise<StageOutcome> {
   if (asked.kind === 'skipped') {
     return { change: {}, next: 'synthesize_answer', degraded: [`the evidence was not assessed: ${asked.why}`] }
   }
-  if (asked.kind === 'answered') return follow(call, asked.value, undefined)
+  if (asked.kind === 'answered') return followAssessment(call, asked.value, undefined)
   const why = `the assessor was not followed: ${asked.why}`
-  return follow(call, assessByDefault(topic, count, why), why)
+  return followAssessment(call, assessByDefault(topic, count, why), why)
 }
 
-function follow({ state }: StageCall, assessment: AssessmentOutput, why: string | undefined): StageOutcome {
+function followAssessment({ state }: StageCall, assessment: AssessmentOutput, why: string | undefined): StageOutcome {
   const { sufficient, rationale, refined_queries = [] } = assessment
   const max_iterations = Math.min(state.intent.max_iterations, MOST_ROUNDS)
   const queries = newQueries(refinedQueries(refined_queries.length > 0 ? refined_queries : [state.topic]), state)
   const bounds = { max_iterations, repeats: queries.length === 0 }
-  const { stage, counters, degraded_reason } = afterAssessment(sufficient, state.counters, bounds)
+  const { stage, counters, degraded_reason } = stageAfterAssessment(sufficient, state.counters, bounds)
   return {
     change: { assessment, counters, queries: stage === 'execute_subqueries' ? [...queries] : [] },
     next: stage,
@@ -56,3 +55,23 @@ function contentOf(query: SubQuery): string {
   if (query.kind !== 'lexical') return canonicalJson(query)
   return query.text.toLowerCase().split(/\s+/).join(' ').trim()
 }
+
+/** Asks whether the evidence of the chain answers the question as it was asked. */
+async function askAssessor(call: StageCall): Promise<Asked<AssessmentOutput>> {
+  const { evidence, intent } = call.state
+  const shown = await showEvidence(call.world, call.run.tenant, evidence)
+  return askEvidence(call, shown, {
+    stage: 'assess_sufficiency',
+    system: ASSESS_SYSTEM,
+    output_schema: ASSESSMENT_OUTPUT,
+    prompt: assessPrompt,
+    read: (text) => toReading(readAssessmentAnswer(text, intent.topic, evidence.length)),
+  })
+}
+
+const ASSESSMENT_OUTPUT = {
+  sufficient: { type: 'boolean', required: true },
+  refined_queries: { type: 'json', required: false },
+  rationale: { type: 'string', required: false },
+  confidence: { type: 'number', required: false },
+} as const

@@ -1,13 +1,27 @@
-import { describeSearch } from '../../shared/research/describe-search.ts'
-import { fuseEvidence } from '../../shared/research/fuse-evidence.ts'
-import { trimEvidence } from '../../shared/research/trim-evidence.ts'
-import { nearInMeaning } from './near-in-meaning.ts'
-import { planQueries } from './plan-queries.ts'
-import { stageHandler } from './run-stage.ts'
-import { runSubQueries } from './run-sub-queries.ts'
-import type { StageCall } from './stage-call.ts'
-import { type StageOutcome, toPlainAnswer } from './stage-outcome.ts'
-import { NO_TIME, timeLeft } from './time-left.ts'
+import { Fault } from '../../shared/errors.ts'
+import { BATCH } from '../../shared/graph/graph-store.ts'
+import { fuseEvidence, type Hit, trimEvidence } from '../../shared/research/payloads/evidence.ts'
+import {
+  parseDecomposeArgs,
+  parseWalkSeedsArgs,
+  type RouteDecision,
+  routeByDefault,
+} from '../../shared/research/payloads/route.ts'
+import { describeSearch } from '../../shared/research/question/search-hints.ts'
+import {
+  decomposeQueries,
+  ORIGINS,
+  PARALLEL_SUB_QUERIES,
+  resolveSeeds,
+  type SeedLookup,
+  type SubQuery,
+  walkQueries,
+} from '../../shared/research/sub-queries.ts'
+import type { SearchWorld } from './candidates.ts'
+import { type NearInMeaning, nearInMeaning } from './embeddings.ts'
+import { type Found, findFollowed, foundEntity, foundHit, withinTime } from './hits.ts'
+import { stageHandler } from './stage.ts'
+import { NO_TIME, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 
 /** Runs the sub-queries of this round and fuses what they found with what earlier rounds found. No language model is asked. */
 export const handler = stageHandler('execute_subqueries', execute)
@@ -44,4 +58,177 @@ async function execute(call: StageCall): Promise<StageOutcome> {
     degraded,
     said: { ...(action === undefined ? {} : { action }), found: evidence.length },
   }
+}
+
+interface Plan {
+  readonly queries: readonly SubQuery[]
+  /** Entities a walk begins at. */
+  readonly seeds: readonly string[]
+  readonly degraded: readonly string[]
+}
+
+/** What runs now: what the assessor asked for, else what the router's decision stands for. */
+async function planQueries(call: StageCall): Promise<Plan> {
+  const { queries, decision } = call.state
+  if (queries.length > 0) return { queries, seeds: [], degraded: [] }
+  return decision?.action === 'walk_seeds' ? planWalk(call, decision) : planDecomposition(call, decision)
+}
+
+/** References that name nothing or several things are left out; the words of the question are searched all the same. */
+async function planWalk({ world, run, state }: StageCall, decision: RouteDecision): Promise<Plan> {
+  const args = parseWalkSeedsArgs(decision)
+  const seeds = args.ok ? args.value.seeds : []
+  const candidates = state.classified?.candidates ?? []
+  try {
+    const { entity_ids, note } = await resolveSeeds(seeds, candidates, lookupIn(world, run.tenant))
+    return {
+      queries: walkQueries(state.topic, entity_ids),
+      seeds: entity_ids,
+      degraded: note === undefined ? [] : [note],
+    }
+  } catch (error) {
+    world.log.error('seeds could not be looked up', { run_id: run.run_id, error: String(error) })
+    return { queries: walkQueries(state.topic, []), seeds: [], degraded: ['the seeds could not be looked up'] }
+  }
+}
+
+function lookupIn({ search }: StageCall['world'], tenant: string): SeedLookup {
+  const by = (kind: 'alias' | 'label' | 'suffix') => async (text: string) =>
+    (await search.lookup(tenant, kind, text)).entity_ids
+  return { byAlias: by('alias'), byLabel: by('label'), bySuffix: by('suffix') }
+}
+
+function planDecomposition({ meta, state }: StageCall, decision: RouteDecision | undefined): Plan {
+  const named = decision === undefined ? undefined : parseDecomposeArgs(decision)
+  const args = named?.ok === true ? named : parseDecomposeArgs(routeByDefault(state.topic))
+  const { candidates = [], hints = {} } = state.classified ?? {}
+  const asked = args.ok ? args.value : { axes: [], focus: state.topic }
+  const { queries, missing } = decomposeQueries(asked, { candidates, hints, now: new Date(meta.created_at) })
+  return { queries, seeds: [], degraded: missing.map((axis) => `axis ${axis} had nothing to work with`) }
+}
+
+/** Of one sub-query. */
+const SUB_QUERY_MS = 10_000
+/** Seeds of one diffusion: what the index takes. */
+const MOST_SEEDS = 100
+
+interface Ran {
+  readonly hits: readonly Hit[]
+  /** One line a sub-query that failed. */
+  readonly degraded: readonly string[]
+}
+
+/** What the hints say of the entities a text may find. */
+type TextFilter = { readonly type?: string | undefined; readonly domain?: string | undefined }
+
+/**
+ * Runs sub-queries, eight at once, each with its own time. One that fails degrades the answer and stops no other. `from`
+ * is the number of those that ran before: a hit knows its list by it.
+ */
+async function runSubQueries(
+  world: SearchWorld,
+  tenant: string,
+  queries: readonly SubQuery[],
+  {
+    from,
+    filter,
+    near,
+  }: { readonly from: number; readonly filter: TextFilter; readonly near?: NearInMeaning | undefined },
+): Promise<Ran> {
+  const found: (readonly Found[])[] = []
+  const degraded: string[] = []
+  let next = 0
+  const worker = async () => {
+    for (let at = next++; at < queries.length; at = next++) {
+      const query = queries[at]
+      if (query === undefined) return
+      try {
+        found[at] = await withinTime(world.clock, SUB_QUERY_MS, `sub-query ${query.kind}`, () =>
+          runOne(world, tenant, widened(query, near), filter),
+        )
+      } catch (error) {
+        world.log.error('a sub-query failed', { kind: query.kind, error: String(error) })
+        degraded.push(`sub-query ${query.kind} failed: ${error instanceof Fault ? error.code : 'unexpected'}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_SUB_QUERIES, queries.length) }, worker))
+  const hits: Hit[] = []
+  for (const [at, query] of queries.entries()) {
+    const meant = await meantBy(query, found[at] ?? [], near)
+    if (meant.degraded !== undefined) degraded.push(meant.degraded)
+    hits.push(...[...cut(query, found[at] ?? []), ...meant.found].map((one) => hitOf(one, from + at)))
+  }
+  return { hits, degraded: [...new Set(degraded)].sort() }
+}
+
+/** Of more lexical hits than are wanted the first are those of the words, and all of them are ranked by meaning. */
+function widened(query: SubQuery, near: NearInMeaning | undefined): SubQuery {
+  if (query.kind !== 'lexical' || near === undefined) return query
+  return { ...query, limit: Math.max(query.limit, near.most) }
+}
+
+function cut(query: SubQuery, found: readonly Found[]): readonly Found[] {
+  return query.kind === 'lexical' ? found.slice(0, query.limit) : found
+}
+
+/** Another list of the same sub-query. */
+async function meantBy(query: SubQuery, found: readonly Found[], near: NearInMeaning | undefined) {
+  if (query.kind !== 'lexical' || near === undefined) return { found: [] }
+  const { found: ranked, degraded } = await near.rank(query.text, found)
+  return { found: ranked.slice(0, query.limit), degraded }
+}
+
+function hitOf({ evidence, recorded_at }: Found, list: number): Hit {
+  return { evidence, list, ...(recorded_at === undefined ? {} : { recorded_at }) }
+}
+
+function runOne(world: SearchWorld, tenant: string, query: SubQuery, filter: TextFilter): Promise<readonly Found[]> {
+  const run: Runners[SubQuery['kind']] = RUNNERS[query.kind]
+  // The runner of a kind is given the sub-queries of that kind.
+  return (run as (...given: unknown[]) => Promise<readonly Found[]>)(world, tenant, query, filter)
+}
+
+type Runners = {
+  readonly [K in SubQuery['kind']]: (
+    world: SearchWorld,
+    tenant: string,
+    query: Extract<SubQuery, { kind: K }>,
+    filter: TextFilter,
+  ) => Promise<readonly Found[]>
+}
+
+const RUNNERS: Runners = {
+  async lexical({ search }, tenant, { text, limit }, { type, domain }) {
+    const filter = { ...(type === undefined ? {} : { type }), ...(domain === undefined ? {} : { domain }) }
+    const { hits } = await search.search(tenant, { text, filter, limit })
+    return hits.map((hit) => foundHit(hit, ORIGINS.lexical))
+  },
+  async entity_state({ graph }, tenant, { entity_id }) {
+    const entity = await graph.entity(tenant, entity_id)
+    return entity === undefined ? [] : [foundEntity(entity, ORIGINS.entity_state, 1)]
+  },
+  async temporal_range({ search }, tenant, { from, to, text, limit }) {
+    const { hits } = await search.search(tenant, { text, filter: { time_range: { from, to } }, limit })
+    return hits.map((hit) => foundHit(hit, ORIGINS.temporal_range))
+  },
+  async spatial({ search }, tenant, { north, south, east, west, limit }) {
+    const { hits } = await search.search(tenant, { filter: { geo_bounds: { north, south, east, west } }, limit })
+    return hits.map((hit) => foundHit(hit, ORIGINS.spatial))
+  },
+  async predicate_walk({ graph }, tenant, { entity_id, depth, limit }) {
+    const met = await graph.neighbours(tenant, { entity_id, direction: 'both', depth, limit })
+    const near = met.entities.slice(0, Math.min(limit, BATCH))
+    const hops = new Map(near.map((entity) => [entity.entity_id, entity.depth]))
+    const entities = await graph.entities(tenant, [...hops.keys()])
+    return entities.map((entity) =>
+      foundEntity(entity, ORIGINS.predicate_walk, 1 / (1 + (hops.get(entity.entity_id) ?? depth))),
+    )
+  },
+  relation_walk: (world, tenant, query) => findFollowed(world, tenant, query),
+  async graph_diffusion({ search }, tenant, { seeds, text, limit }) {
+    const weighted = seeds.slice(0, MOST_SEEDS).map((entity_id) => ({ entity_id, weight: 1 }))
+    const { hits } = await search.diffuse(tenant, { seeds: weighted, text, limit })
+    return hits.map((hit) => foundHit(hit, ORIGINS.graph_diffusion))
+  },
 }

@@ -1,14 +1,18 @@
-import { classifyTopic } from '../../shared/research/classify-topic.ts'
-import { describeSearch } from '../../shared/research/describe-search.ts'
-import { emitClassification } from '../../shared/research/emit-classification.ts'
-import { mergeHints } from '../../shared/research/merge-hints.ts'
-import { findCandidates } from './find-candidates.ts'
-import { furtherClassifiers } from './further-classifiers.ts'
-import { nearInMeaning } from './near-in-meaning.ts'
-import { stageHandler } from './run-stage.ts'
-import type { StageCall } from './stage-call.ts'
-import { type StageOutcome, toPlainAnswer } from './stage-outcome.ts'
-import { NO_TIME, timeLeft } from './time-left.ts'
+import { CLASSIFY_SYSTEM, classifyPrompt } from '../../shared/prompts/research.ts'
+import { toClassifierOutput } from '../../shared/research/chain.ts'
+import { promptRoom } from '../../shared/research/model-calls.ts'
+import {
+  classifyForm,
+  classifyTopic,
+  readClassification,
+  type TopicClassifier,
+} from '../../shared/research/question/classification.ts'
+import { describeSearch, mergeHints } from '../../shared/research/question/search-hints.ts'
+import { askModel, toReading } from './ask-model.ts'
+import { findCandidates } from './candidates.ts'
+import { nearInMeaning } from './embeddings.ts'
+import { stageHandler } from './stage.ts'
+import { NO_TIME, roomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 
 /** What the question is about, and the first entities that may answer it. */
 export const handler = stageHandler('nl_classify', classify)
@@ -23,7 +27,7 @@ async function classify(call: StageCall): Promise<StageOutcome> {
   const hints = mergeHints(caller, classification.hints, now)
   const found = await findCandidates(world, run.tenant, describeSearch(topic, hints), nearInMeaning(call))
   const degraded = [...(degraded_reason === undefined ? [] : [degraded_reason]), ...found.degraded]
-  const classified = emitClassification({
+  const classified = toClassifierOutput({
     topic,
     classification,
     hints,
@@ -32,3 +36,39 @@ async function classify(call: StageCall): Promise<StageOutcome> {
   })
   return { change: { classified }, next: 'route_search', degraded, said: { found: found.candidates.length } }
 }
+
+/** Who says what a question is after where no keyword does, in turn. */
+function furtherClassifiers(call: StageCall): readonly TopicClassifier[] {
+  return [BY_FORM, ...(call.world.settings.research.classifier_tier_3 ? [modelClassifier(call)] : [])]
+}
+
+const BY_FORM: TopicClassifier = { tier: '1', classify: async (topic) => classifyForm(topic) }
+
+/** Tier 3 of the classifier: the place's model, asked where no keyword says what a question is after. */
+function modelClassifier(call: StageCall): TopicClassifier {
+  return {
+    tier: '3',
+    async classify(topic) {
+      const prompt = classifyPrompt(topic, call.meta.created_at)
+      const { answer_tokens, keep } = promptRoom('route_search', 0, roomFor(call))
+      const asked = await askModel(call, {
+        system: CLASSIFY_SYSTEM,
+        prompt,
+        inputs: { topic },
+        output_schema: CLASSIFICATION_OUTPUT,
+        answer_tokens,
+        keep,
+        read: (text) => toReading(readClassification(text)),
+      })
+      if (asked.kind === 'answered') return asked.value
+      // The chain passes it over and says so.
+      throw new Error(asked.why)
+    },
+  }
+}
+
+const CLASSIFICATION_OUTPUT = {
+  intent: { type: 'string', required: true },
+  confidence: { type: 'number', required: true },
+  hints: { type: 'json', required: true },
+} as const

@@ -1,17 +1,15 @@
-import type { ChainState } from '../../shared/research/chain-state.ts'
-import type { ClassifierOutput } from '../../shared/research/classifier-output.ts'
-import { candidatesAsEvidence } from '../../shared/research/emit-classification.ts'
-import { retightenedHints } from '../../shared/research/merge-hints.ts'
-import { afterRoute } from '../../shared/research/next-stage.ts'
-import { parseRetightenArgs } from '../../shared/research/route-args.ts'
-import type { RouteDecision } from '../../shared/research/route-decision.ts'
-import { routeByDefault } from '../../shared/research/route-rules.ts'
-import { trimEvidence } from '../../shared/research/trim-evidence.ts'
-import { askRoute } from './ask-route.ts'
-import { stageHandler } from './run-stage.ts'
-import type { StageCall } from './stage-call.ts'
-import { type StageOutcome, toPlainAnswer } from './stage-outcome.ts'
-import { NO_TIME, timeLeft } from './time-left.ts'
+import { ROUTE_SYSTEM, routePrompt } from '../../shared/prompts/research.ts'
+import { type ChainState, candidatesAsEvidence } from '../../shared/research/chain.ts'
+import { candidatesForPrompt, promptRoom, readRouteAnswer } from '../../shared/research/model-calls.ts'
+import { trimEvidence } from '../../shared/research/payloads/evidence.ts'
+import { parseRetightenArgs, type RouteDecision, routeByDefault } from '../../shared/research/payloads/route.ts'
+import type { ClassifierOutput } from '../../shared/research/payloads/stage-outputs.ts'
+import { retightenedHints } from '../../shared/research/question/search-hints.ts'
+import { stageAfterRoute } from '../../shared/research/stages.ts'
+import type { Json } from '../../shared/text/canonical.ts'
+import { type Asked, askModel, toReading } from './ask-model.ts'
+import { stageHandler } from './stage.ts'
+import { NO_TIME, roomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 
 /** Which of the four ways leads to an answer. Only `action` decides where the chain goes on. */
 export const handler = stageHandler('route_search', route)
@@ -28,7 +26,7 @@ async function route(call: StageCall): Promise<StageOutcome> {
   }
   const invalid = asked.kind === 'invalid' ? `the router was not followed: ${asked.why}` : undefined
   const decision = asked.kind === 'invalid' ? routeByDefault(state.topic) : asked.value
-  return follow(state, decision, evidence, invalid)
+  return followDecision(state, decision, evidence, invalid)
 }
 
 /** What the question is answered from where no sub-query ran: the candidates themselves. */
@@ -36,14 +34,14 @@ function asEvidence({ intent }: ChainState, { candidates = [] }: ClassifierOutpu
   return [...trimEvidence(candidatesAsEvidence(candidates), intent.budget_tokens).evidence]
 }
 
-function follow(
+function followDecision(
   state: ChainState,
   decision: RouteDecision,
   evidence: ChainState['evidence'],
   invalid: string | undefined,
 ): StageOutcome {
   const { action, rationale } = decision
-  const { stage, counters, degraded_reason } = afterRoute(action, state.counters)
+  const { stage, counters, degraded_reason } = stageAfterRoute(action, state.counters)
   const found = state.classified?.candidates?.length ?? 0
   const common = { decision, first_action: state.first_action ?? action, counters, queries: [] }
   return {
@@ -64,3 +62,29 @@ function retightened({ intent }: ChainState, decision: RouteDecision): Partial<C
   if (!args.ok) return {}
   return { topic: args.value.topic, hints: { ...retightenedHints(intent.hints, args.value.hints) } }
 }
+
+/** Asks the router. It sees topic, hints and candidates; what retrieved text says, it is given as data between fences. */
+function askRoute(call: StageCall, classified: ClassifierOutput): Promise<Asked<RouteDecision>> {
+  const { topic, hints = {}, candidates = [], degraded = false, degraded_reason } = classified
+  const question = { topic, hints, ...(degraded_reason === undefined ? {} : { degraded_reason }) }
+  const frame = routePrompt({ ...question, candidates: [] })
+  const fixed = Math.ceil((ROUTE_SYSTEM.length + frame.length) / 4)
+  const { answer_tokens, keep, data } = promptRoom('route_search', fixed, roomFor(call))
+  const { retighten_rounds } = call.state.counters
+  return askModel(call, {
+    system: ROUTE_SYSTEM,
+    prompt: routePrompt({ ...question, candidates: candidatesForPrompt(candidates, data) }),
+    // Read from JSON, so it is JSON.
+    inputs: { topic, hints, candidates, degraded, retighten_rounds } as Readonly<Record<string, Json>>,
+    output_schema: ROUTE_OUTPUT,
+    answer_tokens,
+    keep,
+    read: (text) => toReading(readRouteAnswer(text, candidates.length)),
+  })
+}
+
+const ROUTE_OUTPUT = {
+  action: { type: 'string', required: true },
+  args: { type: 'json', required: true },
+  rationale: { type: 'string', required: false },
+} as const

@@ -1,16 +1,16 @@
 import type { Entity } from '../../shared/graph/entity.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
-import { readableByRules } from '../../shared/graph/rule-opaque.ts'
+import { readableTriples } from '../../shared/graph/rule-opaque.ts'
 import { isEdge, type Triple } from '../../shared/graph/triple.ts'
-import type { Evidence } from '../../shared/research/evidence.ts'
-import type { ShownEvidence, ShownFact } from '../../shared/research/shown-evidence.ts'
+import type { ShownEvidence, ShownFact } from '../../shared/research/claims/shown-evidence.ts'
+import type { Evidence } from '../../shared/research/payloads/evidence.ts'
 import type { World } from '../../shared/world.ts'
 import { bodyText } from '../search/body-text.ts'
 
 type ShowWorld = Pick<World, 'graph' | 'objects'>
 
 /** What an answer may cite, with what the graph and the object store say of it. */
-export type Shown = ShownEvidence & Evidence
+export type StoredEvidence = ShownEvidence & Evidence
 
 /** Items that are read from the store; the rest is shown as it was found. */
 const MOST_ITEMS = 200
@@ -26,11 +26,11 @@ export async function showEvidence(
   world: ShowWorld,
   tenant: string,
   evidence: readonly Evidence[],
-): Promise<readonly Shown[]> {
+): Promise<readonly StoredEvidence[]> {
   const ids = [...new Set(evidence.map(({ entity_id }) => entity_id))].slice(0, MOST_ITEMS)
   const entities = new Map((await readEntities(world, tenant, ids)).map((entity) => [entity.entity_id, entity]))
   const labels = await readLabels(world, tenant, entities)
-  const shown: Shown[] = []
+  const shown: StoredEvidence[] = []
   let room = MOST_CHARACTERS
   for (const item of evidence) {
     const entity = entities.get(item.entity_id)
@@ -41,7 +41,7 @@ export async function showEvidence(
   return shown
 }
 
-function asFound(item: Evidence): Shown {
+function asFound(item: Evidence): StoredEvidence {
   return { ...item, text: item.snippet_text }
 }
 
@@ -50,11 +50,11 @@ async function asStored(
   tenant: string,
   item: Evidence,
   { entity, labels, room }: { readonly entity: Entity; readonly labels: ReadonlyMap<string, string>; room: number },
-): Promise<Shown> {
+): Promise<StoredEvidence> {
   const { label, snippet, geo, triples = [] } = entity
   const body = room === 0 ? '' : (await bodyText(world.objects, tenant, entity)).slice(0, room)
   const text = body === '' ? (snippet ?? item.snippet_text) : body
-  const facts = readableByRules(triples)
+  const facts = readableTriples(triples)
     .slice(0, MOST_FACTS)
     .map((triple) => factOf(triple, labels))
   return { ...item, label, text, facts, ...(geo && { geo }) }

@@ -1,10 +1,9 @@
 import { contextKeysOf } from '../../shared/approvals/binding.ts'
-import { holds } from '../../shared/auth/scope.ts'
+import { holdsScope, type Principal, principalName } from '../../shared/auth/principal.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type Principal, principalName } from '../../shared/principal.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
-import type { Settings } from '../../shared/settings.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 
 /** What a request brings besides what the document it starts declares. */
 interface Given {
@@ -78,7 +77,7 @@ export function requireAuthor(
     const message = `Cannot take ${what}: this place runs deployed documents as they are (authoring: deployed_only in its settings). Deploy the change, or leave it out.`
     throw new Fault('Rejected', 'authoring_closed', message)
   }
-  if (holds(principal.scopes, 'runs:author')) return
+  if (holdsScope(principal.scopes, 'runs:author')) return
   const has = principal.scopes.join(', ') || 'none'
   const message = `Cannot take ${what} from ${principalName(principal)}: it needs the scope runs:author, and the credential has ${has}. Leave it out, or use a credential that has it.`
   throw new Fault('Rejected', 'missing_scope', message, { facts: { needed: 'runs:author' } })

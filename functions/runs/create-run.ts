@@ -1,12 +1,12 @@
-import { canonicalJson, type Json, sha256 } from '../../shared/canonical.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
-import { earlier, OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
 import type { EventData } from '../../shared/runs/event.ts'
-import { type Caps, runCaps, smallest } from '../../shared/runs/run-caps.ts'
+import { earlierTime, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
+import { type Caps, runCaps, smallestCaps } from '../../shared/runs/run-caps.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
-import { endpointEntries } from '../../shared/webhooks/endpoint-entry.ts'
+import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
+import { endpointEntries } from '../../shared/webhooks/endpoint.ts'
 import type { World } from '../../shared/world.ts'
-import { openStorage } from '../storage.ts'
+import { openStorage } from './record/storage.ts'
 
 type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
 
@@ -84,7 +84,7 @@ export async function createRun(
     ...(world.settings.audit.anchor === 'none' ? {} : { anchor: world.settings.audit.anchor }),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
-  const caps = smallest(runCaps(world.settings.safety, dag.budget), order.caps ?? {})
+  const caps = smallestCaps(runCaps(world.settings.safety, dag.budget), order.caps ?? {})
   const told = endpointEntries(world.settings.webhooks, meta)
   const made = newRun(meta, context, caps, { deadline_at: deadlineOf(order, now), now, told })
   return counted.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
@@ -102,7 +102,7 @@ function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' 
 }
 
 function deadlineOf({ options, parent }: RunOrder, now: number): string {
-  return earlier(parent?.deadline_at, new Date(now + options.deadline_sec * 1_000).toISOString())
+  return earlierTime(parent?.deadline_at, new Date(now + options.deadline_sec * 1_000).toISOString())
 }
 
 interface Bounds {
@@ -129,7 +129,7 @@ function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_a
     context,
     caps,
     deadline_at,
-    check_at: earlier(deadline_at, new Date(now + OUTBOX_GRACE_MS).toISOString()),
+    check_at: earlierTime(deadline_at, new Date(now + OUTBOX_GRACE_MS).toISOString()),
     event: {
       type: 'run:started',
       data: {

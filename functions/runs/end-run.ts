@@ -1,13 +1,21 @@
-import type { FinalStatus } from '../../shared/goals/two-gates.ts'
-import { redactSecrets } from '../../shared/redact-secrets.ts'
-import type { Appended } from '../../shared/runs/append.ts'
-import { OUTBOX_GRACE_MS } from '../../shared/runs/check-at.ts'
+import type { FaultName } from '../../shared/errors.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
-import type { Head, OutboxEntry, RunState } from '../../shared/runs/head.ts'
-import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
-import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { FinalStatus } from '../../shared/runs/head.ts'
+import {
+  blockOutcome,
+  type Head,
+  OUTBOX_GRACE_MS,
+  type OutboxEntry,
+  type RunState,
+  shownState,
+} from '../../shared/runs/head.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import type { Execution } from '../../shared/runs/machine.ts'
+import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
-import { notifyEntry } from '../approvals/notify-entry.ts'
+import { notifyEntry } from './due-approvals.ts'
+import { readPinned } from './record/read-run.ts'
 
 interface Ending {
   readonly state: Exclude<RunState, 'running'>
@@ -104,4 +112,162 @@ function owedBy(meta: Meta | undefined, { stop, code }: Ending, at: string): rea
   if (meta?.parent !== undefined) entries.push({ id: 'answer', at, kind: 'answer_parent' })
   else entries.push({ id: 'release', at, kind: 'release_lease' })
   return entries
+}
+
+/**
+ * Cancels a run whose deadline has passed (max_run_duration_exceeded); true when it did. The deadline stands still
+ * while every runnable block waits for a person, and so does that of a run that waits
+ * for a child run: a child's deadline is never behind its parent's but by the time its people took.
+ */
+export async function endIfOverdue({
+  world,
+  run,
+  head,
+}: {
+  readonly world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
+  readonly run: RunKey
+  readonly head: Head
+}): Promise<boolean> {
+  if (head.state !== 'running' || !isOver(head, world.clock.now())) return false
+  // Read again: the end of a pause moves the deadline.
+  const whole = await world.runs.head(run)
+  if (whole === undefined || !(await isOverdue(world, run, whole))) return false
+  const reason = `the run's deadline ${whole.deadline_at} has passed`
+  const ended = await endRun(world, run, { state: 'cancelled', code: 'max_run_duration_exceeded', reason, stop: true })
+  return ended.ok
+}
+
+/** `head` with every lane. Children have children: their depth is limited. */
+async function isOverdue(world: Pick<World, 'runs' | 'clock'>, { tenant }: RunKey, head: Head): Promise<boolean> {
+  if (!isOver(head, world.clock.now()) || shownState(head) === 'paused_approval') return false
+  for (const run_id of openChildren(head)) {
+    const child = await world.runs.head({ tenant, run_id })
+    if (child !== undefined && !(await isOverdue(world, { tenant, run_id }, child))) return false
+  }
+  return true
+}
+
+/** The deadline of a queued run counts from its release. */
+function isOver({ deadline_at, queued }: Head, now: number): boolean {
+  return queued !== true && Date.parse(deadline_at) <= now
+}
+
+/**
+ * Whether the block this run was opened for still waits for it. A run that nobody opened always goes on. A parent that
+ * ended before its child was there could not stop it: so a child asks before it starts, and at each look of the sweep.
+ */
+export async function isAwaited({ runs }: Pick<World, 'runs'>, { tenant, run_id, parent }: Meta): Promise<boolean> {
+  if (parent === undefined) return true
+  const head = await runs.head({ tenant, run_id: parent.run_id })
+  if (head?.state !== 'running') return false
+  const lane = Object.keys(head.children).find((key) => head.children[key] === run_id)
+  return lane !== undefined && readOrdinal(head.lanes[lane] ?? 0).outcome === undefined
+}
+
+/** Cancels a child whose parent's block has ended without it. */
+export async function endUnawaited(
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
+  meta: Meta,
+): Promise<void> {
+  const { tenant, run_id, parent } = meta
+  const reason = `block "${parent?.block_id}" of its parent run ${parent?.run_id} does not wait for it any more`
+  await endRun(world, { tenant, run_id }, { state: 'cancelled', code: 'parent_ended', reason, stop: true })
+}
+
+/** Children stopped at a time. */
+const TOGETHER = 10
+
+/**
+ * Stops the child runs that blocks of an ended run still waited for, as runs of their own: terminal state first. One
+ * that has ended, or that is not there, is as good as stopped (`isAwaited` keeps a late one from starting).
+ */
+export async function stopChildren(
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
+  { tenant, run_id }: RunKey,
+  cause: string,
+): Promise<void> {
+  const head = await world.runs.head({ tenant, run_id })
+  const children = head === undefined ? [] : openChildren(head)
+  const reason = `its parent run ${run_id} ended: ${cause}`
+  for (let i = 0; i < children.length; i += TOGETHER) {
+    const stops = children
+      .slice(i, i + TOGETHER)
+      .map((child) =>
+        endRun(world, { tenant, run_id: child }, { state: 'cancelled', code: 'parent_ended', reason, stop: true }),
+      )
+    await Promise.all(stops)
+  }
+}
+
+/** The child run of a block that was stopped alone. */
+export async function stopChild(
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
+  { tenant, run_id }: RunKey,
+  { child, cause }: { readonly child: string; readonly cause: string },
+): Promise<void> {
+  const reason = `its parent run ${run_id} does not wait for it any more: ${cause}`
+  await endRun(world, { tenant, run_id: child }, { state: 'cancelled', code: 'parent_ended', reason, stop: true })
+}
+
+/** Ids of the child runs whose blocks have no outcome yet. `head` with every lane. */
+export function openChildren({ children, lanes }: Pick<Head, 'children' | 'lanes'>): readonly string[] {
+  return Object.entries(children).flatMap(([lane, child]) =>
+    readOrdinal(lanes[lane] ?? 0).outcome === undefined ? [child] : [],
+  )
+}
+
+/**
+ * An execution that ended outside our view (failed, timed out, aborted, lost) fails its run, in words; a child nobody
+ * waits for is cancelled.
+ */
+export async function reconcileRun(world: World, run: RunKey, head: Head): Promise<void> {
+  const meta = await world.runs.meta(run)
+  if (meta === undefined || head.outbox.some(({ kind }) => kind === 'start_run')) return
+  if (!(await isAwaited(world, meta))) return endUnawaited(world, meta)
+  const execution = await world.machine.describe(meta.machine, run.run_id)
+  if (execution === undefined || execution.status === 'RUNNING') return
+  const at = await unfinishedWords(world, run).catch(() => '')
+  const reason = `its execution ended ${execution.status}${whyWords(execution)}${at} before the run had a verdict`
+  // The execution needs no stop, its children do.
+  const stop = Object.keys(head.children).length > 0
+  await endRun(world, run, { state: 'failed', code: 'execution_ended', reason, stop })
+}
+
+/** A function's error comes as Lambda's JSON: the message of a Fault is for people, a trace never is. */
+function whyWords({ error, cause = '' }: Execution): string {
+  if (error === undefined) return cause === '' ? '' : ` (${shortened(cause)})`
+  const message = /^\{"errorType":"[^"]*","errorMessage":("(?:[^"\\]|\\.)*")/.exec(cause)?.[1]
+  if (message === undefined) return ` (${error}${cause === '' ? '' : `: ${shortened(cause)}`})`
+  return ` (${error}: ${Object.hasOwn(OURS, error) ? shortened(JSON.parse(message)) : 'unexpected, the log has it'})`
+}
+
+/** Only their messages are written for people; others may show internals. */
+const OURS: Readonly<Record<FaultName, true>> = {
+  InvalidInput: true,
+  NotFound: true,
+  Conflict: true,
+  LimitExceeded: true,
+  Unavailable: true,
+  GateFailed: true,
+  Rejected: true,
+  Bug: true,
+}
+
+function shortened(text: string): string {
+  return text.slice(0, 300).toWellFormed()
+}
+
+/** The blocks that were at work or next: one of them is what the execution ended on. */
+async function unfinishedWords(world: World, run: RunKey): Promise<string> {
+  const pinned = await readPinned(world, run)
+  const { dag } = pinned
+  const head = (await world.runs.head(run)) ?? { lanes: {}, modules: {} }
+  const outcomeOf = (id: string) => blockOutcome(pinned, head, id)
+  const due = dag.blocks.filter(({ id, upstream }) => {
+    return outcomeOf(id) === undefined && upstream.every((other) => outcomeOf(other) !== undefined)
+  })
+  if (due.length === 0) return ''
+  const named = due.slice(0, 3).map(({ id }) => `"${id}"`)
+  const more = due.length > 3 ? ` and ${due.length - 3} more` : ''
+  return ` at block ${named.join(', ')}${more}`
 }

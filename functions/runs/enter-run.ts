@@ -1,15 +1,15 @@
-import { canonicalJson, sha256 } from '../../shared/canonical.ts'
+import { type Principal, personName, principalName } from '../../shared/auth/principal.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type Principal, personName, principalName } from '../../shared/principal.ts'
-import { unknownPerson } from '../../shared/runs/approval-rules.ts'
+import { unknownPerson } from '../../shared/runs/approval.ts'
 import { newRunId, runIdOfCall, runIdOfKey } from '../../shared/runs/ids.ts'
-import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { type Meta, type RunKey, runsPool, type StartHold } from '../../shared/runs/run-store.ts'
+import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { admitRun } from './admit-run.ts'
 import { createRun, type RunOrder } from './create-run.ts'
-import { linkLineage } from './link-lineage.ts'
-import { refuseHeld } from './refuse-held.ts'
+import { endRun } from './end-run.ts'
+import { linkLineage } from './lineage.ts'
+import { fillPlaces, takePlace } from './places.ts'
 
 type EnterWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'ids' | 'log' | 'settings'>
 
@@ -146,4 +146,96 @@ function edgesOf(dag: Dag): number {
 function keyReused(runId: string): Fault {
   const message = `Cannot start: this Idempotency-Key already started run "${runId}" with another body. Send the same body, or a new key.`
   return new Fault('InvalidInput', 'idempotency_key_reused', message, { status: 422, facts: { run_id: runId } })
+}
+
+type AdmitWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings' | 'log'>
+
+interface Made {
+  readonly created: boolean
+  readonly meta: Meta
+}
+
+/**
+ * Lets in a run that a caller starts, retries or continues (children come in with their parents), after refuseHeld: a
+ * place among the active runs, or in the queue -> `create` writes HEAD and META, told whether it is `queued` -> hold
+ * again. A queued run is not launched: who gives it its place does. Every failure on the way gives the place back.
+ * Faults: Conflict starts_on_hold, LimitExceeded too_many_runs, those of `create`.
+ */
+async function admitRun(
+  world: AdmitWorld,
+  run: RunKey,
+  create: (queued: boolean) => Promise<Made>,
+): Promise<Made & { readonly queued: boolean }> {
+  const until = await takePlace(world, run)
+  const queued = until === undefined
+  const made = await create(queued).catch(async (error: unknown) => {
+    await giveBack(world, run, until)
+    throw error
+  })
+  if (!made.created) {
+    // Another start of the same key was first: its run keeps the place as long as it lives.
+    await giveBack(world, run, until)
+    return { ...made, queued: false }
+  }
+  // What fails from here on leaves a run that is there: the sweep puts it into the queue, its launch looks at the hold.
+  const later = (error: unknown) => logged(world, run, error)
+  if (queued) await world.runs.enqueue({ ...run, at: made.meta.created_at }).catch(later)
+  const hold = await endIfHeld(world, run).catch(later)
+  if (hold !== undefined) throw startsOnHold(hold)
+  // The last place may have become free before it stood in the queue.
+  if (queued) await fillPlaces(world, run.tenant).catch(later)
+  return { ...made, queued }
+}
+
+/** Never fails: what it could not give back the sweep finds. Where nothing came of it, somebody else may try right now. */
+async function giveBack(world: AdmitWorld, run: RunKey, until: string | undefined): Promise<void> {
+  if (until === undefined) return
+  try {
+    const head = await world.runs.head(run, [])
+    const isLive = head?.state === 'running'
+    if (isLive && head.queued !== true) return
+    const only = head === undefined ? [until] : []
+    if (!isLive) await world.runs.dropLease(runsPool(run.tenant), run.run_id, ...only)
+    await fillPlaces(world, run.tenant)
+  } catch (error) {
+    logged(world, run, error)
+  }
+}
+
+function logged({ log }: AdmitWorld, run: RunKey, error: unknown): undefined {
+  log.error('a place among the active runs was not settled; the sweep will', {
+    run_id: run.run_id,
+    error: String(error),
+  })
+}
+
+/** Fault Conflict starts_on_hold while somebody holds the starts of the tenant (`stop-all` with `hold`). */
+async function refuseHeld({ runs }: Pick<World, 'runs'>, tenant: string): Promise<void> {
+  const hold = await runs.startHold(tenant)
+  if (hold !== undefined) throw startsOnHold(hold)
+}
+
+function startsOnHold(hold: StartHold): Fault {
+  const message = `Cannot start: starts are on hold ${holdWords(hold)}. Release them with \`sluice run release\` or POST /api/dag/safety/release.`
+  return new Fault('Conflict', 'starts_on_hold', message, { facts: { ...hold } })
+}
+
+/** `since <time>, by user:ana: <reason>`. */
+function holdWords({ by, at, reason }: StartHold): string {
+  return `since ${at}, by ${by}${reason === undefined ? '' : `: ${reason}`}`
+}
+
+/**
+ * Cancels a run that was let in while starts were put on hold, and answers the hold: who holds them stops the runs there
+ * are after that, so a run that exists before is found by them, and one that exists later is found here.
+ */
+export async function endIfHeld(
+  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
+  run: RunKey,
+): Promise<StartHold | undefined> {
+  const hold = await world.runs.startHold(run.tenant)
+  if (hold === undefined) return undefined
+  const reason = `starts are on hold ${holdWords(hold)}`
+  await endRun(world, run, { state: 'cancelled', code: 'starts_on_hold', reason, stop: true })
+  return hold
 }

@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { MachineSignal } from '../../shared/errors.ts'
-import { advanceBlock } from '../blocks/advance-block.ts'
-import { type BlockCall, openBlockCall } from '../blocks/block-call.ts'
-import { guardBlock } from '../blocks/guard-block.ts'
-import { tryChild } from '../blocks/try-child.ts'
+import { advanceBlock, guardBlock } from '../attempts/advance.ts'
+import { type BlockCall, openBlockCall } from '../attempts/block-call.ts'
+import { tryChild } from '../attempts/child.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
-import { MachineInputSchema, runOf } from './machine-input.ts'
+import { MachineInputSchema, toRunKey } from './record/read-run.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -23,7 +22,7 @@ export const handler = functionHandler({
   name: 'open-child',
   input: InputSchema,
   async run({ in: input, token, ...place }, world, host) {
-    const call = await openBlockCall(world, runOf(input), place)
+    const call = await openBlockCall(world, toRunKey(input), place)
     if (!(await isAwaiting(call, token, host))) await world.machine.answer(token, { ok: {} })
     return {}
   },

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { functionHandler } from '../handler.ts'
-import { MachineInputSchema, runOf } from './machine-input.ts'
-import { reconcileRun } from './reconcile-run.ts'
+import { reconcileRun } from './end-run.ts'
+import { MachineInputSchema, toRunKey } from './record/read-run.ts'
 
 /**
  * Step Functions' "Execution Status Change" for an execution that failed, timed out or was aborted: its run fails at
@@ -24,7 +24,7 @@ export const handler = functionHandler({
 function runIn(input: string): RunKey | undefined {
   try {
     const parsed = MachineInputSchema.safeParse(JSON.parse(input))
-    return parsed.success ? runOf(parsed.data) : undefined
+    return parsed.success ? toRunKey(parsed.data) : undefined
   } catch {
     return undefined
   }

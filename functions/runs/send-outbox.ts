@@ -1,15 +1,14 @@
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
-import type { Anchor } from '../../shared/runs/anchor.ts'
-import { chainOf } from '../../shared/runs/hash-chain.ts'
+import { type Anchor, hashAfter } from '../../shared/runs/hash-chain.ts'
 import type { OutboxEntry } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { isDue } from '../../shared/webhooks/endpoint-entry.ts'
+import { isEndpointDue } from '../../shared/webhooks/endpoint.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
-import { callWebhook } from '../research/call-webhook.ts'
-import { leavePlace } from './leave-place.ts'
-import { stopChild, stopChildren } from './stop-children.ts'
+import { callWebhook } from '../research/answer.ts'
+import { stopChild, stopChildren } from './end-run.ts'
+import { leavePlace } from './places.ts'
 
 /**
  * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is
@@ -23,7 +22,7 @@ export const handler = functionHandler({
     const head = await world.runs.head(run, [])
     const sent: string[] = []
     for (const entry of (head?.outbox ?? []).toSorted(slowLast)) {
-      const waits = entry.kind === 'endpoint' && head !== undefined && !isDue(head, entry, world.clock.now())
+      const waits = entry.kind === 'endpoint' && head !== undefined && !isEndpointDue(head, entry, world.clock.now())
       if (!waits && (await performed(world, run, entry))) sent.push(entry.id)
     }
     if (sent.length > 0) await world.runs.settleOutbox(run, sent)
@@ -111,7 +110,7 @@ async function anchorOf({ runs, clock }: Pick<World, 'runs' | 'clock'>, run: Run
     const events = await runs.events(run, sealed.seq, PAGE)
     if (events.length === 0) throw new Fault('Bug', 'log_gap', `Run "${run.run_id}" has no event ${sealed.seq + 1}.`)
     // Nothing is closed yet: the chain starts from its own first hash.
-    const hash: string = sealed.seq === 0 ? chainOf(events) : chainOf(events, sealed.hash)
+    const hash: string = sealed.seq === 0 ? hashAfter(events) : hashAfter(events, sealed.hash)
     sealed = { seq: sealed.seq + events.length, hash }
   }
   const { tenant, run_id } = run

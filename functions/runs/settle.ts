@@ -1,17 +1,14 @@
 import * as z from 'zod'
-import { blockEpoch, blockOutcome } from '../../shared/runs/block-lane.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import type { Head } from '../../shared/runs/head.ts'
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import { blockEpoch, blockOutcome, type Head } from '../../shared/runs/head.ts'
+import { readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { judgedVerdict } from '../goals/judged-verdict.ts'
 import { functionHandler } from '../handler.ts'
-import { concludeResearch } from '../research/conclude-research.ts'
+import { concludeResearch } from '../research/conclusion.ts'
 import { endRun } from './end-run.ts'
-import { MachineInputSchema, runOf } from './machine-input.ts'
-import { notYetThere } from './not-yet-there.ts'
-import { type Pinned, readPinned } from './read-pinned.ts'
+import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from './record/read-run.ts'
 
 const PAGE = 500
 
@@ -23,9 +20,9 @@ export const handler = functionHandler({
   name: 'settle',
   input: z.strictObject({ in: MachineInputSchema }),
   async run({ in: input }, world) {
-    const run = runOf(input)
+    const run = toRunKey(input)
     // The blocks have read it: failing for it now, the execution would contradict what another call gives as verdict.
-    const pinned = await readPinned(world, run).catch(notYetThere(`the document of run "${run.run_id}"`))
+    const pinned = await readPinned(world, run).catch(unavailableIfMissing(`the document of run "${run.run_id}"`))
     const head = await world.runs.head(run)
     if (head === undefined || head.state !== 'running') return { end: head?.state ?? 'failed' }
     const isResearch = pinned.meta.kind === 'research'

@@ -1,10 +1,23 @@
 import * as z from 'zod'
-import { runLinks } from '../../shared/api/links.ts'
-import { START_RUN } from '../../shared/api/start-run.ts'
-import { changeHandler } from '../change-handler.ts'
+import { START_RUN, type StartRunBody } from '../../shared/api/start-routes.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
+import { compileDag } from '../../shared/compile/compile-dag.ts'
+import { Fault } from '../../shared/errors.ts'
+import { runLinks } from '../../shared/runs/links.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { wantsEvent } from '../../shared/webhooks/endpoint.ts'
+import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
-import { beginRun } from './begin-run.ts'
-import { launchRun } from './launch-run.ts'
+import { changeHandler } from '../http-handler.ts'
+import { writeLoopEntity } from '../research/chain.ts'
+import { authoredParts, carriedParts, requireAuthor } from './authoring.ts'
+import { type ContinuedRun, continuedRun, givenContext, requestKeys, takeArtifacts } from './context.ts'
+import { childDocuments, comparedDocument, readDocument } from './documents.ts'
+import { endRun, endUnawaited, isAwaited } from './end-run.ts'
+import { type BegunRun, type Entry, endIfHeld, enterRun } from './enter-run.ts'
+import { linkLineage } from './lineage.ts'
+import { readPinned } from './record/read-run.ts'
+import { startValues } from './start-values.ts'
 
 /**
  * The only function that starts executions: POST /api/dag/run, and the asynchronous invoke of the outbox for a run
@@ -35,3 +48,122 @@ const invoked = functionHandler({
     return {}
   },
 })
+
+type StartWorld = Pick<
+  World,
+  | 'runs'
+  | 'objects'
+  | 'graph'
+  | 'machine'
+  | 'outbox'
+  | 'documents'
+  | 'providers'
+  | 'isolate'
+  | 'clock'
+  | 'ids'
+  | 'log'
+  | 'settings'
+>
+
+/** Starts a run: document -> check -> compile -> goal frozen -> place, machine, HEAD and META if absent -> execution. */
+async function beginRun(world: StartWorld, principal: Principal, body: StartRunBody, key?: string): Promise<BegunRun> {
+  const { dag, dag_hash } = await readDocument(world, principal.tenant, body)
+  const { edited, is_deployed } = await comparedDocument(world, principal.tenant, body, { dag, dag_hash })
+  const document = is_deployed ? [] : [`a document that is not deployed ("${dag.name}")`]
+  const { continues, options, overrides = {} } = body
+  const earlier = await continuedRun(world, principal, { dag, continues })
+  const carried = carriedParts(dag, earlier, requestKeys(body))
+  requireAuthor(world.settings, principal, [...document, ...authoredParts(body, dag), ...carried])
+  const documents = await childDocuments(world, principal.tenant, dag)
+  const values = await startValues(world, principal.tenant, dag, body, earlier?.values, documents)
+  const beginning = { dag, context: values.context, given: requestKeys(body), before: earlier }
+  const given = await givenContext(world, beginning)
+  const { text, parts } = compileDag(dag)
+  const machine = () => world.machine.ensure(text, dag_hash, parts)
+  const order = {
+    dag,
+    dag_hash,
+    machine,
+    ...values,
+    ...documents,
+    ...given,
+    overrides,
+    ...(edited && { edited }),
+    ...linkOf(earlier),
+  }
+  const entry = { ...order, route: 'POST /api/dag/run', key, body, options }
+  return enterRun(world, principal, entry, (run) => launchRun(world, run))
+}
+
+function linkOf(earlier: ContinuedRun | undefined): Pick<Entry, 'continues' | 'root'> {
+  return earlier === undefined ? {} : { continues: earlier.run_id, root: earlier.root }
+}
+
+type LaunchWorld = Pick<World, 'runs' | 'objects' | 'graph' | 'machine' | 'outbox' | 'clock' | 'settings'>
+
+/**
+ * Starts the execution of a run whose HEAD and META exist, on the machine META names; started before counts as done.
+ * Only here is the `start` entry of the outbox removed: whoever fails to start leaves it for the sweeper. A run that
+ * has ended owes no start, a child nobody waits for and a run that starts are held from are cancelled, and one whose
+ * machine refuses it for good fails in those words.
+ */
+export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> {
+  const meta = await world.runs.meta(run)
+  if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has no META to start from.`)
+  const head = await world.runs.head(run, [])
+  if (head?.state === 'running') {
+    if (!(await isAwaited(world, meta))) await endUnawaited(world, meta)
+    else if (meta.parent !== undefined || (await endIfHeld(world, run)) === undefined)
+      await startAwaited(world, run, meta)
+  }
+  await world.runs.settleOutbox(run, ['start'])
+  const { webhooks } = world.settings
+  // Whoever owes nothing else is not nudged by its birth.
+  if (webhooks.some((endpoint) => endpoint.tenant === run.tenant && wantsEvent(endpoint, 'run:started')))
+    await world.outbox.nudge(run)
+}
+
+async function startAwaited(world: LaunchWorld, run: RunKey, meta: Meta): Promise<void> {
+  await linkLineage(world, meta)
+  await takeArtifacts(world, meta)
+  await beginExecution(world, run, meta).catch((error: unknown) => failRefused(world, run, error))
+}
+
+async function beginExecution(world: LaunchWorld, run: RunKey, meta: Meta): Promise<void> {
+  if (meta.kind === 'research') await writeLoopEntity(world, meta)
+  await startExecution(world, run, meta)
+}
+
+/** No such machine, or one this place cannot run: no later try will find it otherwise. */
+async function failRefused(world: LaunchWorld, run: RunKey, error: unknown): Promise<void> {
+  if (!(error instanceof Fault && (error.name === 'NotFound' || error.name === 'InvalidInput'))) throw error
+  const reason = `its execution could not be started: ${error.message.slice(0, 600).toWellFormed()}`
+  await endRun(world, run, { state: 'failed', code: error.code, reason, stop: false })
+}
+
+/**
+ * Starts the execution of a run on the machine META names. A retry only named it, and one that waited in the queue may
+ * find it gone: then it is made of the run's own document. The machine of a child, and
+ * that of a research run, is deployed or not at all.
+ */
+async function startExecution(
+  world: Pick<World, 'runs' | 'objects' | 'machine'>,
+  run: RunKey,
+  { machine, parent, dag_hash, kind }: Meta,
+): Promise<void> {
+  const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
+  const order = { machine, name: run.run_id, input }
+  try {
+    await world.machine.start(order)
+  } catch (error) {
+    const isDeployed = parent !== undefined || kind !== undefined
+    if (isDeployed || !(error instanceof Fault) || error.code !== 'machine_unknown') throw error
+    const { dag } = await readPinned(world, run).catch((why: unknown) => {
+      // Without its document nobody can make it: what is told is what the start asked for.
+      throw why instanceof Fault && why.name === 'NotFound' ? error : why
+    })
+    const { text, parts } = compileDag(dag)
+    await world.machine.ensure(text, dag_hash, parts)
+    await world.machine.start(order)
+  }
+}

@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Entity } from '../../shared/graph/entity.ts'
-import type { ObjectStore } from '../../shared/world.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
 
 /** Bytes of a body that are looked at: MOST_PASSAGES of them are searched. */
 const MOST_BYTES = 4_194_304

@@ -1,5 +1,8 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../shared/errors.ts'
+import type { GraphStore } from '../../shared/graph/graph-store.ts'
 import type {
   DiffusionQuery,
   FollowQuery,
@@ -8,12 +11,11 @@ import type {
   SearchIndex,
   SearchQuery,
 } from '../../shared/graph/search-index.ts'
-import { diffuseIn } from './diffuse-in.ts'
-import { followIn } from './follow-in.ts'
-import { type LoadedGraph, loadGraph } from './load-graph.ts'
-import { lookUp } from './look-up.ts'
-import { indexInfo } from './open-index.ts'
-import { searchIn } from './search-in.ts'
+import type { Clock } from '../../shared/ports/host.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { indexInfo, openIndexToRead } from './index-file.ts'
+import { lookUp, searchPassages } from './search.ts'
+import { diffuseFrom, followFrom, type LoadedGraph, loadGraph } from './walks.ts'
 
 /** The SearchIndex port over one open index file, without waiting; `changed` is told when the file was written to. */
 export interface IndexReader {
@@ -35,7 +37,7 @@ export function indexReader(db: DatabaseSync): IndexReader {
     search: (query) =>
       reading('search', () => {
         checkLimit(query.limit)
-        return { hits: searchIn(db, query, () => (known.passages ??= passagesIn(db))), ...state() }
+        return { hits: searchPassages(db, query, () => (known.passages ??= passagesIn(db))), ...state() }
       }),
     lookup: (by, text) =>
       reading('look up a name', () => {
@@ -46,14 +48,14 @@ export function indexReader(db: DatabaseSync): IndexReader {
         checkLimit(query.limit)
         checkSeeds(query.seeds)
         known.graph ??= loadGraph(db)
-        return { hits: diffuseIn(db, known.graph, query), ...state() }
+        return { hits: diffuseFrom(db, known.graph, query), ...state() }
       }),
     follow: (query) =>
       reading('walk the graph', () => {
         checkLimit(query.limit)
         checkSeeds(query.seeds.map(() => ({ weight: 1 })))
         known.graph ??= loadGraph(db)
-        return { hits: followIn(db, known.graph, query), ...state() }
+        return { hits: followFrom(db, known.graph, query), ...state() }
       }),
     changed() {
       known = {}
@@ -88,5 +90,100 @@ function reading<T>(doing: string, read: () => T): T {
     const seen = cause instanceof Error ? cause.message : String(cause)
     const message = `Cannot ${doing}: the search index answered "${seen}". Try again; the index can be made anew from the graph.`
     throw new Fault('Unavailable', 'index_unavailable', message, { cause })
+  }
+}
+
+interface SnapshotSource {
+  readonly graph: Pick<GraphStore, 'manifest'>
+  readonly snapshots: Pick<ObjectStore, 'get'>
+  readonly clock: Pick<Clock, 'now'>
+  /** Where snapshots are opened: /tmp on AWS. */
+  readonly folder: string
+}
+
+/** How old what a reader knows of the manifest may be. */
+const LOOK_EVERY_MS = 5_000
+/** Indexes kept open by one sandbox, each with a file of up to some hundred MB. */
+const MOST_OPEN = 3
+
+interface Opened {
+  readonly reader: IndexReader
+  readonly version: number
+  close(): void
+}
+
+interface Kept {
+  looked_at: number
+  opened: Opened | undefined
+  /** One look at a time; others wait for it. */
+  looking: Promise<void> | undefined
+}
+
+/**
+ * The SearchIndex port over published snapshots: the newest is opened read-only and looked after at most each 5 s, by
+ * whoever asks then; while that fails the older one goes on answering, as its `as_of` says. A tenant without an index
+ * has no hits.
+ */
+export function openSnapshotIndex(source: SnapshotSource): SearchIndex {
+  const kept = new Map<string, Kept>()
+  const readerOf = async (tenant: string): Promise<IndexReader | undefined> => {
+    const mine = kept.get(tenant) ?? { looked_at: -Infinity, opened: undefined, looking: undefined }
+    kept.delete(tenant)
+    kept.set(tenant, mine)
+    closeOldest(kept)
+    if (source.clock.now() - mine.looked_at >= LOOK_EVERY_MS) {
+      mine.looking ??= look(source, tenant, mine).finally(() => {
+        mine.looking = undefined
+      })
+    }
+    await mine.looking
+    return mine.opened?.reader
+  }
+  return {
+    search: async (tenant, query) => (await readerOf(tenant))?.search(query) ?? { hits: [] },
+    lookup: async (tenant, by, text) => (await readerOf(tenant))?.lookup(by, text) ?? { entity_ids: [] },
+    diffuse: async (tenant, query) => (await readerOf(tenant))?.diffuse(query) ?? { hits: [] },
+    follow: async (tenant, query) => (await readerOf(tenant))?.follow(query) ?? { hits: [] },
+  }
+}
+
+async function look(source: SnapshotSource, tenant: string, mine: Kept): Promise<void> {
+  try {
+    const manifest = await source.graph.manifest(tenant)
+    if (manifest !== undefined && manifest.version !== mine.opened?.version) {
+      const body = await source.snapshots.get(tenant, manifest.ref)
+      const before = mine.opened
+      mine.opened = openSnapshot(source.folder, tenant, manifest.version, body) ?? before
+      if (mine.opened !== before) before?.close()
+    }
+    mine.looked_at = source.clock.now()
+  } catch (cause) {
+    if (mine.opened === undefined) throw cause
+    mine.looked_at = source.clock.now()
+  }
+}
+
+/** undefined: it is of another version, which the next publication replaces. */
+function openSnapshot(folder: string, tenant: string, version: number, body: Uint8Array): Opened | undefined {
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `${tenant}-${version}.db`)
+  writeFileSync(file, body)
+  const db: DatabaseSync | undefined = openIndexToRead(file)
+  const close = () => {
+    db?.close()
+    rmSync(file, { force: true })
+  }
+  if (db !== undefined) return { reader: indexReader(db), version, close }
+  close()
+  return undefined
+}
+
+/** Files of tenants nobody asked about lately. One that is being looked at stays. */
+function closeOldest(kept: Map<string, Kept>): void {
+  for (const [tenant, { opened, looking }] of kept) {
+    if (kept.size <= MOST_OPEN) return
+    if (looking !== undefined) continue
+    opened?.close()
+    kept.delete(tenant)
   }
 }

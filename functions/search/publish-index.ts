@@ -2,11 +2,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../shared/errors.ts'
-import type { GraphChange, IndexManifest } from '../../shared/graph/graph-changes.ts'
-import type { Ids, ObjectStore } from '../../shared/world.ts'
-import { applyChanges, type IndexSource } from './apply-changes.ts'
-import { indexAll } from './index-all.ts'
-import { openIndexToWrite } from './open-index.ts'
+import type { GraphChange, IndexManifest } from '../../shared/graph/graph-store.ts'
+import type { Ids } from '../../shared/ports/host.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { openIndexToWrite } from './index-file.ts'
+import { applyChanges, type IndexSource, indexAll } from './index-writer.ts'
 
 export interface PublishSource extends IndexSource {
   /** Apart from the bodies: a snapshot is soon replaced. */

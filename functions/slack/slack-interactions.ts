@@ -1,12 +1,16 @@
 import { problemHeaders, problemOf } from '../../shared/api/problem.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type Interaction, readInteraction } from '../../shared/slack/read-interaction.ts'
-import { REASON_MISSING, reasonModal } from '../../shared/slack/reason-modal.ts'
-import type { SignatureVerdict } from '../../shared/slack/verify-signature.ts'
+import {
+  clickRequest,
+  type Interaction,
+  REASON_MISSING,
+  readInteraction,
+  reasonModal,
+} from '../../shared/slack/interaction.ts'
+import type { SignatureVerdict } from '../../shared/slack/slack-port.ts'
 import type { World } from '../../shared/world.ts'
 import type { Handler } from '../handler.ts'
-import type { HttpEvent } from '../http-request.ts'
-import { requestOfClick } from './request-of-click.ts'
+import type { HttpEvent } from '../http-handler.ts'
 
 /**
  * POST /api/slack/interactions: what Slack sends when somebody clicks. Nobody is authenticated but by the signature over
@@ -84,7 +88,7 @@ async function act(world: World, interaction: Interaction): Promise<Answer> {
       return askReason(world, interaction)
     case 'decision': {
       const tenant = tenantOf(world)
-      const noted = await world.runs.noteRequest(requestOfClick(tenant, interaction.click))
+      const noted = await world.runs.noteRequest(clickRequest(tenant, interaction.click))
       // One that is still open may have been lost on its way to slack-work, which makes of two deliveries one decision.
       if (noted !== 'done') await world.outbox.slackWork({ tenant, click: interaction.click })
       return answer(200)
@@ -99,7 +103,7 @@ async function askReason(world: World, asked: Extract<Interaction, { readonly ki
   const { click, trigger_id, required } = asked
   const { slack } = world
   if (slack === undefined) throw notConfigured()
-  const noted = await world.runs.noteRequest(requestOfClick(tenantOf(world), click))
+  const noted = await world.runs.noteRequest(clickRequest(tenantOf(world), click))
   if (noted !== 'first') return answer(200)
   try {
     await slack.call('views.open', { trigger_id, view: reasonModal(click, required) })

@@ -1,14 +1,12 @@
 import { Fault } from '../../shared/errors.ts'
-import type { KeyRef } from '../../shared/key-settings.ts'
-import type { Settings } from '../../shared/settings.ts'
+import type { Clock, Ids } from '../../shared/ports/host.ts'
+import type { KeyRef } from '../../shared/ports/secrets.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import { callSpan } from '../../shared/telemetry/call-span.ts'
-import type { Attributes, Span, SpanLink } from '../../shared/telemetry/span.ts'
+import { tracedRuns } from '../../shared/telemetry/run-spans.ts'
+import type { TelemetrySettings } from '../../shared/telemetry/settings.ts'
+import { type Attributes, otlpJson, type Span, type SpanLink } from '../../shared/telemetry/span.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
-import type { TelemetrySettings } from '../../shared/telemetry/telemetry-settings.ts'
-import { tracedRuns } from '../../shared/telemetry/traced-runs.ts'
-import type { Clock, Ids } from '../../shared/world.ts'
-import { postSpans } from './post-spans.ts'
-import { createSpanQueue } from './span-queue.ts'
 
 export interface TelemetryPlace {
   readonly telemetry: TelemetrySettings
@@ -70,4 +68,239 @@ function usable(name: string, text: string): string {
   if (/^[\x20-\x7e]{1,8192}$/.test(value)) return value
   const message = `Cannot send spans: the value of header "${name}" is blank or holds characters no header can carry. Store printable ASCII.`
   throw new Fault('InvalidInput', 'telemetry_key_missing', message)
+}
+
+interface SpanQueue {
+  /** Spans, now or when they are known; more than there is room for are dropped. */
+  add(spans: Promise<readonly Span[]>): void
+  /** Sends what waits, for at most `ms`. Never rejects. */
+  flush(ms: number): Promise<void>
+}
+
+interface QueueParts {
+  post(spans: readonly Span[], signal: AbortSignal): Promise<Posted>
+  /** Told once when spans begin to be lost, or to wait, and once when that is over. */
+  tell(message: string, facts: Readonly<Record<string, unknown>>): void
+  now(): number
+  /** Sends by itself so long after something came; 0 = only when it is flushed. */
+  readonly every_ms: number
+}
+
+/** Spans that wait; a span has about 1 KB. */
+const MOST_WAITING = 4_096
+/** Of one request. */
+const MOST_SENT = 512
+const REQUEST_MS = 10_000
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
+/**
+ * Spans on their way to a collector: bounded in number and time, and of no consequence to anybody else. A collector
+ * that fails is left alone for a while, twice as long each time; what waits then is sent later, what finds no room is
+ * counted and gone.
+ */
+export function createSpanQueue(parts: QueueParts): SpanQueue {
+  const state: State = { waiting: [], coming: new Set(), dropped: 0, pause_ms: 0, not_before: 0, away: false }
+  let timer: NodeJS.Timeout | undefined
+  const queue: SpanQueue = {
+    add(spans) {
+      const came = spans.then(
+        (known) => take(state, parts, known),
+        // The store could not be read: what they were nobody knows.
+        () => drop(state, parts, 1, 'the log could not be read'),
+      )
+      state.coming.add(came)
+      void came.finally(() => state.coming.delete(came))
+      if (parts.every_ms === 0 || timer !== undefined) return
+      timer = setTimeout(() => {
+        timer = undefined
+        void queue.flush(REQUEST_MS).then(() => {
+          if (state.waiting.length > 0) queue.add(Promise.resolve([]))
+        })
+      }, parts.every_ms)
+      // What is left of a process that ends is flushed by who ends it.
+      timer.unref()
+    },
+    async flush(ms) {
+      if (state.coming.size === 0 && state.waiting.length === 0) return
+      const over = AbortSignal.timeout(Math.max(1, ms))
+      await untilOver(Promise.all(state.coming), over)
+      // One sender at a time.
+      state.sending ??= sendAll(state, parts, over).finally(() => {
+        state.sending = undefined
+      })
+      await untilOver(state.sending, over)
+    },
+  }
+  return queue
+}
+
+interface State {
+  waiting: Span[]
+  readonly coming: Set<Promise<void>>
+  sending?: Promise<void> | undefined
+  dropped: number
+  pause_ms: number
+  /** ms since 1970. */
+  not_before: number
+  /** It was told that spans are lost, or wait. */
+  away: boolean
+}
+
+function take(state: State, parts: QueueParts, spans: readonly Span[]): void {
+  const room = Math.max(0, MOST_WAITING - state.waiting.length)
+  state.waiting.push(...spans.slice(0, room))
+  if (spans.length > room) drop(state, parts, spans.length - room, `${MOST_WAITING} wait already`)
+}
+
+function drop(state: State, parts: QueueParts, count: number, why: string): void {
+  state.dropped += count
+  complain(state, parts, why)
+}
+
+function complain(state: State, { tell }: QueueParts, why: string): void {
+  if (state.away) return
+  state.away = true
+  tell('spans do not reach their collector', { reason: why, dropped: state.dropped, waiting: state.waiting.length })
+}
+
+async function sendAll(state: State, parts: QueueParts, over: AbortSignal): Promise<void> {
+  while (state.waiting.length > 0 && !over.aborted && parts.now() >= state.not_before) {
+    const sent = state.waiting.splice(0, MOST_SENT)
+    const signal = AbortSignal.any([over, AbortSignal.timeout(REQUEST_MS)])
+    const posted = await parts.post(sent, signal)
+    if (posted.kind === 'later') return putBack(state, parts, sent, posted)
+    if (posted.kind === 'refused') drop(state, parts, sent.length, posted.why)
+    else if (posted.rejected > 0) drop(state, parts, posted.rejected, posted.why ?? '')
+    else recover(state, parts)
+    if (posted.kind === 'refused') return pause(state, parts, undefined)
+    state.pause_ms = 0
+  }
+}
+
+function putBack(
+  state: State,
+  parts: QueueParts,
+  sent: readonly Span[],
+  { why, wait_ms }: Extract<Posted, { kind: 'later' }>,
+): void {
+  const all = [...sent, ...state.waiting]
+  state.waiting = all.slice(0, MOST_WAITING)
+  state.dropped += all.length - state.waiting.length
+  pause(state, parts, wait_ms)
+  complain(state, parts, why)
+}
+
+function pause(state: State, { now }: QueueParts, asked_ms: number | undefined): void {
+  state.pause_ms = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, state.pause_ms * 2))
+  state.not_before = now() + (asked_ms ?? state.pause_ms)
+}
+
+function recover(state: State, { tell }: QueueParts): void {
+  if (!state.away) return
+  state.away = false
+  tell('spans reach their collector again', { dropped: state.dropped })
+  state.dropped = 0
+}
+
+/** Resolves when it is done or over, whichever comes first. */
+async function untilOver(done: Promise<unknown>, over: AbortSignal): Promise<void> {
+  if (over.aborted) return
+  const end = Promise.withResolvers<void>()
+  const stop = () => end.resolve()
+  over.addEventListener('abort', stop, { once: true })
+  await Promise.race([done.catch(() => undefined), end.promise])
+  over.removeEventListener('abort', stop)
+}
+
+/** What became of a request. `later`: the same may be taken another time. */
+export type Posted =
+  | { readonly kind: 'taken'; readonly rejected: number; readonly why?: string }
+  | { readonly kind: 'later'; readonly why: string; readonly wait_ms?: number }
+  | { readonly kind: 'refused'; readonly why: string }
+
+interface Collector {
+  /** As sluice.yaml has it: without the path. */
+  readonly endpoint: string
+  readonly resource: Attributes
+  /** Reads what is held by reference, each time: secrets are rotated. */
+  headers(): Promise<Readonly<Record<string, string>>>
+}
+
+/** Of the specification's table: all other answers mean that it will never be taken. */
+const LATER: ReadonlySet<number> = new Set([429, 502, 503, 504])
+const MOST_WAIT_MS = 60_000
+/** Of an answer: a message about what was rejected. */
+const MOST_BYTES = 16_384
+
+/** One OTLP request, over HTTP as JSON. It never throws. Source: OTLP specification, "OTLP/HTTP". */
+async function postSpans(collector: Collector, spans: readonly Span[], signal: AbortSignal): Promise<Posted> {
+  try {
+    const headers = await collector.headers()
+    const answer = await fetch(tracesUrl(collector.endpoint), {
+      method: 'POST',
+      // What is in headers belongs to this endpoint and no other.
+      redirect: 'error',
+      headers: { 'user-agent': 'sluice', ...headers, 'content-type': 'application/json' },
+      body: otlpJson(collector.resource, spans),
+      signal,
+    })
+    return await readPosted(answer)
+  } catch (error) {
+    return { kind: 'later', why: signal.aborted ? 'no answer in time' : causeOf(error) }
+  }
+}
+
+function tracesUrl(endpoint: string): string {
+  const url = new URL(endpoint)
+  const path = url.pathname.replace(/\/+$/, '')
+  url.pathname = path.endsWith('/v1/traces') ? path : `${path}/v1/traces`
+  return url.href
+}
+
+async function readPosted(answer: Response): Promise<Posted> {
+  const { status } = answer
+  if (status >= 200 && status <= 299) return partOf(await startOf(answer))
+  await answer.body?.cancel()
+  const why = `it answered ${status}`
+  if (!LATER.has(status)) return { kind: 'refused', why }
+  const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN)
+  const wait = Number.isFinite(seconds) ? { wait_ms: Math.min(MOST_WAIT_MS, Math.max(0, seconds * 1_000)) } : {}
+  return { kind: 'later', why, ...wait }
+}
+
+/** A request that was taken may say which part of it was not: that part is lost, it must not be sent again. */
+function partOf(text: string): Posted {
+  const { partialSuccess } = objectOf(text)
+  if (typeof partialSuccess !== 'object' || partialSuccess === null) return { kind: 'taken', rejected: 0 }
+  const { rejectedSpans, errorMessage } = partialSuccess as Readonly<Record<string, unknown>>
+  const rejected = Number(rejectedSpans ?? 0)
+  if (!(rejected > 0)) return { kind: 'taken', rejected: 0 }
+  return { kind: 'taken', rejected, why: `it rejected spans: ${String(errorMessage ?? '').slice(0, 200)}` }
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+async function startOf(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > MOST_BYTES) break
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** A code says enough; fetch's own words quote addresses, and headers it does not take. */
+function causeOf(error: unknown): string {
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } }
+  const known = [cause?.code, code].find((one) => typeof one === 'string')
+  return known === undefined ? 'it could not be asked' : `it could not be asked (${String(known)})`
 }

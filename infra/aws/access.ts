@@ -1,10 +1,10 @@
-import { ArnFormat, type Stack } from 'aws-cdk-lib'
+import { type ArnComponents, ArnFormat, type Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
-import { type AskedModel, modelStatements } from './model-access.ts'
-import { arnsOf } from './named-resources.ts'
+import { bedrockModel } from '../../shared/providers/settings.ts'
+import { anchorPrefix } from '../../shared/runs/hash-chain.ts'
+import { RUN_INDEXES } from '../../shared/runs/table.ts'
+import type { Right } from './grants.ts'
 import type { Names } from './names.ts'
-import type { Right } from './right.ts'
-import { type Allowed, STATEMENTS } from './right-statements.ts'
 
 /**
  * The IAM statements of one right: actions spelled out, resources by name. A `*` in a resource stands for a name only a
@@ -13,7 +13,7 @@ import { type Allowed, STATEMENTS } from './right-statements.ts'
  * `research.` are of its provider alone, as those of `embeddings.` and `judge.` are of theirs), nor `shell.run` where no shell-gate
  * stands, nor anything of Slack without a workspace, nor a nudge for webhooks where there are none.
  */
-export function statementsOf(right: Right, stack: Stack, names: Names, chosen: Chosen): PolicyStatement[] {
+export function rightStatements(right: Right, stack: Stack, names: Names, chosen: ChosenRights): PolicyStatement[] {
   if (isByChoice(right)) return BY_CHOICE[right](chosen, stack)
   if (right === 'shell.run' && !chosen.shell) return []
   if (ANCHORING.has(right) && chosen.anchors !== true) return []
@@ -22,7 +22,7 @@ export function statementsOf(right: Right, stack: Stack, names: Names, chosen: C
   const { tenants, slack } = chosen
   const allowed: Readonly<Record<Exclude<Right, ByChoice>, readonly Allowed[]>> = STATEMENTS
   return allowed[right].map(({ on, actions, conditions }) => {
-    const resources = [...arnsOf(stack, names, on, tenants)]
+    const resources = [...resourceArns(stack, names, on, tenants)]
     return new PolicyStatement({
       actions: [...actions],
       resources,
@@ -41,7 +41,7 @@ interface Asked {
 }
 
 /** What the stage's settings decide of rights. */
-export interface Chosen extends Asked {
+export interface ChosenRights extends Asked {
   /** Whose items and objects there are: rights end at theirs. */
   readonly tenants: readonly string[]
   /** Of the one provider that answers the research chain, and of its one model. */
@@ -69,17 +69,17 @@ export interface Chosen extends Asked {
 
 /** Rights on what the settings name. */
 const BY_CHOICE = {
-  'secrets.read': ({ secrets }: Chosen) => secrets.map(secretStatement),
-  'models.ask': ({ models }: Chosen, stack: Stack) => askedStatements(models, stack),
-  'research.secrets': ({ research }: Chosen) => research.secrets.map(secretStatement),
-  'research.models': ({ research }: Chosen, stack: Stack) => askedStatements(research.models, stack),
-  'embeddings.secrets': ({ embeddings }: Chosen) => embeddings.map(secretStatement),
-  'judge.secrets': ({ judge }: Chosen) => (judge?.secrets ?? []).map(secretStatement),
-  'judge.models': ({ judge }: Chosen, stack: Stack) => askedStatements(judge?.models ?? [], stack),
-  'slack.verify': ({ slack }: Chosen) => (slack?.signing ?? []).map(secretStatement),
-  'webhooks.sign': ({ webhooks = [] }: Chosen) => webhooks.map(secretStatement),
-  'telemetry.secrets': ({ telemetry = [] }: Chosen) => telemetry.map(secretStatement),
-  'slack.call': ({ slack }: Chosen) => (slack === undefined ? [] : [secretStatement(slack.token)]),
+  'secrets.read': ({ secrets }: ChosenRights) => secrets.map(secretStatement),
+  'models.ask': ({ models }: ChosenRights, stack: Stack) => askedStatements(models, stack),
+  'research.secrets': ({ research }: ChosenRights) => research.secrets.map(secretStatement),
+  'research.models': ({ research }: ChosenRights, stack: Stack) => askedStatements(research.models, stack),
+  'embeddings.secrets': ({ embeddings }: ChosenRights) => embeddings.map(secretStatement),
+  'judge.secrets': ({ judge }: ChosenRights) => (judge?.secrets ?? []).map(secretStatement),
+  'judge.models': ({ judge }: ChosenRights, stack: Stack) => askedStatements(judge?.models ?? [], stack),
+  'slack.verify': ({ slack }: ChosenRights) => (slack?.signing ?? []).map(secretStatement),
+  'webhooks.sign': ({ webhooks = [] }: ChosenRights) => webhooks.map(secretStatement),
+  'telemetry.secrets': ({ telemetry = [] }: ChosenRights) => telemetry.map(secretStatement),
+  'slack.call': ({ slack }: ChosenRights) => (slack === undefined ? [] : [secretStatement(slack.token)]),
 } as const
 type ByChoice = keyof typeof BY_CHOICE
 
@@ -103,3 +103,313 @@ export function functionArn(stack: Stack, names: Names, name: string): string {
   const arnFormat = ArnFormat.COLON_RESOURCE_NAME
   return stack.formatArn({ service: 'lambda', resource: 'function', resourceName, arnFormat })
 }
+
+/** A model of Bedrock that the stage's settings list, and where it is asked; undefined = in the stage's own region. */
+export interface AskedModel {
+  readonly id: string
+  readonly region: string | undefined
+}
+
+/**
+ * Asking exactly this model. A profile answers from models of several regions, which must be allowed too, but only for
+ * calls that come through the profile. Converse is authorised as InvokeModel, its stream as the other.
+ */
+function modelStatements({ id, region: asked }: AskedModel, stack: Stack): PolicyStatement[] {
+  const model = bedrockModel(id)
+  const region = asked ?? stack.region
+  const arn = (rest: string) => `arn:${stack.partition}:bedrock:${rest}`
+  if (model.kind === 'foundation') return [asking([arn(`${region}::foundation-model/${model.id}`)])]
+  const named = model.kind === 'arn' ? model.arn : arn(`${region}:${stack.account}:inference-profile/${model.id}`)
+  return [asking([named]), ...modelsBehind(id).map((behind) => behindProfile(arn(behind), named))]
+}
+
+/** What a profile answers from, as the ends of ARNs; of an application's own profile only AWS knows the model. */
+export function modelsBehind(id: string): readonly string[] {
+  const model = bedrockModel(id)
+  if (model.kind === 'foundation' || (model.kind === 'arn' && !model.profile)) return []
+  return [`*::foundation-model/${model.kind === 'profile' ? model.model : '*'}`]
+}
+
+const ACTIONS = ['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream']
+
+function asking(resources: string[]): PolicyStatement {
+  return new PolicyStatement({ actions: [...ACTIONS], resources })
+}
+
+function behindProfile(model: string, profile: string): PolicyStatement {
+  const conditions = { StringEquals: { 'bedrock:InferenceProfileArn': profile } }
+  return new PolicyStatement({ actions: [...ACTIONS], resources: [model], conditions })
+}
+
+/** A condition of a policy, by the tenants there are and whose the workspace of Slack is. */
+type Condition = (of: Pick<ChosenRights, 'tenants' | 'slack'>) => Record<string, Record<string, string | string[]>>
+
+/** Exactly these partitions of each tenant, by what follows its name. */
+function partitions(...ends: readonly string[]): Condition {
+  return ({ tenants }) => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': keysOf(tenants, ends) } })
+}
+
+/** Partitions of each tenant whose names are like these. */
+function partitionsLike(...ends: readonly string[]): Condition {
+  return ({ tenants }) => ({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keysOf(tenants, ends) } })
+}
+
+/** A single one is no list: so it was before there were several tenants. */
+function keysOf(tenants: readonly string[], ends: readonly string[]): string | string[] {
+  const [key = '', ...more] = tenants.flatMap((tenant) => ends.map((end) => `T#${tenant}${end}`))
+  return more.length === 0 ? key : [key, ...more]
+}
+
+/** Some actions on one kind of resource. */
+interface Allowed {
+  readonly on: ResourceName
+  readonly actions: readonly string[]
+  readonly conditions?: Condition
+}
+
+const OF_TENANT = partitions('')
+
+/** The key of the cursors, made at the first list: an item of the tenant, not of a run. */
+const CURSOR_KEY: readonly Allowed[] = [
+  {
+    on: 'table',
+    actions: ['dynamodb:PutItem'],
+    conditions: OF_TENANT,
+  },
+]
+
+/** Webhooks that were given up, in a partition of their own. */
+const OF_WEBHOOKS = partitions('#WEBHOOKS')
+
+/** When machines of inline documents were used, in a partition of their own. */
+const OF_MACHINES = () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'MACHINES' } })
+
+/** Everything of the tenants, and so no token: whatever runs do, they cannot make who calls. */
+const OF_RUNS = partitionsLike('', '#*')
+
+/** Of the tenant whose workspace it is. */
+const OF_CLICKS: Condition = ({ slack, ...of }) =>
+  partitionsLike('#I#slack#*')({ ...of, tenants: slack ? [slack.tenant] : [] })
+
+const OF_TOKENS = () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'TOKENS' } })
+
+/** The partitions of entities, of the list of them, and of what leads from the graph to its index. */
+const OF_GRAPH = partitionsLike('#G', '#G#*')
+const OF_MANIFEST = partitions('#G')
+
+/** Aliases of deployed machines say their versions. */
+const VERSIONS: Allowed = { on: 'machines', actions: ['states:DescribeStateMachineAlias'] }
+
+/** What each right allows; those on what the settings name are in access.ts. */
+const STATEMENTS = {
+  'runs.get': onItems('GetItem', OF_RUNS),
+  'runs.getAll': onItems('BatchGetItem', OF_RUNS),
+  'runs.query': onItems('Query', OF_RUNS),
+  'runs.put': onItems('PutItem', OF_RUNS),
+  'runs.update': onItems('UpdateItem', OF_RUNS),
+  'runs.list': [
+    { on: 'runsByTime', actions: ['dynamodb:Query'] },
+    { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem'], conditions: OF_RUNS },
+    ...CURSOR_KEY,
+  ],
+  'runs.inbox': [{ on: 'runsInbox', actions: ['dynamodb:Query'] }, ...CURSOR_KEY],
+  'runs.dead': [
+    { on: 'table', actions: ['dynamodb:Query'], conditions: OF_WEBHOOKS },
+    { on: 'table', actions: ['dynamodb:GetItem'], conditions: OF_TENANT },
+    ...CURSOR_KEY,
+  ],
+  'runs.due': [{ on: 'runsDue', actions: ['dynamodb:Query'] }],
+  // Places in the queue of starts, which lie in a partition of their own: nothing else can be deleted.
+  'runs.dequeue': [
+    {
+      on: 'table',
+      actions: ['dynamodb:DeleteItem'],
+      conditions: partitions('#QUEUE'),
+    },
+  ],
+  // Clicks that came already, in partitions of their own: who is called by anybody can write nothing else.
+  'runs.note': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:PutItem'], conditions: OF_CLICKS }],
+  'runs.noteEnd': [{ on: 'table', actions: ['dynamodb:UpdateItem'], conditions: OF_CLICKS }],
+  // Requests by caller and minute, in a partition of their own.
+  'runs.count': [
+    {
+      on: 'table',
+      actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      conditions: partitions('#RATE'),
+    },
+  ],
+  // Bytes a tenant stored, in a partition of their own.
+  'runs.stored': [
+    {
+      on: 'table',
+      actions: ['dynamodb:Query', 'dynamodb:UpdateItem'],
+      conditions: partitions('#STORED'),
+    },
+  ],
+  // Places of open streams, items of the tenant: nothing of a run can be written.
+  'runs.lease': [
+    {
+      on: 'table',
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      conditions: OF_TENANT,
+    },
+  ],
+  // One item that health is probed with, in a partition of its own.
+  'health.probe': [
+    {
+      on: 'table',
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
+      conditions: () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'HEALTH' } }),
+    },
+  ],
+  // Bearer tokens, in a partition of their own: who calls is asked before the tenant is known.
+  'tokens.read': [{ on: 'table', actions: ['dynamodb:GetItem'], conditions: OF_TOKENS }],
+  'tokens.list': [{ on: 'table', actions: ['dynamodb:Query'], conditions: OF_TOKENS }],
+  'tokens.put': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:PutItem'], conditions: OF_TOKENS }],
+  'tokens.revoke': [{ on: 'table', actions: ['dynamodb:UpdateItem'], conditions: OF_TOKENS }],
+  // ListBucket makes a missing object 404; without it S3 says 403.
+  'objects.get': [
+    { on: 'objects', actions: ['s3:GetObject'] },
+    { on: 'bucket', actions: ['s3:ListBucket'] },
+  ],
+  'objects.put': [{ on: 'objects', actions: ['s3:PutObject'] }],
+  'graph.get': onItems('GetItem', OF_GRAPH),
+  'graph.getAll': onItems('BatchGetItem', OF_GRAPH),
+  'graph.query': onItems('Query', OF_GRAPH),
+  'graph.put': onItems('PutItem', OF_GRAPH),
+  'graph.putAll': onItems('BatchWriteItem', OF_GRAPH),
+  'graph.delete': onItems('DeleteItem', OF_GRAPH),
+  'graph.list': [{ on: 'runsByTime', actions: ['dynamodb:Query'], conditions: OF_GRAPH }],
+  // What is indexed, the log of what is left, the manifest, and the snapshot it names.
+  'index.publish': [
+    { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'], conditions: OF_GRAPH },
+    { on: 'table', actions: ['dynamodb:PutItem', 'dynamodb:DeleteItem'], conditions: OF_MANIFEST },
+    { on: 'runsByTime', actions: ['dynamodb:Query'], conditions: OF_GRAPH },
+    { on: 'objects', actions: ['s3:GetObject'] },
+    { on: 'snapshots', actions: ['s3:GetObject', 's3:PutObject'] },
+    { on: 'bucket', actions: ['s3:ListBucket'] },
+  ],
+  // The manifest, and the snapshot it names.
+  'search.read': [
+    { on: 'table', actions: ['dynamodb:GetItem'], conditions: OF_MANIFEST },
+    { on: 'snapshots', actions: ['s3:GetObject'] },
+    { on: 'bucket', actions: ['s3:ListBucket'] },
+  ],
+  // AWS checks it against the machine's ARN, though its policy editor offers only *. Nobody answers with an error.
+  'machine.answer': [{ on: 'machines', actions: ['states:SendTaskSuccess'] }],
+  'machine.ensure': [
+    VERSIONS,
+    { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], conditions: OF_MACHINES },
+    { on: 'inlineMachines', actions: ['states:CreateStateMachine', 'states:UpdateStateMachine', 'states:TagResource'] },
+    {
+      on: 'machineRole',
+      actions: ['iam:PassRole'],
+      conditions: () => ({ StringEquals: { 'iam:PassedToService': 'states.amazonaws.com' } }),
+    },
+  ],
+  'machine.deployed': [VERSIONS],
+  // That of an inline document is made of the stage and the document's hash.
+  'machine.named': [VERSIONS],
+  'machine.start': [
+    { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'], conditions: OF_MACHINES },
+    { on: 'machines', actions: ['states:StartExecution'] },
+  ],
+  'machine.clear': [
+    {
+      on: 'table',
+      actions: ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      conditions: OF_MACHINES,
+    },
+    { on: 'inlineMachines', actions: ['states:ListExecutions', 'states:DeleteStateMachine'] },
+  ],
+  'machine.describe': [{ on: 'executions', actions: ['states:DescribeExecution'] }],
+  'machine.stop': [{ on: 'executions', actions: ['states:StopExecution'] }],
+  'outbox.nudge': [{ on: 'sendOutbox', actions: ['lambda:InvokeFunction'] }],
+  'webhooks.nudge': [{ on: 'sendOutbox', actions: ['lambda:InvokeFunction'] }],
+  'outbox.start': [{ on: 'startRun', actions: ['lambda:InvokeFunction'] }],
+  'outbox.graph': [{ on: 'indexGraph', actions: ['lambda:InvokeFunction'] }],
+  'outbox.webhook': [{ on: 'sendWebhooks', actions: ['lambda:InvokeFunction'] }],
+  'outbox.slack': [{ on: 'slackWork', actions: ['lambda:InvokeFunction'] }],
+  'outbox.anchor': [{ on: 'writeAnchor', actions: ['lambda:InvokeFunction'] }],
+  // Nothing else: S3 refuses a second object of the name (If-None-Match), and the lock what would take one away.
+  'anchors.put': [{ on: 'anchors', actions: ['s3:PutObject'] }],
+  // Of every version that there is, who put it and until when it is locked.
+  'anchors.read': [
+    { on: 'anchors', actions: ['s3:GetObjectVersion', 's3:GetObjectRetention'] },
+    { on: 'anchorsBucket', actions: ['s3:ListBucketVersions'] },
+  ],
+  'http.request': [{ on: 'netGate', actions: ['lambda:InvokeFunction'] }],
+  'shell.run': [{ on: 'shellGate', actions: ['lambda:InvokeFunction'] }],
+} as const satisfies Readonly<Partial<Record<Right, readonly Allowed[]>>>
+
+/** One action on items of these partitions. */
+function onItems(action: string, conditions: Condition): readonly Allowed[] {
+  return [{ on: 'table', actions: [`dynamodb:${action}`], conditions }]
+}
+
+/** The ARNs of what rights are given on: of a tenant's own, one a tenant. */
+function resourceArns(stack: Stack, names: Names, on: ResourceName, tenants: readonly string[]): readonly string[] {
+  if (!isOfTenant(on)) return [stack.formatArn(RESOURCES[on](names, stack))]
+  const bucket = on === 'anchors' ? RESOURCES.anchorsBucket : s3
+  return tenants.map((tenant) =>
+    stack.formatArn({ ...bucket(names, stack), resourceName: TENANT_RESOURCES[on](tenant) }),
+  )
+}
+
+type ResourceName = keyof typeof RESOURCES | keyof typeof TENANT_RESOURCES
+
+/** Folders of the bucket; `anchors` of the one with Object Lock. */
+const TENANT_RESOURCES = {
+  objects: (tenant: string) => `${tenant}/objects/*`,
+  snapshots: (tenant: string) => `${tenant}/index/*`,
+  anchors: (tenant: string) => `${anchorPrefix(tenant)}*`,
+}
+
+function isOfTenant(on: ResourceName): on is keyof typeof TENANT_RESOURCES {
+  return Object.hasOwn(TENANT_RESOURCES, on)
+}
+
+const table = (resourceName: string): ArnComponents => ({ service: 'dynamodb', resource: 'table', resourceName })
+const s3 = ({ bucket }: Names, { account, region }: Stack): ArnComponents => ({
+  service: 's3',
+  region: '',
+  account: '',
+  resource: bucket(account, region),
+})
+const colons = (service: string, resource: string, resourceName: string): ArnComponents => ({
+  service,
+  resource,
+  resourceName,
+  arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+})
+
+const RESOURCES = {
+  table: (names: Names) => table(names.table),
+  runsByTime: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.runs.name}`),
+  runsInbox: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.approvals.name}`),
+  runsDue: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.due.name}`),
+  bucket: s3,
+  anchorsBucket: (names: Names, { account, region }: Stack) => ({
+    service: 's3',
+    region: '',
+    account: '',
+    resource: names.anchors(account, region),
+  }),
+  machines: (names: Names) => colons('states', 'stateMachine', names.machine('*')),
+  inlineMachines: (names: Names) => colons('states', 'stateMachine', `${names.inlineMachines}*`),
+  executions: (names: Names) => colons('states', 'execution', `${names.machine('*')}:*`),
+  machineRole: (names: Names, { region }: Stack) => ({
+    service: 'iam',
+    region: '',
+    resource: 'role',
+    resourceName: names.machineRole(region),
+  }),
+  sendOutbox: (names: Names) => colons('lambda', 'function', names.function('send-outbox')),
+  startRun: (names: Names) => colons('lambda', 'function', names.function('start-run')),
+  indexGraph: (names: Names) => colons('lambda', 'function', names.function('index-graph')),
+  sendWebhooks: (names: Names) => colons('lambda', 'function', names.function('send-webhooks')),
+  slackWork: (names: Names) => colons('lambda', 'function', names.function('slack-work')),
+  writeAnchor: (names: Names) => colons('lambda', 'function', names.function('write-anchor')),
+  netGate: (names: Names) => colons('lambda', 'function', names.function('net-gate')),
+  shellGate: (names: Names) => colons('lambda', 'function', names.function('shell-gate')),
+} as const satisfies Readonly<Record<string, (names: Names, stack: Stack) => ArnComponents>>

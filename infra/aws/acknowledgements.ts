@@ -1,9 +1,8 @@
 import { type Stack, Validations } from 'aws-cdk-lib'
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
-import { MAIN_TENANT } from '../../shared/principal.ts'
-import { anchorsOf } from '../../shared/runs/anchor.ts'
-import type { Chosen } from './access.ts'
-import { type AskedModel, modelsBehind } from './model-access.ts'
+import { MAIN_TENANT } from '../../shared/auth/principal.ts'
+import { anchorPrefix } from '../../shared/runs/hash-chain.ts'
+import { type AskedModel, type ChosenRights, modelsBehind } from './access.ts'
 import type { Names } from './names.ts'
 
 /** Findings of cdk-nag that are one decision. A finding without an acknowledgement fails synthesis. */
@@ -27,7 +26,7 @@ export function acknowledgementsFor(
   const locked = `arn:<AWS::Partition>:s3:::${names.anchors('<AWS::AccountId>', '<AWS::Region>')}`
   const wildcards = [
     ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
-    ...(anchors ? tenants.map((tenant) => `${locked}/${anchorsOf(tenant)}*`) : []),
+    ...(anchors ? tenants.map((tenant) => `${locked}/${anchorPrefix(tenant)}*`) : []),
     `${states}:stateMachine:${names.machine('*')}`,
     `${states}:stateMachine:${names.inlineMachines}*`,
     `${states}:execution:${names.machine('*')}:*`,
@@ -86,7 +85,7 @@ function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[]
 export function acknowledge(
   stacks: readonly Stack[],
   names: Names,
-  { models, slack, tenants, anchors }: Pick<Chosen, 'models' | 'slack' | 'tenants' | 'anchors'>,
+  { models, slack, tenants, anchors }: Pick<ChosenRights, 'models' | 'slack' | 'tenants' | 'anchors'>,
 ): void {
   for (const { rules, reason, on } of acknowledgementsFor(names, models, slack !== undefined, tenants, anchors)) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))

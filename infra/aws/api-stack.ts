@@ -1,31 +1,37 @@
 import { join } from 'node:path'
-import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import {
   AccessLogField,
   AccessLogFormat,
+  AuthorizationType,
+  CfnAccount,
   EndpointType,
+  type ResponseType as Kind,
+  LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
+  type MethodOptions,
+  ResponseTransferMode,
+  ResponseType,
   RestApi,
+  TokenAuthorizer,
 } from 'aws-cdk-lib/aws-apigateway'
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { type IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
-import type { Construct } from 'constructs'
-import { ROUTES } from '../../shared/routes.ts'
-import { type Chosen, functionArn } from './access.ts'
-import { addRoutes } from './api-routes.ts'
-import { authorization } from './authorizer.ts'
-import { CatalogFunction } from './catalog-function.ts'
-import { environmentOf } from './function-environment.ts'
-import { addGatewayAnswers } from './gateway-answers.ts'
-import { GatewayLogs } from './gateway-logs.ts'
+import { Construct } from 'constructs'
+import { problemOf } from '../../shared/api/problem.ts'
+import { Fault, type FaultName } from '../../shared/errors.ts'
+import { ROUTES, type RouteLine } from '../../shared/routes.ts'
+import { type ChosenRights, functionArn } from './access.ts'
+import { CatalogFunction, functionEnvironment } from './catalog-function.ts'
+import { functionsIn, isDeployed } from './functions.ts'
 import type { Names } from './names.ts'
-import { functionsAt, stands } from './placement.ts'
 import { WebAcl } from './web-acl.ts'
 
-export interface ApiStackProps extends StackProps {
+interface ApiStackProps extends StackProps {
   readonly names: Names
-  readonly chosen: Chosen
+  readonly chosen: ChosenRights
   /** Holds `functions/<name>/`. */
   readonly built: string
   /** What stands before the stage (web-acl.ts), or `none`. */
@@ -68,21 +74,21 @@ export class ApiStack extends Stack {
     const { names, built, chosen, waf } = props
     this.api = this.addApi(names, chosen)
     const functions = new Map<string, IFunction>()
-    const lines = [...functionsAt('route'), ...functionsAt('guard')].filter((line) => stands(line, chosen))
+    const lines = [...functionsIn('route'), ...functionsIn('guard')].filter((line) => isDeployed(line, chosen))
     for (const line of lines) {
       const bundle = join(built, 'functions', line.name)
-      const environment = environmentOf(line, this, names)
+      const environment = functionEnvironment(line, this, names)
       functions.set(line.name, new CatalogFunction(this, { line, names, bundle, environment, chosen }).function)
     }
     const routes = ROUTES.filter(({ signed_by }) => signed_by === undefined || chosen.slack !== undefined)
     const functionOf = (name: string) => functions.get(name) ?? this.functionElsewhere(names, name)
-    addRoutes(this.api, routes, functionOf, authorization(this, chosen.auth, functionOf))
+    addRoutes(this.api, routes, functionOf, methodAuthorization(this, chosen.auth, functionOf))
     addGatewayAnswers(this.api, chosen.auth, waf !== 'none')
     if (waf !== 'none') new WebAcl(this, 'WebAcl', { names, api: this.api, choice: waf })
     new CfnOutput(this, 'Url', { value: this.api.url, description: 'SLUICE_URL of this deployment' })
   }
 
-  private addApi(names: Names, chosen: Chosen): RestApi {
+  private addApi(names: Names, chosen: ChosenRights): RestApi {
     const accessLogs = new LogGroup(this, 'AccessLogs', {
       logGroupName: `/aws/apigateway/${names.table}-access`,
       retention: RetentionDays.ONE_MONTH,
@@ -117,4 +123,200 @@ export class ApiStack extends Stack {
     const arn = functionArn(this, names, name)
     return LambdaFunction.fromFunctionAttributes(this, name, { functionArn: arn, sameEnvironment: true })
   }
+}
+
+/**
+ * Routes as methods of the API, their callers asked for as `authorized` says; routes that stream are passed on as they come. Of one that Slack signs the
+ * gateway lets everybody through to the function that checks it: it has a tighter throttle than the stage (api-stack.ts).
+ */
+function addRoutes(
+  api: RestApi,
+  routes: readonly RouteLine[],
+  functionOf: (name: string) => IFunction,
+  authorized: MethodOptions,
+): void {
+  const requestValidator = api.addRequestValidator('Parameters', {
+    validateRequestBody: true,
+    validateRequestParameters: true,
+  })
+  const integrations = new Map<string, LambdaIntegration>()
+  for (const route of routes) {
+    const integration = integrations.get(route.name) ?? integrationOf(route, functionOf(route.name))
+    integrations.set(route.name, integration)
+    api.root.resourceForPath(route.path).addMethod(route.method, integration, {
+      ...(route.signed_by === undefined ? authorized : { authorizationType: AuthorizationType.NONE }),
+      requestValidator,
+      requestParameters: parametersOf(route.path),
+    })
+  }
+}
+
+/** API Gateway's longest wait for a stream, and for a whole answer. */
+const STREAM = { responseTransferMode: ResponseTransferMode.STREAM, timeout: Duration.minutes(15) }
+const WHOLE = { timeout: Duration.seconds(29) }
+
+function integrationOf({ stream }: RouteLine, handler: IFunction): LambdaIntegration {
+  return new LambdaIntegration(handler, { ...(stream === true ? STREAM : WHOLE), allowTestInvoke: false })
+}
+
+/** Path parameters are required; everything else of a request is judged by the handler, in its own words. */
+function parametersOf(path: string): Record<string, boolean> {
+  const names = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => `method.request.path.${name}`)
+  return Object.fromEntries(names.map((name) => [name, true]))
+}
+
+/** A token that is revoked ends within this time: so long is an answer kept for a credential. */
+const KEPT = Duration.seconds(60)
+
+/** What no function need be asked about: API Gateway itself answers 401. */
+const SHAPES = {
+  token: '^[Bb]earer slu_[0-9a-hjkmnp-tv-z]{16}_[0-9a-hjkmnp-tv-z]{32}$',
+  jwt: '^[Bb]earer [!-~]{1,8192}$',
+}
+
+/** How callers of the routes prove who they are: signed by IAM, or as the function says that `functionOf` answers. */
+function methodAuthorization(
+  scope: Construct,
+  mode: ChosenRights['auth'],
+  functionOf: (name: string) => IFunction,
+): MethodOptions {
+  if (mode === undefined) return { authorizationType: AuthorizationType.IAM }
+  const authorizer = new TokenAuthorizer(scope, 'Authorizer', {
+    handler: functionOf('authorize'),
+    resultsCacheTtl: KEPT,
+    validationRegex: SHAPES[mode],
+  })
+  return { authorizationType: AuthorizationType.CUSTOM, authorizer }
+}
+
+/** What API Gateway answers by itself, as problem+json like every answer of ours. */
+function addGatewayAnswers(api: RestApi, mode: ChosenRights['auth'], waf: boolean): void {
+  const denied = mode === undefined ? NOT_ALLOWED : UNAUTHENTICATED
+  const filtered = waf ? [[ResponseType.WAF_FILTERED, FILTERED] as const] : []
+  const answers = [...ANSWERS, [ResponseType.ACCESS_DENIED, denied] as const, ...filtered]
+  for (const [type, { fault, said }] of answers) {
+    api.addGatewayResponse(type.responseType, {
+      type,
+      statusCode: String(fault.status),
+      responseHeaders: { 'Content-Type': "'application/problem+json'", 'Cache-Control': "'no-store'" },
+      templates: { 'application/json': textOf(fault, said === true) },
+    })
+  }
+}
+
+interface GatewayAnswer {
+  readonly fault: Fault
+  /** AWS's own words come with it: about clocks and signatures they are what helps, and they name nothing of ours. */
+  readonly said?: true
+}
+
+function answer(
+  name: FaultName,
+  status: number,
+  code: string,
+  detail: string,
+  more: { said?: true } = {},
+): GatewayAnswer {
+  return { fault: new Fault(name, code, detail, { status }), ...more }
+}
+
+/** The words of functions/http-handler.ts. */
+const UNAUTHENTICATED = answer(
+  'Rejected',
+  401,
+  'unauthenticated',
+  'Cannot tell who calls: send credentials this deployment accepts.',
+)
+const NOT_ALLOWED = answer(
+  'Rejected',
+  403,
+  'access_denied',
+  'These AWS credentials may not call this: their principal needs execute-api:Invoke on the API (docs/deploy.md).',
+)
+const FILTERED = answer(
+  'Rejected',
+  403,
+  'request_filtered',
+  'The web ACL before this deployment refused the request: too many from one address, or one that looks like an attack (docs/deploy.md).',
+)
+const BAD_SIGNATURE = answer(
+  'Rejected',
+  403,
+  'signature_refused',
+  'AWS does not accept the signature of this request.',
+  {
+    said: true,
+  },
+)
+
+const ANSWERS: readonly (readonly [Kind, GatewayAnswer])[] = [
+  [ResponseType.UNAUTHORIZED, UNAUTHENTICATED],
+  [ResponseType.INVALID_SIGNATURE, BAD_SIGNATURE],
+  [ResponseType.EXPIRED_TOKEN, BAD_SIGNATURE],
+  [
+    ResponseType.MISSING_AUTHENTICATION_TOKEN,
+    answer('Rejected', 403, 'unsigned_or_unknown', 'The request is not signed, or no route has its path and method.', {
+      said: true,
+    }),
+  ],
+  [
+    ResponseType.REQUEST_TOO_LARGE,
+    answer('LimitExceeded', 413, 'body_too_large', 'Cannot take the body: at most 10 MiB come through API Gateway.'),
+  ],
+  [
+    ResponseType.THROTTLED,
+    answer('LimitExceeded', 429, 'throttled', 'Too many requests come to this deployment. Try again in a second.'),
+  ],
+  [
+    ResponseType.QUOTA_EXCEEDED,
+    answer('LimitExceeded', 429, 'throttled', 'Too many requests come to this deployment. Try again in a second.'),
+  ],
+  [
+    ResponseType.AUTHORIZER_FAILURE,
+    answer('Unavailable', 503, 'authorizer_failed', 'Cannot check who calls at the moment. Try again.'),
+  ],
+  [
+    ResponseType.AUTHORIZER_CONFIGURATION_ERROR,
+    answer('Unavailable', 503, 'authorizer_failed', 'Cannot check who calls at the moment. Try again.'),
+  ],
+]
+
+/** `messageString` is a JSON text with its quotes. */
+function textOf(fault: Fault, said: boolean): string {
+  const text = JSON.stringify(problemOf(fault))
+  return said ? `${text.slice(0, -1)},"message":$context.error.messageString}` : text
+}
+
+/**
+ * Lets API Gateway write logs. The setting is one for the whole account and region, so it stays when the stack goes:
+ * other APIs may have come to need it.
+ */
+class GatewayLogs extends Construct {
+  readonly account: CfnAccount
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id)
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+      inlinePolicies: { logs: new PolicyDocument({ statements: [new PolicyStatement(LOGS)] }) },
+    })
+    role.applyRemovalPolicy(RemovalPolicy.RETAIN)
+    this.account = new CfnAccount(this, 'Account', { cloudWatchRoleArn: role.roleArn })
+    this.account.applyRemovalPolicy(RemovalPolicy.RETAIN)
+    this.account.node.addDependency(role)
+  }
+}
+
+/** The actions of AWS's own policy for this (AmazonAPIGatewayPushToCloudWatchLogs): the groups are API Gateway's to name. */
+const LOGS = {
+  actions: [
+    'logs:CreateLogGroup',
+    'logs:CreateLogStream',
+    'logs:DescribeLogGroups',
+    'logs:DescribeLogStreams',
+    'logs:PutLogEvents',
+    'logs:GetLogEvents',
+    'logs:FilterLogEvents',
+  ],
+  resources: ['*'],
 }

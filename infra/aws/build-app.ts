@@ -2,22 +2,18 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
-import type { Settings } from '../../shared/settings.ts'
-import type { Chosen } from './access.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import type { AskedModel, ChosenRights } from './access.ts'
 import { acknowledge } from './acknowledgements.ts'
-import { Alarms } from './alarms.ts'
-import { AnchorsStack } from './anchors-stack.ts'
 import { ApiStack } from './api-stack.ts'
-import { putUnderKey } from './customer-key.ts'
+import { encryptWithKey } from './customer-key.ts'
 import type { DagMachineProps } from './dag-machine.ts'
-import { Dashboard } from './dashboard.ts'
-import { DataStack } from './data-stack.ts'
-import type { DeployedDag } from './deployed-dags.ts'
-import { DocumentsStack, keepLayout, requireRoom, shares } from './documents-stack.ts'
+import { AnchorsStack, DataStack } from './data-stack.ts'
+import { type DeployedDag, deployedResearch } from './deployed-dags.ts'
+import { DocumentsStack, keepLayout, requireRoom, shareDocuments } from './documents-stack.ts'
 import { MachinesStack } from './machines-stack.ts'
-import type { AskedModel } from './model-access.ts'
-import { namesOf } from './names.ts'
-import { deployedResearch } from './research-machine.ts'
+import { Alarms, Dashboard } from './monitoring.ts'
+import { stageNames } from './names.ts'
 import type { DeploySettings } from './settings.ts'
 
 export interface AppParts {
@@ -32,7 +28,7 @@ export interface AppParts {
 
 /** The stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
 export function buildApp({ app, deploy, settings, dags, built }: AppParts): void {
-  const names = namesOf(deploy.stage)
+  const names = stageNames(deploy.stage)
   const all = [...dags, deployedResearch()]
   const definitions = join(built, 'definitions')
   writeDefinitions(definitions, all)
@@ -56,7 +52,7 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     built,
     chosen,
   })
-  const documents = shares(dags, spread).map((share, i) => {
+  const documents = shareDocuments(dags, spread).map((share, i) => {
     const of = stack(`documents-${i + 1}`)
     return new DocumentsStack(app, `SluiceDocuments${i + 1}`, { ...of, names, dags: share, definitions })
   })
@@ -74,14 +70,14 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
   new Dashboard(api, 'Dashboard', { names, apiName: names.table })
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
   for (const one of [machines, ...documents]) keepLayout(one, spread)
-  if (chosen.key !== undefined) putUnderKey(chosen.key, [data, machines, api])
+  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, machines, api])
   requireRoom([machines, ...documents, api], { documents: dags.length, spread })
   acknowledge([data, ...anchors, machines, ...documents, api], names, chosen)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 
 /** What the settings decide of rights. */
-function chosenOf(settings: Settings, deploy: DeploySettings): Chosen {
+function chosenOf(settings: Settings, deploy: DeploySettings): ChosenRights {
   const { providers, research, tenants } = settings
   return {
     tenants,
@@ -105,7 +101,7 @@ function chosenOf(settings: Settings, deploy: DeploySettings): Chosen {
 function askedBy(
   { provider, model }: Pick<Settings['research'], 'provider' | 'model'>,
   providers: Settings['providers'],
-): Chosen['research'] {
+): ChosenRights['research'] {
   const own = Object.entries(providers).filter(([name]) => name === provider)
   const asked = Object.fromEntries(own)
   return { secrets: secretsOf(asked), models: modelsOf(asked).filter(({ id }) => id === model) }
@@ -128,7 +124,7 @@ function telemetrySecretsOf({ telemetry }: Settings): readonly string[] {
 }
 
 /** ARNs alone: the stage's settings were refused without them (stage-settings.ts). */
-function slackOf({ slack }: Settings): Chosen['slack'] {
+function slackOf({ slack }: Settings): ChosenRights['slack'] {
   if (slack === undefined) return undefined
   return {
     tenant: slack.tenant,

@@ -4,23 +4,22 @@ import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
-import type { FunctionLine } from '../../shared/catalog.ts'
+import { FUNCTIONS, type FunctionLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type Chosen, statementsOf } from './access.ts'
-import { sizeOf } from './function-size.ts'
-import { rightsOf } from './grants.ts'
-import { keyStatements } from './key-access.ts'
+import { type ChosenRights, functionArn, rightStatements } from './access.ts'
+import { keyStatements } from './customer-key.ts'
+import { functionSize } from './functions.ts'
+import { functionRights, policyName, type Right } from './grants.ts'
 import type { Names } from './names.ts'
-import { policyOf, type Right } from './right.ts'
 
-export interface CatalogFunctionProps {
+interface CatalogFunctionProps {
   readonly line: FunctionLine
   readonly names: Names
   /** Folder of the function's bundle: `index.mjs` and what lies beside it. */
   readonly bundle: string
   readonly environment: Readonly<Record<string, string>>
   /** What the stage's settings decide; only who has the right gets to what they name. */
-  readonly chosen?: Chosen
+  readonly chosen?: ChosenRights
   /** For functions that are invoked asynchronously: where an event goes that failed three times. */
   readonly deadLetters?: IQueue
 }
@@ -37,7 +36,7 @@ export class CatalogFunction extends Construct {
     const { line, names, bundle, environment, deadLetters } = props
     const functionName = names.function(line.name)
     requireRoom(functionName, Stack.of(this).resolve(environment))
-    const { timeoutSec, memoryMb, diskMb, ...kept } = sizeOf(line.name)
+    const { timeoutSec, memoryMb, diskMb, ...kept } = functionSize(line.name)
     const atOnce = kept.atOnce ?? (props.chosen?.reserved === true ? kept.keptFree : undefined)
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -46,7 +45,7 @@ export class CatalogFunction extends Construct {
     })
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: this.policies(rightsOf(line), logGroup, props),
+      inlinePolicies: this.policies(functionRights(line), logGroup, props),
     })
     this.function = new LambdaFunction(this, 'Function', {
       functionName,
@@ -71,15 +70,15 @@ export class CatalogFunction extends Construct {
     const stack = Stack.of(this)
     // A policy without a statement is none.
     const allowed = onceWhereMany(
-      rights.map((right) => [right, statementsOf(right, stack, names, chosen)] as const),
+      rights.map((right) => [right, rightStatements(right, stack, names, chosen)] as const),
       chosen,
     ).filter(([, statements]) => statements.length > 0)
-    const policies = Map.groupBy(allowed, ([right]) => policyOf(right))
+    const policies = Map.groupBy(allowed, ([right]) => policyName(right))
     const documents = [...policies].map(([name, parts]) => {
       const statements = parts.flatMap(([, given]) => given)
       return [name, new PolicyDocument({ statements, minimize: true })] as const
     })
-    // Anchors are under a key of S3's own (anchors-stack.ts).
+    // Anchors are under a key of S3's own (data-stack.ts).
     const underKey = allowed.filter(([right]) => !right.startsWith('anchors.'))
     const actions = underKey.flatMap(([, statements]) => statements.flatMap((statement) => statement.actions))
     const sent = deadLetters === undefined ? [] : ['sqs:SendMessage']
@@ -99,7 +98,7 @@ export class CatalogFunction extends Construct {
 type Allowed = readonly (readonly [Right, readonly PolicyStatement[]])[]
 
 /** Each tenant makes every statement longer, and IAM limits them all together: where there are several, none is said twice. */
-function onceWhereMany(allowed: Allowed, { tenants }: Chosen): Allowed {
+function onceWhereMany(allowed: Allowed, { tenants }: ChosenRights): Allowed {
   if (tenants.length < 2) return allowed
   const said = new Set<string>()
   const isNew = (statement: PolicyStatement) => {
@@ -110,7 +109,7 @@ function onceWhereMany(allowed: Allowed, { tenants }: Chosen): Allowed {
   return allowed.map(([right, statements]) => [right, statements.filter(isNew)] as const)
 }
 
-const NOTHING_CHOSEN: Chosen = {
+const NOTHING_CHOSEN: ChosenRights = {
   tenants: [],
   secrets: [],
   models: [],
@@ -152,4 +151,61 @@ function longest(value: unknown): unknown {
   }
   if (more.length === 0 && kind.startsWith('Fn::')) return 'x'.repeat(LONGEST_ARN)
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, longest(one)]))
+}
+
+/** What only the stack of the machines knows; who makes machines is told. */
+export interface MachineFacts {
+  readonly roleArn: string
+  readonly logGroupArn: string
+}
+
+/**
+ * The environment of one function, as functions/aws/settings.ts reads it: names and ARNs of what it has a right to,
+ * nothing else, never a secret.
+ */
+export function functionEnvironment(
+  line: FunctionLine,
+  stack: Stack,
+  names: Names,
+  facts?: MachineFacts,
+): Record<string, string> {
+  const rights = functionRights(line)
+  const has = (start: string) => rights.some((right: Right) => right.startsWith(start))
+  const arns = (...functions: readonly string[]) =>
+    Object.fromEntries(functions.map((name) => [arnVariable(name), functionArn(stack, names, name)]))
+  const machineFunctions = FUNCTIONS.filter(({ placeholder }) => placeholder !== undefined).map(({ name }) => name)
+  return {
+    STAGE: names.stage,
+    ...(OF_TABLE.some(has) ? { TABLE: names.table } : {}),
+    ...(OF_BUCKET.some(has) ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
+    ...(has('anchors.') ? { ANCHORS: names.anchors(stack.account, stack.region) } : {}),
+    ...arns(...CALLED.filter(([right]) => rights.includes(right)).map(([, name]) => name)),
+    ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
+    ...(OF_ROLE.some(has) && facts !== undefined ? { STATE_MACHINE_ROLE_ARN: facts.roleArn } : {}),
+  }
+}
+
+/** Functions that others call; some are named without being there: nobody calls what the settings do not ask for. */
+const CALLED: readonly (readonly [Right, string])[] = [
+  ['outbox.nudge', 'send-outbox'],
+  ['webhooks.nudge', 'send-outbox'],
+  ['outbox.start', 'start-run'],
+  ['outbox.graph', 'index-graph'],
+  ['outbox.slack', 'slack-work'],
+  ['outbox.webhook', 'send-webhooks'],
+  ['outbox.anchor', 'write-anchor'],
+  ['http.request', 'net-gate'],
+  ['shell.run', 'shell-gate'],
+]
+const OF_TABLE = ['runs.', 'graph.', 'search.', 'index.', 'tokens.', 'health.', 'machine.clear']
+const OF_ROLE = ['machine.clear', 'machine.named', 'machine.deployed']
+const OF_BUCKET = ['objects.', 'search.', 'index.']
+
+/** The role's ARN also says in which account inline machines are. */
+function machineVariables(facts: MachineFacts | undefined): Record<string, string> {
+  return facts === undefined ? {} : { STATE_MACHINE_ROLE_ARN: facts.roleArn, MACHINE_LOG_GROUP_ARN: facts.logGroupArn }
+}
+
+function arnVariable(name: string): string {
+  return `${name.toUpperCase().replaceAll('-', '_')}_ARN`
 }

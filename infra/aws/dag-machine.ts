@@ -2,11 +2,11 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { CfnStateMachine, CfnStateMachineAlias, CfnStateMachineVersion } from 'aws-cdk-lib/aws-stepfunctions'
 import { Construct } from 'constructs'
-import type { DeployedDag } from './deployed-dags.ts'
+import type { MachineDag } from './deployed-dags.ts'
 import type { Names } from './names.ts'
 
 export interface DagMachineProps {
-  readonly dag: Pick<DeployedDag, 'slug' | 'dag_hash' | 'definition' | 'parts'>
+  readonly dag: MachineDag
   readonly names: Names
   /** Folder with the definitions, exactly as compileDag wrote them: `<slug>.json`, parts `<slug>_<k>.json`. */
   readonly definitions: string

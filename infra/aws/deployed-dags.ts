@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
-import type { DagError } from '../../shared/dag/report.ts'
+import { researchMachine } from '../../shared/compile/research-machine.ts'
+import { parseDag } from '../../shared/document/parse.ts'
+import { type TaskSettings, taskErrors } from '../../shared/document/tasks.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
-import type { Routing } from '../../shared/settings.ts'
-import { type TaskSettings, taskErrors } from '../../shared/tasks/bind-task-gates.ts'
-import { slugOf } from './names.ts'
-import { RESEARCH_SLUG } from './research-machine.ts'
+import type { Routing } from '../../shared/settings/settings.ts'
+import type { DagError } from '../../shared/text/problem.ts'
+import { machineSlug } from './names.ts'
 
 /** A document of dags/ as it is deployed: a machine of its own, and its text inside start-run's bundle. */
 export interface DeployedDag {
@@ -24,12 +24,15 @@ export interface DeployedDag {
   readonly parts: readonly MachineText[]
 }
 
+/** As much of it as its machine is made of. */
+export type MachineDag = Pick<DeployedDag, 'slug' | 'dag_hash' | 'definition' | 'parts'>
+
 /**
  * Reads, checks and compiles every `*.yaml` of a folder. Fault InvalidInput says everything that is wrong, each with
  * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, dag_too_large. Providers and agents are those
  * of the stage: a document that asks for another one would be refused at its first run.
  */
-export function readDeployedDags(dir: string, cwd: string, place: Place = NOTHING): readonly DeployedDag[] {
+export function readDeployedDags(dir: string, cwd: string, place: StageProviders = NOTHING): readonly DeployedDag[] {
   const files = readdirSync(dir)
     .filter((file) => /\.ya?ml$/.test(file))
     .sort()
@@ -39,12 +42,12 @@ export function readDeployedDags(dir: string, cwd: string, place: Place = NOTHIN
 }
 
 /** Provider `local` is in every place. */
-const NOTHING: Place = { providers: {}, agents: {}, gates: [], pipelines: {} }
+const NOTHING: StageProviders = { providers: {}, agents: {}, gates: [], pipelines: {} }
 
 /** What the stage's settings say of agents and of tasks. */
-type Place = Routing & TaskSettings
+type StageProviders = Routing & TaskSettings
 
-function readDag(path: string, file: string, place: Place): DeployedDag {
+function readDag(path: string, file: string, place: StageProviders): DeployedDag {
   const name = file.replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '')
   const document = readFileSync(path, 'utf8')
   const parsed = parseDag(document, { name, providers: Object.keys(place.providers), routing: place })
@@ -64,7 +67,7 @@ function readDag(path: string, file: string, place: Place): DeployedDag {
 const SHOWN_ERRORS = 20
 
 function readSlug(dagName: string, file: string): string {
-  const slug = slugOf(dagName)
+  const slug = machineSlug(dagName)
   if (slug !== '' && !slug.startsWith('x-') && slug !== RESEARCH_SLUG) return slug
   const why =
     slug === ''
@@ -82,3 +85,12 @@ function refuseClashes(dags: readonly DeployedDag[]): void {
     throw new Fault('InvalidInput', 'dag_name_clash', message)
   }
 }
+
+/** The machine of the research chain, deployed as that of a document: `sluice-<stage>-research`. */
+export function deployedResearch(): MachineDag {
+  const { text, hash } = researchMachine()
+  return { slug: RESEARCH_SLUG, dag_hash: hash, definition: text, parts: [] }
+}
+
+/** No document may have it. */
+const RESEARCH_SLUG = 'research'

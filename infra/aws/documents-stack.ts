@@ -11,12 +11,12 @@ import {
 } from 'aws-cdk-lib'
 import type { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import type { Construct } from 'constructs'
-import { sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
 import { functionArn } from './access.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
+import { functionsIn } from './functions.ts'
 import type { Names } from './names.ts'
-import { functionsAt } from './placement.ts'
 
 export interface DocumentsStackProps extends StackProps {
   readonly names: Names
@@ -45,7 +45,7 @@ export class DocumentsStack extends Stack {
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     })
     const functionArns = Object.fromEntries(
-      functionsAt('machine').map(({ name, placeholder }) => [placeholder ?? '', functionArn(this, names, name)]),
+      functionsIn('machine').map(({ name, placeholder }) => [placeholder ?? '', functionArn(this, names, name)]),
     )
     for (const dag of dags) new DagMachine(this, { dag, names, definitions, roleArn, logGroupArn, functionArns })
     // Nothing, for free: a share without a document today may have one tomorrow, and an empty stack cannot be deployed.
@@ -54,7 +54,7 @@ export class DocumentsStack extends Stack {
 }
 
 /** The documents of each stack, by the hash of their machine's name alone: no other document moves one. */
-export function shares<Dag extends Pick<DagMachineProps['dag'], 'slug'>>(
+export function shareDocuments<Dag extends Pick<DagMachineProps['dag'], 'slug'>>(
   dags: readonly Dag[],
   stacks: number,
 ): readonly (readonly Dag[])[] {

@@ -1,7 +1,7 @@
 import type { FunctionLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { RouteLine } from '../../shared/routes.ts'
-import { rightsOf } from './grants.ts'
+import { functionRights } from './grants.ts'
 
 /** Import paths of the generated modules a bundle may hold. */
 export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settings' } as const
@@ -48,7 +48,7 @@ export interface NamedClients {
  * nudges for webhooks alone carries nothing for it where there are none.
  */
 function openedPorts(line: FunctionLine, { spans, webhooks = false }: NamedClients): readonly string[] {
-  const isIdle = !webhooks && rightsOf(line).includes('webhooks.nudge')
+  const isIdle = !webhooks && functionRights(line).includes('webhooks.nudge')
   const ports = line.ports.filter((port) => !(isIdle && port === 'outbox'))
   if (!ports.includes('telemetry')) return ports
   const others = ports.filter((port) => port !== 'telemetry')
@@ -70,46 +70,46 @@ function openerOf(ports: readonly string[], port: string, named: NamedClients, i
 
 function secretsOpener({ ssm = false, secretsmanager = false }: NamedClients): Opener {
   if (ssm && secretsmanager) return ['secrets', 'openSecrets']
-  if (ssm) return ['secrets-of-ssm', 'openSsmSecrets']
-  return secretsmanager ? ['secrets-of-vault', 'openManagerSecrets'] : ['secrets-of-none', 'openNoSecrets']
+  if (ssm) return ['secrets', 'openSsmSecrets']
+  return secretsmanager ? ['secrets', 'openManagerSecrets'] : ['secrets', 'openNoSecrets']
 }
 
 /** Entries by what the route is. */
 const ENTRIES = {
   usual: ['entry', 'lambdaEntry'],
-  stream: ['stream-entry', 'streamEntry'],
-  slack: ['door-entry', 'doorEntry'],
+  stream: ['entry', 'streamEntry'],
+  slack: ['slack-door', 'doorEntry'],
 } as const
 
 type Opener = readonly [file: string, opener: string]
 
-const PROVIDER_NAMES: Opener = ['provider-names', 'openProviderNames']
+const PROVIDER_NAMES: Opener = ['plain-ports', 'openProviderNames']
 /** What the function that answers Slack is opened with: it has no time for more. */
 const DOOR: Readonly<Record<string, Opener>> = {
   slack: ['slack-door', 'openSlackDoor'],
-  runs: ['run-store/open-noted-requests', 'openNotedRequests'],
+  runs: ['slack-door', 'openNotedRequests'],
 }
-const WITH_BEDROCK: Opener = ['providers-with-bedrock', 'openProvidersWithBedrock']
+const WITH_BEDROCK: Opener = ['providers', 'openProvidersWithBedrock']
 
 /** Port -> file below functions/aws and the opener it exports. */
 const OPENERS: Readonly<Record<string, Opener>> = {
-  runs: ['run-store/open-run-store', 'openRunStore'],
+  runs: ['run-store/run-store', 'openRunStore'],
   objects: ['objects', 'openObjects'],
-  uploads: ['uploads', 'openUploads'],
-  graph: ['graph-store/open-graph-store', 'openGraphStore'],
+  uploads: ['objects', 'openUploads'],
+  graph: ['graph-store/graph-store', 'openGraphStore'],
   search: ['search-index', 'openSearchIndex'],
-  indexing: ['indexing', 'openIndexing'],
+  indexing: ['search-index', 'openIndexing'],
   machine: ['machine', 'openMachine'],
-  outbox: ['outbox', 'openOutbox'],
+  outbox: ['function-calls', 'openOutbox'],
   providers: ['providers', 'openProviders'],
-  inputs: ['inputs', 'openInputs'],
+  inputs: ['plain-ports', 'openInputs'],
   isolate: ['isolate', 'openIsolate'],
-  http: ['http', 'openHttp'],
-  shell: ['shell', 'openShell'],
-  waker: ['waker', 'openWaker'],
+  http: ['function-calls', 'openHttp'],
+  shell: ['function-calls', 'openShell'],
+  waker: ['plain-ports', 'openWaker'],
   documents: ['documents', 'openDocuments'],
   slack: ['slack', 'openSlackClient'],
-  webhooks: ['webhooks', 'openWebhookKeys'],
+  webhooks: ['plain-ports', 'openWebhookKeys'],
   tokens: ['tokens', 'openTokens'],
   health: ['health', 'openHealth'],
   anchors: ['anchors', 'openAnchors'],

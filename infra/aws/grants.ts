@@ -1,8 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
-import type { Right } from './right.ts'
 
 /** The rights of a function; Fault Bug no_grants when it uses a port that needs some and has no line here. */
-export function rightsOf({
+export function functionRights({
   name,
   ports,
 }: {
@@ -24,7 +23,7 @@ export function rightsOf({
   return rights
 }
 
-/** Its code calls nothing of the outbox: its appends do, where webhooks are told of them (shared/webhooks/nudging-runs.ts). */
+/** Its code calls nothing of the outbox: its appends do, where webhooks are told of them (shared/webhooks/endpoint.ts). */
 function nudgesOnly(ports: readonly string[], own: readonly Right[]): boolean {
   return ports.includes('outbox') && !own.some((right) => right.startsWith('outbox.'))
 }
@@ -239,4 +238,76 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'list-tokens': ['tokens.list'],
   'create-token': ['runs.count', 'tokens.put'],
   'revoke-token': ['runs.count', 'tokens.revoke'],
+}
+
+/**
+ * What a function may do: rights are named after a port and what is done with it; access.ts says which IAM actions on
+ * which resources each is. A test holds this table equal to what the handlers' code calls, method by method.
+ */
+export type Right =
+  | 'runs.get'
+  | 'runs.getAll'
+  | 'runs.query'
+  | 'runs.put'
+  | 'runs.update'
+  | 'runs.list'
+  | 'runs.inbox'
+  | 'runs.dead'
+  | 'runs.due'
+  | 'runs.dequeue'
+  | 'runs.note'
+  | 'runs.noteEnd'
+  | 'runs.count'
+  | 'runs.stored'
+  | 'runs.lease'
+  | 'objects.get'
+  | 'objects.put'
+  | 'graph.get'
+  | 'graph.getAll'
+  | 'graph.query'
+  | 'graph.put'
+  | 'graph.putAll'
+  | 'graph.delete'
+  | 'graph.list'
+  | 'search.read'
+  | 'index.publish'
+  | 'machine.answer'
+  | 'machine.ensure'
+  | 'machine.deployed'
+  | 'machine.named'
+  | 'machine.start'
+  | 'machine.clear'
+  | 'machine.describe'
+  | 'machine.stop'
+  | 'outbox.nudge'
+  | 'outbox.start'
+  | 'outbox.slack'
+  | 'outbox.webhook'
+  | 'outbox.graph'
+  | 'slack.verify'
+  | 'slack.call'
+  | 'webhooks.sign'
+  | 'webhooks.nudge'
+  | 'outbox.anchor'
+  | 'anchors.put'
+  | 'anchors.read'
+  | 'health.probe'
+  | 'tokens.read'
+  | 'tokens.list'
+  | 'tokens.put'
+  | 'tokens.revoke'
+  | 'secrets.read'
+  | 'models.ask'
+  | 'research.secrets'
+  | 'research.models'
+  | 'embeddings.secrets'
+  | 'judge.secrets'
+  | 'judge.models'
+  | 'telemetry.secrets'
+  | 'http.request'
+  | 'shell.run'
+
+/** The inline policy a right stands in: those on items of one port, which have one resource and condition, share one. */
+export function policyName(right: Right): string {
+  return right.replace(/^(runs|graph)\.(get|getAll|query|put|putAll|update|delete)$/, '$1')
 }

@@ -1,24 +1,23 @@
 import { join } from 'node:path'
-import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { ArnFormat, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
-import type { Construct } from 'constructs'
+import { Construct } from 'constructs'
 import type { FunctionLine } from '../../shared/catalog.ts'
-import { type Chosen, functionArn } from './access.ts'
-import { CatalogFunction } from './catalog-function.ts'
+import { type ChosenRights, functionArn } from './access.ts'
+import { CatalogFunction, functionEnvironment, type MachineFacts } from './catalog-function.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
-import { environmentOf, type MachineFacts } from './function-environment.ts'
-import { rightsOf } from './grants.ts'
-import { MachineRole } from './machine-role.ts'
+import { functionsIn, isDeployed } from './functions.ts'
+import { functionRights } from './grants.ts'
 import type { Names } from './names.ts'
-import { addOwnCalls } from './own-calls.ts'
-import { functionsAt, stands } from './placement.ts'
+import { addTriggers } from './triggers.ts'
 
-export interface MachinesStackProps extends StackProps {
+interface MachinesStackProps extends StackProps {
   readonly names: Names
   readonly dags: readonly DagMachineProps['dag'][]
-  readonly chosen: Chosen
+  readonly chosen: ChosenRights
   /** Holds `functions/<name>/` and `definitions/<slug>.json`. */
   readonly built: string
 }
@@ -36,7 +35,7 @@ export class MachinesStack extends Stack {
     super(scope, id, props)
     const { names, dags } = props
     this.deadLetters = this.addDeadLetters(names)
-    const arns = functionsAt('machine').map((line) => [line.placeholder ?? '', this.calledArn(line, props)] as const)
+    const arns = functionsIn('machine').map((line) => [line.placeholder ?? '', this.calledArn(line, props)] as const)
     const { role } = new MachineRole(this, 'Machines', { names, functionArns: arns.map(([, arn]) => arn) })
     const logs = new LogGroup(this, 'MachineLogs', {
       logGroupName: names.machineLogs,
@@ -50,17 +49,17 @@ export class MachinesStack extends Stack {
       functionArns: Object.fromEntries(arns),
     }
     this.machines = dags.map((dag) => this.addMachine(dag, common, props))
-    const opening = functionsAt('machine')
+    const opening = functionsIn('machine')
       .filter(isTold)
       .map((line) => this.addFunction(line, props, common))
-    const unseen = functionsAt('unseen')
-      .filter((line) => stands(line, props.chosen))
+    const unseen = functionsIn('unseen')
+      .filter((line) => isDeployed(line, props.chosen))
       .map((line) => [line.name, this.addFunction(line, props, common)] as const)
-    for (const line of functionsAt('told')) this.addFunction(line, props, common)
-    for (const line of functionsAt('called')) if (stands(line, props.chosen)) this.addFunction(line, props)
+    for (const line of functionsIn('told')) this.addFunction(line, props, common)
+    for (const line of functionsIn('called')) if (isDeployed(line, props.chosen)) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
     new Map(unseen).get('start-run')?.node.addDependency(...opening)
-    addOwnCalls(this, new Map(unseen), { names, deadLetters: this.deadLetters, tenants: props.chosen.tenants })
+    addTriggers(this, new Map(unseen), { names, deadLetters: this.deadLetters, tenants: props.chosen.tenants })
   }
 
   /** One that is told the machines' versions is made after them: they know it by its name. */
@@ -74,10 +73,10 @@ export class MachinesStack extends Stack {
       line,
       names,
       bundle: join(built, 'functions', line.name),
-      environment: environmentOf(line, this, names, facts),
+      environment: functionEnvironment(line, this, names, facts),
       chosen,
       // Who a machine calls is called again by the machine; of a route the caller knows.
-      ...(functionsAt('unseen').includes(line) ? { deadLetters: this.deadLetters } : {}),
+      ...(functionsIn('unseen').includes(line) ? { deadLetters: this.deadLetters } : {}),
     })
     return made
   }
@@ -102,5 +101,75 @@ export class MachinesStack extends Stack {
 }
 
 function isTold(line: FunctionLine): boolean {
-  return rightsOf(line).includes('machine.deployed')
+  return functionRights(line).includes('machine.deployed')
 }
+
+interface MachineRoleProps {
+  readonly names: Names
+  /** Of the functions machines call. */
+  readonly functionArns: readonly string[]
+}
+
+/**
+ * What every machine runs as, deployed or inline: it invokes the functions of the catalog that have a placeholder, and
+ * starts, watches and stops parts of machines, whose names alone hold a `_`.
+ */
+class MachineRole extends Construct {
+  readonly role: Role
+
+  constructor(scope: Construct, id: string, { names, functionArns }: MachineRoleProps) {
+    super(scope, id)
+    const { region, account } = Stack.of(this)
+    const allow = (actions: readonly string[], resources: readonly string[]) =>
+      new PolicyDocument({ statements: [new PolicyStatement({ actions: [...actions], resources: [...resources] })] })
+    this.role = new Role(this, 'Role', {
+      roleName: names.machineRole(region),
+      assumedBy: new ServicePrincipal('states.amazonaws.com', {
+        // Not on behalf of another account's machine.
+        conditions: { StringEquals: { 'aws:SourceAccount': account } },
+      }),
+      inlinePolicies: {
+        functions: allow(['lambda:InvokeFunction'], functionArns),
+        parts: partsOf(Stack.of(this), names),
+        logs: allow(LOG_DELIVERY, ['*']),
+        traces: allow(TRACES, ['*']),
+      },
+    })
+  }
+}
+
+/**
+ * A machine too large for one starts its parts and waits for them (`startExecution.sync:2`). To wait, Step Functions keeps
+ * one rule of its own an account and region. Source: Step Functions guide, "IAM policies for nested workflows".
+ */
+function partsOf(stack: Stack, names: Names): PolicyDocument {
+  const name = names.machinePart('*', '*')
+  const arn = (service: string, resource: string, resourceName: string, arnFormat = ArnFormat.COLON_RESOURCE_NAME) =>
+    stack.formatArn({ service, resource, resourceName, arnFormat })
+  const rule = arn('events', 'rule', RULE_OF_NESTED_RUNS, ArnFormat.SLASH_RESOURCE_NAME)
+  const allowed: readonly (readonly [readonly string[], string])[] = [
+    [['states:StartExecution'], arn('states', 'stateMachine', name)],
+    [['states:DescribeExecution', 'states:StopExecution'], arn('states', 'execution', `${name}:*`)],
+    [['events:PutTargets', 'events:PutRule', 'events:DescribeRule'], rule],
+  ]
+  const statements = allowed.map(
+    ([actions, resource]) => new PolicyStatement({ actions: [...actions], resources: [resource] }),
+  )
+  return new PolicyDocument({ statements })
+}
+
+const RULE_OF_NESTED_RUNS = 'StepFunctionsGetEventsForStepFunctionsExecutionRule'
+
+/** Step Functions hands its log to CloudWatch by log delivery, which has no resource level. */
+const LOG_DELIVERY = [
+  'logs:CreateLogDelivery',
+  'logs:GetLogDelivery',
+  'logs:UpdateLogDelivery',
+  'logs:DeleteLogDelivery',
+  'logs:ListLogDeliveries',
+  'logs:PutResourcePolicy',
+  'logs:DescribeResourcePolicies',
+  'logs:DescribeLogGroups',
+]
+
+const TRACES = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords', 'xray:GetSamplingRules', 'xray:GetSamplingTargets']

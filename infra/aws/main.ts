@@ -7,10 +7,9 @@ import { buildApp } from './build-app.ts'
 import { bundleFunctions } from './bundle.ts'
 import { readDeployedDags } from './deployed-dags.ts'
 import { requireSmallTemplates } from './documents-stack.ts'
-import { namesOf } from './names.ts'
+import { stageNames } from './names.ts'
 import { readDeploySettings } from './settings.ts'
-import { readStageSettings } from './stage-settings.ts'
-import { withContext } from './with-context.ts'
+import { readStageSettings, withContext } from './stage-settings.ts'
 
 /** What `cdk synth`, `cdk deploy` and `npm run synth` start (cdk.json): needs no credentials and no network. */
 const built = mkdtempSync(join(tmpdir(), 'sluice-synth-'))
@@ -31,7 +30,7 @@ async function synthesize(root: string): Promise<void> {
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
   const settings = withContext(readStageSettings(root, deploy), deploy)
   const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
-  await bundleFunctions(join(built, 'functions'), { settings, dags, names: namesOf(deploy.stage) })
+  await bundleFunctions(join(built, 'functions'), { settings, dags, names: stageNames(deploy.stage) })
   buildApp({ app, deploy, settings, dags, built })
   const asked = { documents: dags.length, spread: deploy.document_stacks }
   requireSmallTemplates(app.synth(), asked)

@@ -25,7 +25,7 @@ export interface Names {
   readonly documentAlias: (dag_hash: string) => string
 }
 
-export function namesOf(stage: string): Names {
+export function stageNames(stage: string): Names {
   const prefix = `sluice-${stage}`
   return {
     stage,
@@ -44,7 +44,7 @@ export function namesOf(stage: string): Names {
 }
 
 /** The part of a machine's name that comes from the DAG's: `[a-z0-9-]{1,40}`; empty when nothing is left of it. */
-export function slugOf(dagName: string): string {
+export function machineSlug(dagName: string): string {
   const words =
     dagName
       .normalize('NFKD')

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { AuthSettingsSchema } from '../../shared/auth/auth-settings.ts'
+import { AuthSettingsSchema, TenantSchema, TenantsSchema } from '../../shared/auth/settings.ts'
 import { Fault } from '../../shared/errors.ts'
-import { TenantSchema, TenantsSchema } from '../../shared/tenants.ts'
 
 /** What a deployment may choose. Everything else is the same in each. */
 export interface DeploySettings {
@@ -9,15 +8,15 @@ export interface DeploySettings {
   readonly stage: string
   /** How callers of the API prove who they are: `iam` = SigV4, else a bearer credential (docs/tokens.md). */
   readonly auth: z.output<typeof AuthSchema>
-  /** Whose runs are kept apart, over the settings' own list (context-tenants.ts). */
+  /** Whose runs are kept apart, over the settings' own list (stage-settings.ts). */
   readonly tenants?: readonly string[] | undefined
   /** Who is told of an alarm; without it alarms are only shown. */
   readonly alarm_email?: string | undefined
   /** File of the settings, when it is not the usual one (stage-settings.ts). */
   readonly settings?: string | undefined
-  /** Values of the safety policy that win over the file's (context-safety.ts). */
+  /** Values of the safety policy that win over the file's (stage-settings.ts). */
   readonly safety?: Readonly<Record<string, unknown>> | undefined
-  /** Model of the research chain, over the file's (context-research.ts). */
+  /** Model of the research chain, over the file's (stage-settings.ts). */
   readonly research?: Readonly<Record<string, unknown>> | undefined
   /** ARN of the customer-managed KMS key that data at rest is under, or `aws`: keys of AWS's own. */
   readonly key: string

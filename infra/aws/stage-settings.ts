@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { Fault, type Issue } from '../../shared/errors.ts'
-import { parseSettings } from '../../shared/parse-settings.ts'
-import type { Settings } from '../../shared/settings.ts'
+import { ResearchSettingsSchema } from '../../shared/research/settings.ts'
+import { agentIssues, parseSettings, tenantIssues } from '../../shared/settings/parse.ts'
+import { SafetySchema, type Settings } from '../../shared/settings/settings.ts'
+import { schemaIssues } from '../../shared/text/schema-issues.ts'
 import type { DeploySettings } from './settings.ts'
 
 /**
@@ -96,4 +98,77 @@ function auditIssues({ audit, safety }: Settings): readonly Issue[] {
   if (audit.anchor === 'none' || audit.retention_days >= kept) return []
   const message = `is ${audit.retention_days}, and records of runs are kept ${kept} days (safety.retention_days); allowed: ${kept} to 3650`
   return [{ path: 'audit.retention_days', message }]
+}
+
+/** The settings of a deployment: those of its file, under what the CDK context says instead. Fault InvalidInput bad_settings. */
+export function withContext(file: Settings, deploy: DeploySettings): Settings {
+  const safe = withContextSafety(file, deploy.safety)
+  const told = withContextTenants(withContextResearch(safe, deploy.research), deploy)
+  const body_days = Math.max(deploy.retention_days, told.safety.retention_days) + 30
+  return { ...withContextAuth(told, deploy.auth), body_days }
+}
+
+/**
+ * The settings with the safety values of the CDK context (`sluice:safety`) over those of the file; it is noted which
+ * they are, for GET /api/dag/safety. Fault InvalidInput bad_settings names each wrong one and what is allowed.
+ */
+export function withContextSafety(settings: Settings, given: Readonly<Record<string, unknown>> | undefined): Settings {
+  if (given === undefined) return settings
+  const parsed = SafetySchema.safeParse({ ...settings.safety, ...given })
+  if (parsed.success) return { ...settings, safety: parsed.data, safety_context: Object.keys(given) }
+  const issues = schemaIssues(parsed.error, SafetySchema, given)
+  const told = issues.map(({ path, message, hint }) => {
+    return `"sluice:safety" ${path}: ${message}${hint === undefined ? '' : ` (${hint})`}`
+  })
+  const message = `cdk.json: context ${told.join('; ')}. Set it under "context" in cdk.json, or pass -c sluice:safety=JSON.`
+  throw new Fault('InvalidInput', 'bad_settings', message, { issues })
+}
+
+/**
+ * The settings with the CDK context's model of the research chain (`sluice:research`) over the file's; its provider is one
+ * of the file's. Fault InvalidInput bad_settings names each wrong value and what is allowed.
+ */
+export function withContextResearch(
+  settings: Settings,
+  given: Readonly<Record<string, unknown>> | undefined,
+): Settings {
+  if (given === undefined) return settings
+  const asked = { ...settings.research, ...given }
+  const parsed = ResearchSettingsSchema.safeParse(asked)
+  const shape = parsed.success ? [] : schemaIssues(parsed.error, ResearchSettingsSchema, asked)
+  const issues = [
+    ...shape,
+    ...agentIssues({ providers: settings.providers, research: asked }).map((issue) => {
+      return { ...issue, path: issue.path.replace('research.', '') }
+    }),
+  ]
+  if (parsed.success && issues.length === 0) return { ...settings, research: parsed.data }
+  const told = issues.map(({ path, message, hint }) => {
+    return `"sluice:research" ${path}: ${message}${hint === undefined ? '' : ` (${hint})`}`
+  })
+  const message = `cdk.json: context ${told.join('; ')}. Set it under "context" in cdk.json, or pass -c sluice:research=JSON.`
+  throw new Fault('InvalidInput', 'bad_settings', message, { issues })
+}
+
+/**
+ * The settings with the tenants of the CDK context (`sluice:tenants`) over those of the file, and with the tenants that
+ * `sluice:auth` gives to IAM principals. Fault InvalidInput bad_settings names each that is not in the list.
+ */
+export function withContextTenants(settings: Settings, { tenants, auth }: Pick<DeploySettings, 'tenants' | 'auth'>) {
+  const roles = auth.mode === 'iam' ? auth.tenants : undefined
+  const told: Settings = {
+    ...settings,
+    ...(tenants === undefined ? {} : { tenants: [...tenants] }),
+    ...(roles === undefined ? {} : { iam_tenants: roles }),
+  }
+  const issues = tenantIssues(told)
+  if (issues.length === 0) return told
+  const lines = issues.map(({ path, message, hint }) => `${path}: ${message}${hint === undefined ? '' : ` (${hint})`}`)
+  const message = `cdk.json: context "sluice:tenants" does not fit the settings. ${lines.join('; ')}. Pass -c sluice:tenants=NAME,NAME.`
+  throw new Fault('InvalidInput', 'bad_settings', message, { issues })
+}
+
+/** The settings of a deployment: `sluice:auth` says how its callers prove who they are, `auth` of the file is the local place's. */
+function withContextAuth({ auth: _local, ...settings }: Settings, auth: DeploySettings['auth']): Settings {
+  return auth.mode === 'iam' ? { ...settings, iam_people: [...(auth.people ?? [])] } : { ...settings, auth }
 }

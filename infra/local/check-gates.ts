@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
-import type { Json } from '../../shared/canonical.ts'
-import { judgeGate } from '../../shared/gates/judge.ts'
+import { judgeGate, replayVerdict } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
-import { replayVerdict } from '../../shared/gates/replay-verdict.ts'
-import { splitLines } from '../../shared/split-lines.ts'
+import type { Json } from '../../shared/text/canonical.ts'
+import { splitLines } from '../../shared/text/json.ts'
 
 /**
  * The program behind `sluice gates check --ndjson`: a line {"id","check","inputs","outputs","measured","answer","at",

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve, sep } from 'node:path'
 import { Fault } from '../../shared/errors.ts'
-import type { Inputs } from '../../shared/world.ts'
+import type { Inputs } from '../../shared/ports/objects.ts'
 
 const MAX_BYTES = 10 * 1024 * 1024
 

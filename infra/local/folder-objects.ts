@@ -1,11 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { sha256 } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
-import { objectFault } from '../../shared/object-fault.ts'
-import { hashOfRef, objectKey, ownHash } from '../../shared/object-ref.ts'
-import type { ObjectStore } from '../../shared/world.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { objectFault, objectHash, objectKey, ownObjectHash } from '../../shared/ports/objects.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
 
 /**
  * Object store in a folder: `<folder>/<tenant>/objects/<aa>/<sha256>`, the keys S3 has too. Files appear whole (temp
@@ -24,13 +34,13 @@ export function openObjects(folder: string): ObjectStore {
       return { ref: `objstore://${tenant}/${hash}`, sha256: hash, bytes: body.byteLength }
     },
     get: async (tenant, ref) => {
-      const hash = hashOfRef(tenant, ref)
+      const hash = objectHash(tenant, ref)
       const body = read(join(folder, objectKey(tenant, hash)), ref)
       if (sha256(body) !== hash) throw objectFault('corrupt', ref)
       return body
     },
     has: async (tenant, ref) => {
-      const hash = ownHash(tenant, ref)
+      const hash = ownObjectHash(tenant, ref)
       return hash !== undefined && existsSync(join(folder, objectKey(tenant, hash)))
     },
   }
@@ -96,4 +106,37 @@ function unavailable(doing: string, cause: unknown): Fault {
   const seen = cause instanceof Error ? cause.message : String(cause)
   const message = `Cannot ${doing}: ${seen}. Check the disk, its free space and the rights on the folder.`
   return new Fault('Unavailable', 'object_store_unavailable', message, { cause })
+}
+
+/**
+ * Removes every file below the objects' folder that was last written before that time (ms) and that nobody `keeps`;
+ * answers how many. A put of the same content writes again; it is synchronous too, so it comes before the look at a file
+ * or after its end.
+ */
+export async function removeOldObjects(
+  folder: string,
+  before: number,
+  keeps: (sha256: string) => boolean,
+): Promise<number> {
+  let removed = 0
+  for (const dir of await foldersOf(folder)) {
+    for (const name of readdirSync(dir)) removed += removeOldFile(dir, name, before, keeps)
+    // One folder a turn: others work in between.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+  return removed
+}
+
+/** `<tenant>/objects/<aa>` */
+async function foldersOf(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+function removeOldFile(dir: string, name: string, before: number, keeps: (sha256: string) => boolean): number {
+  const path = join(dir, name)
+  const seen = statSync(path)
+  if (!seen.isFile() || seen.mtimeMs >= before || keeps(name)) return 0
+  rmSync(path)
+  return 1
 }

@@ -3,12 +3,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../shared/errors.ts'
-import { createHealth, type Health } from '../../shared/health.ts'
-import type { Isolate } from '../../shared/isolate.ts'
-import type { Clock } from '../../shared/world.ts'
+import { createHealth, type Health } from '../../shared/ports/health.ts'
+import type { Clock } from '../../shared/ports/host.ts'
+import type { Isolate } from '../../shared/ports/isolate.ts'
 import type { Journal } from './asl/journal.ts'
-import { storeFault } from './store-fault.ts'
-import { transaction } from './transaction.ts'
+import { storeFault, transaction } from './database.ts'
 
 interface HealthParts {
   readonly db: DatabaseSync

@@ -1,7 +1,7 @@
+import type { Principal } from '../../shared/auth/principal.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
-import { invocationLog } from '../../shared/invocation-log.ts'
-import type { Principal } from '../../shared/principal.ts'
+import { invocationLog } from '../../shared/ports/host.ts'
 import type { World } from '../../shared/world.ts'
 
 /** What a handler is given besides its event (functions/handler.ts reads it). */

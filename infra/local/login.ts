@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { type AuthorizerAnswer, authorizedPrincipal } from '../../shared/auth/authorizer-answer.ts'
-import { SCOPES } from '../../shared/auth/scope.ts'
+import { type AuthorizerAnswer, authorizedPrincipal } from '../../shared/auth/authorizer.ts'
+import { MAIN_TENANT, type Principal, SCOPES } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
-import { MAIN_TENANT, type Principal } from '../../shared/principal.ts'
-import type { Settings } from '../../shared/settings.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
 import type { Host } from './host.ts'
 
@@ -92,4 +92,18 @@ export function keepSecret(dataDir: string, port: number, secret: string): { rea
 export function forgetSecrets(dataDir: string): void {
   const kept = readdirSync(dataDir).filter((name) => /^login-\d+$/.test(name))
   for (const name of kept) rmSync(join(dataDir, name), { force: true })
+}
+
+/** Who calls a server that only this machine reaches: the user it runs as, in the main tenant. */
+export function localPrincipal(): Principal {
+  return { kind: 'user', id: userName(), tenant: MAIN_TENANT, scopes: SCOPES, via: 'local' }
+}
+
+/** A container's user id may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'local'
+  }
 }

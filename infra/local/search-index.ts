@@ -1,13 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { applyChanges, type IndexSource } from '../../functions/search/apply-changes.ts'
-import { indexAll } from '../../functions/search/index-all.ts'
+import { indexInfo, openIndexToWrite } from '../../functions/search/index-file.ts'
 import { type IndexReader, indexReader } from '../../functions/search/index-reader.ts'
-import { indexInfo, openIndexToWrite } from '../../functions/search/open-index.ts'
+import { applyChanges, type IndexSource, indexAll } from '../../functions/search/index-writer.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Indexing } from '../../shared/graph/indexing.ts'
-import type { IndexState, SearchIndex } from '../../shared/graph/search-index.ts'
+import type { Indexing, IndexState, SearchIndex } from '../../shared/graph/search-index.ts'
 
 /** The index of the local place: `index.db` in the data folder, written by who asks. */
 export interface LocalIndex {

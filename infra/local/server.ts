@@ -2,26 +2,28 @@ import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { requireCaller } from '../../shared/api/caller.ts'
+import { type Principal, principalName } from '../../shared/auth/principal.ts'
 import {
   enterPage,
   holdsSecret,
   holdsSession,
   loginNeeded,
+  loginUrl,
   type PageLogin,
   sessionCookie,
-} from '../../shared/api/page-login.ts'
-import { requireCaller } from '../../shared/auth/require-caller.ts'
+} from '../../shared/console/local-access.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type Principal, principalName } from '../../shared/principal.ts'
-import type { Log, ObjectStore } from '../../shared/world.ts'
+import type { Log } from '../../shared/ports/host.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import type { World } from '../../shared/world.ts'
 import { createConsole } from './console.ts'
-import { guardOrigin } from './guard-origin.ts'
 import type { Host } from './host.ts'
-import { inTurn } from './in-turn.ts'
-import { readBody } from './read-body.ts'
+import { type Answer, guardOrigin, inTurn, problemAnswer, readBody, sendAnswer } from './http-exchange.ts'
+import { keepSecret, makeSecret, openLogin } from './login.ts'
 import { matchRoute } from './router.ts'
-import { type Answer, problemAnswer, sendAnswer } from './send-answer.ts'
-import { takeUpload, uploadOf } from './uploads.ts'
+import { takeUpload, uploadHash } from './uploads.ts'
 
 interface ServerParts {
   readonly host: Host
@@ -39,7 +41,7 @@ interface ServerParts {
 }
 
 /** A listening server: where it is, and how to end it (streams end, requests in flight get a second). */
-export interface LocalServer {
+interface LocalServer {
   readonly url: string
   close(): Promise<void>
 }
@@ -143,7 +145,7 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
   const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?')
   const entered = enterPage({ port: portOf(request), method, url: request.url ?? '/' }, parts.pages)
   if (entered !== undefined) return entered
-  const upload = uploadOf(method, path)
+  const upload = uploadHash(method, path)
   if (upload !== undefined) {
     const { tenant } = requireCaller(await callerOf(request, parts, seen), 'upload-object')
     return takeUpload(request, upload, { objects: parts.objects, tenant })
@@ -232,4 +234,50 @@ function withSession(page: Answer, request: IncomingMessage, { pages }: Served):
 function splitOnce(text: string, mark: string): readonly string[] {
   const at = text.indexOf(mark)
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+interface ServedParts {
+  readonly settings: Settings
+  readonly host: Host
+  readonly world: World
+  readonly principal: Principal
+  /** Folder of the built console; default: the package's own. */
+  readonly consoleDir: string | undefined
+  /** Nobody calls without what this start makes (login.ts); of no effect where the settings ask for a login already. */
+  readonly asks: boolean
+}
+
+export interface ServedPlace extends LocalServer {
+  /** Where this start made a secret: the address that opens the console, and the file commands read. */
+  readonly opened?: { readonly console_url: string; readonly login_file: string }
+}
+
+/** The server of a place, with a login where its settings or its start ask for one. */
+export async function servePlace(served: ServedParts): Promise<ServedPlace> {
+  const { settings, host, world, principal, consoleDir, asks } = served
+  const login = settings.auth === undefined ? undefined : await openLogin({ settings, host, world, principal })
+  const secret = asks && login === undefined ? makeSecret() : undefined
+  const server = await listen(settings.port, {
+    host,
+    objects: world.objects,
+    principal,
+    log: world.log,
+    maxBodyBytes: settings.safety.max_body_bytes,
+    ...(login === undefined ? {} : { login }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(consoleDir === undefined ? {} : { consoleDir }),
+  })
+  return secret === undefined ? server : withSecret(server, settings.data_dir, secret)
+}
+
+function withSecret(server: LocalServer, dataDir: string, secret: string): ServedPlace {
+  const kept = keepSecret(dataDir, Number(new URL(server.url).port), secret)
+  return {
+    url: server.url,
+    opened: { console_url: loginUrl(server.url, secret), login_file: kept.file },
+    async close() {
+      kept.forget()
+      await server.close()
+    },
+  }
 }

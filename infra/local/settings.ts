@@ -3,12 +3,10 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
-import { parseSettings } from '../../shared/parse-settings.ts'
-import type { ProviderSettings } from '../../shared/provider-settings.ts'
-import type { Settings } from '../../shared/settings.ts'
-import { slackKeyNames } from './slack.ts'
-import { telemetryKeyNames } from './telemetry.ts'
-import { webhookKeyNames } from './webhooks.ts'
+import type { ProviderSettings } from '../../shared/providers/settings.ts'
+import { parseSettings } from '../../shared/settings/parse.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { slackKeyNames, telemetryKeyNames, webhookKeyNames } from './keyed-ports.ts'
 
 /** What a place is opened with. All folders are absolute. */
 export interface PlaceSettings {

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { KEPT_DAYS, type StoredToken, type Tokens } from '../../shared/auth/tokens-port.ts'
-import { canonicalJson } from '../../shared/canonical.ts'
-import type { Clock } from '../../shared/world.ts'
+import { KEPT_DAYS, type StoredToken, type Tokens } from '../../shared/auth/token.ts'
+import type { Clock } from '../../shared/ports/host.ts'
+import { canonicalJson } from '../../shared/text/canonical.ts'
+import { transaction } from './database.ts'
 import { query } from './run-store/query.ts'
-import { transaction } from './transaction.ts'
 
 interface Row {
   readonly body: string

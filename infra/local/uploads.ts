@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { sha256 as hashOf } from '../../shared/canonical.ts'
 import { Fault } from '../../shared/errors.ts'
-import { MOST_UPLOAD_BYTES, type Uploads } from '../../shared/uploads.ts'
-import type { Clock, ObjectStore } from '../../shared/world.ts'
-import { readBody } from './read-body.ts'
-import type { Answer } from './send-answer.ts'
+import type { Clock } from '../../shared/ports/host.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { MOST_UPLOAD_BYTES, type Uploads } from '../../shared/ports/objects.ts'
+import { sha256 as hashOf } from '../../shared/text/canonical.ts'
+import { type Answer, readBody } from './http-exchange.ts'
 
 const EXPIRES_MS = 900_000
 const PATH = /^\/api\/objects\/upload\/([0-9a-f]{64})$/
@@ -22,7 +22,7 @@ export function openUploads({ now }: Pick<Clock, 'now'>): Uploads {
 }
 
 /** The sha256 of an upload's path; undefined: the request is of a route. */
-export function uploadOf(method: string, path: string): string | undefined {
+export function uploadHash(method: string, path: string): string | undefined {
   return method === 'PUT' ? PATH.exec(path)?.[1] : undefined
 }
 

@@ -1,7 +1,6 @@
-import type { Append } from '../../shared/runs/append.ts'
-import type { LeasePool } from '../../shared/runs/leases.ts'
-import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
-import type { Clock, Waker } from '../../shared/world.ts'
+import type { Clock } from '../../shared/ports/host.ts'
+import type { Append, LeasePool, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { Waker } from '../../shared/world.ts'
 
 /**
  * The waker of one process: it watches what is written through `store` and wakes who waits for that run, so that

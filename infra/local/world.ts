@@ -1,19 +1,27 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import { createProviders } from '../../functions/providers/registry.ts'
-import type { Provider } from '../../shared/provider.ts'
-import type { Settings } from '../../shared/settings.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import type { GuardedAnswer, Http, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'
+import type { Clock, Ids, Log } from '../../shared/ports/host.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
-import { nudgingRuns } from '../../shared/webhooks/nudging-runs.ts'
-import type { Clock, Ids, Log, Outbox, World } from '../../shared/world.ts'
+import { nudgingRuns } from '../../shared/webhooks/endpoint.ts'
+import type { Outbox, World } from '../../shared/world.ts'
 import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
-import { createGateFunctions } from './gate-functions.ts'
-import { providerPlace } from './provider-place.ts'
+import { openObjects } from './folder-objects.ts'
+import { openGraphStore } from './graph-store/graph-store.ts'
+import { createWebhooks, providerPlace } from './keyed-ports.ts'
+import { openRunStore } from './run-store/run-store.ts'
+import { openLocalIndex } from './search-index.ts'
 import { PACKAGE_DAGS } from './settings.ts'
-import { openStores } from './stores.ts'
-import { createWebhooks } from './webhooks.ts'
+import { openTokens } from './tokens.ts'
+import { openUploads } from './uploads.ts'
+import { createWaker } from './waker.ts'
 
 /** What the World is made of besides the folders its settings name. */
 interface Parts {
@@ -80,3 +88,48 @@ export function createIds(): Ids {
 }
 
 const RANDOM_POOL = 4_096
+
+interface StoreParts {
+  /** Holds `objects/` and the search index; runs and graph are in `db`. */
+  readonly folder: string
+  readonly db: DatabaseSync
+  readonly clock: Clock
+}
+
+interface Stores
+  extends Pick<World, 'runs' | 'waker' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing' | 'tokens'> {
+  /** `db` stays open. */
+  close(): void
+}
+
+/** What the local place remembers. */
+function openStores({ folder, db, clock }: StoreParts): Stores {
+  const objects = openObjects(join(folder, 'objects'))
+  const graph = openGraphStore(db, clock)
+  const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
+  return {
+    ...createWaker(openRunStore(db), clock),
+    objects,
+    uploads: openUploads(clock),
+    tokens: openTokens(db, clock),
+    graph,
+    search,
+    indexing,
+    close,
+  }
+}
+
+type Invoke = (name: string, payload: unknown) => Promise<unknown>
+
+/** The ports that gates act through: the functions of the catalog that serve them, in this process, under the same limits. */
+function createGateFunctions(invoke: Invoke): { readonly http: Http; readonly shell: Shell } {
+  return {
+    // Their handlers answer these types, and nothing comes between here.
+    http: { request: (request) => invoke(nameOf('http'), request) as Promise<GuardedAnswer> },
+    shell: { run: (command) => invoke(nameOf('shell'), command) as Promise<ShellAnswer> },
+  }
+}
+
+function nameOf(port: 'http' | 'shell'): string {
+  return FUNCTIONS.find(({ serves }) => serves === port)?.name ?? port
+}

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { Target } from '../../clients/cli/api.ts'
-import { importGraph } from '../../clients/cli/import-graph.ts'
-import { durationWords } from '../../clients/cli/words.ts'
+import { importGraph } from '../../clients/cli/graph/import-graph.ts'
+import type { Target } from '../../clients/cli/server/api.ts'
+import { durationWords } from '../../clients/cli/terminal/words.ts'
 import { atlasEntities } from './atlas-entities.ts'
-import { readSources } from './read-sources.ts'
+import { readSources } from './sources.ts'
 
 /** The atlas as NDJSON. */
 interface AtlasFile {

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
 /** One line that is run, in this order, in one project with one server. */
-export interface Step {
+interface Step {
   /** Whose output it is, by the words of the command. */
   readonly of: string
   readonly line: string
@@ -115,7 +118,7 @@ const KNOWLEDGE: readonly Step[] = [
   ...one('gates check', 'gates check --ndjson < checks/gates.ndjson'),
 ]
 
-export const CLI_STEPS: readonly Step[] = [...PROJECT, ...RUNS, ...PEOPLE, ...KNOWLEDGE]
+const CLI_STEPS: readonly Step[] = [...PROJECT, ...RUNS, ...PEOPLE, ...KNOWLEDGE]
 
 /** Commands whose output is not shown, and why. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
@@ -131,4 +134,159 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
   destroy: 'It needs an AWS account: [deploy.md](deploy.md) shows it.',
   logs: 'It needs an AWS account: [operate.md](operate.md) says when.',
   mcp: 'It speaks the protocol of MCP clients on stdin and stdout.',
+}
+
+/** What a command printed in the project of the documents. */
+export interface Printed {
+  readonly step: Step
+  /** As a person types it: ids in their place. */
+  readonly line: string
+  readonly out: string
+  readonly code: number
+}
+
+interface Where {
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Runs every step in its order. Throws when one that prepares fails: nothing after it would be true. */
+export async function runSteps(where: Where): Promise<readonly Printed[]> {
+  const names = new Map<string, string>()
+  const printed: Printed[] = []
+  for (const step of CLI_STEPS) {
+    const line = filled(step.line, names)
+    const { out, code } = step.endless === true ? await firstLine(line, where) : await wholeOutput(step, line, where)
+    keep(step, out, names)
+    if (step.silent !== true) printed.push({ step, line, out, code })
+  }
+  return printed
+}
+
+/** Longer names first: $A is the beginning of $A_APPROVAL. */
+function filled(line: string, names: ReadonlyMap<string, string>): string {
+  const known = [...names].toSorted(([a], [b]) => b.length - a.length)
+  return known.reduce((text, [name, value]) => text.replaceAll(name, value), line)
+}
+
+function keep({ keep: wanted = {}, line }: Step, out: string, names: Map<string, string>): void {
+  for (const [name, path] of Object.entries(wanted)) {
+    const found = path
+      .split('.')
+      .reduce<unknown>((value, part) => (value as Record<string, unknown>)?.[part], readJson(out))
+    if (typeof found !== 'string') throw new Error(`${line} printed no ${path}: ${out}`)
+    names.set(name, found)
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a step waits for may need a moment: the approval of a run that has just been started. */
+async function wholeOutput(step: Step, line: string, where: Where) {
+  for (let tries = 1; ; tries += 1) {
+    const done = await run(line, where)
+    const isThere =
+      !Object.values(step.keep ?? {}).some((path) => path.startsWith('approvals')) || /"approval_id"/.test(done.out)
+    if (isThere || tries >= 50) return done
+  }
+}
+
+async function run(line: string, { cwd, env }: Where) {
+  const child = spawn('bash', ['--norc', '-c', `sluice ${line} 2>&1`], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  const [code] = await once(child, 'close')
+  return { out, code: Number(code) }
+}
+
+async function firstLine(line: string, { cwd, env }: Where) {
+  const child = spawn('bash', ['--norc', '-c', `exec sluice ${line}`], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let out = ''
+  for await (const text of child.stdout.setEncoding('utf8')) {
+    out += text
+    if (out.includes('\n')) child.kill('SIGINT')
+  }
+  return { out, code: 0 }
+}
+
+/** What the commands of docs/cli.md work on, besides the files of `sluice init`. */
+export const CLI_FILES: Readonly<Record<string, string>> = {
+  'dags/ask.yaml': `name: ask
+inputs: { body: { type: string, default: Version 2.4 reads four files ahead. } }
+blocks:
+  - id: publish
+    mode: deterministic
+    inputs: { body: string }
+    outputs: { note: artifact }
+    deterministic: { handler: write-artifact, config: { name: note.md } }
+    approval: { prompt: "Publish this note?", show: [body] }
+`,
+  'dags/strict.yaml': `name: strict
+inputs: { text: { type: string, default: A short note. } }
+blocks:
+  - id: note
+    inputs: { text: string }
+    outputs: { note: string }
+    agent: { provider: local, model: outline, prompt: "{{inputs.text}}" }
+    post_gates:
+      - { name: names-its-source, check: { type: matches, port: note, pattern: "https://" }, error: A note names its source, on_fail: ask }
+`,
+  'dags/churn.yaml': `name: churn
+inputs: { accuracy: { type: number, default: 0.8 } }
+goal_contract:
+  goal_text: Nine of ten are right
+  max_goal_attempts: 2
+  acceptance_criteria:
+    - { id: AC1, kind: metric_threshold, metric: accuracy, op: ">=", target: 0.9 }
+completion:
+  trust: { from: verify.score }
+blocks:
+  - id: train
+    mode: deterministic
+    inputs: { accuracy: number }
+    outputs: { text: string }
+    deterministic: { handler: transform, config: { expression: "'[METRIC:accuracy] ' & $string(inputs.accuracy)" } }
+  - id: verify
+    mode: deterministic
+    inputs: { text: { from: train.text } }
+    outputs: { score: number }
+    deterministic: { handler: transform, config: { expression: "90" } }
+`,
+  'wrong.yaml': `name: wrong
+blocks:
+  - id: draft
+    outputs: { text: string }
+    agent: { provider: local, model: outline, prompt: "Say it." }
+    post_gates:
+      - { name: long, check: { type: min_length, port: txt, min: 10 } }
+`,
+  'goal.yaml': `goal_contract:
+  goal_text: Nine of ten are right
+  acceptance_criteria:
+    - { id: AC1, kind: metric_threshold, metric: accuracy, op: ">=", target: 0.9 }
+`,
+  'report.md': '[METRIC:accuracy] 0.93\n',
+  'plan.md': '# Plan\n\nPredict churn.\n',
+  'decisions.ndjson':
+    '{"id":1,"trust_score":90,"quality_passed":true,"goal_status":"MET","claimed_status":"SUCCESS"}\n',
+  'payloads.ndjson': '{"id":1,"type":"Intent","input":{"topic":"What is the capital of Norway?"}}\n',
+  'entities.ndjson': `{"entity_id":"acme.ops.geo.atlas.country.no","label":"Norway","type":"country","snippet":"Norway is a country in Northern Europe. Its capital is Oslo.","triples":[{"subject":"acme.ops.geo.atlas.country.no","predicate":"geo.country.capital","object":"acme.ops.geo.atlas.city.oslo","source":"atlas","timestamp":"2026-01-01T00:00:00Z"}]}
+{"entity_id":"acme.ops.geo.atlas.city.oslo","label":"Oslo","type":"city","snippet":"Oslo is the capital of Norway."}
+`,
 }

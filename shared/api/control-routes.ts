@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Json } from '../canonical.ts'
 import { RESTART_MODES } from '../runs/head.ts'
+import type { Json } from '../text/canonical.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -47,7 +47,7 @@ const DecisionSchema = z
 /** The body of POST .../approvals, parsed. */
 export type Decision = z.output<typeof DecisionSchema>
 
-/** Who holds the starts of the tenant, and since when (shared/runs/start-hold.ts). */
+/** Who holds the starts of the tenant, and since when (shared/runs/run-store.ts). */
 export const StartHoldSchema = z.strictObject({ by: text, at: text, reason: text.optional() })
 
 /** Routes that decide, stop and cancel. */

@@ -1,10 +1,7 @@
 import * as z from 'zod'
-import { FINAL_STATUSES } from '../goals/two-gates.ts'
-import { RUN_STATES } from '../runs/head.ts'
-import { SHOWN_STATES } from '../runs/shown-state.ts'
-import { MADE_RUN } from './made-run.ts'
+import { FINAL_STATUSES, RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
-import { RUN_VALUES } from './run-values.ts'
+import { MADE_RUN, RUN_VALUES } from './run-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MOST_UPLOAD_BYTES } from '../uploads.ts'
+import { MOST_UPLOAD_BYTES } from '../ports/objects.ts'
 import { BYTES, type RouteSchema } from './route-schema.ts'
 
 const text = z.string()

@@ -1,10 +1,22 @@
 import * as z from 'zod'
+import type { Scope } from '../auth/principal.ts'
+import type { AuthSettings } from '../auth/settings.ts'
 import { ROUTES, type RouteLine } from '../routes.ts'
-import { type Definitions, openDefinitions } from './hoist-definitions.ts'
-import { ProblemSchema } from './problem-schema.ts'
-import type { RouteSchema } from './route-schema.ts'
-import { ROUTE_SCHEMAS } from './route-schemas.ts'
-import { type AuthMode, securityOf, securitySchemes } from './security-schemes.ts'
+import { canonicalJson, type Json } from '../text/canonical.ts'
+import { CONTROL_ROUTES } from './control-routes.ts'
+import { PLAN_ROUTES, VALIDATE_DAG } from './document-routes.ts'
+import { GOAL_ROUTES } from './goal-routes.ts'
+import { GRAPH_ROUTES } from './graph-routes.ts'
+import { OBJECT_ROUTES } from './object-routes.ts'
+import { PLACE_ROUTES } from './place-routes.ts'
+import { RESEARCH_ROUTES } from './research-routes.ts'
+import { ProblemSchema, type RouteSchema } from './route-schema.ts'
+import { RUN_DATA_ROUTES } from './run-data-routes.ts'
+import { RUN_ROUTES } from './run-routes.ts'
+import { LINEAGE_ROUTES, START_RUN } from './start-routes.ts'
+import { TOKEN_ROUTES } from './token-routes.ts'
+import { RECORD_RUN, VERIFY_RUN } from './verify-routes.ts'
+import { WEBHOOK_ROUTES } from './webhook-routes.ts'
 
 /** OpenAPI 3.1 document of every route of the catalog, made of the schemas that parse the requests. */
 export function openApi(version: string, mode: AuthMode = 'none') {
@@ -116,4 +128,97 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output', definitions: Defi
 function anyJson({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: object }): void {
   if (zodSchema._zod.def.type !== 'lazy') return
   for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Record<string, unknown>)[key]
+}
+
+/** The schemas of the routes of documents and runs. */
+const DAG_SCHEMAS = {
+  'start-run': START_RUN,
+  'validate-dag': VALIDATE_DAG,
+  ...PLAN_ROUTES,
+  ...RUN_ROUTES,
+  'verify-run': VERIFY_RUN,
+  'record-run': RECORD_RUN,
+  ...RUN_DATA_ROUTES,
+  ...CONTROL_ROUTES,
+  ...LINEAGE_ROUTES,
+  ...GOAL_ROUTES,
+} as const
+
+/** The schemas of every route of the catalog, by name. */
+export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
+  ...PLACE_ROUTES,
+  ...DAG_SCHEMAS,
+  ...RESEARCH_ROUTES,
+  ...GRAPH_ROUTES,
+  ...OBJECT_ROUTES,
+  ...WEBHOOK_ROUTES,
+  ...TOKEN_ROUTES,
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Where the definitions of an OpenAPI document stand: `#/components/schemas/NAME`. */
+interface Definitions {
+  /** The schema with its `$defs` moved here, and its references after them. Equal definitions are one. */
+  hoist(schema: Schema): Schema
+  readonly schemas: Readonly<Record<string, Schema>>
+}
+
+/**
+ * JSON Schema of one part names what it repeats by `#/$defs/..`, from its own root; in an OpenAPI document that is the
+ * root of the whole, where no such thing is.
+ */
+function openDefinitions(): Definitions {
+  const schemas: Record<string, Schema> = {}
+  const names = new Map<string, string>()
+  const nameOf = (definition: unknown): string => {
+    const text = canonicalJson(definition as Json)
+    const name = names.get(text) ?? (text === '{}' ? 'AnyJson' : `Shared${names.size + 1}`)
+    names.set(text, name)
+    return name
+  }
+  const hoist = ({ $defs, ...schema }: Schema): Schema => {
+    if ($defs === undefined) return schema
+    const definitions = Object.entries($defs as Readonly<Record<string, Schema>>)
+    const moved = new Map(definitions.map(([key, definition]) => [`#/$defs/${key}`, nameOf(definition)]))
+    for (const [key, definition] of definitions) {
+      schemas[moved.get(`#/$defs/${key}`) ?? key] = redirected(definition, moved) as Schema
+    }
+    return redirected(schema, moved) as Schema
+  }
+  return { hoist, schemas }
+}
+
+function redirected(value: unknown, moved: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((one) => redirected(one, moved))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const name = key === '$ref' ? moved.get(String(inner)) : undefined
+      return [key, name === undefined ? redirected(inner, moved) : `#/components/schemas/${name}`]
+    }),
+  )
+}
+
+/** How callers of a place prove who they are; `none` = it asks for no login. */
+export type AuthMode = 'none' | 'iam' | AuthSettings['mode']
+
+/** OpenAPI's word for it, if there is one. */
+function securitySchemes(mode: AuthMode): Readonly<Record<string, object>> {
+  return mode === 'none' ? {} : { [NAMES[mode]]: SCHEMES[mode] }
+}
+
+/** What a caller of one route needs; of the scheme that IAM's policies decide no scopes are told. */
+function securityOf(mode: AuthMode, scope: Scope | undefined): readonly Readonly<Record<string, string[]>>[] {
+  if (mode === 'none') return []
+  return [{ [NAMES[mode]]: scope === undefined || mode === 'iam' ? [] : [scope] }]
+}
+
+const NAMES = { iam: 'sigv4', token: 'bearer', jwt: 'bearer' } as const
+
+const SCHEMES: Readonly<Record<Exclude<AuthMode, 'none'>, object>> = {
+  // As API Gateway itself writes it.
+  iam: { type: 'apiKey', name: 'Authorization', in: 'header', 'x-amazon-apigateway-authtype': 'awsSigv4' },
+  token: { type: 'http', scheme: 'bearer', bearerFormat: 'slu_<id>_<secret>' },
+  jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { HEALTH_PARTS, PartHealthSchema } from '../health.ts'
-import { SettingsSchema } from '../settings.ts'
-import { TaskGateSettingsSchema } from '../tasks/task-gate.ts'
+import { TaskGateSettingsSchema } from '../dag/task-gate.ts'
+import { HEALTH_PARTS, PartHealthSchema } from '../ports/health.ts'
+import { SettingsSchema } from '../settings/settings.ts'
 import { StartHoldSchema } from './control-routes.ts'
 import type { RouteSchema } from './route-schema.ts'
 

@@ -1,6 +1,6 @@
 import { Fault, type FaultName, type Issue } from '../errors.ts'
-import { redactSecrets } from '../redact-secrets.ts'
-import type { Problem } from './problem-schema.ts'
+import { redactSecrets } from '../text/redact.ts'
+import type { Problem } from './route-schema.ts'
 
 /**
  * The problem of an error. A Fault speaks for itself, except Bug; everything else is a Bug whose words stay in the

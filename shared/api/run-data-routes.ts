@@ -1,12 +1,99 @@
 import * as z from 'zod'
-import type { Json } from '../canonical.ts'
 import { StoredValueSchema } from '../runs/event.ts'
-import { BlockParamsSchema, GET_BLOCK } from './get-block.ts'
-import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
+import type { Json } from '../text/canonical.ts'
+import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
+import { UnpricedSchema } from './run-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)
 const json = z.custom<Json>(() => true)
+/** null = no price is known. */
+const usd = z.number().nullable()
+const error = z.strictObject({ code: text, reason: text })
+
+const BlockParamsSchema = RunParamsSchema.extend({
+  block_id: text.regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'a block id is a letter, then letters, digits, _ or -'),
+})
+
+const CallSchema = z.strictObject({
+  gate: text.optional().describe('The gate whose judge was asked; absent: the block itself'),
+  provider: text,
+  model: text.describe('As the provider named it'),
+  system: text.optional(),
+  prompt: text.optional().describe('Absent in runs recorded before prompts were kept'),
+  prompt_hash: text.describe('sha256 of the whole prompt'),
+  answer: text,
+  cut: z.literal(true).optional().describe('A text above is only the beginning'),
+  tokens_in: count,
+  tokens_out: count,
+  usd,
+  finish_reason: text,
+  note: text.optional(),
+})
+export type BlockCallAnswer = z.output<typeof CallSchema>
+
+const AttemptSchema = z.strictObject({
+  epoch: count,
+  attempt: count,
+  item: count.optional(),
+  state: z.enum(['running', 'completed', 'failed', 'cancelled']),
+  started_at: text,
+  ended_at: text.optional(),
+  inputs: z.record(text, json).optional().describe('Resolved again from what is recorded; absent where they cannot be'),
+  input_refs: z
+    .record(text, StoredValueSchema.partial({ ref: true }))
+    .optional()
+    .describe('Inputs above 64 KiB: hash and size, and where the value is stored if a block published it as it is'),
+  inputs_verified: z
+    .boolean()
+    .describe('Whether they have the hash recorded at its start; false beside inputs: those it would be given now'),
+  inputs_hash: text.optional(),
+  context_version: count.optional(),
+  item_count: count.optional().describe('foreach: how many items began with it'),
+  child: text.optional().describe('The child run that did its work'),
+  calls: z
+    .array(CallSchema)
+    .readonly()
+    .describe('Of providers, in the order of their recording: the block, its judges'),
+  calls_cut: z.boolean().describe('Some are left out: there are too many, or what was recorded is gone'),
+  provider: text.optional(),
+  model: text.optional(),
+  tokens_in: count,
+  tokens_out: count,
+  usd,
+  unpriced_tokens: UnpricedSchema,
+  latency_ms: z.number().optional(),
+  finish_reason: text.optional(),
+  note: text.optional(),
+  outputs: z.record(text, StoredValueSchema).readonly(),
+  gates: z
+    .array(z.looseObject({ gate: text, type: text, phase: z.enum(['pre', 'post']), status: text, reason: text }))
+    .readonly(),
+  error: error.optional(),
+  cached_from: text.optional().describe('The run whose result stands in for a dispatch'),
+  approvals: z.array(text).readonly().optional().describe('Ids of what people were asked; GET run has them'),
+})
+export type BlockAttempt = z.output<typeof AttemptSchema>
+
+export const GET_BLOCK = {
+  summary: 'One block of a run: its definition and its attempts, with inputs, prompts, answers, gates and cost',
+  params: BlockParamsSchema,
+  query: z.strictObject({
+    item: queryInt(0, 999, 0).unwrap().optional().describe('Of a foreach block: the attempts of this item'),
+  }),
+  answer: z.strictObject({
+    run_id: text,
+    block_id: text,
+    item: count.optional(),
+    state: text,
+    epoch: count,
+    attempt: count,
+    definition: z.looseObject({ id: text, mode: text }).describe('The block as in the document of the run'),
+    attempts: z.array(AttemptSchema).readonly().describe('Newest last, at most 50'),
+    attempts_cut: z.boolean().describe('There were earlier ones'),
+  }),
+} as const satisfies RouteSchema
+
 const key = text.regex(/^[^_\s]\S{0,199}$/, '1 to 200 characters without spaces; a leading _ is reserved')
 
 const context = z.strictObject({ version: count, values: z.record(text, json) })

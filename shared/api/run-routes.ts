@@ -1,15 +1,165 @@
 import * as z from 'zod'
-import { ParentSchema, RunEventSchema } from '../runs/event.ts'
-import { RUN_STATES } from '../runs/head.ts'
-import { RUN_ROLES } from '../runs/role.ts'
-import { SHOWN_STATES } from '../runs/shown-state.ts'
-import { GET_RUN } from './get-run.ts'
-import { LIST_APPROVALS } from './list-approvals.ts'
+import { DeclaredSchema } from '../auth/principal.ts'
+import { GoalEvaluatedSchema, ParentSchema, RunEndedSchema, RunEventSchema, StoredValueSchema } from '../runs/event.ts'
+import { ASKED_ABOUT, RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
+import { RUN_ROLES } from '../runs/run-store.ts'
+import { LIST_APPROVALS } from './approval-routes.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
-import { UnpricedSchema } from './unpriced-schema.ts'
+import { AskedGatesSchema, RaiseSchema, RunChangesSchema, UnpricedSchema, VoteSchema } from './run-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)
+const refs = z.record(text, StoredValueSchema).readonly()
+/** null = no price is known. */
+const usd = z.number().nullable()
+const unpriced_tokens = UnpricedSchema
+
+const RunSchema = z.strictObject({
+  run_id: text,
+  dag_name: text,
+  dag_hash: text,
+  role: z.enum(RUN_ROLES),
+  parent: ParentSchema.optional().describe('The block of another run that waits for this one'),
+  continues: text.optional().describe('The run whose context and artifacts this one began with'),
+  retry_of: text.optional().describe('The run whose results it took over where definition and inputs were the same'),
+  iterates: text.optional().describe('The run whose place it took, since somebody rejected what that one asked'),
+  root: text.optional().describe('The first run of its lineage, when it is a linked run'),
+  retried_by: z.array(text).readonly().optional().describe('Runs that retry it, oldest first'),
+  continued_by: z.array(text).readonly().optional().describe('Runs that go on from it, oldest first'),
+  pivots: text.optional().describe('The run whose goal it tries again'),
+  pivoted_by: text.optional().describe('The run that tries its goal again'),
+  next_run: text
+    .optional()
+    .describe('The linked run that comes after it: it was iterated, or tries its goal again by itself'),
+  state: z.enum([...RUN_STATES, ...SHOWN_STATES]),
+  code: text.optional(),
+  reason: text.optional(),
+  final_status: RunEndedSchema.shape.final_status.describe('What trust, quality and goal gates made of it'),
+  row: RunEndedSchema.shape.row.describe('The row of their decision table: `PASS x NOT_MET`'),
+  goal: GoalEvaluatedSchema.optional().describe('How its completion was judged; GET .../goal has all of it'),
+  waiting_for: text.optional().describe('What a live run waits for, in words'),
+  starter: text,
+  changes: RunChangesSchema.optional().describe('In what it differs from a plain start of its deployed document'),
+  created_at: text,
+  started_at: text.optional(),
+  ended_at: text.optional(),
+  deadline: text,
+  tokens: count,
+  usd,
+  unpriced_tokens,
+  budget: z
+    .strictObject({
+      cap_tokens: count.optional(),
+      cap_usd: z.number().optional(),
+      committed_tokens: count,
+      committed_usd: z.number(),
+      spent_tokens: count,
+      spent_usd: z.number(),
+    })
+    .describe('Caps that hold; committed is what was spent and what calls under way have reserved'),
+  storage: z
+    .strictObject({ stored_bytes: count, quota_bytes: count })
+    .optional()
+    .describe('Bodies the run has stored; absent in runs that began before they were counted'),
+  last_seq: count,
+})
+
+const ErrorSchema = z.strictObject({ code: text, reason: text })
+
+const BlockSchema = z.strictObject({
+  state: text,
+  attempt: count,
+  max_attempts: count,
+  epoch: count,
+  untried: count.optional().describe('Attempts up to this one that were no try of its retry, as lost ones are'),
+  started_at: text.optional(),
+  ended_at: text.optional(),
+  output_ref: text.optional(),
+  outputs: refs.optional(),
+  gates: z.array(z.looseObject({ gate: text, status: text, reason: text })).readonly(),
+  error: ErrorSchema.optional(),
+  due_at: text.optional(),
+  child: text.optional().describe('The child run of its newest attempt (mode dag)'),
+  cached_from: text.optional().describe('The run whose result stands in for a dispatch'),
+  because: z.array(text).readonly().optional(),
+  condition: text.optional(),
+  item_count: count.optional().describe('How many items a foreach block began with'),
+  items: z
+    .record(text, z.strictObject({ state: text, attempt: count, error: ErrorSchema.optional() }))
+    .describe('Those of them that have started, by number')
+    .optional(),
+  tokens: count,
+  usd,
+  unpriced_tokens,
+})
+
+const StepSchema = z.strictObject({
+  index: z.int().min(1),
+  block_id: text,
+  epoch: count,
+  attempt: count,
+  item: count.optional(),
+  state: text,
+  started_seq: count,
+  started_at: text,
+  ended_seq: count.optional(),
+  ended_at: text.optional(),
+  output_ref: text.optional(),
+})
+
+const ApprovalSchema = z.strictObject({
+  approval_id: text,
+  block_id: text,
+  status: text,
+  prompt: text,
+  shown: z.record(text, z.unknown()).describe('The values themselves; one above 64 KiB is its {ref, sha256, bytes}'),
+  shown_refs: refs,
+  digest: text.describe('Send it back to approve: it binds the decision to what was shown'),
+  requested_at: text,
+  expires_at: text,
+  approvers: z.array(text).readonly(),
+  quorum: count,
+  about: z.enum(ASKED_ABOUT).optional().describe('Absent: dispatch, before the work of the block'),
+  changes: RunChangesSchema.optional().describe('In what the run differed from a plain start when it was asked'),
+  gates: AskedGatesSchema.optional(),
+  raise: RaiseSchema.optional(),
+  edit: z.array(text).readonly().optional().describe('Inputs who approves may change'),
+  on_timeout: text.optional(),
+  on_reject: text.optional(),
+  votes: z.array(VoteSchema).readonly().optional().describe('Who approved, where one is not enough'),
+  reminded: count.optional().describe('How many reminders came'),
+  escalated_to: z.array(text).readonly().optional().describe('Who may decide besides, since nobody did for long'),
+  edits: z.unknown().optional().describe('Inputs as the approver changed them'),
+  edits_ref: text.optional(),
+  iterate: text.optional().describe('What the run that takes its place is given: refine or from_scratch'),
+  decided_by: text.optional(),
+  decided_at: text.optional(),
+  decided_person: text.optional().describe('Who that is, where it is another name of theirs'),
+  via: text.optional().describe('By what the place saw the decision come'),
+  declared: DeclaredSchema.optional().describe('What the client said of itself'),
+  feedback: text.optional().describe('What the decider said, at most 3,000 characters'),
+  feedback_ref: text.optional(),
+  waited_ms: z.number().optional(),
+})
+
+export const GET_RUN = {
+  summary: 'One run: its state, blocks, steps, document and approvals, folded from its events',
+  params: RunParamsSchema,
+  answer: z.strictObject({
+    run: RunSchema,
+    blocks: z.record(text, BlockSchema).readonly(),
+    steps: z.array(StepSchema).readonly(),
+    dag: z.looseObject({ name: text }),
+    approvals: z.array(ApprovalSchema).readonly(),
+    lineage: z
+      .array(z.strictObject({ run_id: text, from: text, kind: text, at: text }))
+      .readonly()
+      .optional()
+      .describe('Every run that came of the same root, oldest first'),
+    links: z.record(text, text).readonly(),
+  }),
+} as const satisfies RouteSchema
+
 const MAX_SEQ = 999_999_999
 
 const RunSummarySchema = z.strictObject({

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { SCOPES } from '../auth/scope.ts'
-import { TokenSchema } from '../auth/token-schema.ts'
-import { TenantSchema } from '../tenants.ts'
+import { SCOPES } from '../auth/principal.ts'
+import { TenantSchema } from '../auth/settings.ts'
+import { TokenSchema } from '../auth/token.ts'
 import type { RouteSchema } from './route-schema.ts'
 
 /** Routes about bearer tokens. */

@@ -1,8 +1,8 @@
-import { canonicalJson, type Json, sha256 } from '../canonical.ts'
-import { blocksBefore } from '../dag/blocks-before.ts'
 import type { Block, Dag } from '../dag/dag.ts'
-import { runInputsRead } from '../runs/run-inputs-read.ts'
-import type { Meta } from '../runs/run-store.ts'
+import { blocksBefore } from '../dag/order.ts'
+import { runInputsRead } from '../runs/block-inputs.ts'
+import type { ChildDocument, Meta } from '../runs/run-store.ts'
+import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
 
 /**
  * What a yes lets happen, as far as it is known when a person is asked (docs/approvals.md, "What a decision binds"; ADR
@@ -30,16 +30,6 @@ export interface Binding {
   readonly children?: Readonly<Record<string, string | null>>
   /** Of a question of a child run: sha256 of the binding its parent's block was claimed with. */
   readonly above?: string
-}
-
-/** What a run knows of the document of a child run since it was started: what its questions bind must not change later. */
-export interface ChildDocument {
-  /** sha256 of the document as it is bound to this place, and of those below it. */
-  readonly hash: string
-  /** Whether a run of it, or one below, may ask people anything. */
-  readonly asks: boolean
-  /** Whether a run of it can complete without having asked what it would ask. */
-  readonly skippable: boolean
 }
 
 /** What is known at the moment of asking. */

@@ -1,8 +1,9 @@
-import { canonicalJson, type Json, sha256 } from '../canonical.ts'
 import type { Dag } from '../dag/dag.ts'
 import type { RunEvent } from '../runs/event.ts'
+import type { DocumentChange, RunChanges } from '../runs/run-items.ts'
 import type { Meta } from '../runs/run-store.ts'
-import { type DocumentChange, NOT_DEPLOYED, type RunChanges, VALUE_LENGTH } from './run-changes.ts'
+import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
+import { NOT_DEPLOYED, VALUE_LENGTH } from './run-changes.ts'
 
 /** Undefined: it runs its deployed document with declared inputs. `events`: those so far. */
 export function runChanges(

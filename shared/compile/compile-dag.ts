@@ -1,16 +1,20 @@
 import type { BounceModule } from '../dag/bounce-modules.ts'
-import type { Dag } from '../dag/dag.ts'
+import type { Block, Dag } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import type { MachineText } from '../runs/machine.ts'
-import { type AskingBlock, askingBlocks } from './asking-blocks.ts'
 import type { Machine } from './asl.ts'
-import type { CompiledBlock } from './compiled-block.ts'
-import { contractModules, type OrderNode } from './contract-modules.ts'
-import { emitMachine, emitPiece } from './emit-machine.ts'
-import { placeholderOfPart } from './emit-part.ts'
-import { type NamedJoin, type NamedSequence, nameSteps, type Signals } from './name-steps.ts'
-import { type OverOrdered, overOrdered } from './over-ordered.ts'
-import type { Upstream } from './reduce.ts'
+import type { CompiledBlock } from './emit-block.ts'
+import { emitMachine, emitPiece, placeholderOfPart } from './emit-machine.ts'
+import {
+  type ContractedOrder,
+  contractModules,
+  type NamedJoin,
+  type NamedSequence,
+  nameSteps,
+  type OrderNode,
+  type Signals,
+} from './name-steps.ts'
+import type { Upstream } from './rows.ts'
 import { type Caps, fitsWhole, splitMachine } from './split-machine.ts'
 
 /** A DAG as a state machine, and further ones where it is too large for one. */
@@ -39,7 +43,7 @@ export interface MachinePart extends MachineText {
 }
 
 /** The part of a Dag the compiler looks at: nothing else a user wrote can enter a machine. */
-export interface CompilableDag {
+interface CompilableDag {
   readonly blocks: readonly AskingBlock[]
   readonly budget?: Dag['budget']
 }
@@ -131,4 +135,84 @@ function upstreamIndexes(blocks: readonly CompiledBlock[]): Upstream {
 
 function failUnknown(id: string, source: string): never {
   throw new Fault('Bug', 'compile_unknown_block', `Cannot compile block "${id}": there is no block "${source}".`)
+}
+
+/** What decides whether a block's machine can ask: gates with `on_fail: ask`, and `budget.on_exceed: ask` of its document. */
+export type AskingBlock = Omit<CompiledBlock, 'asks'> & {
+  readonly pre_gates?: readonly Pick<Block['pre_gates'][number], 'on_fail'>[]
+  readonly post_gates?: readonly Pick<Block['post_gates'][number], 'on_fail'>[]
+}
+
+/** The blocks with what they may ask; those of a document without questions are the same ones. */
+export function askingBlocks(blocks: readonly AskingBlock[], budget: Dag['budget']): readonly CompiledBlock[] {
+  const asksForMore = budget?.on_exceed === 'ask'
+  return blocks.map((block) => {
+    const asked = (asksForMore ? 1 : 0) + phaseAsking(block.pre_gates) + phaseAsking(block.post_gates)
+    return asked === 0 ? block : { ...block, asks: { block: asked, items: asksForMore } }
+  })
+}
+
+function phaseAsking(gates: AskingBlock['pre_gates']): 0 | 1 {
+  return gates?.some(({ on_fail }) => on_fail === 'ask') === true ? 1 : 0
+}
+
+/** A wait the document does not ask for: a bounce module begins and ends as a whole. */
+interface OverOrdered {
+  /** Ids: `after` starts when `before` has ended, though it does not depend on it. */
+  readonly before: string
+  readonly after: string
+  readonly module: number
+  readonly reason: string
+}
+
+/**
+ * What taking modules for single nodes adds to the order: a module's first blocks wait for everything the module waits
+ * for, and whatever waits for one of its blocks waits for all its last ones. Pairs these imply are left out.
+ */
+function overOrdered(blocks: readonly CompiledBlock[], { nodes }: ContractedOrder): readonly OverOrdered[] {
+  if (nodes.every(({ kind }) => kind === 'block')) return []
+  const byId = new Map(blocks.map((block) => [block.id, block]))
+  return nodes.flatMap((node) => {
+    if (node.kind === 'block') return []
+    const inside = new Set(node.module.blocks)
+    return [...heldBack(node.module, inside, byId), ...heldUp(node.module, inside, blocks, byId)]
+  })
+}
+
+type ById = ReadonlyMap<string, CompiledBlock>
+
+function heldBack(module: BounceModule, inside: ReadonlySet<string>, byId: ById): readonly OverOrdered[] {
+  const outside = (id: string) => (byId.get(id)?.upstream ?? []).filter((source) => !inside.has(source))
+  const sources = [...new Set(module.blocks.flatMap(outside))]
+  const entries = module.blocks.filter((id) => outside(id).length === (byId.get(id)?.upstream.length ?? 0))
+  return entries.flatMap((after) => {
+    const waits = ancestors(after, byId)
+    const reason = `bounce module ${module.key} runs again as a whole, so it begins when all it waits for has ended`
+    return sources
+      .filter((before) => !waits.has(before))
+      .map((before) => ({ before, after, module: module.key, reason }))
+  })
+}
+
+function heldUp(
+  module: BounceModule,
+  inside: ReadonlySet<string>,
+  blocks: readonly CompiledBlock[],
+  byId: ById,
+): readonly OverOrdered[] {
+  const reason = `bounce module ${module.key} may run again until its last block has ended, so nothing leaves it before`
+  return blocks
+    .filter(({ id, upstream }) => !inside.has(id) && upstream.some((source) => inside.has(source)))
+    .flatMap(({ id: after }) => {
+      const waits = ancestors(after, byId)
+      return module.sinks
+        .filter((before) => !waits.has(before))
+        .map((before) => ({ before, after, module: module.key, reason }))
+    })
+}
+
+function ancestors(id: string, byId: ById): ReadonlySet<string> {
+  const found = new Set(byId.get(id)?.upstream)
+  for (const source of found) for (const further of byId.get(source)?.upstream ?? []) found.add(further)
+  return found
 }

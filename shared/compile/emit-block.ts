@@ -1,8 +1,7 @@
-import { opensChild } from '../dag/opens-child.ts'
-import type { State } from './asl.ts'
-import type { CompiledBlock } from './compiled-block.ts'
-import { EPOCH, epochIn } from './epoch.ts'
-import { awaitToken, awaitUntimed, callFunction } from './function-task.ts'
+import { FUNCTIONS } from '../catalog.ts'
+import { type Block, type Foreach, opensChild, type RetryPolicy } from '../dag/dag.ts'
+import { Fault } from '../errors.ts'
+import type { Retrier, State, TaskState } from './asl.ts'
 
 /** Where a state leads: onward to another one or out of its branch. */
 export type Onward = { readonly Next: string } | { readonly End: true }
@@ -160,4 +159,132 @@ function runBlock({ id, asks }: CompiledBlock, payload: Readonly<Record<string, 
 /** Left out where there is none: most blocks signal nothing. */
 function joinsOf(joins: readonly string[] = []) {
   return joins.length === 0 ? {} : { joins }
+}
+
+/** What the compiler looks at of a block: ids, numbers and what decides about its states. */
+export type CompiledBlock = Pick<Block, 'id' | 'upstream' | 'on_gate_fail'> & {
+  /** How often a person may be asked in one attempt, and whether an item of a list may ask; absent = never. */
+  readonly asks?: { readonly block: number; readonly items: boolean }
+
+  readonly mode?: Block['mode']
+  readonly approval?: { readonly timeout_sec: number }
+  readonly foreach?: Pick<Foreach, 'items' | 'max_concurrency'>
+  readonly retry?: Pick<RetryPolicy, 'max_attempts'>
+}
+
+/** The epoch a state of a bounce module was entered with; the first pass comes from outside and has none. */
+export const EPOCH = '{% $states.input.e ? $states.input.e : 0 %}'
+
+/** The member `e` of payloads, inputs and outputs inside a bounce module. */
+export function epochIn(epoch: boolean): { readonly e?: string } {
+  return epoch ? { e: EPOCH } : {}
+}
+
+/** The parts every Task of ours is made of. What is retried: docs/adr/0027. */
+const THROTTLED: Retrier = {
+  ErrorEquals: ['Lambda.TooManyRequestsException'],
+  IntervalSeconds: 2,
+  BackoffRate: 1.5,
+  MaxDelaySeconds: 60,
+  MaxAttempts: 500,
+  JitterStrategy: 'FULL',
+}
+/** What a function means to say: never retried by the machine itself, whatever else is (docs/adr/0027). */
+const OUR_ANSWERS: Retrier = {
+  ErrorEquals: ['RetryBlock', 'AskPerson', 'InvalidInput', 'NotFound', 'Bug'],
+  MaxAttempts: 0,
+}
+/** A wait for a token is retried for these only: it has no time-out of its own but an approval's, which is an answer. */
+const INFRASTRUCTURE = [
+  'Lambda.ClientExecutionTimeoutException',
+  'Lambda.ServiceException',
+  'Lambda.AWSLambdaException',
+  'Lambda.SdkClientException',
+  'Lambda.Unknown',
+  'Sandbox.Timedout',
+  'Runtime.ExitError',
+]
+
+type FunctionTask = Pick<TaskState, 'Type' | 'Resource' | 'Arguments' | 'Retry'>
+
+/**
+ * A Task that invokes one of our functions and goes on with its answer. Payloads carry ids only; `in` is the
+ * execution input, taken from the context object, so what a state is given as input never matters. `patience` changes the
+ * last Retrier.
+ */
+export function callFunction(
+  name: string,
+  payload: Readonly<Record<string, unknown>> = {},
+  patience: Partial<Retrier> = {},
+): FunctionTask {
+  return {
+    Type: 'Task',
+    Resource: 'arn:aws:states:::lambda:invoke',
+    Arguments: argumentsFor(name, payload),
+    Retry: [OUR_ANSWERS, THROTTLED, { ...retryOf(['States.ALL']), ...patience }],
+  }
+}
+
+/**
+ * A join, which its last source answers, or a question in the middle of an attempt, which the store expires. It has no
+ * time-out of its own, so that whatever goes wrong is a fault of the call, which is safe to repeat.
+ */
+export function awaitUntimed(name: string, payload: Readonly<Record<string, unknown>>): FunctionTask {
+  return { ...awaitToken(name, payload), Retry: [THROTTLED, retryOf(['States.ALL'])] }
+}
+
+/**
+ * A Task that invokes one of our functions and then waits until somebody answers its task token. A time-out here means
+ * that nobody did: it is not retried.
+ */
+function awaitToken(name: string, payload: Readonly<Record<string, unknown>>): FunctionTask {
+  return {
+    Type: 'Task',
+    Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+    Arguments: argumentsFor(name, { ...payload, token: '{% $states.context.Task.Token %}' }),
+    Retry: [THROTTLED, retryOf([...INFRASTRUCTURE, 'Unavailable'])],
+  }
+}
+
+function argumentsFor(name: string, payload: Readonly<Record<string, unknown>>) {
+  return { FunctionName: placeholderOf(name), Payload: { in: '{% $states.context.Execution.Input %}', ...payload } }
+}
+
+function placeholderOf(name: string): string {
+  const placeholder = FUNCTIONS.find((line) => line.name === name)?.placeholder
+  if (placeholder === undefined) {
+    throw new Fault('Bug', 'unknown_function', `Cannot call "${name}": the catalog has no placeholder for it.`)
+  }
+  return `\${${placeholder}}`
+}
+
+function retryOf(errors: readonly string[]): Retrier {
+  return { ErrorEquals: errors, IntervalSeconds: 2, MaxAttempts: 5, JitterStrategy: 'FULL' }
+}
+
+/** Some eight minutes: an execution that failed after `_settle` gave its run a verdict would contradict it for good. */
+const TO_THE_END = { MaxAttempts: 20, MaxDelaySeconds: 60 } as const
+
+/**
+ * How every machine of ours ends: `_settle` gives the run its verdict, the Choice after it the execution its status. A
+ * run that is judged by more than its blocks is evaluated in between, once: a run without that never comes there.
+ */
+export const ENDING: States = {
+  _settle: { ...callFunction('settle', {}, TO_THE_END), Output: '{% $states.result.Payload %}', Next: '_end' },
+  _end: {
+    Type: 'Choice',
+    Choices: [
+      { Condition: "{% $states.input.end in ['completed', 'partial', 'blocked', 'iterated'] %}", Next: '_done' },
+      { Condition: "{% $states.input.end = 'decide' %}", Next: '_decide_completion' },
+    ],
+    Default: '_failed',
+  },
+  _decide_completion: { ...callFunction('decide-completion', {}, TO_THE_END), Output: {}, Next: '_settle' },
+  _done: { Type: 'Succeed' },
+  _failed: {
+    Type: 'Fail',
+    Error: 'RunFailed',
+    // A run that was cancelled has an end but no code.
+    Cause: "{% $states.input.(code ? code : end) & ' ' & $states.context.Execution.Input.run_id %}",
+  },
 }

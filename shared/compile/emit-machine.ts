@@ -1,13 +1,74 @@
-import { blockBytes, blockText } from './block-text.ts'
-import { boundBytes } from './bound-bytes.ts'
-import type { Emission, Onward } from './emit-block.ts'
-import { emitExit } from './emit-exit.ts'
-import { emitPart } from './emit-part.ts'
-import { ENDING } from './ending-states.ts'
-import { EPOCH, epochIn } from './epoch.ts'
-import { awaitUntimed } from './function-task.ts'
+import { opensChild } from '../dag/dag.ts'
+import type { Retrier } from './asl.ts'
+import {
+  awaitUntimed,
+  type CompiledBlock,
+  callFunction,
+  type Emission,
+  ENDING,
+  EPOCH,
+  emitBlock,
+  epochIn,
+  type Onward,
+  type States,
+} from './emit-block.ts'
 import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
-import { statesText, type Template, templateOf } from './state-text.ts'
+
+/** Length of a function's or machine's ARN in bound text; those of long stage names are a little longer. */
+const ARN_BYTES = 100
+
+/** Bytes of machine text once its placeholders are bound. It is ASCII: nothing a user wrote but ids is in it. */
+function boundBytes(text: string): number {
+  return text.length + (text.match(/\$\{\w+\}/g) ?? []).reduce((sum, { length }) => sum + ARN_BYTES - length, 0)
+}
+
+/** A placeholder stands in a state of 300 bytes and more: machine text grows by less than a third. */
+const GROWTH = 4 / 3
+
+/** Whether the bound text has room; the placeholders are counted only where it is close. */
+export function fitsBound(text: string, bytes: number): boolean {
+  return text.length * GROWTH <= bytes || boundBytes(text) <= bytes
+}
+
+/** States as the members of a JSON object, without its braces: machine text is made of these. */
+function statesText(states: States): string {
+  return JSON.stringify(states).slice(1, -1)
+}
+
+/** Text of states with holes in it, filled in the order of the template's names. */
+interface Template {
+  readonly fill: (values: readonly string[]) => string
+  /** Bytes of the filled text once its placeholders are bound, by the lengths of the values. */
+  readonly bytes: (lengths: readonly number[]) => number
+}
+
+/**
+ * The states with each `@name@` in their texts a hole, as is `"#name#"` with its quotes (a number). Most of a state never
+ * changes: it is written once. Names and ids hold neither `@` nor `#`, nor anything JSON would escape.
+ */
+function templateOf(states: States, names: readonly string[]): Template {
+  // split() gives text, first group, second group, text, ..
+  const parts = statesText(states).split(/"#(\w+)#"|@(\w+)@/)
+  const first = parts[0] ?? ''
+  const rest: { readonly hole: number; readonly text: string }[] = []
+  for (let at = 1; at < parts.length; at += 3) {
+    rest.push({ hole: names.indexOf(parts[at] ?? parts[at + 1] ?? ''), text: parts[at + 2] ?? '' })
+  }
+  const fixed = boundBytes(first) + rest.reduce((sum, { text }) => sum + boundBytes(text), 0)
+  const uses = names.map((_, i) => rest.filter(({ hole }) => hole === i).length)
+  return {
+    fill: (values) => {
+      let text = first
+      for (const { hole, text: next } of rest) text += (values[hole] ?? '') + next
+      return text
+    },
+    bytes: (lengths) => {
+      let bytes = fixed
+      for (let hole = 0; hole < uses.length; hole++) bytes += (uses[hole] ?? 0) * (lengths[hole] ?? 0)
+      return bytes
+    },
+  }
+}
 
 /** A year: the run's own deadline lives in the store. */
 const MACHINE_TIMEOUT_SEC = 31_536_000
@@ -115,4 +176,124 @@ function waitTemplates(onward: Onward): { readonly once: Template; readonly agai
     return templateOf({ '@entry@': { ...task, ...Output, ...onward } }, ['entry', 'join', 'need', 'next'])
   }
   return { once: made(false), again: made(true) }
+}
+
+/**
+ * The exit of a bounce module: close-module decides in the store whether it runs again; then back to its first state
+ * with the next epoch, else onward with an empty output, so that no epoch is seen outside. `joins` are those outside
+ * that wait for the module. A Choice cannot end a branch: where nothing follows, `_left_<k>` does.
+ */
+function emitExit(module: number, entry: string, joins: readonly string[], onward: Onward): States {
+  const left = `_left_${module}`
+  return {
+    [`_close_${module}`]: {
+      ...callFunction('close-module', { module, e: EPOCH, ...(joins.length === 0 ? {} : { joins }) }),
+      Output: "{% $states.result.Payload.again ? {'e': $states.result.Payload.e} : {} %}",
+      Next: `_bounce_${module}`,
+    },
+    [`_bounce_${module}`]: {
+      Type: 'Choice',
+      Choices: [{ Condition: '{% $exists($states.input.e) %}', Next: entry }],
+      Default: 'Next' in onward ? onward.Next : left,
+    },
+    ...('Next' in onward ? {} : { [left]: { Type: 'Succeed' } }),
+  }
+}
+
+/**
+ * A part of the DAG that runs as a machine of its own, for size: an execution `<run id>-<k>` with the run's own input,
+ * waited for. Only what kept it from being started is tried again: starting is idempotent while it runs. Has it ended
+ * meanwhile, its name is taken: then the run goes on. That is safe, since every block after it looks in the store
+ * whether its upstream has ended (if the part died it has not, so the block is skipped and the run fails), and no other
+ * run has that name. A part that fails fails the run: its name admits no second execution.
+ */
+function emitPart(part: number, onward: Onward): States {
+  const left = `_left_part_${part}`
+  return {
+    [`_part_${part}`]: {
+      Type: 'Task',
+      Resource: 'arn:aws:states:::states:startExecution.sync:2',
+      Arguments: {
+        StateMachineArn: `\${${placeholderOfPart(part)}}`,
+        Name: `{% $states.context.Execution.Input.run_id & '-${part}' %}`,
+        Input: '{% $states.context.Execution.Input %}',
+      },
+      Retry: [NOT_STARTED],
+      Catch: [{ ErrorEquals: ALREADY_ENDED, Next: 'Next' in onward ? onward.Next : left, Output: {} }],
+      Output: {},
+      ...onward,
+    },
+    ...('Next' in onward ? {} : { [left]: { Type: 'Succeed' } }),
+  }
+}
+
+export function placeholderOfPart(part: number): string {
+  return `Part${part}`
+}
+
+const NOT_STARTED: Retrier = {
+  ErrorEquals: [
+    'StepFunctions.ExecutionLimitExceededException',
+    'StepFunctions.ThrottlingException',
+    'StepFunctions.ServiceException',
+    'StepFunctions.SdkClientException',
+  ],
+  IntervalSeconds: 2,
+  MaxAttempts: 20,
+  MaxDelaySeconds: 60,
+  JitterStrategy: 'FULL',
+}
+const ALREADY_ENDED = ['StepFunctions.ExecutionAlreadyExistsException', 'StepFunctions.ExecutionAlreadyExists']
+
+/**
+ * The states of one block as text. Blocks that only run differ in a few names: their states are written once a kind,
+ * and the names filled in.
+ */
+function blockText(block: CompiledBlock, emission: Emission, onward: Onward): string {
+  if (!isPlain(block)) return statesText(emitBlock(block, emission, onward))
+  const joins = emission.signals.get(block.id)
+  const template = plainBlock(emission.epoch, joins !== undefined, 'Next' in onward)
+  return template.fill([block.id, 'Next' in onward ? onward.Next : '', joins === undefined ? '' : joined(joins)])
+}
+
+/** Bytes of the text, once bound. */
+function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): number {
+  if (!isPlain(block)) return boundBytes(statesText(emitBlock(block, emission, onward)))
+  const joins = emission.signals.get(block.id)
+  const template = plainBlock(emission.epoch, joins !== undefined, 'Next' in onward)
+  return template.bytes([block.id.length, 'Next' in onward ? onward.Next.length : 0, joinedLength(joins)])
+}
+
+function isPlain({ approval, asks, foreach, mode }: CompiledBlock): boolean {
+  return approval === undefined && asks === undefined && foreach === undefined && !opensChild(mode)
+}
+
+const SEPARATOR = '","'
+
+/** Most signal one join or none. */
+function joined(joins: readonly string[]): string {
+  const [only] = joins
+  return joins.length === 1 && only !== undefined ? only : joins.join(SEPARATOR)
+}
+
+function joinedLength(joins: readonly string[] = []): number {
+  let length = SEPARATOR.length * Math.max(0, joins.length - 1)
+  for (const join of joins) length += join.length
+  return length
+}
+
+const plain: (Template | undefined)[] = []
+
+function plainBlock(epoch: boolean, isJoined: boolean, goesOn: boolean): Template {
+  const kind = (epoch ? 4 : 0) + (isJoined ? 2 : 0) + (goesOn ? 1 : 0)
+  return plain[kind] ?? makePlain(kind, epoch, isJoined, goesOn)
+}
+
+function makePlain(kind: number, epoch: boolean, isJoined: boolean, goesOn: boolean): Template {
+  const signals = new Map(isJoined ? [['@id@', ['@joins@']]] : [])
+  const onward: Onward = goesOn ? { Next: '@next@' } : { End: true }
+  const states = emitBlock({ id: '@id@', upstream: [] }, { signals, epoch }, onward)
+  const made = templateOf(states, ['id', 'next', 'joins'])
+  plain[kind] = made
+  return made
 }

@@ -1,5 +1,6 @@
-import type { Core } from './core.ts'
-import { at, zeros } from './zeros.ts'
+import { addRow, at, type BitRows, bitRows, kahnOrder, type Rows, rowSize, turnRows, zeros } from './rows.ts'
+import type { Expression } from './steps.ts'
+import type { WorkGraph, WorkNode } from './work-graph.ts'
 
 /**
  * The pieces of a core as lanes. A lane is a piece, then its branches side by side, then its closing: the piece that
@@ -66,4 +67,247 @@ export function detach({ parent, closing, held, first, last, next, previous }: F
   if (after < 0) last[host] = before
   else previous[after] = before
   held[host] = at(held, host) - 1
+}
+
+/** Begins anew: a piece with one predecessor is its branch; the others are roots, and all but piece 0 need a join. */
+export function growForest(forest: Forest): void {
+  const { core } = forest
+  clearForest(forest)
+  const { starts, items } = core.before
+  for (let v = 1; v < core.size; v++) {
+    if (rowSize(core.before, v) === 1) attach(forest, at(items, at(starts, v)), v, 'branch')
+  }
+}
+
+/** Every piece of the core is a root and holds nothing. */
+function clearForest(forest: Forest): void {
+  const { held, parent, closing, first, last, next, previous } = forest
+  forest.size = forest.core.size
+  for (let v = 0; v < held.length; v++) {
+    held[v] = 0
+    parent[v] = -1
+    closing[v] = -1
+    first[v] = -1
+    last[v] = -1
+    next[v] = -1
+    previous[v] = -1
+  }
+}
+
+/** Its last pieces: whatever comes after all of them comes after the lane. */
+type Ends = number[]
+
+/** A lane on the main lane's Parallel. */
+export interface Lane {
+  readonly first: number
+  readonly ends: Ends
+  /** How deep Parallels nest in it. */
+  depth: number
+  /** The lane it was moved into. */
+  into: Lane | undefined
+  /** The piece it was last counted for. */
+  counted: number
+}
+
+/** Where pieces are: by piece, the lane it was in at first, and the list it is an end in now, if it is one. */
+export interface LaneTable {
+  readonly of: (Lane | undefined)[]
+  readonly endIn: (Ends | undefined)[]
+  /** Pieces still to look at; for each, how many Parallels are around it, and 1 if one of them closes. */
+  readonly open: number[]
+  readonly levels: number[]
+  readonly closed: number[]
+}
+
+/** Enters the lane that begins with piece `start`, and all that is in it. */
+export function readLane(forest: Forest, table: LaneTable, start: number): void {
+  const { core, closing, held } = forest
+  const { open, levels, closed } = table
+  const lane: Lane = { first: start, ends: [], depth: 0, into: undefined, counted: -1 }
+  let opened = openPiece(table, 0, start, 0, 0)
+  while (opened > 0) {
+    const v = at(open, --opened)
+    const level = at(levels, opened)
+    const isClosed = at(closed, opened)
+    const behind = at(closing, v)
+    table.of[v] = lane
+    lane.depth = Math.max(lane.depth, level + (core.expressions[v]?.depth ?? 0))
+    if (behind >= 0) opened = openPiece(table, opened, behind, level, isClosed)
+    else if (held[v] === 0 && isClosed === 0) enterEnd(table, lane, v)
+    const inner = level + levelsBelow(forest, v)
+    for (let k = at(forest.first, v); k >= 0; k = at(forest.next, k)) {
+      opened = openPiece(table, opened, k, inner, behind >= 0 ? 1 : isClosed)
+    }
+  }
+}
+
+function openPiece({ open, levels, closed }: LaneTable, opened: number, v: number, level: number, by: number): number {
+  open[opened] = v
+  levels[opened] = level
+  closed[opened] = by
+  return opened + 1
+}
+
+function enterEnd(table: LaneTable, { ends }: Lane, v: number): void {
+  ends.push(v)
+  table.endIn[v] = ends
+}
+
+/** One branch with nothing behind it is the same lane. */
+export function levelsBelow({ held, closing }: Forest, v: number): number {
+  return at(held, v) > 1 || at(closing, v) >= 0 ? 1 : 0
+}
+
+/** A piece that is one Parallel and nothing else gives its branches to a Parallel around it. */
+export function lanesIn({ core, held, closing }: Forest, v: number): number {
+  return held[v] === 0 && closing[v] === -1 ? at(core.widths, v) : 1
+}
+
+/**
+ * What series-parallel reductions leave of an order: pieces, numbered so that what comes before has the lower number.
+ * Piece 0 comes before all others; if no piece does, it is an empty one.
+ */
+export interface Core {
+  readonly size: number
+  readonly expressions: readonly Expression[]
+  /** 2 for a piece that is one Parallel and nothing else: its branches may be those of a Parallel around it. Else 1. */
+  readonly widths: number[]
+  /** How deep Parallels nest in the deepest piece. */
+  readonly depth: number
+  /** By piece: those right before and right after it, ascending. */
+  readonly before: Rows
+  readonly after: Rows
+  /** Row v has the bits of all pieces that come before v. */
+  readonly ancestors: BitRows
+  /**
+   * A splitter is a piece that all others come before or after; piece 0 is one. With each begins a section, numbered
+   * from 1.
+   */
+  readonly sections: number[]
+}
+
+/** Whether a piece orders and does nothing. */
+export function isEmpty({ expressions }: Core, v: number): boolean {
+  return expressions[v]?.holdsBlock !== true
+}
+
+export function isSplitter({ sections }: Core, v: number): boolean {
+  return v === 0 || sections[v] !== sections[v - 1]
+}
+
+export function coreOf(graph: WorkGraph): Core {
+  const nodes = livingNodes(graph)
+  const upstream = upstreamOf(graph, nodes)
+  const order = kahnOrder(upstream, turnRows(upstream))
+  const sources = countSources(upstream, order)
+  const before = numbered(upstream, order, sources > 1 ? sources : 0)
+  const after = turnRows(before)
+  const expressions: Expression[] = sources > 1 ? [EMPTY] : []
+  for (let place = 0; place < order.length; place++) {
+    expressions.push(nodes[at(order, place)]?.expression ?? EMPTY)
+  }
+  return {
+    size: expressions.length,
+    expressions,
+    widths: widthsOf(expressions),
+    depth: deepest(expressions),
+    before: turnRows(after),
+    after,
+    ancestors: ancestorsOf(before),
+    sections: sectionsOf(after),
+  }
+}
+
+function livingNodes({ byEntry }: WorkGraph): readonly WorkNode[] {
+  const nodes: WorkNode[] = []
+  for (const node of byEntry) if (node.alive) nodes.push(node)
+  return nodes
+}
+
+/** Those that wait for nothing come first in the order. */
+function countSources(upstream: Rows, order: number[]): number {
+  let sources = 0
+  while (sources < order.length && rowSize(upstream, at(order, sources)) === 0) sources++
+  return sources
+}
+
+function widthsOf(expressions: readonly Expression[]): number[] {
+  const widths = zeros(expressions.length)
+  for (let v = 0; v < expressions.length; v++) widths[v] = expressions[v]?.kind === 'par' ? 2 : 1
+  return widths
+}
+
+function deepest(expressions: readonly Expression[]): number {
+  let most = 0
+  for (const { depth } of expressions) most = Math.max(most, depth)
+  return most
+}
+
+const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }
+
+/** By index in the list: what each waits for. */
+function upstreamOf({ byEntry, byExit, edges }: WorkGraph, nodes: readonly WorkNode[]): Rows {
+  const indexes = zeros(byEntry.length)
+  const starts = zeros(nodes.length + 1)
+  let size = 0
+  for (let index = 0; index < nodes.length; index++) {
+    const node = nodes[index]
+    indexes[node?.entry ?? 0] = index
+    size += node?.before.size ?? 0
+    starts[index + 1] = size
+  }
+  const items = zeros(size)
+  let end = 0
+  for (const { before } of nodes) {
+    for (let edge = before.first; edge >= 0; edge = at(edges.in.next, edge)) {
+      items[end++] = at(indexes, byExit[at(edges.from, edge)]?.entry ?? 0)
+    }
+  }
+  return { starts, items }
+}
+
+/** The rows by place in the order. Several sources, which come first in it, get an empty piece 0 before them. */
+function numbered({ starts, items }: Rows, order: number[], sources: number): Rows {
+  const offset = sources > 0 ? 1 : 0
+  const places = zeros(order.length)
+  for (let place = 0; place < order.length; place++) places[at(order, place)] = place + offset
+  const rows: Rows = {
+    starts: zeros(order.length + offset + 1),
+    items: zeros(items.length + sources),
+  }
+  // The sources' one predecessor is piece 0, and zeros are there already.
+  let end = 0
+  for (let place = 0; place < order.length; place++) {
+    const index = at(order, place)
+    const to = at(starts, index + 1)
+    if (place < sources) end++
+    for (let i = at(starts, index); i < to; i++) rows.items[end++] = at(places, at(items, i))
+    rows.starts[place + offset + 1] = end
+  }
+  return rows
+}
+
+function ancestorsOf({ starts, items }: Rows): BitRows {
+  const size = starts.length - 1
+  const rows = bitRows(size)
+  for (let v = 0; v < size; v++) {
+    const end = at(starts, v + 1)
+    for (let i = at(starts, v); i < end; i++) addRow(rows, v, at(items, i))
+  }
+  return rows
+}
+
+/** In a reduced order splitters are the pieces no edge leaps over, up to and including the first without successors. */
+function sectionsOf(after: Rows): number[] {
+  const sections = zeros(after.starts.length - 1)
+  let reach = 0
+  let open = true
+  let section = 0
+  for (let v = 0; v < sections.length; v++) {
+    if (open && reach <= v) section++
+    if (rowSize(after, v) === 0) open = false
+    else reach = Math.max(reach, at(after.items, at(after.starts, v + 1) - 1))
+    sections[v] = section
+  }
+  return sections
 }

@@ -1,11 +1,11 @@
-import type { BounceModule } from '../dag/bounce-modules.ts'
-import type { CompiledBlock } from './compiled-block.ts'
-import type { ContractedOrder, OrderNode } from './contract-modules.ts'
-import { stepsOfRows } from './decompose.ts'
-import { entryOfBlock } from './emit-block.ts'
-import type { Step, Steps } from './flatten.ts'
-import { reducedRows } from './reduce.ts'
-import { zeros } from './zeros.ts'
+import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
+import { type CompiledBlock, entryOfBlock } from './emit-block.ts'
+import { coreOf } from './forest.ts'
+import { layLanes } from './placement.ts'
+import { at, type Rows, reducedRows, rowsOf, type Upstream, zeros } from './rows.ts'
+import { barrierSides, factorBarriers, reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
+import { flatten, type Step, type Steps } from './steps.ts'
+import { addNode, drawEdge, emptyGraph, type WorkGraph } from './work-graph.ts'
 
 /** A step with the name of the state it begins with. */
 export type NamedStep =
@@ -71,7 +71,7 @@ function nameSequence(naming: Naming, nodes: readonly OrderNode[], steps: Steps,
 function nameStep(naming: Naming, nodes: readonly OrderNode[], step: Step): NamedStep {
   switch (step.kind) {
     case 'block':
-      return nameNode(naming, at(nodes, step.block))
+      return nameNode(naming, itemAt(nodes, step.block))
     case 'wait':
       return nameWait(naming, nodes, step.join)
     case 'par': {
@@ -84,7 +84,7 @@ function nameStep(naming: Naming, nodes: readonly OrderNode[], step: Step): Name
 
 function nameNode(naming: Naming, node: OrderNode): NamedStep {
   if (node.kind === 'block') {
-    const block = at(naming.blocks, node.block)
+    const block = itemAt(naming.blocks, node.block)
     return { kind: 'block', entry: entryOfBlock(block), block }
   }
   const body = nameOrder(naming, node.inside, '')
@@ -96,14 +96,14 @@ function nameWait(
   nodes: readonly OrderNode[],
   { before, sources }: { readonly before: number; readonly sources: readonly number[] },
 ): NamedStep {
-  const { block } = at(nodes, before)
-  const { id } = at(naming.blocks, block)
+  const { block } = itemAt(nodes, before)
+  const { id } = itemAt(naming.blocks, block)
   const nth = (naming.joinsBefore[block] ?? 0) + 1
   naming.joinsBefore[block] = nth
   const suffix = nth === 1 ? '' : `.${nth}`
   const key = `${block.toString(36)}${suffix}`
   const ids: string[] = []
-  for (const source of sources) signalFrom(naming, at(nodes, source), key, ids)
+  for (const source of sources) signalFrom(naming, itemAt(nodes, source), key, ids)
   const join = { id: key, sources: ids }
   naming.joins.push(join)
   return { kind: 'wait', entry: `_wait_${id}${suffix}`, join }
@@ -111,7 +111,7 @@ function nameWait(
 
 /** Whoever tells the join that a node has ended has it among its signals; `ids` get those the join counts. */
 function signalFrom({ blocks, signals }: Naming, node: OrderNode, join: string, ids: string[]): void {
-  const name = node.kind === 'module' ? exitOf(node.module) : at(blocks, node.block).id
+  const name = node.kind === 'module' ? exitOf(node.module) : itemAt(blocks, node.block).id
   if (node.kind === 'module') ids.push(...node.module.sinks)
   else ids.push(name)
   const known = signals.get(name)
@@ -119,8 +119,108 @@ function signalFrom({ blocks, signals }: Naming, node: OrderNode, join: string, 
   else known.push(join)
 }
 
-function at<T>(list: readonly T[], index: number): T {
+function itemAt<T>(list: readonly T[], index: number): T {
   const item = list[index]
   if (item === undefined) throw new RangeError(`no block or node of index ${index} among ${list.length}`)
   return item
+}
+
+/** What the order is made of: single blocks, and bounce modules with an order of their own inside. Numbers are blocks. */
+export interface ContractedOrder {
+  readonly nodes: readonly OrderNode[]
+  /** By node: the nodes it waits for. */
+  readonly upstream: Upstream
+}
+
+export type OrderNode =
+  | { readonly kind: 'block'; readonly block: number }
+  | {
+      readonly kind: 'module'
+      /** Its first block in the document. */
+      readonly block: number
+      readonly module: BounceModule
+      readonly inside: ContractedOrder
+    }
+
+/**
+ * Takes each bounce module for one node, with one way in and one way out (docs/dag.md, "Bounce"), and keeps the
+ * order within it apart. Nodes are numbered in document order of their first block. `upstream` is by block.
+ */
+export function contractModules(blocks: readonly CompiledBlock[], upstream: Upstream): ContractedOrder {
+  if (blocks.every(({ on_gate_fail = [] }) => on_gate_fail.length === 0)) {
+    return { nodes: blocks.map((_, block) => ({ kind: 'block', block })), upstream }
+  }
+  const indexOf = new Map(blocks.map(({ id }, index) => [id, index]))
+  const modules = bounceModules(blocks.map((block, index) => ({ ...block, index })))
+  const startOf = new Map<number, BounceModule>()
+  /** By block of a module: the module's first block. */
+  const within = new Map<number, number>()
+  for (const module of modules) {
+    const members = indexesOf(module, indexOf)
+    for (const member of members) within.set(member, members[0] ?? member)
+    startOf.set(members[0] ?? 0, module)
+  }
+  const firsts = blocks.flatMap((_, v) => ((within.get(v) ?? v) === v ? [v] : []))
+  const nodeOf = new Map(firsts.map((first, node) => [first, node]))
+  const nodeAt = (v: number) => nodeOf.get(within.get(v) ?? v) ?? -1
+  const sources = firsts.map(() => new Set<number>())
+  upstream.forEach((before, v) => {
+    for (const u of before) if (nodeAt(u) !== nodeAt(v)) sources[nodeAt(v)]?.add(nodeAt(u))
+  })
+  const nodes = firsts.map((block): OrderNode => {
+    const module = startOf.get(block)
+    if (module === undefined) return { kind: 'block', block }
+    return { kind: 'module', block, module, inside: orderInside(indexesOf(module, indexOf), upstream) }
+  })
+  return { nodes, upstream: sources.map((set) => [...set]) }
+}
+
+function indexesOf(module: BounceModule, indexOf: ReadonlyMap<string, number>): readonly number[] {
+  return module.blocks.flatMap((id) => indexOf.get(id) ?? [])
+}
+
+function orderInside(members: readonly number[], upstream: Upstream): ContractedOrder {
+  const nodeOf = new Map(members.map((block, node) => [block, node]))
+  return {
+    nodes: members.map((block) => ({ kind: 'block', block })),
+    upstream: members.map((v) => (upstream[v] ?? []).flatMap((u) => nodeOf.get(u) ?? [])),
+  }
+}
+
+/**
+ * Turns a transitively reduced order into nested sequences and Parallels, with joins where the order is not
+ * series-parallel. Exact: under unlimited parallelism every block starts when its own upstream has ended.
+ */
+export function decompose(upstream: Upstream): Steps {
+  return stepsOfRows(rowsOf(upstream))
+}
+
+/** The same from rows. */
+function stepsOfRows(upstream: Rows): Steps {
+  const graph = toWorkGraph(upstream)
+  const twins = twinBuckets(graph.size)
+  reduceSeriesParallel(graph, twins)
+  if (graph.size > 1) {
+    const sides = barrierSides(graph.size)
+    while (factorBarriers(graph, sides)) reduceSeriesParallel(graph, twins)
+  }
+  if (graph.size > 1) return layLanes(coreOf(graph))
+  const root = graph.byEntry.find((node) => node.alive)
+  return root === undefined ? [] : flatten(root.expression)
+}
+
+/** One node a block. */
+export function toWorkGraph({ starts, items }: Rows): WorkGraph {
+  const graph = emptyGraph(items.length)
+  const size = starts.length - 1
+  for (let block = 0; block < size; block++) addNode(graph, { kind: 'block', block, holdsBlock: true, depth: 0 })
+  for (let v = 0; v < size; v++) {
+    const node = graph.byEntry[v]
+    const end = at(starts, v + 1)
+    for (let i = at(starts, v); i < end; i++) {
+      const source = graph.byEntry[at(items, i)]
+      if (node !== undefined && source !== undefined) drawEdge(graph, source, node)
+    }
+  }
+  return graph
 }

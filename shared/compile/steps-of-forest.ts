@@ -1,9 +1,16 @@
-import { type Core, isEmpty } from './core.ts'
-import { type Expression, firstBlocks, type Join, lastBlocks } from './expression.ts'
-import { flatten, pushSteps, type Step, type Steps, sideBySide } from './flatten.ts'
-import type { Forest } from './forest.ts'
-import type { Rows } from './rows.ts'
-import { at, zeros } from './zeros.ts'
+import { type Core, type Forest, isEmpty } from './forest.ts'
+import { at, type Rows, zeros } from './rows.ts'
+import {
+  type Expression,
+  firstBlocks,
+  flatten,
+  type Join,
+  lastBlocks,
+  pushSteps,
+  type Step,
+  type Steps,
+  sideBySide,
+} from './steps.ts'
 
 /** The forest as steps, with a join before each piece that comes after more than what stands before it. */
 export function stepsOfForest(forest: Forest, places: Places): Steps {

@@ -1,6 +1,27 @@
-import { sha256 } from '../canonical.ts'
 import { Fault } from '../errors.ts'
-import { PAGE_HEADERS } from './page-headers.ts'
+import { sha256 } from '../text/canonical.ts'
+
+/**
+ * What a browser may do with a page of ours: only what comes from the server itself. The icon and small pictures in the
+ * style sheet are data: addresses (Vite puts what is under 4 KiB there); no script or style stands in the page.
+ */
+const POLICY = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** On every answer of the console, whatever its status. */
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
 
 /** A file of the built console: where a page finds it (`/assets/index-Bc4.js`), and what it holds. */
 export interface ConsoleFile {

@@ -1,7 +1,7 @@
-import type { Json } from '../canonical.ts'
 import type { GoalContract } from '../goals/goal-contract.ts'
-import type { TaskGate } from '../tasks/task-gate.ts'
-import type { CompletionSettings } from './completion.ts'
+import type { QualityProfile } from '../goals/quality.ts'
+import type { Json } from '../text/canonical.ts'
+import type { TaskStatus } from './task.ts'
 
 /** Types of ports. file and artifact values are object refs; json is any object, array or scalar. */
 export const PORT_TYPES = ['string', 'number', 'boolean', 'json', 'file', 'artifact'] as const
@@ -149,7 +149,7 @@ export interface AgentRoute {
   readonly specific?: string
 }
 
-/** Either provider and model, or a route that is bound to an agent at run start (shared/dag/bind-agents.ts). */
+/** Either provider and model, or a route that is bound to an agent at run start (shared/document/agents.ts). */
 export interface Agent {
   /** '' where the document does not name one: then there is a route, and binding fills in the found agent's. */
   readonly provider: string
@@ -221,6 +221,49 @@ export interface Dag {
   readonly goal_contract?: GoalContract
   /** In document order; `blocks[i].index === i`. */
   readonly blocks: readonly Block[]
-  /** Of a run's document only: the gates its task's moves stand before (shared/tasks/bind-task-gates.ts). */
+  /** Of a run's document only: the gates its task's moves stand before (shared/document/tasks.ts). */
   readonly task_gates?: readonly TaskGate[]
+}
+
+/** What decides how a run ends, as its document has it (docs/dag.md, "Completion"); refs are `block.output`. */
+export interface CompletionSettings {
+  /** Outputs that are trust scores, or have one: at least one. Absent = no verifier, and the trust gate fails. */
+  readonly trust?: { readonly from: readonly string[] }
+  readonly quality: QualityProfile
+  /** Who starts the next attempt at a goal that was not met: a person, or the run itself. */
+  readonly pivot: 'manual' | 'auto'
+  /** `required`: a run without a goal contract is refused at its start. */
+  readonly contract: 'required' | 'optional'
+  /** The status the workers claim; absent = SUCCESS. */
+  readonly claim?: string
+  /** What keeps the goal from being met: a list of texts. */
+  readonly blockers?: string
+}
+
+/** Of a document without the section, whose run has a contract all the same. */
+export const DEFAULT_COMPLETION: CompletionSettings = { quality: 'standard', pivot: 'manual', contract: 'optional' }
+
+/** Whether runs of a document are judged by more than their blocks, whatever their request brings along. */
+export function isJudged({ completion, goal_contract }: Pick<Dag, 'completion' | 'goal_contract'>): boolean {
+  return completion !== undefined || goal_contract !== undefined
+}
+
+/** Ids of the blocks that judge, claim or block: what they say is a verdict, never evidence for the goal. */
+export function judgingBlocks({ trust, claim, blockers }: CompletionSettings): ReadonlySet<string> {
+  const refs = [...(trust?.from ?? []), claim, blockers].filter((ref) => ref !== undefined)
+  return new Set(refs.map((ref) => ref.slice(0, ref.indexOf('.'))))
+}
+
+/** Whether a block's work is a run of its own, which it waits for (docs/adr/0024). */
+export function opensChild(mode: Block['mode'] | undefined): mode is 'dag' | 'research' {
+  return mode === 'dag' || mode === 'research'
+}
+
+/** What rules of `on_gate_fail` call a rejection, with `on_reject: route`: no gate of such a block may have this name. */
+export const REJECTION_GATE = 'approval'
+
+/** A gate as a run is pinned to it: part of its document from the start on. */
+export interface TaskGate extends GateUse {
+  readonly from?: TaskStatus
+  readonly to?: TaskStatus
 }

@@ -1,13 +1,12 @@
 import jsep from 'jsep'
-import type { Json } from '../canonical.ts'
-import { applyBinary, applyUnary, isOperator } from './operator.ts'
+import { canonicalJson, type Json } from '../text/canonical.ts'
 
 /** Limits of one expression (docs/limits-and-costs.md): characters, and nesting after parsing. */
 const MAX_CHARACTERS = 1_000
 const MAX_DEPTH = 20
 
 /** A checked expression: plain data. `paths` are the places it reads, roots first: `outputs.plan.length` -> [outputs, plan, length]. */
-export interface Expression {
+interface Expression {
   readonly node: Node
   readonly paths: readonly (readonly string[])[]
 }
@@ -23,7 +22,7 @@ type Node =
  * Parses an expression of the allow-list: literals, own-property paths of named roots (`inputs.plan`,
  * `inputs.rows[0]`, `inputs["a-b"]`), `! -`, `&& || == != === !== < <= > >= in + - * / %`, `?:` and `.length`. Calls,
  * assignments, `this` and everything else are refused with the reason; so are more than 1,000 characters or 20 levels.
- * With `dashes`, a dash inside a word belongs to it, as in ids of blocks (depends.ts); `$` is refused then.
+ * With `dashes`, a dash inside a word belongs to it, as in ids of blocks; `$` is refused then.
  */
 export function parseExpression(
   source: string,
@@ -106,7 +105,7 @@ function parseSource(source: string): jsep.Expression | string {
 }
 
 function readNode(from: jsep.Expression, depth: number, reader: Reader): Node {
-  if (depth > MAX_DEPTH) return refuse(reader, `the expression nests deeper than ${MAX_DEPTH} levels`)
+  if (depth > MAX_DEPTH) return refuseNode(reader, `the expression nests deeper than ${MAX_DEPTH} levels`)
   const node = from as jsep.CoreExpression
   switch (node.type) {
     case 'Literal':
@@ -118,7 +117,7 @@ function readNode(from: jsep.Expression, depth: number, reader: Reader): Node {
       return { kind: 'path', path }
     }
     case 'UnaryExpression':
-      if (!isOperator(node.operator, 1)) return refuse(reader, `operator "${node.operator}" is not allowed`)
+      if (!isOperator(node.operator, 1)) return refuseNode(reader, `operator "${node.operator}" is not allowed`)
       return { kind: 'unary', operator: node.operator, operand: readNode(node.argument, depth + 1, reader) }
     case 'BinaryExpression':
       return readBinary(node, depth, reader)
@@ -128,13 +127,13 @@ function readNode(from: jsep.Expression, depth: number, reader: Reader): Node {
       return { kind: 'choice', test: read(test), yes: read(yes), no: read(no) }
     }
     default:
-      return refuse(reader, NOT_ALLOWED[node.type] ?? `${node.type} is not allowed`)
+      return refuseNode(reader, NOT_ALLOWED[node.type] ?? `${node.type} is not allowed`)
   }
 }
 
 function readBinary(node: jsep.BinaryExpression, depth: number, reader: Reader): Node {
   const { operator } = node
-  if (!isOperator(operator, 2)) return refuse(reader, `operator "${operator}" is not allowed`)
+  if (!isOperator(operator, 2)) return refuseNode(reader, `operator "${operator}" is not allowed`)
   // `a && b && c` is one level to its reader, though the tree leans to the left.
   const chained = node.left.type === 'BinaryExpression' && node.left.operator === operator
   const left = readNode(node.left, chained ? depth : depth + 1, reader)
@@ -144,12 +143,12 @@ function readBinary(node: jsep.BinaryExpression, depth: number, reader: Reader):
 function literal(node: jsep.Literal, reader: Reader): Node {
   const { value, raw } = node
   if (typeof value === 'string' && /\\[^nrtbfv\\'"]/.test(raw)) {
-    return refuse(
+    return refuseNode(
       reader,
       `the text ${raw.slice(0, 80)} has an escape that is not one of \\n \\r \\t \\b \\f \\v \\\\ \\' \\"`,
     )
   }
-  if (typeof value === 'number' && !Number.isFinite(value)) return refuse(reader, `the number ${raw} is too large`)
+  if (typeof value === 'number' && !Number.isFinite(value)) return refuseNode(reader, `the number ${raw} is too large`)
   // With the default literals (true, false, null) a jsep literal is never a RegExp.
   return { kind: 'value', value: typeof value === 'string' ? reader.plain(value) : (value as Json) }
 }
@@ -164,8 +163,8 @@ function pathOf(from: jsep.Identifier | jsep.MemberExpression, reader: Reader): 
     node = member.object
   }
   if (node.type === 'Identifier') path.push(reader.plain((node as jsep.Identifier).name))
-  else refuse(reader, 'members can be read only from a named root such as inputs or outputs')
-  if (path.some((key) => RESERVED.has(key))) refuse(reader, `"${path.toReversed().join('.')}" is not allowed`)
+  else refuseNode(reader, 'members can be read only from a named root such as inputs or outputs')
+  if (path.some((key) => RESERVED_KEYS.has(key))) refuseNode(reader, `"${path.toReversed().join('.')}" is not allowed`)
   return path.reverse()
 }
 
@@ -174,11 +173,11 @@ function keyOf(member: jsep.MemberExpression, reader: Reader): string {
   if (!member.computed && property.type === 'Identifier') return reader.plain(property.name)
   const key = property.type === 'Literal' ? property.value : undefined
   if (typeof key === 'string' || (typeof key === 'number' && Number.isSafeInteger(key))) return String(key)
-  refuse(reader, 'a member in brackets must be a literal text or whole number')
+  refuseNode(reader, 'a member in brackets must be a literal text or whole number')
   return ''
 }
 
-function refuse(reader: Reader, problem: string): Node {
+function refuseNode(reader: Reader, problem: string): Node {
   reader.problem ??= problem
   return { kind: 'value', value: null }
 }
@@ -186,7 +185,7 @@ function refuse(reader: Reader, problem: string): Node {
 /** A word with dashes: ids may have them, and nothing is subtracted where they are read. */
 const DASHED = /(?<![\w$])[A-Za-z_]\w*(?:-\w+)+/g
 
-const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
+const RESERVED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
 const NOT_ALLOWED: Readonly<Record<string, string>> = {
   CallExpression: 'calls are not allowed in an expression',
@@ -194,4 +193,124 @@ const NOT_ALLOWED: Readonly<Record<string, string>> = {
   ArrayExpression: 'list literals are not allowed in an expression',
   Compound: 'an expression is one value; several follow each other here (an operator is missing, or is not known)',
   SequenceExpression: 'an expression is one value; commas are not allowed',
+}
+
+// jsep keeps its grammar in one table of the process; `in` is the only word we add (precedence of `<`).
+jsep.addBinaryOp('in', 7)
+
+type Operation = (left: Json, right: Json) => Json | undefined
+
+/** Whether an operator of so many operands is allowed. */
+function isOperator(operator: string, operands: 1 | 2): boolean {
+  if (operands === 1) return operator === '!' || operator === '-'
+  return operator === '&&' || operator === '||' || EQUALITY.has(operator) || OPERATIONS.has(operator)
+}
+
+/** `undefined` is unknown and stays unknown. */
+function applyUnary(operator: string, value: Json | undefined): Json | undefined {
+  if (value === undefined) return undefined
+  if (operator === '!') return !value
+  return typeof value === 'number' ? -value : undefined
+}
+
+/**
+ * One operator on two values. No conversions: `==` is `===`, objects are compared by content, order is known between
+ * two numbers or two texts, `+` adds numbers or joins texts. `in` finds a key of an object, an item of a list or a
+ * part of a text. Only a comparison with null asks whether a value is missing.
+ */
+function applyBinary(operator: string, left: Json | undefined, right: Json | undefined): Json | undefined {
+  if (operator === '&&' || operator === '||') return right
+  if (left === undefined || right === undefined) return comparedWithNull(operator, left === undefined ? right : left)
+  const equality = EQUALITY.get(operator)
+  if (equality !== undefined) return sameValue(left, right) === equality
+  return OPERATIONS.get(operator)?.(left, right)
+}
+
+/** The operators of equality, with the answer for equal values. */
+const EQUALITY: ReadonlyMap<string, boolean> = new Map([
+  ['==', true],
+  ['===', true],
+  ['!=', false],
+  ['!==', false],
+])
+
+const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ['<', ordered((sign) => sign < 0)],
+  ['<=', ordered((sign) => sign <= 0)],
+  ['>', ordered((sign) => sign > 0)],
+  ['>=', ordered((sign) => sign >= 0)],
+  ['+', (a, b) => (typeof a === 'string' && typeof b === 'string' ? a + b : arithmetic((x, y) => x + y)(a, b))],
+  ['-', arithmetic((a, b) => a - b)],
+  ['*', arithmetic((a, b) => a * b)],
+  ['/', arithmetic((a, b) => a / b)],
+  ['%', arithmetic((a, b) => a % b)],
+  ['in', isIn],
+])
+
+function comparedWithNull(operator: string, other: Json | undefined): Json | undefined {
+  return other === null ? EQUALITY.get(operator) : undefined
+}
+
+function sameValue(left: Json, right: Json): boolean {
+  if (left === right) return true
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
+  return canonicalJson(left) === canonicalJson(right)
+}
+
+function ordered(holds: (sign: number) => boolean): Operation {
+  return (left, right) => {
+    const comparable = typeof left === typeof right && (typeof left === 'number' || typeof left === 'string')
+    if (!comparable || left === null || right === null) return undefined
+    return holds(left < right ? -1 : left > right ? 1 : 0)
+  }
+}
+
+function arithmetic(compute: (a: number, b: number) => number): Operation {
+  return (left, right) => {
+    if (typeof left !== 'number' || typeof right !== 'number') return undefined
+    const value = compute(left, right)
+    return Number.isFinite(value) ? value : undefined
+  }
+}
+
+function isIn(part: Json, whole: Json): Json | undefined {
+  if (typeof whole === 'string') return typeof part === 'string' ? whole.includes(part) : undefined
+  if (Array.isArray(whole)) return whole.some((item: Json) => sameValue(item, part))
+  if (typeof whole !== 'object' || whole === null || typeof part !== 'string') return undefined
+  return Object.hasOwn(whole, part)
+}
+
+/** What `depends` may ask of a block: each is true or false once the block has ended. */
+export const OUTCOMES = ['succeeded', 'failed', 'skipped', 'completed', 'cancelled', 'done'] as const
+
+type ReadDepends =
+  | {
+      readonly ok: true
+      readonly expression: Expression
+      /** Ids it names, in the order of their first mention. */
+      readonly blocks: readonly string[]
+    }
+  | { readonly ok: false; readonly message: string }
+
+/**
+ * Reads a `depends`: an expression whose roots are block ids (dashes belong to them), each with one of OUTCOMES.
+ * Evaluate it over `{ [id]: { succeeded: true, .. } }`. Whether the blocks exist is the caller's to say.
+ */
+export function parseDepends(source: string): ReadDepends {
+  const parsed = parseExpression(source, { dashes: true })
+  if (!parsed.ok) return parsed
+  const { expression } = parsed
+  for (const [block = '', outcome, ...more] of expression.paths) {
+    if (outcome === undefined) return refuseDepends(`${block} alone says nothing; write ${block}.succeeded`)
+    if (more.length > 0 || !OUTCOMES.some((known) => known === outcome)) {
+      return refuseDepends(
+        `"${[block, outcome, ...more].join('.')}" is no outcome; outcomes are ${OUTCOMES.join(', ')}`,
+      )
+    }
+  }
+  return { ok: true, expression, blocks: [...new Set(expression.paths.map(([block = '']) => block))] }
+}
+
+function refuseDepends(message: string): ReadDepends {
+  return { ok: false, message }
 }

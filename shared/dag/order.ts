@@ -41,3 +41,27 @@ function finish({ waits, after }: Graph, index: number): number {
   }
   return next
 }
+
+/** Ids of every block that one waits for, near or far. */
+export function blocksBefore({ blocks }: Pick<Dag, 'blocks'>, id: string): ReadonlySet<string> {
+  const upstream = new Map(blocks.map((block) => [block.id, block.upstream]))
+  const found = new Set(upstream.get(id))
+  // A set's iteration also visits what is added to it on the way.
+  for (const one of found) for (const source of upstream.get(one) ?? []) found.add(source)
+  return found
+}
+
+/** A block and every block that depends on it, near or far; ids in document order. */
+export function withBlocksAfter({ blocks }: Pick<Dag, 'blocks'>, id: string): readonly string[] {
+  const next = new Map<string, string[]>()
+  for (const block of blocks) {
+    for (const source of block.upstream) {
+      const after = next.get(source)
+      if (after === undefined) next.set(source, [block.id])
+      else after.push(block.id)
+    }
+  }
+  const found = new Set([id])
+  for (const one of found) for (const after of next.get(one) ?? []) found.add(after)
+  return blocks.filter((block) => found.has(block.id)).map((block) => block.id)
+}

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '../canonical.ts'
+import { canonicalJson, type Json } from '../text/canonical.ts'
 
 /** One `{{ inputs.x.y }}` of a text. `path` is [port, ...members]; a text that only resembles one is `malformed`. */
 export type TemplateReference =

@@ -1,7 +1,9 @@
-import type { Json } from '../canonical.ts'
-import type { Isolate } from '../isolate.ts'
-import type { Provider } from '../provider.ts'
-import type { SignedContent } from '../webhooks/sign-webhook.ts'
+import type { Isolate } from '../ports/isolate.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { Json } from '../text/canonical.ts'
+import { oneSentence } from '../text/redact.ts'
+import type { SignedContent } from '../webhooks/message.ts'
+import type { ShellGateSettings } from './settings.ts'
 
 /** One request of an http or webhook gate, as net-gate carries it out: guarded, bounded, never with a caller's header. */
 export interface GuardedRequest {
@@ -62,3 +64,13 @@ export interface GatePorts {
   /** Size and hash of an object of this run's tenant, verified; undefined = there is none. */
   readonly objectFacts?: (ref: string) => Promise<{ readonly sha256: string; readonly bytes: number } | undefined>
 }
+
+/** Why this place does not run the command, and what an operator does about it; undefined = it may run. */
+export function shellRefusal({ allow }: Pick<ShellGateSettings, 'allow'>, argv: readonly string[]): string | undefined {
+  const shown = JSON.stringify(argv.slice(0, 3).map((word) => oneSentence(word, 30)))
+  if (allow.length === 0) return `shell gates are off here; an operator who trusts it adds ${shown} ${FIX}`
+  if (allow.some((prefix) => prefix.every((word, i) => word === argv[i]))) return undefined
+  return `the operator's list has no beginning of ${shown}; an operator who trusts it adds it ${FIX}`
+}
+
+const FIX = 'to shell_gates.allow in sluice.yaml, and start again (on AWS: deploy again)'

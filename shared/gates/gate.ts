@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Json } from '../canonical.ts'
+import type { Json } from '../text/canonical.ts'
 import type { GatePorts } from './gate-ports.ts'
 import type { Program } from './programs.ts'
 

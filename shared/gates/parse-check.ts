@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import type { GateUse } from '../dag/dag.ts'
-import { suggest } from '../dag/suggest.ts'
+import { oneSentence } from '../text/redact.ts'
+import { suggest } from '../text/wording.ts'
+import { readParts } from './check.ts'
 import type { Gate } from './gate.ts'
-import { oneSentence } from './one-sentence.ts'
 import { type Program, programProblem } from './programs.ts'
-import { readParts } from './read-parts.ts'
-import { gateOf, gateTypes } from './registry.ts'
+import { findGate, gateTypes } from './registry.ts'
 
 /** `path` is relative to the check, members joined by dots (`values.0`); empty = the check itself. */
 interface CheckError {
@@ -53,7 +53,7 @@ function parseLeaf(check: unknown): ParsedCheck {
   if (typeof type !== 'string') {
     return failed({ path: 'type', message: `A check needs the "type" of gate as text, saw ${nameOf(type)}.` })
   }
-  const gate = gateOf(type)
+  const gate = findGate(type)
   if (gate === undefined) return failed(unknownType(type))
   const parsed = gate.params.safeParse(params)
   if (!parsed.success) return failed(...parsed.error.issues.flatMap((issue) => errorsOf(issue, gate)))

@@ -1,11 +1,159 @@
-import type { CriterionStatus, EvidenceSource } from './criteria/criterion-kind.ts'
-import type { GoalStatus } from './goal-gate.ts'
-import type { QualityResult } from './quality-gate.ts'
-import type { PivotRecommendation } from './recommend-pivot.ts'
-import type { FinalStatus, NextAction } from './two-gates.ts'
+import type { FinalStatus, RunState } from '../runs/head.ts'
+import type { CriterionStatus, EvidenceSource } from './criteria/criterion.ts'
+import { type Evidence, type EvidenceArtifact, type EvidenceText, readEvidence, saysNothing } from './evidence.ts'
+import {
+  blockByHistory,
+  type CriterionResult,
+  type GoalAttempt,
+  type GoalGateResult,
+  type GoalStatus,
+  judgeGoal,
+  type PivotRecommendation,
+  recommendPivot,
+} from './goal-gate.ts'
+import { MOST_MARKERS } from './marker.ts'
+import { judgeQuality, type QualityProfile, type QualityResult } from './quality.ts'
+import { readGoalContract } from './read-contract.ts'
+import { decideTwoGates, judgeTrust, type NextAction, readBlockers, readClaim, type TrustResult } from './two-gates.ts'
+
+export interface CompletionRequest {
+  /** undefined = there is none. Anything else is judged as one: YAML text, a document that has one, an object. */
+  readonly contract?: unknown
+  /** In event order. */
+  readonly texts: readonly EvidenceText[]
+  readonly artifacts: readonly EvidenceArtifact[]
+  /** Outputs that are no texts (numbers, objects, lists, files) and say something. */
+  readonly other_outputs?: number
+  /** What each configured verifier said; none = no verifier. */
+  readonly trust_scores: readonly unknown[]
+  readonly claimed_status?: unknown
+  /** The attempts at this goal that failed before. */
+  readonly prior_attempts?: readonly GoalAttempt[]
+  readonly quality?: QualityProfile
+  readonly blockers?: unknown
+}
+
+export interface EvaluatedCompletion {
+  readonly completion: Completion
+  readonly goal: GoalGateResult
+  readonly trust: TrustResult
+}
+
+/**
+ * All gates over one attempt, and what they decide (docs/goal-gates.md). Pure: the same request gives the same answer,
+ * byte for byte. A gate that crashes has failed: the run is PARTIAL at best, with a warning.
+ */
+export function evaluateCompletion(request: CompletionRequest): EvaluatedCompletion {
+  const crashes: string[] = []
+  const guarded = <T>(gate: string, judge: () => T, failed: T): T => {
+    try {
+      return judge()
+    } catch (error) {
+      crashes.push(`The ${gate} gate crashed and counts as failed: ${error instanceof Error ? error.message : error}`)
+      return failed
+    }
+  }
+  const blockers = readBlockers(request.blockers)
+  const trust = guarded('trust', () => judgeTrust(request.trust_scores), CRASHED.trust)
+  const { goal, pivot, contract_errors, cut } = guarded('goal', () => judgeGoalSoFar(request, blockers), CRASHED)
+  const qualify = () =>
+    hasEvidence(request, goal) ? judgeQuality(readEvidence(request.texts), request.quality) : NO_QUALITY.quality
+  const quality = guarded('quality', qualify, CRASHED.quality)
+  const claim = readClaim(request.claimed_status)
+  const decision = decideTwoGates({
+    trust_passed: trust.passed,
+    goal_status: goal.overallStatus,
+    quality_passed: quality.passed,
+    claimed_status: claim.status,
+  })
+  const completion: Completion = {
+    goal_status: goal.overallStatus,
+    met_count: goal.metCount,
+    total_count: goal.totalCount,
+    trust_passed: trust.passed,
+    quality,
+    ...decision,
+    warnings: completionWarnings({
+      goal,
+      trust,
+      quality,
+      contract_errors,
+      blockers,
+      unknown_claim: !claim.known,
+      cut_blocks: cut,
+      crashes,
+    }),
+    criteria: goal.criteriaResults.map(viewOf),
+    pivot: { ...pivot, shouldPivot: pivot.shouldPivot && PIVOT_ACTIONS.has(decision.action) },
+  }
+  return { completion, goal, trust }
+}
+
+/** Actions that a further attempt is part of. */
+const PIVOT_ACTIONS: ReadonlySet<string> = new Set(['pivot', 'rework_and_pivot'])
+
+interface GoalSoFar {
+  readonly goal: GoalGateResult
+  readonly pivot: PivotRecommendation
+  readonly contract_errors: readonly string[]
+  readonly cut: Evidence['cut']
+}
+
+function judgeGoalSoFar(request: CompletionRequest, blockers: readonly string[]): GoalSoFar {
+  const { contract, texts, artifacts, prior_attempts = [] } = request
+  const read = contract === undefined ? undefined : readGoalContract(contract)
+  const evidence = readEvidence(texts, artifacts)
+  const judged = judgeGoal(read, evidence, blockers)
+  const pivot = recommendPivot(judged, prior_attempts)
+  const contract_errors = read === undefined || read.ok ? [] : read.errors.map(({ message }) => message)
+  return { goal: blockByHistory(judged, pivot), pivot, contract_errors, cut: evidence.cut }
+}
+
+function viewOf({ criterion, status, actualValue, target, message, source }: CriterionResult): CriterionView {
+  const id: unknown = criterion?.id
+  return {
+    id: typeof id === 'string' ? id : null,
+    status,
+    actual: actualValue ?? null,
+    target: target ?? null,
+    message,
+    source: source ?? null,
+  }
+}
+
+/**
+ * Whether anything was said or made that a gate could judge. An artifact without a byte is nothing; one whose size nobody
+ * tells counts where a criterion asks for it and takes it as it is given.
+ */
+function hasEvidence({ texts, artifacts, other_outputs = 0 }: CompletionRequest, goal: GoalGateResult): boolean {
+  if (other_outputs > 0 || artifacts.some(({ bytes = 0 }) => bytes > 0)) return true
+  if (texts.some(({ text }) => !saysNothing(text))) return true
+  return goal.criteriaResults.some(
+    ({ status, criterion, source }) =>
+      status === 'MET' && criterion.kind === 'artifact_exists' && source?.bytes === undefined,
+  )
+}
+
+const NO_EVIDENCE =
+  'there is no evidence: no block gave a text that says something, a value or an artifact with content'
+
+/** Nothing has no quality, whatever a verifier says of it: never SUCCESS. */
+const NO_QUALITY = {
+  quality: { passed: false, score: 0, violations: [{ code: 'NO_EVIDENCE', penalty: 100, message: NO_EVIDENCE }] },
+} as const
+
+/** What is known of a gate that crashed. */
+const CRASHED = {
+  trust: { score: null, passed: false, band: null, message: 'the trust gate crashed' },
+  goal: { passed: false, overallStatus: 'NOT_MET', criteriaResults: [], metCount: 0, totalCount: 0, maxAttempts: 1 },
+  quality: { passed: false, score: 0, violations: [] },
+  pivot: { shouldPivot: false, attemptNumber: 1, maxAttempts: 1, suggestions: [], unachievable: [] },
+  contract_errors: [],
+  cut: [],
+} as const
 
 /** Something a person should know about how a run ended. */
-export interface CompletionWarning {
+interface CompletionWarning {
   readonly code: string
   readonly message: string
   readonly severity: 'warning' | 'error'
@@ -35,4 +183,167 @@ export interface Completion {
   readonly warnings: readonly CompletionWarning[]
   readonly criteria: readonly CriterionView[]
   readonly pivot: PivotRecommendation
+}
+
+interface Judged {
+  readonly goal: GoalGateResult
+  readonly trust: TrustResult
+  readonly quality: QualityResult
+  /** What is wrong with the contract. */
+  readonly contract_errors: readonly string[]
+  /** A claimed status nobody knows. */
+  readonly unknown_claim: boolean
+  /** What somebody says keeps the goal from being met. */
+  readonly blockers: readonly string[]
+  /** Blocks with more markers than are read; undefined = texts of nobody known. */
+  readonly cut_blocks: readonly (string | undefined)[]
+  /** Gates that crashed, in words. */
+  readonly crashes: readonly string[]
+}
+
+/** What a person should know of gates that did not pass, the goal first. */
+function completionWarnings(judged: Judged): readonly CompletionWarning[] {
+  const { goal, contract_errors, crashes } = judged
+  return [
+    ...goalWarnings(goal),
+    ...evidenceWarnings(judged),
+    ...skippedWarnings(judged),
+    ...judged.cut_blocks.map((block) => warning('MARKERS_CUT', `${whose(block)} has ${MORE}`)),
+    ...contract_errors.map((message) => ({ code: 'GOAL_CONTRACT_INVALID', message, severity: 'error' as const })),
+    ...crashes.map((message) => ({ code: 'GATE_CRASHED', message, severity: 'error' as const })),
+  ]
+}
+
+const MORE = `more than ${MOST_MARKERS} markers in all its texts together; those behind were not read`
+
+function whose(block: string | undefined): string {
+  return block === undefined ? 'the output' : `block "${block}"`
+}
+
+function goalWarnings({ passed, metCount, totalCount, blockers = [] }: GoalGateResult): readonly CompletionWarning[] {
+  if (passed) return []
+  // Word for word what readers of these warnings compare with.
+  const message = `Goal criteria not met: ${metCount}/${totalCount} criteria passed`
+  const blocked = blockers.map((blocker) => warning('GOAL_BLOCKED', `The goal is blocked: ${blocker}`))
+  return [warning('GOAL_NOT_MET', message), ...blocked]
+}
+
+function evidenceWarnings({ trust, quality }: Judged): readonly CompletionWarning[] {
+  const { violations, score } = quality
+  const flaws = `${violations.length} violation${violations.length === 1 ? '' : 's'}`
+  return [
+    ...(trust.passed ? [] : [warning('TRUST_NOT_VERIFIED', `Trust gate failed: ${trust.message}`)]),
+    ...(quality.passed ? [] : [warning('QUALITY_NOT_PASSED', `Quality gates failed: ${flaws}, score ${score}`)]),
+  ]
+}
+
+/** What was said and could not count. */
+function skippedWarnings({ goal, blockers, unknown_claim }: Judged): readonly CompletionWarning[] {
+  const without = goal.overallStatus === 'NO_CONTRACT' && blockers.length > 0
+  return [
+    ...(without
+      ? [warning('BLOCKERS_WITHOUT_CONTRACT', `There is no goal contract to block: ${blockers.join('; ')}`)]
+      : []),
+    ...(unknown_claim ? [warning('CLAIM_UNKNOWN', 'The claimed status is none; it counts as PARTIAL')] : []),
+  ]
+}
+
+function warning(code: string, message: string): CompletionWarning {
+  return { code, message, severity: 'warning' }
+}
+
+/**
+ * How a run was judged, as it is stored: what the gates said and everything they were asked with, so that anybody gets
+ * the same answer again. `goal:evaluated` has its ref.
+ */
+export interface GoalEvaluation extends EvaluatedCompletion {
+  /** sha256 of the frozen contract; absent = there is none. */
+  readonly contract_hash?: string
+  readonly request: CompletionRequest
+  /** What the run recorded and what was no evidence all the same: an artifact that is not in the object store. */
+  readonly left_out?: readonly { readonly artifact: string; readonly why: string }[]
+}
+
+/** How a judged run ends: its state, a code of docs/errors.md, and one sentence without a full stop. */
+export interface GoalEnding {
+  readonly state: Exclude<RunState, 'running' | 'iterated'>
+  readonly code: string
+  readonly reason: string
+  readonly final_status: FinalStatus
+  readonly row: string
+}
+
+const STATES = {
+  SUCCESS: 'completed',
+  PARTIAL: 'partial',
+  BLOCKED: 'blocked',
+  FAILED: 'failed',
+  ABORTED: 'cancelled',
+} as const satisfies Record<FinalStatus, GoalEnding['state']>
+
+/** The end that a completion gives its run; `words` say how its blocks ended. */
+export function goalEnding(completion: Completion, words: string): GoalEnding {
+  const { final_status, row } = completion
+  return {
+    state: STATES[final_status],
+    code: codeOf(completion),
+    reason: reasonOf(completion, words),
+    final_status,
+    row,
+  }
+}
+
+/** What is wanted next tells what was missing; where nothing is, a claim was worse than what the gates say. */
+const CODES: Readonly<Record<Completion['action'], string>> = {
+  accept: 'completed',
+  pivot: 'goal_missed',
+  rework_and_pivot: 'goal_missed',
+  rework_trust: 'trust_failed',
+  fix_quality: 'quality_failed',
+  none: 'goal_out_of_reach',
+}
+
+const CLAIMED: Readonly<Record<FinalStatus, string>> = {
+  SUCCESS: 'completed',
+  PARTIAL: 'claimed_partial',
+  BLOCKED: 'claimed_blocked',
+  FAILED: 'claimed_failed',
+  ABORTED: 'claimed_aborted',
+}
+
+function codeOf({ final_status, goal_status, action }: Completion): string {
+  const isClaimed = action === 'none' && !(final_status === 'BLOCKED' && goal_status === 'BLOCKED')
+  return isClaimed ? CLAIMED[final_status] : CODES[action]
+}
+
+function reasonOf({ final_status, warnings, met_count, total_count, row }: Completion, words: string): string {
+  const messages = warnings.map(({ message }) => message)
+  if (final_status !== 'SUCCESS' && messages.length > 0) return `${messages.join('; ')} (${row})`
+  const criteria = total_count === 0 ? 'there is no goal contract' : `${met_count}/${total_count} criteria passed`
+  return [`${words}; ${criteria} (${row})`, ...messages].join('; ')
+}
+
+/** More suggestions than a reader takes in, and longer ones, are cut: the evaluation has them whole. */
+const MOST_SUGGESTIONS = 50
+const LONGEST_SUGGESTION = 600
+
+/** What the next attempt at a goal is told: what this one missed, what to change, and what a person says about it. */
+interface PivotFeedback {
+  readonly text: string
+  readonly suggestions: readonly string[]
+}
+
+export function pivotFeedback({ met_count, total_count, pivot }: Completion, words?: string): PivotFeedback {
+  const { attemptNumber, maxAttempts } = pivot
+  const suggestions = pivot.suggestions
+    .slice(0, MOST_SUGGESTIONS)
+    .map((one) => one.slice(0, LONGEST_SUGGESTION).toWellFormed())
+  const rest = pivot.suggestions.length - suggestions.length
+  const lines = [
+    `Attempt ${attemptNumber} of ${maxAttempts} did not reach the goal: ${met_count}/${total_count} criteria are met.`,
+    ...suggestions.map((one) => `- ${one}`),
+    ...(rest === 0 ? [] : [`- and ${rest} more`]),
+    ...(words === undefined ? [] : ['A person says:', words]),
+  ]
+  return { text: lines.join('\n'), suggestions }
 }

@@ -1,5 +1,4 @@
-import { linearPattern } from '../gates/linear-pattern.ts'
-import { literalPattern } from './wildcard.ts'
+import { linearPattern } from '../text/linear-pattern.ts'
 
 /** Patterns the braces of one glob may stand for. */
 const MAX_FORMS = 64
@@ -111,4 +110,16 @@ function withSkips(form: Form, places: readonly number[]): readonly number[] {
 function fitsName({ wild, fits }: Segment, name: string): boolean {
   if (wild && (name === '' || name.startsWith('.'))) return false
   return fits(name)
+}
+
+/** Tells whether a whole text fits a pattern in which `*` alone is special: any characters, none too. Takes linear time. */
+export function wildcardMatcher(pattern: string): (text: string) => boolean {
+  const parts = pattern.split('*').map(literalPattern)
+  const compiled = linearPattern(`^${parts.join('.*')}$`, 's')
+  return (text) => compiled.ok && compiled.pattern.test(text)
+}
+
+/** A text as a pattern that means itself. */
+function literalPattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, (character) => `\\${character}`)
 }

@@ -1,12 +1,16 @@
-import type { Json } from '../canonical.ts'
-import { readObject } from '../dag/object-source.ts'
-import type { Problem } from '../dag/report.ts'
-import { lineFinder, locate, type Path, pathText, type Source } from '../dag/source.ts'
-import { quoted } from '../dag/wording.ts'
-import { type ReadDocument, readYaml } from '../dag/yaml.ts'
-import { type BoundContract, bindContract } from './bind-contract.ts'
-import { contractProblems, criteriaOf, memberOf } from './contract-problems.ts'
-import { type GoalContract, withDefaults } from './goal-contract.ts'
+import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
+import { lineFinder, locate, type Path, type Problem, pathText, type Source } from '../text/problem.ts'
+import { quoted } from '../text/wording.ts'
+import { type ReadDocument, readObject, readYaml } from '../text/yaml.ts'
+import {
+  type BoundContract,
+  bindContract,
+  contractProblems,
+  criteriaOf,
+  type GoalContract,
+  memberOf,
+  withDefaults,
+} from './goal-contract.ts'
 
 /** One thing wrong with a goal contract. Line and column are 1-based, and absent where it came as an object. */
 export interface ContractError {
@@ -115,4 +119,27 @@ function subjectOf(path: Path, criteria: readonly Json[], index: number | undefi
   const who = index === undefined ? 'the goal contract' : named
   const field = pathText(index === undefined ? path : path.slice(2))
   return { who, place: field === '' ? who : `${field} of ${who}` }
+}
+
+/** A contract as a run keeps it: deeply frozen, its canonical JSON, and the sha256 of that. */
+interface FrozenContract {
+  readonly contract: GoalContract
+  readonly text: string
+  readonly hash: string
+}
+
+/**
+ * Two spellings of one contract (key order, defaults written out or not, YAML or JSON) have one hash. What starts a run
+ * reads it by `readGoalContract(contract, inputs)` first, which binds targets that are run inputs; a document's own is
+ * checked by readOpenContract(), which leaves them unbound.
+ */
+export function freezeContract(contract: GoalContract): FrozenContract {
+  const text = canonicalJson(contract)
+  return Object.freeze({ contract: deepFreeze(JSON.parse(text) as GoalContract), text, hash: sha256(text) })
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) deepFreeze(member)
+  return Object.freeze(value)
 }

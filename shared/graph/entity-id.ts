@@ -1,10 +1,10 @@
 /**
  * Why a text is no entity id (docs/research.md, "Entity ids, predicates, triples"), in the order they are looked for.
  */
-export type EntityIdReason = 'empty' | 'bytes' | 'arity' | 'empty_segment' | 'first_byte' | 'alphabet'
+type EntityIdReason = 'empty' | 'bytes' | 'arity' | 'empty_segment' | 'first_byte' | 'alphabet'
 
 /** What was seen, in numbers only: a refused id may hold anything and is never echoed. */
-export interface EntityIdRefusal {
+interface EntityIdRefusal {
   readonly reason: EntityIdReason
   readonly message: string
 }
@@ -68,4 +68,24 @@ function refuseSegments(segments: readonly string[], { wildcard, what }: Form): 
   const alphabet = segments.findIndex((segment) => literal(segment) && !/^[A-Za-z0-9_-]+$/.test(segment))
   if (alphabet >= 0) return told('alphabet', alphabet, 'may have only letters A-Z, a-z, digits, _ and -')
   return undefined
+}
+
+/** Whether the id lies under the prefix, on a segment boundary: `a.b` is no prefix of `a.bc.d.e.f.g`. */
+export function hasPrefix(entityId: string, prefix: string): boolean {
+  return entityId === prefix || entityId.startsWith(`${prefix}.`)
+}
+
+/**
+ * Whether the id ends in the part, on a segment boundary. Any suffix would be too much: `1` would match
+ * `drone.11`.
+ */
+export function hasSuffix(entityId: string, part: string): boolean {
+  return part !== '' && (entityId === part || entityId.endsWith(`.${part}`))
+}
+
+/** Whether each segment is the pattern's, `*` standing for any one. Both must be what refuseEntityId* accepts. */
+export function matchesPattern(entityId: string, pattern: string): boolean {
+  const segments = entityId.split('.')
+  const wanted = pattern.split('.')
+  return wanted.length === segments.length && wanted.every((part, at) => part === '*' || part === segments[at])
 }

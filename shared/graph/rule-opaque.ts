@@ -4,7 +4,7 @@ import type { Triple } from './triple.ts'
 const OPAQUE_PREDICATES: ReadonlySet<string> = new Set(['research.route_rationale', 'research.synthesis'])
 
 /** What conditions, hint filters and seed resolution may read: opaque triples are left out. */
-export function readableByRules(triples: readonly Triple[]): readonly Triple[] {
+export function readableTriples(triples: readonly Triple[]): readonly Triple[] {
   return triples.filter(({ predicate, rule_opaque }) => !rule_opaque && !OPAQUE_PREDICATES.has(predicate))
 }
 

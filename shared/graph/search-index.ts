@@ -1,3 +1,6 @@
+import * as z from 'zod'
+import { MAIN_TENANT } from '../auth/principal.ts'
+
 /** A part of the entities; every member narrows it. */
 export interface EntityFilter {
   /** In small letters: the entity's own type or the fifth segment of its id. */
@@ -86,6 +89,29 @@ export interface SearchIndex {
   lookup(tenant: string, by: 'label' | 'alias' | 'suffix', text: string): Promise<LookupAnswer>
   /** Personalised PageRank from the seeds; `score` is the part of a walker's time spent there. Seeds may be hits. */
   diffuse(tenant: string, query: DiffusionQuery): Promise<SearchAnswer>
-  /** What the relations a question names lead to from what it names (shared/graph/follow-relations.ts); each hit's score is 1. */
+  /** What the relations a question names lead to from what it names (shared/graph/walks.ts); each hit's score is 1. */
   follow(tenant: string, query: FollowQuery): Promise<SearchAnswer>
 }
+
+/**
+ * Brings the search index of a tenant up to what was put. Where questions do that themselves (locally), it only spares
+ * the first one the wait.
+ */
+export interface Indexing {
+  /** One round; past `until` (ISO) what is left is for the next one. `more`: there is, or somebody else was faster. */
+  publish(
+    tenant: string,
+    until: string,
+  ): Promise<{ readonly outcome: 'published' | 'unchanged' | 'lost'; readonly more: boolean }>
+  /** Restarts the age of what readers open. */
+  keep(tenant: string): Promise<void>
+}
+
+/** What index-graph is called for: bringing the search index up to the graph, or keeping what the graph holds from its expiry. */
+export const GraphWorkSchema = z.strictObject({
+  tenant: z.string().min(1).default(MAIN_TENANT),
+  /** `after`: where an earlier call's time was over. */
+  keep: z.strictObject({ after: z.string().min(1).optional() }).optional(),
+})
+
+export type GraphWork = z.output<typeof GraphWorkSchema>

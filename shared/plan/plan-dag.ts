@@ -1,14 +1,16 @@
-import { compileDag } from '../compile/compile-dag.ts'
-import type { Dag } from '../dag/dag.ts'
-import type { Routing } from '../settings.ts'
-import { assumptionsOf } from './assumptions.ts'
-import { checkExpectations, type Expectations, expectedItems } from './expectations.ts'
-import { modelCost } from './model-cost.ts'
-import { plannedLimits } from './next-limit.ts'
+import type { Machine, State } from '../compile/asl.ts'
+import { type CompiledDag, compileDag } from '../compile/compile-dag.ts'
+import { bounceModules } from '../dag/bounce-modules.ts'
+import { type Block, type Dag, isJudged, opensChild } from '../dag/dag.ts'
+import { LIMITS } from '../dag/limits.ts'
+import { Fault } from '../errors.ts'
+import type { Routing } from '../settings/settings.ts'
+import { checkExpectations, type Expectations, expectedItems, modelCost, mostItems, runCost } from './cost.ts'
+import { criticalPath, dagWidth } from './critical-path.ts'
+import { joinReasons } from './dag-graph.ts'
+import { bytesWithArns, EXECUTION_EVENTS, ITEM_EVENTS, measureMachine, readTask, stateEvents } from './machine-text.ts'
 import type { Plan } from './plan.ts'
-import { planMachines } from './plan-machines.ts'
-import { planTime } from './plan-time.ts'
-import { runCost } from './run-cost.ts'
+import { compiledMachines, type SimulatedRun, simulatedMachines, simulateMachine } from './simulate-machine.ts'
 
 /**
  * Says what runs of a checked DAG will do, before one has run: its compiled machine is followed in virtual time and
@@ -38,3 +40,294 @@ export function planDag(dag: Dag, expectations: Expectations, routing: Routing =
 
 /** Without settings only `local` has a price. */
 const NO_PLACE: Routing = { agents: {}, providers: {} }
+
+interface PlannedTime extends Pick<Plan, 'critical_path' | 'makespan' | 'width'> {
+  /** The predicted run, unlimited. */
+  readonly run: SimulatedRun
+  /** Sum of what all blocks and items take in run-block. */
+  readonly work_seconds: number
+}
+
+/** When things happen: the critical path from the document, everything else from the machine's text in virtual time. */
+function planTime(dag: Dag, compiled: CompiledDag, expectations: Expectations): PlannedTime {
+  const { blocks } = dag
+  const { max_parallel } = expectations
+  const indexOf = new Map(blocks.map(({ id }, index) => [id, index]))
+  const upstream = blocks.map((block) => block.upstream.flatMap((id) => indexOf.get(id) ?? []))
+  const path = criticalPath(
+    upstream,
+    blocks.map((block) => blockSeconds(block, expectations)),
+  )
+  if ('cycle' in path) throw new TypeError('planTime() needs a checked document, which has no cycle')
+  const run = simulate(dag, compiled, expectations, 0)
+  const limited = max_parallel === 0 ? run : simulate(dag, compiled, expectations, max_parallel)
+  const possible = dagWidth(upstream, path.order)
+  const wide = Math.max(possible, run.at_once)
+  return {
+    run,
+    critical_path: { blocks: path.path.flatMap((index) => blocks[index]?.id ?? []), seconds: path.length },
+    makespan: { seconds: spanOf(run), max_parallel, limited_seconds: spanOf(limited) },
+    width: { at_once: run.at_once, possible, exceeds_max_parallel: max_parallel > 0 && wide > max_parallel },
+    work_seconds: blocks.reduce((sum, block) => sum + workSeconds(block, expectations), 0),
+  }
+}
+
+function simulate(dag: Dag, compiled: CompiledDag, expectations: Expectations, max_parallel: number) {
+  const { blocks } = dag
+  const byId = new Map(blocks.map((block) => [block.id, block]))
+  const modules = bounceModules(blocks)
+  return simulateMachine(simulatedMachines(compiled), {
+    seconds: (id) => secondsOf(id, expectations),
+    items: (id) => {
+      const block = byId.get(id)
+      return block === undefined ? 0 : expectedItems(block, expectations)
+    },
+    bounces: () => 0,
+    sinks: (module) => modules.find(({ key }) => key === module)?.sinks ?? [],
+    max_parallel,
+    judged: isJudged(dag),
+  })
+}
+
+function spanOf({ makespan }: SimulatedRun): number {
+  if (makespan !== undefined) return makespan
+  throw new Fault(
+    'Bug',
+    'machine_not_followed',
+    'Cannot plan the DAG: its machine waits for ever. Please report the document.',
+  )
+}
+
+function secondsOf(id: string, { durations, default_duration }: Expectations): number {
+  return Object.hasOwn(durations, id) ? (durations[id] ?? 0) : default_duration
+}
+
+/** From a block's start to its end: a foreach takes as many rounds as its concurrency needs. */
+function blockSeconds(block: Block, expectations: Expectations): number {
+  const seconds = secondsOf(block.id, expectations)
+  const { foreach } = block
+  if (foreach === undefined) return seconds
+  return Math.ceil(expectedItems(block, expectations) / foreach.max_concurrency) * seconds
+}
+
+/** A child run works in functions of its own. */
+function workSeconds(block: Block, expectations: Expectations): number {
+  if (opensChild(block.mode)) return 0
+  const times = block.foreach === undefined ? 1 : expectedItems(block, expectations)
+  return times * secondsOf(block.id, expectations)
+}
+
+type PlannedMachines = Pick<
+  Plan,
+  | 'transitions'
+  | 'events'
+  | 'event_budget'
+  | 'bytes'
+  | 'states'
+  | 'parallels'
+  | 'depth'
+  | 'signals'
+  | 'joins'
+  | 'machines'
+>
+
+/** What the machines are and what a run does in them, read from their texts. */
+function planMachines(dag: Dag, compiled: CompiledDag, { executions }: SimulatedRun): PlannedMachines {
+  const texts = compiledMachines(compiled)
+  const facts = factsOf(dag)
+  const figures = texts.map(({ definition }) => measureMachine(definition))
+  const machines = texts.map(({ name, definition, text }, i) => {
+    const { transitions = 0, events = 0 } = executions.find((execution) => execution.name === name) ?? {}
+    const states = figures[i]?.states ?? 0
+    return {
+      name,
+      bytes: bytesWithArns(text),
+      states,
+      transitions,
+      events,
+      event_budget: eventBudget(definition, facts),
+    }
+  })
+  return {
+    transitions: sum(machines.map(({ transitions }) => transitions)),
+    events: sum(machines.map(({ events }) => events)),
+    event_budget: Math.max(...machines.map(({ event_budget }) => event_budget)),
+    bytes: sum(machines.map(({ bytes }) => bytes)),
+    states: sum(machines.map(({ states }) => states)),
+    parallels: sum(figures.map(({ parallels }) => parallels)),
+    depth: Math.max(...figures.map(({ depth }) => depth)),
+    signals: sum(figures.map(({ signals }) => signals)),
+    joins: joinReasons(texts),
+    machines,
+  }
+}
+
+function factsOf(dag: Dag): BudgetFacts {
+  const { blocks } = dag
+  const byId = new Map(blocks.map((block) => [block.id, block]))
+  const bounces = bounceModules(blocks).map(({ rules }) => sum(rules.map(({ bounce }) => bounce.max_bounces)))
+  return {
+    tries: (id) => byId.get(id)?.retry.max_attempts ?? 1,
+    most_items: (id) => {
+      const block = byId.get(id)
+      return block === undefined ? 0 : mostItems(block)
+    },
+    most_bounces: (module) => bounces[module] ?? 0,
+    judged: isJudged(dag),
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** What decides how long a history may become. */
+interface BudgetFacts {
+  /** Total tries of a block. */
+  readonly tries: (block: string) => number
+  /** Items of a foreach at most. */
+  readonly most_items: (block: string) => number
+  /** Bounces of a module at most. */
+  readonly most_bounces: (module: number) => number
+  /** The run is judged by more than its blocks. */
+  readonly judged: boolean
+}
+
+/**
+ * History events of one machine's execution at most, natural retries of the infrastructure left out: every try used,
+ * every bounce taken, every list as long as it may be. Read from the text, and counted
+ * so: 5 a block, 7 a further try, 7 an item, 6 a token wait, 4 a Parallel, all of a module once a pass.
+ */
+function eventBudget(machine: Machine, facts: BudgetFacts): number {
+  return EXECUTION_EVENTS + rowBudget(machine, facts) + (facts.judged ? judgingEvents(machine) : 0)
+}
+
+/** Once more through `_settle` and its Choice, and the state in between; parts have none of them. */
+function judgingEvents({ States }: Machine): number {
+  const states = ['_settle', '_end', '_decide_completion'].flatMap((name) => States[name] ?? [])
+  return states.reduce((sum, state) => sum + stateEvents(state), 0)
+}
+
+function rowBudget({ StartAt, States }: Machine, facts: BudgetFacts): number {
+  const row: { readonly name: string; events: number }[] = []
+  let previous: State | undefined
+  for (let name: string | undefined = StartAt; name !== undefined; ) {
+    const state: State | undefined = States[name]
+    if (state === undefined) break
+    row.push({ name, events: stateBudget(state, previous, facts) })
+    const back = state.Type === 'Choice' ? repeatModule(row, state, previous, facts) : false
+    name = nextOf(state, back)
+    previous = state
+  }
+  return row.reduce((sum, { events }) => sum + events, 0)
+}
+
+/** A Choice that goes back was counted: then the other way; else the way of a run that completes, the longer one. */
+function nextOf(state: State, back: boolean): string | undefined {
+  if (state.Type === 'Choice') return back ? state.Default : state.Choices[0]?.Next
+  return 'Next' in state ? state.Next : undefined
+}
+
+/** A Choice back to a state of its own row closes a bounce module: all since then may run again. */
+function repeatModule(
+  row: readonly { readonly name: string; events: number }[],
+  { Choices }: Extract<State, { Type: 'Choice' }>,
+  close: State | undefined,
+  { most_bounces }: BudgetFacts,
+): boolean {
+  const first = row.findIndex(({ name }) => name === Choices[0]?.Next)
+  if (first === -1 || close?.Type !== 'Task') return false
+  const passes = 1 + most_bounces(readTask(close).module ?? 0)
+  for (const step of row.slice(first)) step.events *= passes
+  return true
+}
+
+function stateBudget(state: State, previous: State | undefined, facts: BudgetFacts): number {
+  const events = stateEvents(state)
+  if (state.Type === 'Parallel') return state.Branches.reduce((sum, branch) => sum + rowBudget(branch, facts), events)
+  if (state.Type === 'Map') {
+    const block = previous?.Type === 'Task' ? readTask(previous).block : undefined
+    const items = block === undefined ? 0 : facts.most_items(block)
+    return events + items * (ITEM_EVENTS + rowBudget(state.ItemProcessor, facts))
+  }
+  return state.Type === 'Task' ? taskBudget(state, events, facts) : events
+}
+
+/** Each try goes through every state of its block again, and waits once before it; a list is read once. */
+function taskBudget(state: Extract<State, { Type: 'Task' }>, events: number, { tries }: BudgetFacts): number {
+  const { name, block, phase } = readTask(state)
+  if (block === undefined || phase === 'items') return events
+  const times = tries(block)
+  return events * times + (name === 'RunBlock' ? WAIT_EVENTS * (times - 1) : 0)
+}
+
+const WAIT_EVENTS = 2
+
+/** A limit a larger DAG of this kind would meet, and how far it is. */
+interface PlannedLimit {
+  readonly name: 'definition_bytes' | 'history_events' | 'blocks' | 'foreach_items' | 'head_bytes'
+  readonly used: number
+  readonly limit: number
+  /** `used` of `limit`, 1 = reached. */
+  readonly share: number
+}
+
+interface Used {
+  /** Of the largest machine, ARNs in it. */
+  readonly bytes: number
+  /** Budgeted, of the machine that has most. */
+  readonly events: number
+  /** Of the foreach block that has most in the predicted run; 0 without one. */
+  readonly items: number
+}
+
+/** The limits and, of them, the nearest: it binds next. */
+function plannedLimits({ blocks }: Dag, { bytes, events, items }: Used) {
+  const nearest = plannedLimit('definition_bytes', bytes, MOST_DEFINITION_BYTES)
+  const limits: readonly PlannedLimit[] = [
+    nearest,
+    plannedLimit('history_events', events, MOST_HISTORY_EVENTS),
+    plannedLimit('blocks', blocks.length, LIMITS.blocks),
+    plannedLimit('foreach_items', items, LIMITS.foreach_items),
+    plannedLimit('head_bytes', HEAD_BYTES_A_LANE * (blocks.length + items), MOST_HEAD_BYTES),
+  ]
+  const next_limit = limits.reduce((most, one) => (one.used / one.limit > most.used / most.limit ? one : most), nearest)
+  return { next_limit, limits }
+}
+
+/** Quotas of Step Functions: a definition has at most 1 MB, an execution at most 25,000 events. */
+const MOST_DEFINITION_BYTES = 1_048_576
+const MOST_HISTORY_EVENTS = 25_000
+/** Quota of DynamoDB, 400 KB an item, without room for a full tail of events and the members that do not grow. */
+const MOST_HEAD_BYTES = 409_600 - 16_384
+/** Estimated: 8 bytes a lane of a block, more for one of an item. */
+const HEAD_BYTES_A_LANE = 12
+
+function plannedLimit(name: PlannedLimit['name'], used: number, most: number): PlannedLimit {
+  return { name, used, limit: most, share: Number((used / most).toFixed(4)) }
+}
+
+/** What the figures rest on besides what was told, in words for people. */
+function assumptionsOf({ blocks }: Dag, expectations: Expectations): readonly string[] {
+  const { durations, default_duration, items } = expectations
+  const untold = blocks.filter(({ id }) => !Object.hasOwn(durations, id))
+  const asked = blocks.filter(({ approval }) => approval !== undefined)
+  const unknown = blocks.filter(({ id, foreach }) => typeof foreach?.items === 'string' && !Object.hasOwn(items, id))
+  const children = blocks.filter(({ mode }) => mode === 'dag')
+  const chains = blocks.filter(({ mode }) => mode === 'research')
+  return [
+    'nothing fails, nothing is skipped, no bounce is taken; states and calls take no time',
+    ...aboutBlocks(`${default_duration} s, as nothing else was said`, untold),
+    ...aboutBlocks('people decide at once', asked),
+    ...aboutBlocks('the list comes from the run: one item is counted', unknown),
+    ...aboutBlocks('a child run, whose own transitions and costs are not counted', children),
+    ...aboutBlocks('a research run that finds its answer at once; only its costs are counted', chains),
+  ]
+}
+
+function aboutBlocks(assumption: string, blocks: readonly Block[]): readonly string[] {
+  if (blocks.length === 0) return []
+  const ids = blocks.slice(0, 5).map(({ id }) => id)
+  const more = blocks.length > 5 ? ` and ${blocks.length - 5} more` : ''
+  return [`${assumption}: ${ids.join(', ')}${more}`]
+}

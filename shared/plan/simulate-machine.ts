@@ -1,14 +1,10 @@
 import type { Machine } from '../compile/asl.ts'
+import type { CompiledDag } from '../compile/compile-dag.ts'
 import { Fault } from '../errors.ts'
-import { createAgenda } from './agenda.ts'
-import { callFunction } from './call-function.ts'
-import { EXECUTION_EVENTS, ITEM_EVENTS, stateEvents } from './history-events.ts'
-import { readTask } from './read-task.ts'
-import { signal } from './signal.ts'
-import type { ExecutionTally, Frame, Outcomes, Walk } from './walk.ts'
+import { EXECUTION_EVENTS, ITEM_EVENTS, readTask, stateEvents, type TaskCall } from './machine-text.ts'
 
 /** A DAG's machine and those it was split into for size, by placeholder (`Part1`). */
-export interface Machines {
+interface Machines {
   readonly main: Machine
   readonly parts: ReadonlyMap<string, Machine>
 }
@@ -76,7 +72,7 @@ function enter(walk: Walk, frame: Frame, name: string): void {
   frame.execution.events += stateEvents(state)
   switch (state.Type) {
     case 'Task':
-      callFunction(walk, frame, readTask(state))
+      actOnCall(walk, frame, readTask(state))
       break
     case 'Parallel':
       frame.open = state.Branches.length
@@ -136,4 +132,291 @@ function endFrame(walk: Walk, { parent }: Frame): void {
   parent.open -= 1
   beginItem(walk, parent)
   if (parent.open === 0) walk.agenda.put(walk.agenda.now(), parent)
+}
+
+/** What a function of ours does to the machine that calls it, in a run where nothing fails. */
+function actOnCall(walk: Walk, frame: Frame, call: TaskCall): void {
+  const part = walk.parts.get(call.name)
+  if (part !== undefined) {
+    frame.open = 1
+    walk.begin(walk, call.name, part, frame)
+    return
+  }
+  const act = ACTS[call.name]
+  if (act === undefined) throw new Fault('Bug', 'machine_not_followed', `Cannot follow a call of "${call.name}".`)
+  walk.calls[call.name] = (walk.calls[call.name] ?? 0) + 1
+  const { block } = call
+  if (block !== undefined && !walk.started.has(block)) walk.started.set(block, walk.agenda.now())
+  act(walk, frame, call)
+}
+
+type Act = (walk: Walk, frame: Frame, call: TaskCall) => void
+
+const ACTS: Readonly<Record<string, Act>> = {
+  RunBlock(walk, frame, call) {
+    if (call.phase === 'items') frame.items = walk.outcomes.items(call.block ?? '')
+    if (call.phase === undefined) work(walk, frame, call)
+    else goOn(walk, frame)
+  },
+  OpenChild: work,
+  RequestApproval: goOn,
+  WaitJoin(walk, frame, call) {
+    const tally = joinOf(walk, frame, call, call.join ?? '')
+    tally.waiter = { need: call.need ?? 0, frame }
+    wakeIfDone(walk, tally)
+  },
+  CloseModule(walk, frame, { module = 0 }) {
+    const bounced = walk.bounced.get(module) ?? 0
+    frame.yes = bounced < walk.outcomes.bounces(module)
+    frame.epoch = frame.yes ? bounced + 1 : 0
+    walk.bounced.set(module, bounced + 1)
+    goOn(walk, frame)
+  },
+  Settle(walk, frame) {
+    frame.yes = true
+    frame.choice = walk.outcomes.judged === true && !walk.decided ? 1 : 0
+    goOn(walk, frame)
+  },
+  DecideCompletion(walk, frame) {
+    walk.decided = true
+    goOn(walk, frame)
+  },
+}
+
+function goOn(walk: Walk, frame: Frame): void {
+  walk.agenda.put(walk.agenda.now(), frame)
+}
+
+/** Takes a slot of max_parallel, or waits for one. */
+function work(walk: Walk, frame: Frame, { block = '' }: TaskCall): void {
+  const { agenda, outcomes, waitingForSlot } = walk
+  const seconds = outcomes.seconds(block)
+  walk.works += 1
+  if (outcomes.max_parallel > 0 && walk.running >= outcomes.max_parallel) {
+    waitingForSlot.push({ frame, seconds })
+    return
+  }
+  walk.running += 1
+  walk.atOnce = Math.max(walk.atOnce, walk.running)
+  frame.holdsSlot = true
+  agenda.put(agenda.now() + seconds, frame)
+}
+
+/** What ends with a Task: its slot of max_parallel is free, and the joins it names know that it is done. */
+function signal(walk: Walk, frame: Frame, call: TaskCall): void {
+  if (frame.holdsSlot) releaseSlot(walk, frame)
+  // A module that is run again tells nobody outside yet.
+  if (call.joins === undefined || (call.module !== undefined && frame.yes)) return
+  for (const join of call.joins) {
+    const tally = joinOf(walk, frame, call, join)
+    for (const source of sourcesOf(walk, frame, call)) tally.done.add(source)
+    wakeIfDone(walk, tally)
+  }
+}
+
+function sourcesOf({ outcomes }: Walk, { at }: Frame, { block, module }: TaskCall): readonly string[] {
+  if (module !== undefined && outcomes.sinks !== undefined) return outcomes.sinks(module)
+  return [block ?? at]
+}
+
+function releaseSlot(walk: Walk, frame: Frame): void {
+  const { agenda, waitingForSlot } = walk
+  frame.holdsSlot = false
+  const next = waitingForSlot.shift()
+  if (next === undefined) walk.running -= 1
+  else {
+    next.frame.holdsSlot = true
+    agenda.put(agenda.now() + next.seconds, next.frame)
+  }
+}
+
+/** Joins inside a bounce module are kept per epoch. */
+function joinOf(walk: Walk, frame: Frame, call: TaskCall, join: string): JoinTally {
+  const key = call.isInModule && call.module === undefined ? `${join}~${frame.epoch}` : join
+  const known = walk.joins.get(key)
+  if (known !== undefined) return known
+  const tally: JoinTally = { done: new Set() }
+  walk.joins.set(key, tally)
+  return tally
+}
+
+function wakeIfDone(walk: Walk, tally: JoinTally): void {
+  const { waiter, done } = tally
+  if (waiter === undefined || done.size < waiter.need) return
+  delete tally.waiter
+  walk.agenda.put(walk.agenda.now(), waiter.frame)
+}
+
+/** What a simulated run is told: everything the machine's text does not say. */
+export interface Outcomes {
+  /** Seconds of a block's work; of one item, where it is a foreach. */
+  readonly seconds: (block: string) => number
+  /** Items of a foreach block. */
+  readonly items: (block: string) => number
+  /** How often a bounce module is run again. */
+  readonly bounces: (module: number) => number
+  /** What the exit of a bounce module signals for, once it is left: its blocks that none of it reads. One, if not said. */
+  readonly sinks?: (module: number) => readonly string[]
+  /** Blocks at work at once; 0 = no limit. Waiting ones go on first come, first served. */
+  readonly max_parallel: number
+  /** The run is judged by more than its blocks: it is decided on before it is settled. */
+  readonly judged?: boolean
+}
+
+/** One execution: the main machine's, or that of a part. */
+interface ExecutionTally {
+  readonly name: string
+  /** States entered. */
+  transitions: number
+  /** As Step Functions counts its history. */
+  events: number
+}
+
+/** One line of states: an execution, a branch of a Parallel, an item of a Map. */
+interface Frame {
+  readonly machine: Machine
+  readonly execution: ExecutionTally
+  readonly parent: Frame | undefined
+  /** The state it is in. */
+  at: string
+  /** Branches, items or executions the state waits for. */
+  open: number
+  /** Items of its Map that have not begun. */
+  unbegun: number
+  /** Of the bounce module it is in. */
+  epoch: number
+  /** Items of the foreach whose Map comes next. */
+  items: number
+  /** What the last function answered that a Choice asks about: settle says completed, close-module says again. */
+  yes: boolean
+  /** Which of the Choices, where it does. */
+  choice: number
+  /** It is one of those max_parallel counts. */
+  holdsSlot: boolean
+}
+
+interface JoinTally {
+  readonly done: Set<string>
+  waiter?: { readonly need: number; readonly frame: Frame }
+}
+
+/** A simulated run under way. */
+interface Walk {
+  readonly parts: ReadonlyMap<string, Machine>
+  readonly outcomes: Outcomes
+  /** Frames whose state ends. */
+  readonly agenda: Agenda<Frame>
+  readonly joins: Map<string, JoinTally>
+  /** How often each bounce module was run again. */
+  readonly bounced: Map<number, number>
+  readonly started: Map<string, number>
+  readonly executions: ExecutionTally[]
+  readonly calls: Record<string, number>
+  decided: boolean
+  works: number
+  running: number
+  /** The most that ran at once. */
+  atOnce: number
+  readonly waitingForSlot: { readonly frame: Frame; readonly seconds: number }[]
+  makespan?: number
+  /** Begins an execution of a part; `parent` waits for its end. */
+  begin(walk: Walk, name: string, machine: Machine, parent: Frame): void
+}
+
+/** What is due in virtual time: earliest first, at one instant in the order it was put there. */
+interface Agenda<T> {
+  put(time: number, item: T): void
+  /** Moves the clock to the next item; undefined when nothing is left. */
+  take(): T | undefined
+  now(): number
+}
+
+interface Entry<T> {
+  readonly time: number
+  readonly order: number
+  readonly item: T
+}
+
+/** A binary heap, and a plain queue for what is due at once: most steps of a machine take no time. */
+export function createAgenda<T>(): Agenda<T> {
+  const heap: Entry<T>[] = []
+  let due: T[] = []
+  let taken = 0
+  let now = 0
+  let order = 0
+  return {
+    put(time, item) {
+      if (time <= now) due.push(item)
+      else push(heap, { time, order: order++, item })
+    },
+    take() {
+      if (taken < due.length) return due[taken++]
+      due = []
+      taken = 0
+      const next = pop(heap)
+      if (next === undefined) return undefined
+      now = next.time
+      return next.item
+    },
+    now: () => now,
+  }
+}
+
+function isEarlier<T>(a: Entry<T>, b: Entry<T>): boolean {
+  return a.time < b.time || (a.time === b.time && a.order < b.order)
+}
+
+function push<T>(heap: Entry<T>[], entry: Entry<T>): void {
+  let at = heap.length
+  while (at > 0) {
+    const above = (at - 1) >> 1
+    const parent = heap[above]
+    if (parent === undefined || !isEarlier(entry, parent)) break
+    heap[at] = parent
+    at = above
+  }
+  heap[at] = entry
+}
+
+function pop<T>(heap: Entry<T>[]): Entry<T> | undefined {
+  const first = heap[0]
+  const last = heap.pop()
+  if (first === undefined || last === undefined || heap.length === 0) return first
+  let at = 0
+  for (;;) {
+    const below = smallerChild(heap, at)
+    const child = heap[below]
+    if (child === undefined || !isEarlier(child, last)) break
+    heap[at] = child
+    at = below
+  }
+  heap[at] = last
+  return first
+}
+
+function smallerChild<T>(heap: readonly Entry<T>[], at: number): number {
+  const left = heap[2 * at + 1]
+  const right = heap[2 * at + 2]
+  return left !== undefined && right !== undefined && isEarlier(right, left) ? 2 * at + 2 : 2 * at + 1
+}
+
+/** One machine of a compiled DAG. */
+export interface CompiledMachine {
+  /** `main`, or the placeholder of a part, `Part1`. */
+  readonly name: string
+  readonly definition: Machine
+  readonly text: string
+}
+
+/** The main machine, then those it was split into for size. */
+export function compiledMachines({ definition, text, parts }: CompiledDag): readonly CompiledMachine[] {
+  return [
+    { name: 'main', definition, text },
+    ...parts.map((part) => ({ name: part.key, definition: part.definition, text: part.text })),
+  ]
+}
+
+/** As the simulation takes them. */
+export function simulatedMachines({ definition, parts }: CompiledDag): Machines {
+  return { main: definition, parts: new Map(parts.map((part) => [part.key, part.definition])) }
 }

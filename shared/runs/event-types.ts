@@ -1,4 +1,7 @@
-import type { EventType } from './event.ts'
+import type { Stage } from '../research/stages.ts'
+import type { EventType, RunEvent } from './event.ts'
+import { laneOwner, readOrdinal } from './lane.ts'
+import type { StepFold } from './run-fold.ts'
 
 /** Every type of event; the type holds the list complete. */
 const TYPES: Readonly<Record<EventType, true>> = {
@@ -42,3 +45,40 @@ const TYPES: Readonly<Record<EventType, true>> = {
 
 /** The types of events, as a list: what may be subscribed to. */
 export const EVENT_TYPES: readonly EventType[] = Object.keys(TYPES) as EventType[]
+
+/** The types that end a run: exactly one of them is its last event. */
+export const RUN_ENDS = [
+  'run:completed',
+  'run:partial',
+  'run:blocked',
+  'run:failed',
+  'run:cancelled',
+  'run:iterated',
+] as const satisfies readonly EventType[]
+
+export function isRunEnd(type: string): boolean {
+  return RUN_ENDS.some((end) => end === type)
+}
+
+/** What records each stage of the research chain. */
+export const STAGE_EVENTS = {
+  'research:classified': 'nl_classify',
+  'research:routed': 'route_search',
+  'research:executed': 'execute_subqueries',
+  'research:assessed': 'assess_sufficiency',
+  'research:synthesized': 'synthesize_answer',
+} as const satisfies Readonly<Record<string, Stage>>
+
+export type StageEvent = Extract<RunEvent, { readonly type: keyof typeof STAGE_EVENTS }>
+
+export function isStageEvent(event: RunEvent): event is StageEvent {
+  return Object.hasOwn(STAGE_EVENTS, event.type)
+}
+
+/** Epoch, attempt and item stand in the event's id, `<lane>/<ordinal>/<i>`. */
+export function eventPlace({ id, attempt }: RunEvent): Pick<StepFold, 'epoch' | 'attempt' | 'item'> {
+  const [lane = '', position] = id.split('/')
+  const place = readOrdinal(Number(position))
+  const item = laneOwner(lane)?.item
+  return { epoch: place.epoch, attempt: attempt ?? place.attempt, ...(item === undefined ? {} : { item }) }
+}

@@ -1,14 +1,43 @@
 import * as z from 'zod'
-import { DeclaredSchema } from '../principal.ts'
-import { GoalEvaluatedSchema, RunEndedSchema } from './completion-events.ts'
-import { ASKED_ABOUT, RESTART_MODES } from './head.ts'
+import { DeclaredSchema } from '../auth/principal.ts'
+import { ASKED_ABOUT, FINAL_STATUSES, RESTART_MODES } from './head.ts'
 
-/**
- * The events of a run: the only source of truth about what happened (docs/architecture.md, "What an append
- * writes"). They carry refs, hashes and sizes, never bodies: at most 1 KiB each.
- */
 const text = z.string()
 const count = z.int().min(0)
+const final_status = z.enum(FINAL_STATUSES).optional()
+/** Of the decision table: `PASS x NOT_MET`. A number in events of before there was one. */
+const row = z.union([text, count])
+
+/** How a run ended. */
+export const RunEndedSchema = z.strictObject({
+  code: text,
+  reason: text,
+  block_id: text.optional(),
+  /** What the two gates made of it, and the row of their table. */
+  final_status,
+  row: row.optional(),
+  /** The linked run that goes on from here. */
+  next_run: text.optional(),
+  /** Tokens, and money in millionths of a US dollar, of calls whose price was known. */
+  spent: z.strictObject({ tokens: count, usd_micros: count }).optional(),
+})
+
+/** What the gates said of a run. `status`: of the goal; `ref`: the whole evaluation (shared/goals/completion.ts). */
+export const GoalEvaluatedSchema = z.strictObject({
+  status: text,
+  met: count,
+  total: count,
+  row,
+  attempt: count,
+  trust_passed: z.boolean().optional(),
+  quality_passed: z.boolean().optional(),
+  final_status,
+  action: text.optional(),
+  /** What did not hold, as much of it as there is room for. */
+  reason: text.optional(),
+  ref: text.optional(),
+})
+
 const time = z.iso.datetime()
 
 /** Where one output value lies: `objstore://<tenant>/<sha256>`, its hash and size in bytes. */
@@ -134,7 +163,7 @@ const DATA = {
     latency_ms: z.number().min(0),
     finish_reason: text,
     note: text.optional(),
-    /** The answers of its calls as they came, repairs too (shared/recording.ts). */
+    /** The answers of its calls as they came, repairs too (shared/providers/recording.ts). */
     raw_ref: text.optional(),
   }),
   'block:gate': z.strictObject({

@@ -1,5 +1,7 @@
-import type { Declared } from '../principal.ts'
-import type { RunBudget } from './run-budget.ts'
+import type { Declared } from '../auth/principal.ts'
+import type { BounceModule } from '../dag/bounce-modules.ts'
+import type { RunBudget } from './budget.ts'
+import { isAsked, laneOwner, type Outcome, readOrdinal } from './lane.ts'
 
 /** Stored run states; `paused_approval` is derived on read, never stored. */
 export const RUN_STATES = ['running', 'completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'] as const
@@ -63,7 +65,7 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'stop_child'; readonly child: string; readonly cause: string }
   /** Gives back the run's place among the active ones; the oldest queued run takes it. */
   | { readonly kind: 'release_lease' }
-  /** The end of the run's hash chain is put where nobody can rewrite it (anchor.ts). */
+  /** The end of the run's hash chain is put where nobody can rewrite it (hash-chain.ts). */
   | { readonly kind: 'anchor' }
   /** A caller is told of the answer to its question, where `research.webhook` is configured. */
   | { readonly kind: 'webhook' }
@@ -149,3 +151,109 @@ export interface Head {
   /** It waits for a place among the active runs, or did so to its end; never false. */
   readonly queued?: true
 }
+
+/** Where the blocks of a document stand in HEAD: their lanes by index, and the bounce modules some of them are in. */
+export interface BlockPlaces {
+  readonly index: ReadonlyMap<string, number>
+  readonly moduleOf: ReadonlyMap<string, BounceModule>
+}
+
+/** Epoch a block is in, as HEAD says: the greatest in which it was reset; 0 = it never was. */
+export function blockEpoch({ moduleOf, index }: BlockPlaces, head: Pick<Head, 'modules'>, id: string): number {
+  const module = moduleOf.get(id)
+  const fired = module === undefined ? undefined : head.modules[String(module.key)]
+  if (module === undefined || fired === undefined) return 0
+  const resets = module.rules.filter(({ hull }) => hull.includes(id))
+  const also = fired.also?.[String(index.get(id))] ?? 0
+  return Math.max(also, ...resets.map(({ key }) => fired.rules[key]?.epoch ?? 0))
+}
+
+/** The ordinal of a block in its own epoch; undefined before its first event there. */
+export function blockLane(places: BlockPlaces, head: Pick<Head, 'lanes' | 'modules'>, id: string): number | undefined {
+  const lane = head.lanes[String(places.index.get(id))]
+  return lane === undefined || readOrdinal(lane).epoch < blockEpoch(places, head, id) ? undefined : lane
+}
+
+/** How a block ended in its own epoch; undefined while it has not. */
+export function blockOutcome(
+  places: BlockPlaces,
+  head: Pick<Head, 'lanes' | 'modules'>,
+  id: string,
+): Outcome | undefined {
+  return readOrdinal(blockLane(places, head, id) ?? 0).outcome
+}
+
+/** States that are derived on read, never stored: before a queued run's first block, and while only people can move it on. */
+export const SHOWN_STATES = ['pending', 'paused_approval'] as const
+export type ShownState = RunState | (typeof SHOWN_STATES)[number]
+
+/**
+ * The state people see: `pending` is a queued run; `paused_approval` is a running run in which an approval is pending and
+ * no block is claimed, retrying or in flight, but for attempts that wait for such an answer themselves. It is never
+ * stored.
+ */
+export function shownState(head: Head): ShownState {
+  if (head.queued === true && head.state === 'running') return 'pending'
+  if (head.state !== 'running' || head.running.length > 0) return head.state
+  const asked = Object.values(head.approvals).flatMap(({ status, block }) => (status === 'pending' ? [block] : []))
+  if (asked.length === 0) return head.state
+  return isBusy(head, new Set(asked)) ? head.state : 'paused_approval'
+}
+
+/** A fan-out whose items wait for an answer waits with them: further ones begin behind those. */
+function isBusy({ lanes }: Head, asked: ReadonlySet<number>): boolean {
+  const open = Object.entries(lanes).flatMap(([key, lane]) => {
+    const owner = laneOwner(key)
+    if (owner === undefined || readOrdinal(lane).outcome !== undefined) return []
+    return [{ ...owner, waits: isAsked(lane) && asked.has(owner.block) }]
+  })
+  const waiting = new Set(open.flatMap(({ block, item, waits }) => (waits && item !== undefined ? [block] : [])))
+  return open.some(({ block, item, waits }) => !waits && (item !== undefined || !waiting.has(block)))
+}
+
+/** How long an outbox entry may lie before the sweeper performs it. */
+export const OUTBOX_GRACE_MS = 60_000
+const RECONCILE_MS = 300_000
+
+/**
+ * When the sweeper must look at a run next: min(deadline, next reminder, escalation or expiry of an approval, oldest
+ * unsent outbox entry + 60 s, a look at the execution each 5 minutes, the next stall check); undefined when it is terminal
+ * and owes nothing. The deadline of a queued run has not begun.
+ */
+export function nextCheck(
+  head: Pick<Head, 'state' | 'deadline_at' | 'approvals' | 'outbox' | 'queued'>,
+  now: number,
+  stallAt?: number,
+): string | undefined {
+  const times = head.outbox.flatMap((entry) => sendingTimes(entry, head.state))
+  if (head.state === 'running') {
+    times.push(now + RECONCILE_MS)
+    if (head.queued !== true) times.push(Math.max(Date.parse(head.deadline_at), now + 1_000))
+    if (stallAt !== undefined) times.push(stallAt)
+    for (const approval of Object.values(head.approvals)) {
+      if (approval.status === 'pending') times.push(Date.parse(nextOf(approval)))
+    }
+  }
+  return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString()
+}
+
+/** What an endpoint is owed of a run that lives, whoever wrote its event has asked for in time; or it is tried again then. */
+function sendingTimes(entry: OutboxEntry, state: Head['state']): readonly number[] {
+  if (entry.kind === 'endpoint' && entry.due_at !== undefined) return [Date.parse(entry.due_at)]
+  return entry.kind === 'endpoint' && state === 'running' ? [] : [Date.parse(entry.at) + OUTBOX_GRACE_MS]
+}
+
+/** A reminder, an escalation or the expiry, whichever comes first. */
+function nextOf({ next_at, expires_at }: Head['approvals'][string]): string {
+  return earlierTime(next_at, expires_at)
+}
+
+/** The earlier of two ISO times; writers may only move check_at earlier. */
+export function earlierTime(a: string | undefined, b: string): string {
+  return a !== undefined && a < b ? a : b
+}
+
+/** How a run can end; later is worse. FAILED: the run itself failed, ABORTED: it was stopped. */
+export const FINAL_STATUSES = ['SUCCESS', 'PARTIAL', 'BLOCKED', 'FAILED', 'ABORTED'] as const
+
+export type FinalStatus = (typeof FINAL_STATUSES)[number]

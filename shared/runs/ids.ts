@@ -1,5 +1,4 @@
-import { base32 } from '../base32.ts'
-import { canonicalJson, sha256 } from '../canonical.ts'
+import { base32, canonicalJson, sha256 } from '../text/canonical.ts'
 
 const RUN_ID_CHARS = 26
 
@@ -28,4 +27,40 @@ function hashed(text: string): string {
 /** `apr_<26 of the run id>_<block index, base 36>_<epoch>`. */
 export function approvalId(runId: string, block: number, epoch: number): string {
   return `apr_${runId.slice('run_'.length)}_${block.toString(36)}_${epoch}`
+}
+
+/** The child run of one attempt of a block: who opens it again finds it (docs/adr/0024). */
+export function childRunId(
+  tenant: string,
+  parent: { run_id: string; block: number; epoch: number; attempt: number },
+): string {
+  const { run_id, block, epoch, attempt } = parent
+  return runIdOfKey(tenant, 'child', `${run_id}/${block}/${epoch}/${attempt}`)
+}
+
+/** The `n`th question of a block and epoch in the middle of an attempt: `apr_<26 of the run id>_<block>_<epoch>_a<n>`. */
+export function askId(runId: string, block: number, epoch: number, n: number): string {
+  return `${approvalId(runId, block, epoch)}_a${n}`
+}
+
+/** Its number; undefined for the approval of a dispatch. */
+export function askNumber(id: string): number | undefined {
+  const [, n] = /_\d+_a(\d+)$/.exec(id) ?? []
+  return n === undefined ? undefined : Number(n)
+}
+
+/** The lane its events stand on: an approval's `a<k>`, a question's `q<k>`, whose ordinals have `n` for an attempt. */
+export function approvalLane(id: string, block: number): string {
+  return `${askNumber(id) === undefined ? 'a' : 'q'}${block.toString(36)}`
+}
+
+/** The epoch an approval id names; 0 for what is none. */
+export function approvalEpoch(id: string): number {
+  return Number(/_(\d+)(?:_a\d+)?$/.exec(id)?.[1] ?? 0)
+}
+
+/** The run whose approval this is; undefined for what is no approval id. */
+export function runIdOfApproval(id: string): string | undefined {
+  const run = /^apr_([0-9a-hjkmnp-tv-z]{26})_/.exec(id)?.[1]
+  return run === undefined ? undefined : `run_${run}`
 }

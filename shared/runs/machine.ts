@@ -1,4 +1,4 @@
-import type { Json } from '../canonical.ts'
+import type { Json } from '../text/canonical.ts'
 
 /** The execution input, always exactly this, written by start-run alone. */
 export interface MachineInput {
@@ -65,4 +65,15 @@ export interface Machine {
   answer(token: string, answer: TokenAnswer): Promise<'taken' | 'gone'>
   /** True only when the process that held a lease can no longer exist (locally: another boot id). */
   holderGone(holder: string): boolean
+}
+
+/** The machines that may go if nothing runs on them, longest unused first. `used_at`: ms since 1970. */
+export function idleMachines<T extends { readonly used_at: number }>(
+  machines: readonly T[],
+  { unused_since, most, crowded_since }: ClearLimits,
+): readonly T[] {
+  const tooMany = machines.length - most
+  return machines
+    .toSorted((a, b) => a.used_at - b.used_at)
+    .filter(({ used_at }, i) => used_at < unused_since || (i < tooMany && used_at < crowded_since))
 }

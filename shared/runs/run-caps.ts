@@ -1,6 +1,6 @@
 import type { BudgetCaps } from '../dag/dag.ts'
-import type { Safety } from '../settings.ts'
-import type { RunBudget } from './run-budget.ts'
+import type { Safety } from '../settings/settings.ts'
+import type { RunBudget } from './budget.ts'
 
 /** Absent = no cap. */
 export type Caps = Pick<RunBudget, 'cap_tokens' | 'cap_usd_micros'>
@@ -9,15 +9,15 @@ type RunSafety = Pick<Safety, 'max_run_tokens' | 'max_run_usd'>
 
 /** What the safety policy and a document allow a run; of two caps the smaller one holds. */
 export function runCaps({ max_run_tokens, max_run_usd }: RunSafety, budget: BudgetCaps = {}): Caps {
-  return smallest(caps(max_run_tokens, max_run_usd), caps(budget.tokens, budget.usd))
+  return smallestCaps(caps(max_run_tokens, max_run_usd), caps(budget.tokens, budget.usd))
 }
 
 /** What the safety policy and a document allow one block. */
 export function blockCaps({ max_block_tokens, max_block_usd }: Safety, budget: BudgetCaps = {}): Caps {
-  return smallest(caps(max_block_tokens, max_block_usd), caps(budget.tokens, budget.usd))
+  return smallestCaps(caps(max_block_tokens, max_block_usd), caps(budget.tokens, budget.usd))
 }
 
-export function smallest(...all: readonly Caps[]): Caps {
+export function smallestCaps(...all: readonly Caps[]): Caps {
   const least = (of: (one: Caps) => number | undefined) => {
     const known = all.map(of).filter((cap) => cap !== undefined)
     return known.length === 0 ? undefined : Math.min(...known)

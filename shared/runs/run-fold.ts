@@ -1,8 +1,7 @@
-import type { FinalStatus } from '../goals/two-gates.ts'
-import type { Declared } from '../principal.ts'
-import type { Stage } from '../research/stage.ts'
+import type { Declared } from '../auth/principal.ts'
+import type { Stage } from '../research/stages.ts'
 import type { EventData, StoredValue } from './event.ts'
-import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
+import type { AskedAbout, FinalStatus, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
 import type { BlockState } from './run-items.ts'
 
 /** One attempt: an entry of `steps` in the answer about a run. */

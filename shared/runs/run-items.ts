@@ -1,9 +1,8 @@
-import type { RunChanges } from '../approvals/run-changes.ts'
-import type { Json } from '../canonical.ts'
 import type { ApprovalPolicy } from '../dag/dag.ts'
+import type { Json } from '../text/canonical.ts'
+import type { Amount } from './budget.ts'
 import type { EventData, StoredValue } from './event.ts'
 import type { AskedAbout } from './head.ts'
-import type { Amount } from './run-budget.ts'
 
 export type BlockState =
   | 'pending'
@@ -146,4 +145,47 @@ export interface ArtifactItem {
   readonly item?: number
   /** The run that wrote it, where that is an earlier one. */
   readonly from_run?: string
+}
+
+/**
+ * In what a run differs from a plain start of its deployed document: shown first to whoever decides, in the inbox, in
+ * Slack, by the CLI, in the console and in GET run (docs/approvals.md, "What a decision binds").
+ */
+export interface RunChanges {
+  /** `value`: as JSON, its first 300 characters. */
+  readonly overrides?: readonly { readonly port: string; readonly value: string; readonly sha256: string }[] | undefined
+  /** Keys that the run began with and its document does not ask for (version 0), and those patched since. */
+  readonly context?: readonly ChangedKey[] | undefined
+  readonly document?: DocumentChange | undefined
+  /** Of a question of a child run: the same of each run above it whose blocks go on after it, the nearest first. */
+  readonly above?: readonly ChangesAbove[] | undefined
+}
+
+export interface ChangedKey {
+  readonly key: string
+  readonly version: number
+  readonly by?: string | undefined
+  /** Of what it began with: as JSON, its first 300 characters. */
+  readonly value?: string | undefined
+  readonly sha256?: string | undefined
+  /** The run it came along from. */
+  readonly from?: string | undefined
+}
+
+export interface ChangesAbove extends Omit<RunChanges, 'above'> {
+  readonly run_id: string
+  readonly dag_name: string
+}
+
+export interface DocumentChange {
+  /** `deployed`; where no document of its name is, the run whose document it was, or `none`. */
+  readonly of: string
+  /** Of that one. */
+  readonly dag_hash: string
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  /** Blocks whose definition is another one. */
+  readonly changed: readonly string[]
+  /** Something outside of its blocks differs. */
+  readonly other: boolean
 }

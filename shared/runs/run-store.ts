@@ -1,23 +1,20 @@
-import type { ChildDocument } from '../approvals/binding.ts'
-import type { DocumentChange } from '../approvals/run-changes.ts'
-import type { Json } from '../canonical.ts'
-import type { CompletionSettings } from '../dag/completion.ts'
+import type { CompletionSettings } from '../dag/dag.ts'
+import { PIPELINE_ROLE } from '../research/loop.ts'
+import type { Json } from '../text/canonical.ts'
 import type { DeadWebhooks } from '../webhooks/dead-webhook.ts'
-import type { Append, Appended } from './append.ts'
+import type { Amount, Spent } from './budget.ts'
 import type { NewEvent, RunEvent } from './event.ts'
-import type { GoalAttempts } from './goal-attempts.ts'
-import type { Head, OutboxEntry, RestartMode, RunState } from './head.ts'
-import type { Inbox } from './inbox.ts'
-import type { Leases } from './leases.ts'
-import type { Lineages } from './lineage.ts'
-import type { NotedRequests } from './noted-requests.ts'
-import type { RequestRate } from './request-rate.ts'
+import type { FinalStatus, Head, HeadApproval, HeadModule, OutboxEntry, RestartMode, RunState } from './head.ts'
 import type { Caps } from './run-caps.ts'
-import type { ApprovalItem, ArtifactItem, BlockProjection, CachedResult, ContextItem, JoinItem } from './run-items.ts'
-import type { RunQueue } from './run-queue.ts'
-import type { StartHolds } from './start-hold.ts'
-import type { StoredBytes } from './stored-bytes.ts'
-import type { Turns } from './turns.ts'
+import type {
+  ApprovalItem,
+  ArtifactItem,
+  BlockProjection,
+  CachedResult,
+  ContextItem,
+  DocumentChange,
+  JoinItem,
+} from './run-items.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {
@@ -101,7 +98,7 @@ export interface Meta extends RunKey {
   readonly kind?: 'research'
   /** What its gates judge it by at its end, fixed at its start; absent = it ends as its blocks do. */
   readonly goal?: RunGoal
-  /** Of a research run: object ref of what was asked (shared/research/asked-intent.ts). */
+  /** Of a research run: object ref of what was asked (shared/research/payloads/intent.ts). */
   readonly intent_ref?: string
   /** Where the end of its hash chain will be written besides, as the settings were when it started; absent = nowhere. */
   readonly anchor?: 's3-object-lock'
@@ -245,4 +242,354 @@ export interface RunStore
 
   putArtifact(run: RunKey, item: ArtifactItem): Promise<void>
   artifacts(run: RunKey): Promise<readonly ArtifactItem[]>
+}
+
+/**
+ * Compare on the lane: `is` exact (null = absent), or `below` (absent counts as below). A guard that would let the lane
+ * stay or go back is a Fault Bug append_backwards: event ids are made of lane and ordinal.
+ */
+export type LaneGuard = { readonly is: number | null } | { readonly below: number }
+
+/** A lane, and where it is. */
+export interface LaneStands {
+  readonly lane: string
+  readonly is: number | null
+}
+
+export interface Append {
+  readonly run: RunKey
+  readonly lane: string
+  readonly ordinal: number
+  readonly guard: LaneGuard
+  /** ISO time given to the events. */
+  readonly at: string
+  /** 1 to 24 events, 8 KiB of JSON together, else Fault Bug append_empty or append_too_large. */
+  readonly events: readonly NewEvent[]
+  /** Claim: adds the block to `running` if fewer than `limit` run (0 = no limit). Never together with `end`. */
+  readonly start?: { readonly block: number; readonly item?: number; readonly limit: number }
+  /** Ends an attempt: removes the block (or the item) from `running`; with `items`, the first so many items of it too. */
+  readonly end?: { readonly block: number; readonly item?: number; readonly items?: number }
+  /** Sets one approval, if its present status is `was` (null = absent); with an object, if it is exactly that. */
+  readonly approval?: { readonly id: string; readonly was: HeadApproval | 'pending' | null; readonly set: HeadApproval }
+  /** Sets one bounce module; the lane's guard (`m<k>`) is what serialises it. */
+  readonly module?: { readonly key: string; readonly set: HeadModule }
+  /** Notes the child run this lane waits for. */
+  readonly child?: { readonly lane: string; readonly run_id: string }
+  /**
+   * An append of one foreach item, on its lane `<block>.<i>`: also requires that the block's items are open and its own
+   * lane is below `below` (its terminal phase of this epoch), else it is refused as `already`. Item lanes take no other
+   * append: Fault Bug append_item_lane.
+   */
+  readonly item_of?: { readonly block: number; readonly below: number }
+  /** A foreach block begins: from now on its items have lanes, and none yet. */
+  readonly open_items?: { readonly block: number }
+  /** The end of a foreach block: its item lanes leave HEAD in the same update, and none can come back. */
+  readonly drop_items?: { readonly block: number }
+  /** Commits an estimate before a call, if it fits under every cap: committed + estimate <= cap. */
+  readonly reserve?: Amount
+  /** After a call: committed += spent - reserved, spent += spent. Nothing reserved = zeros. */
+  readonly settle?: { readonly reserved: Amount; readonly spent: Spent }
+  /**
+   * What this append reserves and settles counts also as that of a foreach block, whose items work side by side; a cap
+   * is what is left to all of them together. `drop_items` forgets it.
+   */
+  readonly share?: Caps & { readonly block: number }
+  /** Raises caps of the run's ledger to this, where they are lower; a unit without a cap gets none. Never together with `reserve`. */
+  readonly raise?: { readonly tokens?: number; readonly usd_micros?: number }
+  /** Bytes of bodies that were stored for this step, or before it by whoever takes it, and are in no append yet. */
+  readonly stored_bytes?: number
+  /** Also requires that other lanes stand exactly there (null = absent), else it is refused as `already`. */
+  readonly while?: readonly LaneStands[]
+  readonly state?: RunState
+  readonly deadline_at?: string
+  /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */
+  readonly check_at?: string
+  readonly outbox?: readonly OutboxEntry[]
+  /** B#, written after HEAD (SQLite: in the same transaction) and before the append resolves; forward only. */
+  readonly projection?: BlockProjection
+}
+
+/**
+ * Why nothing was written; when several hold, the first in this order is told. `unknown_run`: there is no HEAD.
+ * `terminal`: the run has ended, whatever the step (also a repeat of one that was taken). `already`: the lane guard
+ * failed, this step was taken, perhaps by this very writer; go on with what is recorded. `approval`: its status is not
+ * `was`. `full`: `running` is at its limit. `budget`: the estimate does not fit under a cap of the
+ * run; `share`: under what the items of its block have left.
+ */
+export type Appended =
+  | { readonly ok: true; readonly seq: number }
+  | {
+      readonly ok: false
+      readonly because: 'already' | 'terminal' | 'full' | 'approval' | 'budget' | 'share' | 'unknown_run'
+    }
+
+/** One question to people and the run it is about, as they are now. HEAD says what became of it. */
+export interface Asked {
+  readonly item: ApprovalItem
+  readonly meta: Meta
+  readonly head: Head
+  /** ISO time it was asked, or of a closed one when that was. */
+  readonly at: string
+}
+
+/** A question somebody was asked, of which what is stored cannot be read. */
+export interface DamagedQuestion {
+  readonly run_id: string
+  readonly approval_id: string
+  /** APPROVAL: the question itself. */
+  readonly item: DamagedRun['item'] | 'APPROVAL'
+  readonly seen: string
+}
+
+interface InboxPage {
+  readonly asked: readonly Asked[]
+  /** They keep nobody from the others. */
+  readonly damaged?: readonly DamagedQuestion[]
+  readonly next?: string
+}
+
+export interface InboxFilter {
+  /** What was decided, has expired or was cancelled, newest first; false: what still is open, oldest first. */
+  readonly closed: boolean
+  readonly limit: number
+  /** Opaque: the `next` of the page before. */
+  readonly after?: string
+}
+
+/** Index 3 of the run store: what people of a tenant were asked, over all its runs. */
+export interface Inbox {
+  /**
+   * One page, perhaps a short one; `next` where there may be more. The index is a hint: an open one may be closed by now,
+   * which `shownStatus` tells of HEAD, and what HEAD does not know yet is left out; what cannot be read is named. Another
+   * text than a `next` of this tenant and list: Fault InvalidInput bad_cursor.
+   */
+  inbox(tenant: string, filter: InboxFilter): Promise<InboxPage>
+}
+
+/** What HEAD says of one approval: a run that ended has cancelled what nobody decided. Undefined: not asked yet. */
+export function shownStatus(
+  { state, approvals }: Pick<Head, 'state' | 'approvals'>,
+  id: string,
+): Head['approvals'][string]['status'] | undefined {
+  const status = Object.hasOwn(approvals, id) ? approvals[id]?.status : undefined
+  return status === 'pending' && state !== 'running' ? 'cancelled' : status
+}
+
+/** Leases of one kind: `runs` (the tenant's active runs), `provider/<name>` (calls under way at one provider). */
+export interface LeasePool {
+  readonly tenant: string
+  readonly name: string
+}
+
+export const MAX_LEASES = 1_000
+
+/**
+ * Counted permissions that survive crashes: a map of holders and the ends of their leases, at most 1,000 a pool
+ * (docs/adr/0030). The store never judges an end: whoever finds the pool full drops those that
+ * are over, when it knows that their holder is gone.
+ */
+export interface Leases {
+  /**
+   * ONE conditional write: true when the holder has a lease to that end now, because it had one or fewer than `cap` (at
+   * most MAX_LEASES) are held.
+   */
+  takeLease(pool: LeasePool, holder: string, until: string, cap: number): Promise<boolean>
+  /** Holder -> end, ISO time. */
+  leases(pool: LeasePool): Promise<Readonly<Record<string, string>>>
+  /** In one write; who has none gets none, and a later end stays. */
+  extendLeases(pool: LeasePool, holders: readonly string[], until: string): Promise<void>
+  /** With `until` only while its end is still that; repeating it is safe. */
+  dropLease(pool: LeasePool, holder: string, until?: string): Promise<void>
+}
+
+/** The leases of a tenant's active runs; holders are run ids (docs/adr/0030). */
+export function runsPool(tenant: string): LeasePool {
+  return { tenant, name: 'runs' }
+}
+
+/** How long a run keeps its place without the sweep's word for it. */
+const PLACE_MS = 900_000
+
+/** The end of a lease that is taken or extended now, ISO time. */
+export function placeUntil(now: number): string {
+  return new Date(now + PLACE_MS).toISOString()
+}
+
+/** A run that waits for a place among the active ones; `at` ISO time, its rank. */
+export interface QueuedRun extends RunKey {
+  readonly at: string
+}
+
+/** Runs that were started over the cap with `safety.queue: true`: they exist, and wait for a lease. */
+export interface RunQueue {
+  enqueue(queued: QueuedRun): Promise<void>
+  /** Oldest first. */
+  queued(tenant: string, limit: number): Promise<readonly QueuedRun[]>
+  dequeue(queued: QueuedRun): Promise<void>
+  /**
+   * ONE conditional write on HEAD: it is queued no more, owes its start from now on, and its deadline counts from here.
+   * false when it is not queued (any more) or has ended.
+   */
+  releaseQueued(
+    run: RunKey,
+    release: { readonly at: string; readonly deadline_at: string; readonly check_at: string },
+  ): Promise<boolean>
+}
+
+/** Nobody may start a run of the tenant until it is released; who said so, and when (ISO time). */
+export interface StartHold {
+  readonly by: string
+  readonly at: string
+  readonly reason?: string
+}
+
+/** The tenant's SWITCH item. */
+export interface StartHolds {
+  startHold(tenant: string): Promise<StartHold | undefined>
+  /** The newest one stays. */
+  holdStarts(tenant: string, hold: StartHold): Promise<void>
+  /** false when nothing was held. */
+  releaseStarts(tenant: string): Promise<boolean>
+}
+
+/** One run of a lineage: made from run `from`, by a retry, as its next cycle, by a rejected approval or as a pivot. */
+export interface RunLink {
+  readonly run_id: string
+  readonly from: string
+  readonly kind: 'retry' | 'continue' | 'iterate' | 'pivot'
+  /** ISO time. */
+  readonly at: string
+}
+
+/** How many runs took the place of one another on the way from the root to this one, itself counted. */
+export function iterationsBefore(lineage: readonly RunLink[], run_id: string): number {
+  const links = new Map(lineage.map((link) => [link.run_id, link]))
+  let count = 0
+  for (let link = links.get(run_id); link !== undefined; link = links.get(link.from)) {
+    count += Number(link.kind === 'iterate')
+    links.delete(link.run_id)
+  }
+  return count
+}
+
+/** The runs that came of one root run, which itself is none of them. */
+export interface Lineages {
+  /** Once a run, whoever repeats it. */
+  linkRun(tenant: string, root: string, link: RunLink): Promise<void>
+  /** Oldest first. */
+  lineage(tenant: string, root: string): Promise<readonly RunLink[]>
+}
+
+/** A failed attempt at the goal of a lineage: the evaluation of one of its runs that ended NOT_MET. */
+export interface StoredGoalAttempt {
+  /** From 1, without gaps. */
+  readonly n: number
+  readonly run_id: string
+  /** ISO time. */
+  readonly at: string
+  readonly status: FinalStatus
+  /** shared/goals/goal-gate.ts. */
+  readonly fingerprint: string
+  /** Ids of the criteria it did not meet. */
+  readonly unmet: readonly string[]
+  readonly metCount: number
+  readonly totalCount: number
+}
+
+/** The failed attempts of a root run and of all that came of it. */
+export interface GoalAttempts {
+  /** In order of their numbers. */
+  goalAttempts(tenant: string, root: string): Promise<readonly StoredGoalAttempt[]>
+  /**
+   * Notes it as number `n`, once: false = another run's attempt has that number. A repeat of the same run's is true, and
+   * what was noted first stays.
+   */
+  putGoalAttempt(tenant: string, root: string, n: number, attempt: Omit<StoredGoalAttempt, 'n'>): Promise<boolean>
+}
+
+/**
+ * How many bytes of bodies a tenant stored, by week (docs/adr/0068): what of them is not kept any more drops out with its
+ * week. A count that is sent again counts again, on the careful side.
+ */
+export interface StoredBytes {
+  /** Adds to a week. `ttl`: when its count may be forgotten, in seconds. */
+  countStored(
+    tenant: string,
+    stored: { readonly week: string; readonly bytes: number; readonly ttl: number },
+  ): Promise<void>
+  /** Of that week and every later one. */
+  storedSince(tenant: string, week: string): Promise<number>
+}
+
+const DAY_MS = 86_400_000
+
+/** The Monday (UTC) of a moment's week: `2026-11-23`. */
+export function weekOf(now: number): string {
+  const day = Math.floor(now / DAY_MS)
+  // 1970 began on a Thursday.
+  const monday = day - ((day + 3) % 7)
+  return new Date(monday * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** The first week of which a body may still be there that is kept for so many days. */
+export function oldestWeek(now: number, kept_days: number): string {
+  return weekOf(Math.max(0, now - kept_days * DAY_MS))
+}
+
+/** When nothing of a week is there any more, in seconds. */
+export function weekEnds(week: string, kept_days: number): number {
+  return Math.floor((Date.parse(week) + (7 + kept_days) * DAY_MS) / 1_000)
+}
+
+/** How many requests of one caller were counted in one window of time. */
+export interface RequestRate {
+  /** ONE conditional write: counts this one if fewer than `cap` were counted in that window; false = too many. */
+  countRequest(tenant: string, caller: string, window: string, cap: number): Promise<boolean>
+}
+
+/** A request from outside that may come more than once: the route, and what makes it the same one. */
+export interface NotedRequest {
+  readonly tenant: string
+  readonly route: string
+  readonly key: string
+}
+
+/** Known for a day. */
+export interface NotedRequests {
+  /** ONE conditional write: `first` once; later `open` until what it asked for was done, then `done`. */
+  noteRequest(request: NotedRequest): Promise<'first' | 'open' | 'done'>
+  endRequest(request: NotedRequest): Promise<void>
+}
+
+/** What only one worker at a time may do. Names are hashed by the store: they may be anything. */
+export interface TurnName {
+  readonly tenant: string
+  readonly name: string
+}
+
+/** Turns end by themselves, so a worker that died keeps nobody waiting for longer than it asked for. */
+export interface Turns {
+  /** ONE conditional write: true when `by` has the turn until then, because nobody has it at `now` (both ISO times). */
+  takeTurn(of: TurnName, by: string, now: string, until: string): Promise<boolean>
+  /** Only one's own. */
+  endTurn(of: TurnName, by: string): Promise<void>
+}
+
+/** Started by a caller, by a block of another run, or, by whomever, as a question to the knowledge graph. */
+export const RUN_ROLES = ['root', 'child', PIPELINE_ROLE] as const
+export type RunRole = (typeof RUN_ROLES)[number]
+
+export function runRole({ kind, parent }: Pick<Meta, 'kind' | 'parent'>): RunRole {
+  if (kind === 'research') return PIPELINE_ROLE
+  return parent === undefined ? 'root' : 'child'
+}
+
+/** What a run knows of the document of a child run since it was started: what its questions bind must not change later. */
+export interface ChildDocument {
+  /** sha256 of the document as it is bound to this place, and of those below it. */
+  readonly hash: string
+  /** Whether a run of it, or one below, may ask people anything. */
+  readonly asks: boolean
+  /** Whether a run of it can complete without having asked what it would ask. */
+  readonly skippable: boolean
 }

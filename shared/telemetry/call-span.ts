@@ -1,11 +1,8 @@
-import type { Json } from '../canonical.ts'
 import { Fault } from '../errors.ts'
-import type { Settings } from '../settings.ts'
-import { contentAttributes } from './content-attributes.ts'
-import { genAiProvider } from './gen-ai-provider.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Json } from '../text/canonical.ts'
 import type { Attributes, Span } from './span.ts'
-import type { Asked, CallPlace, TracedCall } from './telemetry-port.ts'
-import { attemptSpanId, runSpanId, traceIdOf } from './trace-ids.ts'
+import { type Asked, attemptSpanId, type CallPlace, runSpanId, runTraceId, type TracedCall } from './telemetry-port.ts'
 
 /** Characters of what a server calls itself and its answer. */
 const MOST_TEXT = 200
@@ -27,7 +24,7 @@ export function callSpan(call: TracedCall, { providers, span_id, capture_content
   const { model } = asked.request
   const who = genAiProvider(providers, provider)
   return {
-    trace_id: traceIdOf(run_id),
+    trace_id: runTraceId(run_id),
     span_id,
     parent_span_id: at.attempt === undefined ? runSpanId(run_id) : attemptSpanId(run_id, at.attempt),
     name: `${asked.operation} ${model}`,
@@ -105,3 +102,88 @@ function errorType(error: unknown): string {
   if (error instanceof Fault) return error.code
   return error instanceof Error ? error.name : '_OTHER'
 }
+
+/** Characters of one text: collectors refuse requests of some megabytes whole. */
+const MOST_CONTENT = 32_768
+
+/**
+ * What was asked and answered, in the convention's form (JSON of messages of parts). Only for who asked for it:
+ * prompts hold whatever runs work with.
+ */
+function contentAttributes({ request, answer }: Extract<Asked, { operation: 'chat' }>): Attributes {
+  const { system, prompt } = request
+  return {
+    'gen_ai.system_instructions': system === undefined ? undefined : JSON.stringify([part(system)]),
+    'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [part(prompt)] }]),
+    'gen_ai.output.messages':
+      answer === undefined
+        ? undefined
+        : JSON.stringify([{ role: 'assistant', parts: [part(answer.text)], finish_reason: answer.finish_reason }]),
+  }
+}
+
+function part(text: string) {
+  return { type: 'text', content: text.length > MOST_CONTENT ? `${text.slice(0, MOST_CONTENT)}[cut]` : text }
+}
+
+/** Who is asked, in the words of the convention. */
+interface GenAiProvider {
+  readonly name: string
+  /** It computes in this process. */
+  readonly here: boolean
+  readonly address?: string
+  readonly port?: number
+}
+
+/**
+ * `gen_ai.provider.name` and the server of a configured provider. The well-known names are OpenTelemetry's (semantic
+ * conventions for generative AI); servers that speak OpenAI's protocol and are not in the list are `openai`, since the
+ * name says the form of what is asked; what the list has no name for goes by the type of sluice.yaml.
+ */
+export function genAiProvider(providers: Settings['providers'], name: string): GenAiProvider {
+  const settings = Object.hasOwn(providers, name) ? providers[name] : undefined
+  if (settings === undefined || settings.type === 'local' || settings.type === 'replay') {
+    return { name: `sluice.${settings?.type ?? name}`, here: true }
+  }
+  if (settings.type === 'bedrock') return { name: 'aws.bedrock', here: false, ...serverOf(bedrockUrl(settings)) }
+  const server = serverOf(settings.url)
+  const known = settings.type === 'openai-compatible' ? (wellKnown(server.address) ?? 'openai') : settings.type
+  return { name: known, here: false, ...server }
+}
+
+function bedrockUrl({
+  endpoint,
+  region,
+}: {
+  readonly endpoint?: string | undefined
+  readonly region?: string | undefined
+}) {
+  return endpoint ?? (region === undefined ? undefined : `https://bedrock-runtime.${region}.amazonaws.com`)
+}
+
+function serverOf(url: string | undefined): Pick<GenAiProvider, 'address' | 'port'> {
+  if (url === undefined) return {}
+  const { hostname, port, protocol } = new URL(url)
+  const usual = protocol === 'http:' ? 80 : 443
+  return { address: hostname, port: port === '' ? usual : Number(port) }
+}
+
+function wellKnown(host = ''): string | undefined {
+  return HOSTS.find(([end]) => host === end || host.endsWith(`.${end}`))?.[1]
+}
+
+const HOSTS: readonly (readonly [string, string])[] = [
+  ['openai.azure.com', 'azure.ai.openai'],
+  ['services.ai.azure.com', 'azure.ai.inference'],
+  ['api.openai.com', 'openai'],
+  ['api.anthropic.com', 'anthropic'],
+  ['api.cohere.ai', 'cohere'],
+  ['api.cohere.com', 'cohere'],
+  ['api.deepseek.com', 'deepseek'],
+  ['api.groq.com', 'groq'],
+  ['api.mistral.ai', 'mistral_ai'],
+  ['api.perplexity.ai', 'perplexity'],
+  ['api.x.ai', 'x_ai'],
+  ['generativelanguage.googleapis.com', 'gcp.gemini'],
+  ['aiplatform.googleapis.com', 'gcp.vertex_ai'],
+]

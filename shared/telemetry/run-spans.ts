@@ -1,10 +1,134 @@
-import type { NewEvent } from '../runs/event.ts'
-import type { Meta, RunKey } from '../runs/run-store.ts'
+import type { NewEvent, RunEvent } from '../runs/event.ts'
+import { eventPlace, isRunEnd } from '../runs/event-types.ts'
+import { readOrdinal } from '../runs/lane.ts'
+import type { Append, Meta, RunKey, RunStore } from '../runs/run-store.ts'
 import type { Span } from './span.ts'
-import { type AttemptPlace, attemptSpanId, runSpanId, traceIdOf } from './trace-ids.ts'
+import { type AttemptPlace, attemptSpanId, runSpanId, runTraceId } from './telemetry-port.ts'
+
+/** Beginnings that are remembered: what is forgotten, or began in another process, is read again. */
+const MOST_REMEMBERED = 5_000
+const PAGE = 1_000
+/** Runs with more events than that leave out what they had not finished. */
+const MOST_PAGES = 20
+
+/**
+ * The store, whose appends also tell of the attempts and runs they end: `told` gets their spans. Nobody waits for
+ * that, since the beginning of an attempt may have to be read.
+ */
+export function tracedRuns(runs: RunStore, told: (spans: Promise<readonly Span[]>) => void): RunStore {
+  const begun = new Map<string, number>()
+  return {
+    ...runs,
+    async append(append) {
+      const done = await runs.append(append)
+      if (!done.ok) return done
+      remember(begun, append)
+      const ended = endedBy(append)
+      if (ended.length > 0) told(Promise.all(ended.map((one) => finished(runs, begun, one))))
+      const end = append.events.find(({ type }) => isRunEnd(type))
+      // isRunEnd() found it: it has the data of an end.
+      if (end !== undefined) told(wholeRun(runs, append, end as RunEnd))
+      return done
+    },
+  }
+}
+
+function remember(begun: Map<string, number>, { run, at, ordinal, events }: Append): void {
+  const start = events.find(({ type }) => type === 'block:started')
+  if (start?.block_id === undefined) return
+  if (begun.size >= MOST_REMEMBERED) begun.clear()
+  begun.set(attemptSpanId(run.run_id, placeOf(start, start.block_id, ordinal)), Date.parse(at))
+}
+
+type Unfinished = Omit<EndedAttempt, 'began'>
+
+const ENDS: Readonly<Partial<Record<NewEvent['type'], EndedAttempt['state']>>> = {
+  'block:completed': 'completed',
+  'block:failed': 'failed',
+  'block:retrying': 'retrying',
+  'block:cancelled': 'cancelled',
+}
+
+function endedBy({ run, at, ordinal, events, item_of }: Append): readonly Unfinished[] {
+  return events.flatMap((event) => {
+    const { type, block_id, data } = event
+    const state = ENDS[type]
+    if (state === undefined || block_id === undefined) return []
+    const place = placeOf(event, block_id, ordinal)
+    // Refused or stopped before any attempt: there is nothing to show.
+    if (place.attempt === 0) return []
+    const code = 'code' in data ? { code: data.code } : {}
+    return [{ run, place, ...ofBlock(place, item_of), ended: Date.parse(at), state, ...code }]
+  })
+}
+
+/** `below` is the end of the attempt of the block whose item this is. */
+function ofBlock({ block_id }: AttemptPlace, item_of: Append['item_of']): Pick<EndedAttempt, 'of'> {
+  if (item_of === undefined) return {}
+  const { epoch, attempt } = readOrdinal(item_of.below)
+  return { of: { block_id, epoch, attempt } }
+}
+
+function placeOf({ item, attempt }: NewEvent, block_id: string, ordinal: number): AttemptPlace {
+  const place = readOrdinal(ordinal)
+  return { block_id, item, epoch: place.epoch, attempt: attempt ?? place.attempt }
+}
+
+async function finished(runs: RunStore, begun: Map<string, number>, ended: Unfinished): Promise<Span> {
+  const id = attemptSpanId(ended.run.run_id, ended.place)
+  const known = begun.get(id)
+  begun.delete(id)
+  return attemptSpan({ ...ended, began: known ?? (await startOf(runs, ended.run, id)) ?? ended.ended })
+}
+
+async function startOf(runs: RunStore, run: RunKey, id: string): Promise<number | undefined> {
+  for await (const event of eventsOf(runs, run)) {
+    if (event.type !== 'block:started' || event.block_id === undefined) continue
+    if (attemptSpanId(run.run_id, { block_id: event.block_id, ...eventPlace(event) }) === id)
+      return Date.parse(event.at)
+  }
+  return undefined
+}
+
+/** The run's own span, and those of attempts that its end cut off: they have no event of their own. */
+async function wholeRun(runs: RunStore, { run, at }: Append, end: RunEnd): Promise<readonly Span[]> {
+  const ended = Date.parse(at)
+  const meta = await runs.meta(run)
+  const own = meta === undefined ? [] : [runSpan(meta, end, ended)]
+  return end.type === 'run:completed' ? own : [...own, ...(await cutOff(runs, run, ended))]
+}
+
+async function cutOff(runs: RunStore, run: RunKey, ended: number): Promise<readonly Span[]> {
+  const open = new Map<string, { readonly place: AttemptPlace; readonly began: number }>()
+  /** The running attempt of each block, of which items are. */
+  const blocks = new Map<string, AttemptPlace>()
+  for await (const event of eventsOf(runs, run)) {
+    if (event.block_id === undefined) continue
+    const place = { block_id: event.block_id, ...eventPlace(event) }
+    const id = attemptSpanId(run.run_id, place)
+    if (event.type === 'block:started') open.set(id, { place, began: Date.parse(event.at) })
+    if (event.type === 'block:started' && place.item === undefined) blocks.set(place.block_id, place)
+    if (ENDS[event.type] !== undefined) open.delete(id)
+  }
+  return [...open.values()].map(({ place, began }) => {
+    const block = place.item === undefined ? undefined : blocks.get(place.block_id)
+    const of = block === undefined ? {} : { of: block }
+    return attemptSpan({ run, place, ...of, began, ended, state: 'cancelled' })
+  })
+}
+
+async function* eventsOf(runs: RunStore, run: RunKey): AsyncGenerator<RunEvent> {
+  let since = 0
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const events = await runs.events(run, since, PAGE)
+    yield* events
+    since = events.at(-1)?.seq ?? since
+    if (events.length < PAGE) return
+  }
+}
 
 /** An attempt that is over, as the log tells of it. */
-export interface EndedAttempt {
+interface EndedAttempt {
   readonly run: RunKey
   readonly place: AttemptPlace
   /** Of an item: the attempt of its block. */
@@ -18,11 +142,11 @@ export interface EndedAttempt {
 }
 
 /** One span an attempt, below its run; of an item below its block's attempt. */
-export function attemptSpan({ run, place, of, began, ended, state, code }: EndedAttempt): Span {
+function attemptSpan({ run, place, of, began, ended, state, code }: EndedAttempt): Span {
   const { run_id, tenant } = run
   const { block_id, item, attempt, epoch } = place
   return {
-    trace_id: traceIdOf(run_id),
+    trace_id: runTraceId(run_id),
     span_id: attemptSpanId(run_id, place),
     parent_span_id: of === undefined ? runSpanId(run_id) : attemptSpanId(run_id, of),
     name: `block ${block_id}`,
@@ -45,15 +169,15 @@ export function attemptSpan({ run, place, of, began, ended, state, code }: Ended
 }
 
 /** How a run ended. */
-export type RunEnd = Extract<NewEvent, { readonly type: `run:${string}`; readonly data: { readonly code: string } }>
+type RunEnd = Extract<NewEvent, { readonly type: `run:${string}`; readonly data: { readonly code: string } }>
 
 /** The span of the whole run. A child has a trace of its own, linked to the attempt that waits for it. */
-export function runSpan(meta: Meta, end: RunEnd, ended: number): Span {
+function runSpan(meta: Meta, end: RunEnd, ended: number): Span {
   const { run_id, tenant, dag_name, dag_hash, parent, kind, created_at } = meta
   const state = end.type.slice('run:'.length)
   const isFailed = state === 'failed'
   return {
-    trace_id: traceIdOf(run_id),
+    trace_id: runTraceId(run_id),
     span_id: runSpanId(run_id),
     name: `invoke_workflow ${dag_name}`,
     kind: 'internal',
@@ -76,6 +200,6 @@ export function runSpan(meta: Meta, end: RunEnd, ended: number): Span {
     links:
       parent === undefined
         ? []
-        : [{ trace_id: traceIdOf(parent.run_id), span_id: attemptSpanId(parent.run_id, parent) }],
+        : [{ trace_id: runTraceId(parent.run_id), span_id: attemptSpanId(parent.run_id, parent) }],
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { ROOT } from '../integration/aws/assembly.ts'
 import { type Synthesized, synthesize } from '../integration/aws/synthesized.ts'
 import { type Caller, callerOf, isEnd } from './caller.ts'

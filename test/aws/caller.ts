@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { isRunEnd } from '../../shared/runs/is-run-end.ts'
+import { isRunEnd } from '../../shared/runs/event-types.ts'
 import { readEvents, type SseMessage } from '../integration/sse-client.ts'
 
 interface Answer {

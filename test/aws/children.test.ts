@@ -1,8 +1,7 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn'
 import { expect, test } from 'vitest'
-import { childRunId } from '../../shared/runs/child-run-id.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { runIdOfCall } from '../../shared/runs/ids.ts'
+import { childRunId, runIdOfCall } from '../../shared/runs/ids.ts'
 import { isEnd } from './caller.ts'
 import { shippedStack } from './shipped-stack.ts'
 

@@ -19,7 +19,7 @@ export interface Statement {
 export interface Granted {
   /** The function's name; of another role its own. */
   readonly who: string
-  /** The policy's name: a right of infra/aws/right.ts, or what else the role is for. */
+  /** The policy's name: a right of infra/aws/grants.ts, or what else the role is for. */
   readonly policy: string
   /** Of the policy's statements, from 0. */
   readonly at: number

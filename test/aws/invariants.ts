@@ -1,4 +1,4 @@
-import { parseDag } from '../../shared/dag/parse.ts'
+import { parseDag } from '../../shared/document/parse.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { brokenInvariants } from '../integration/check-invariants.ts'
 

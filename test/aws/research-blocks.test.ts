@@ -2,7 +2,7 @@ import { DescribeExecutionCommand } from '@aws-sdk/client-sfn'
 import { beforeAll, expect, test } from 'vitest'
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { isRunEnd } from '../../shared/runs/is-run-end.ts'
+import { isRunEnd } from '../../shared/runs/event-types.ts'
 import { shippedStack } from './shipped-stack.ts'
 
 /** Blocks of `mode: research` on the adapters of AWS: both machines on the emulator, every function with its own rights. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
-import { traceIdOf } from '../../shared/telemetry/trace-ids.ts'
+import { runTraceId } from '../../shared/telemetry/telemetry-port.ts'
 import { completes, startOpenai } from '../emulators/openai-server.ts'
 import { type Collector, startCollector } from '../emulators/otlp-server.ts'
 import { hang, json, type ProviderServer } from '../emulators/provider-server.ts'
@@ -85,7 +85,7 @@ test('a run through many functions is one trace, linked to those of X-Ray, with 
     'chat g-1 < block write',
     'invoke_workflow traced',
   ])
-  expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf(id)]))
+  expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([runTraceId(id)]))
   expect([outside(spans), collector.refused, place.denied]).toEqual([[], [], []])
   expect(spans[0]?.resource).toEqual({
     'service.name': 'sluice',

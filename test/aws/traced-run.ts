@@ -1,12 +1,12 @@
 import { FUNCTIONS } from '../../shared/catalog.ts'
+import { FUNCTION_MB, QUANTITIES } from '../../shared/plan/cost.ts'
 import { PRICES } from '../../shared/plan/prices.ts'
-import { FUNCTION_MB, QUANTITIES } from '../../shared/plan/quantities.ts'
 import { ROUTES } from '../../shared/routes.ts'
 import type { Deployment, Through } from './deploy.ts'
 import { openTableMeter } from './table-meter.ts'
 import { type Passing, watchService } from './watched-service.ts'
 
-/** Quantities of AWS's bills, by the words of shared/plan/run-cost.ts. */
+/** Quantities of AWS's bills, by the words of shared/plan/cost.ts. */
 export type Quantities = Readonly<Record<string, number>>
 
 type Counts = Map<string, number>

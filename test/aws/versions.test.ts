@@ -6,7 +6,7 @@ import { App } from 'aws-cdk-lib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildApp } from '../../infra/aws/build-app.ts'
 import { readDeployedDags } from '../../infra/aws/deployed-dags.ts'
-import { namesOf } from '../../infra/aws/names.ts'
+import { stageNames } from '../../infra/aws/names.ts'
 import { readDeploySettings } from '../../infra/aws/settings.ts'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
@@ -53,7 +53,7 @@ async function synthesize(name: string, document: string): Promise<string> {
   const settings = readStageSettings(ROOT, { stage: 'dev' })
   const one = { ...settings, safety: { ...settings.safety, max_runs: 1, queue: true } }
   const dags = readDeployedDags(join(dir, 'dags'), dir)
-  const { built } = await bundled({ settings: one, dags, names: namesOf('dev') })
+  const { built } = await bundled({ settings: one, dags, names: stageNames('dev') })
   cpSync(built, join(dir, 'functions'), { recursive: true })
   if (document === SECOND) change(join(dir, 'functions/run-block/index.mjs'))
   const deployment = readDeploySettings((key) => app.node.tryGetContext(key))

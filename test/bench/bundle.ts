@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { bundleFunctions } from '../../infra/aws/bundle.ts'
 import { readDeployedDags } from '../../infra/aws/deployed-dags.ts'
-import { namesOf } from '../../infra/aws/names.ts'
+import { stageNames } from '../../infra/aws/names.ts'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { importBundle } from '../integration/aws/function-process.ts'
@@ -20,7 +20,7 @@ const built = mkdtempSync(join(tmpdir(), 'sluice-bundles-'))
 try {
   const settings = readStageSettings(ROOT, { stage: 'dev' })
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
-  await bundleFunctions(built, { settings, dags, names: namesOf('dev') })
+  await bundleFunctions(built, { settings, dags, names: stageNames('dev') })
   process.stdout.write(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}\n`)
   process.stdout.write(`${'function'.padEnd(18)}${'KB'.padStart(7)}${'gzip'.padStart(7)}${'import ms'.padStart(11)}\n`)
   for (const { name } of FUNCTIONS) process.stdout.write(`${row(name)}\n`)

@@ -1,5 +1,5 @@
-import { SIGNAL_COST } from '../../shared/compile/costs.ts'
-import { waitInstead } from '../../shared/compile/wait-instead.ts'
+import { waitInstead } from '../../shared/compile/series-parallel.ts'
+import { SIGNAL_COST } from '../../shared/compile/steps.ts'
 import { nodesAfter, nodesBefore, type WorkGraph, type WorkNode } from '../../shared/compile/work-graph.ts'
 
 interface Cut {

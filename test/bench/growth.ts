@@ -6,7 +6,7 @@ import { App } from 'aws-cdk-lib'
 import { buildApp } from '../../infra/aws/build-app.ts'
 import { bundleFunctions } from '../../infra/aws/bundle.ts'
 import { readDeployedDags } from '../../infra/aws/deployed-dags.ts'
-import { namesOf } from '../../infra/aws/names.ts'
+import { stageNames } from '../../infra/aws/names.ts'
 import { readDeploySettings } from '../../infra/aws/settings.ts'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
 import { callerOf } from '../aws/caller.ts'
@@ -71,7 +71,7 @@ async function synthesize(folder: string): Promise<string> {
   const app = new App({ outdir: join(folder, 'out'), analyticsReporting: false, context: cdkContext() })
   const settings = readStageSettings(ROOT, { stage: 'dev' })
   const dags = readDeployedDags(join(folder, 'dags'), folder, settings)
-  await bundleFunctions(join(folder, 'functions'), { settings, dags, names: namesOf('dev') })
+  await bundleFunctions(join(folder, 'functions'), { settings, dags, names: stageNames('dev') })
   const chosen = readDeploySettings((key) => app.node.tryGetContext(key))
   buildApp({ app, deploy: chosen, settings, dags, built: folder })
   app.synth()

@@ -1,9 +1,12 @@
-import { barrierSides, factorBarriers } from '../../shared/compile/barriers.ts'
-import { toWorkGraph } from '../../shared/compile/decompose.ts'
-import { flatten, type Steps } from '../../shared/compile/flatten.ts'
-import type { Upstream } from '../../shared/compile/reduce.ts'
-import { rowsOf } from '../../shared/compile/rows.ts'
-import { reduceSeriesParallel, twinBuckets } from '../../shared/compile/series-parallel.ts'
+import { toWorkGraph } from '../../shared/compile/name-steps.ts'
+import { rowsOf, type Upstream } from '../../shared/compile/rows.ts'
+import {
+  barrierSides,
+  factorBarriers,
+  reduceSeriesParallel,
+  twinBuckets,
+} from '../../shared/compile/series-parallel.ts'
+import { flatten, type Steps } from '../../shared/compile/steps.ts'
 import type { WorkNode } from '../../shared/compile/work-graph.ts'
 import { type Cuts, cutOneKnot } from './cut-knots.ts'
 

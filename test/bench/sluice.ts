@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openPlace } from '../../infra/local/place.ts'
-import type { Provider } from '../../shared/provider.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import type { Shape } from './shapes.ts'
 
 /** One measured run of the local place. */

@@ -1,5 +1,5 @@
 import { foldRun } from '../../shared/runs/fold.ts'
-import { ordinal } from '../../shared/runs/ordinal.ts'
+import { ordinal } from '../../shared/runs/lane.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, keyOf, newRun, ready, step } from '../conformance/run-store-fixture.ts'
 

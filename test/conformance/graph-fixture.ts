@@ -1,6 +1,5 @@
 import fc from 'fast-check'
-import type { Entity } from '../../shared/graph/entity.ts'
-import { readEntity } from '../../shared/graph/read-entity.ts'
+import { type Entity, readEntity } from '../../shared/graph/entity.ts'
 
 export const AT = '2026-11-22T08:00:00.000Z'
 

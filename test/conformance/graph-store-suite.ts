@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { edgesOf } from '../../shared/graph/edge.ts'
-import type { Entity } from '../../shared/graph/entity.ts'
-import type { GraphStore } from '../../shared/graph/graph-store.ts'
-import type { NeighbourQuery } from '../../shared/graph/neighbours.ts'
+import { type Entity, entityEdges } from '../../shared/graph/entity.ts'
+import type { GraphStore, NeighbourQuery } from '../../shared/graph/graph-store.ts'
 import { AT, type GraphStep, graphSteps, idOf, NAMES, normal, place, stated } from './graph-fixture.ts'
 
 export interface OpenedGraphStore {
@@ -67,7 +65,7 @@ export function graphStoreSuite(name: string, open: () => Promise<OpenedGraphSto
         const links = ['b', 'c', 'd', 'e', 'f']
         await Promise.all(links.map((link, n) => put(place('a', [link, links[(n + 1) % 5] ?? 'b']))))
         const stored = await store.entity('main', idOf('a'))
-        const stating = edgesOf(stored ?? place('a')).map(({ object }) => last(object))
+        const stating = entityEdges(stored ?? place('a')).map(({ object }) => last(object))
         expect(stating).toHaveLength(2)
         for (const link of links) {
           expect(await edgesMet(link, 'in')).toEqual(stating.includes(link) ? [`a geo.borders ${link}`] : [])
@@ -312,7 +310,7 @@ async function play(store: GraphStore, tenant: string, steps: readonly GraphStep
 function edgesIn(model: ReadonlyMap<string, Entity>, id: string, direction: 'in' | 'out') {
   const [near, far] = direction === 'out' ? (['subject', 'object'] as const) : (['object', 'subject'] as const)
   return [...model.values()]
-    .flatMap(edgesOf)
+    .flatMap(entityEdges)
     .filter((edge) => edge[near] === id && model.has(id) && model.has(edge[far]))
     .toSorted((a, b) => (`${a.predicate}#${a[far]}` < `${b.predicate}#${b[far]}` ? -1 : 1))
 }

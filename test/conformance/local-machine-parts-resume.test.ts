@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
-import type { Json } from '../../shared/canonical.ts'
 import type { MachineInput } from '../../shared/runs/machine.ts'
+import type { Json } from '../../shared/text/canonical.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 /** What the local machine promises of parts across the ends of its process. */

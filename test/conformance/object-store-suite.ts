@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { sha256 } from '../../shared/canonical.ts'
-import type { ObjectStore } from '../../shared/world.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
 
 export interface OpenedObjectStore {
   readonly store: ObjectStore

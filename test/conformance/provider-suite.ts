@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../shared/errors.ts'
-import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
-import { readAnswer } from '../../shared/runs/output-contract.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import { readAnswer } from '../../shared/runs/block-outputs.ts'
 import {
   type Asked,
   type Behaviour,
@@ -45,7 +45,7 @@ export interface Wire {
 export type Failure = readonly [what: string, how: Behaviour, name: string, code: string]
 
 /**
- * What every provider promises (Provider in shared/provider.ts). A new adapter is admitted by one call of this. Its
+ * What every provider promises (Provider in shared/providers/provider.ts). A new adapter is admitted by one call of this. Its
  * server answers `ANSWER` as an object when an object is asked for, else its title.
  */
 export function providerSuite(

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredGoalAttempt } from '../../shared/runs/goal-attempts.ts'
-import type { RunStore } from '../../shared/runs/run-store.ts'
+import type { RunStore, StoredGoalAttempt } from '../../shared/runs/run-store.ts'
 import { time } from './run-store-fixture.ts'
 
 /** What a lineage keeps of its failed attempts at a goal. */

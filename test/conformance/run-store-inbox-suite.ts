@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HeadApproval } from '../../shared/runs/head.ts'
-import { type InboxFilter, shownStatus } from '../../shared/runs/inbox.ts'
-import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { type InboxFilter, type RunKey, type RunStore, shownStatus } from '../../shared/runs/run-store.ts'
 import { atMost } from '../how-much.ts'
 import { ending, keyOf, newRun, pending, question, step, time } from './run-store-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { CHAIN_START, chainOf } from '../../shared/runs/hash-chain.ts'
-import type { Amount, RunBudget, Spent } from '../../shared/runs/run-budget.ts'
+import type { Amount, RunBudget, Spent } from '../../shared/runs/budget.ts'
+import { CHAIN_START, hashAfter } from '../../shared/runs/hash-chain.ts'
 import type { NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, step } from './run-store-fixture.ts'
 
@@ -276,7 +276,7 @@ function sealTests(store: Store): void {
   const holds = async (run: RunKey) => {
     const sealed = await store().sealed(run)
     const events = await store().events(run, 0, 10_000)
-    expect(sealed?.hash).toBe(chainOf(events.slice(0, sealed?.seq)))
+    expect(sealed?.hash).toBe(hashAfter(events.slice(0, sealed?.seq)))
     return { sealed: sealed?.seq ?? -1, written: events.length }
   }
 

@@ -1,16 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Append, Appended, LaneGuard } from '../../shared/runs/append.ts'
-import { byLane } from '../../shared/runs/by-lane.ts'
-import { earlier } from '../../shared/runs/check-at.ts'
+import type { Amount } from '../../shared/runs/budget.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { chainOf } from '../../shared/runs/hash-chain.ts'
-import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../shared/runs/head.ts'
-import { type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane-key.ts'
-import type { Amount } from '../../shared/runs/run-budget.ts'
+import { hashAfter } from '../../shared/runs/hash-chain.ts'
+import {
+  earlierTime,
+  type Head,
+  type HeadApproval,
+  type HeadModule,
+  type OutboxEntry,
+  type RunState,
+} from '../../shared/runs/head.ts'
+import { byLane, type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane.ts'
 import type { Caps } from '../../shared/runs/run-caps.ts'
 import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
-import type { NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { Append, Appended, LaneGuard, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { atMost } from '../how-much.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
 import type { OpenedRunStore } from './run-store-suite.ts'
@@ -173,7 +177,7 @@ function append(model: Model, append: Append): Appended {
   for (const entry of append.outbox ?? []) run.outbox.set(entry.id, entry)
   if (append.projection !== undefined) put(run, append.projection)
   run.state = append.state ?? run.state
-  if (append.check_at !== undefined) run.check_at = earlier(run.check_at, append.check_at)
+  if (append.check_at !== undefined) run.check_at = earlierTime(run.check_at, append.check_at)
   return { ok: true, seq: run.events.length }
 }
 
@@ -398,7 +402,7 @@ function reading(run: NewRun, lanes: readonly string[] | undefined, since: numbe
 async function sealHolds(store: RunStore, key: RunKey): Promise<unknown> {
   const [sealed, head] = [await store.sealed(key), await store.head(key, [])]
   if (sealed === undefined || head === undefined) return undefined
-  const hash = chainOf(await store.events(key, 0, sealed.seq)) === sealed.hash ? 'of its events' : sealed
+  const hash = hashAfter(await store.events(key, 0, sealed.seq)) === sealed.hash ? 'of its events' : sealed
   return { hash, whole: head.state !== 'running' && sealed.seq === head.seq }
 }
 

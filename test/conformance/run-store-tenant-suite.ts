@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { QueuedRun } from '../../shared/runs/run-queue.ts'
-import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { QueuedRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { atMost, WHOLE } from '../how-much.ts'
 import { goalAttemptTests } from './run-store-attempts-suite.ts'
 import { ending, keyOf, newRun, time } from './run-store-fixture.ts'

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Entity } from '../../shared/graph/entity.ts'
 import type { GraphStore } from '../../shared/graph/graph-store.ts'
 import type { EntityFilter, SearchIndex } from '../../shared/graph/search-index.ts'
-import type { ObjectStore } from '../../shared/world.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { AT, type GraphStep, graphSteps, idOf, NAMES, normal, place, stated } from './graph-fixture.ts'
 
 export interface OpenedSearchIndex {

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../infra/local/database.ts'
-import { openGraphStore } from '../../infra/local/graph-store/open-graph-store.ts'
+import { openGraphStore } from '../../infra/local/graph-store/graph-store.ts'
 import { AT } from './graph-fixture.ts'
 import { graphStoreSuite } from './graph-store-suite.ts'
 

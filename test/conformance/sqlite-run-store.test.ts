@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../infra/local/database.ts'
-import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
+import { openRunStore } from '../../infra/local/run-store/run-store.ts'
 import { damageRow } from './run-store-damage.ts'
 import { runStoreSuite } from './run-store-suite.ts'
 

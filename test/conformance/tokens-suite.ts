@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { StoredToken, Tokens } from '../../shared/auth/tokens-port.ts'
+import type { StoredToken, Tokens } from '../../shared/auth/token.ts'
 
 /** When the suite takes place. */
 export const NOW = Date.parse('2026-11-22T12:00:00.000Z')

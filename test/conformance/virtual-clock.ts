@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/world.ts'
+import type { Clock } from '../../shared/ports/host.ts'
 
 /** A clock for tests: time moves only when told, and as setTimeout does it takes at most 2^31-1 ms. */
 export interface VirtualClock extends Clock {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 
 let project: ProjectFolder

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { helpOf } from '../../clients/cli/command-help.ts'
 import { commandTree } from '../../clients/cli/command-tree.ts'
-import { openSession } from '../../clients/cli/session.ts'
+import { findHelp } from '../../clients/cli/help/command-help.ts'
+import { openSession } from '../../clients/cli/terminal/session.ts'
 import { readText } from '../unit/docs/markdown.ts'
 
 /** docs/cli.md is made by `npm run docs`: here only that it is about these commands, not what they print today. */
@@ -44,7 +44,7 @@ describe('docs/cli.md', () => {
     const section = SECTIONS.get(path) ?? ''
     const options = command.createHelp().visibleOptions(command)
     expect(options.filter(({ flags, long }) => long !== '--help' && !section.includes(`\`${flags}\``))).toEqual([])
-    expect(section).toContain(helpOf(path.split(' '))?.prints)
+    expect(section).toContain(findHelp(path.split(' '))?.prints)
     // What opens a page or talks a protocol is explained instead.
     if (!section.includes('$ sluice')) expect(section).toMatch(/MCP|\.md\)/)
     else expect(section).not.toMatch(/\[usage\]|which is a bug/)

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COMMAND_HELP } from '../../clients/cli/command-help.ts'
+import { COMMAND_HELP } from '../../clients/cli/help/command-help.ts'
 import { openPlace, type Place } from '../../infra/local/place.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 
 /** Every example of the help is run as it stands, but those that would go on, ask AWS, or talk a protocol. */

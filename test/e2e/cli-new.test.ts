@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseDag } from '../../shared/dag/parse.ts'
+import { parseDag } from '../../shared/document/parse.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 
 let project: ProjectFolder

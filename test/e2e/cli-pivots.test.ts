@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CLI_FILES } from '../../scripts/docs/cli-files.ts'
+import { CLI_FILES } from '../../scripts/docs/cli-steps.ts'
 import { type Started, sluice, startSluice } from './run-cli.ts'
 
 /** The document docs/cli.md shows. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { displayWidth } from '../../clients/cli/display-width.ts'
+import { displayWidth } from '../../clients/cli/terminal/text.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 import { noTerminal, onTerminal } from './pseudo-terminal.ts'
 

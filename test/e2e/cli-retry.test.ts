@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sha256 } from '../../shared/canonical.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { chainOf } from '../../shared/runs/hash-chain.ts'
+import { hashAfter } from '../../shared/runs/hash-chain.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
 import { type Started, sluice, startSluice } from './run-cli.ts'
 
 const DAG = `
@@ -96,7 +96,7 @@ test('run export writes a run that can be checked without a server', async () =>
   const file = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
   const { events, seal, objects } = file as { events: RunEvent[]; seal: unknown; objects: Record<string, Held> }
   expect(file).toMatchObject({ format: 'sluice-run/1', left_out: [], run: { run: { retry_of: failed } } })
-  expect(seal).toEqual({ seq: events.length, hash: chainOf(events) })
+  expect(seal).toEqual({ seq: events.length, hash: hashAfter(events) })
   expect(Object.values(objects)).toHaveLength(4)
   for (const held of Object.values(objects)) expect(sha256(held.text ?? '')).toBe(held.sha256)
   expect(file.artifacts).toMatchObject([{ name: 'out.md' }])

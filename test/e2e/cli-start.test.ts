@@ -19,7 +19,7 @@ async function loadedBy(...line: readonly string[]): Promise<readonly string[]> 
 }
 
 /** What reads, judges, plans and compiles documents: more modules than all else together. */
-const WORK = /^shared\/(compile|dag\/parse|gates\/registry|plan\/plan-dag|goals\/evaluate)|node_modules\/ajv\//
+const WORK = /^shared\/(compile|document\/parse|gates\/registry|plan\/plan-dag|goals\/goal-gate)|node_modules\/ajv\//
 
 test.each([{ line: '--help' }, { line: 'run start --help' }, { line: 'completion bash' }])(
   'reads `sluice $line` without the work of any command',
@@ -32,5 +32,5 @@ test.each([{ line: '--help' }, { line: 'run start --help' }, { line: 'completion
 
 test('loads that work for a command that does it', async () => {
   const loaded = await loadedBy('validate', 'dags/basic.yaml')
-  expect(loaded.filter((path) => WORK.test(path))).toContain('shared/dag/parse.ts')
+  expect(loaded.filter((path) => WORK.test(path))).toContain('shared/document/parse.ts')
 })

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
-import { ProblemSchema } from '../../shared/api/problem-schema.ts'
+import { ProblemSchema } from '../../shared/api/route-schema.ts'
 import { cloudFormation } from '../emulators/cloudformation.ts'
 import { type Seen, signedGateway } from '../emulators/signed-gateway.ts'
 import { findBrowser, openBrowser, openPage } from './browser.ts'

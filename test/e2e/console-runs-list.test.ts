@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Provider } from '../../shared/provider.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
 import { openTestPlace, type TestPlace } from '../integration/test-place.ts'
 import { findBrowser, openBrowser, openPage } from './browser.ts'
 

@@ -1,8 +1,8 @@
-import { functionError } from '../../infra/local/asl/function-error.ts'
-import type { ExecutionEnd, FramePlace, Journal, JournalledExecution } from '../../infra/local/asl/journal.ts'
-import type { Json } from '../../shared/canonical.ts'
+import type { ExecutionEnd, FramePosition, Journal, JournalledExecution } from '../../infra/local/asl/journal.ts'
+import { functionError } from '../../infra/local/asl/state-error.ts'
 import type { Machine } from '../../shared/compile/asl.ts'
-import type { Clock } from '../../shared/world.ts'
+import type { Clock } from '../../shared/ports/host.ts'
+import type { Json } from '../../shared/text/canonical.ts'
 import { REGION } from './aws-client.ts'
 
 /** An event as GetExecutionHistory has it: one of the `..EventDetails` by its type. */
@@ -119,7 +119,7 @@ const INVOKES = { resourceType: 'lambda', resource: 'invoke' } as const
 const WAITS = { resourceType: 'lambda', resource: 'invoke.waitForTaskToken' } as const
 
 /** A next state is journalled with its input alone; a line's first state is not, but each line has one end. */
-function entersState(place: FramePlace): boolean {
+function entersState(place: FramePosition): boolean {
   return 'output' in place || Object.keys(place).length === 2
 }
 
@@ -130,7 +130,7 @@ function enter(add: Add, to: Recording, name: string, input: Json): void {
   add(to, `${typeOf(to)}StateEntered`, 'stateEntered', { name, input: JSON.stringify(input) })
 }
 
-function move(add: Add, to: Recording, place: FramePlace): void {
+function move(add: Add, to: Recording, place: FramePosition): void {
   // A task nobody answered and nothing failed: its time was over.
   if (to.open) add(to, 'TaskTimedOut', 'taskTimedOut', { ...WAITS, error: 'States.Timeout', cause: '' })
   const output = JSON.stringify('output' in place ? place.output : place.input)

@@ -1,5 +1,5 @@
+import { isRunEnd } from '../../shared/runs/event-types.ts'
 import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
-import { isRunEnd } from '../../shared/runs/is-run-end.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { People } from './people.ts'
 import type { System } from './system.ts'
@@ -68,7 +68,7 @@ async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: nu
   return held === 0
 }
 
-/** What is left of a lease when sweeps begin to look at it (keep-places.ts). */
+/** What is left of a lease when sweeps begin to look at it (functions/runs/places.ts). */
 const LOOKED_AT_MS = 600_000
 
 async function tellLate({ sim, raw }: System, key: RunKey, head: Head, skew_ms: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { readStoredRun } from '../../functions/runs/read-stored-run.ts'
+import { readStoredRun } from '../../functions/runs/record/stored-run.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { checkRun } from '../../shared/runs/invariants/check-run.ts'

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../infra/local/database.ts'
-import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
 import { forgetRuns } from '../../infra/local/run-store/query.ts'
+import { openRunStore } from '../../infra/local/run-store/run-store.ts'
 import { openTokens } from '../../infra/local/tokens.ts'
-import type { Tokens } from '../../shared/auth/tokens-port.ts'
+import type { Tokens } from '../../shared/auth/token.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
 
 interface Emptied {

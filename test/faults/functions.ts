@@ -1,7 +1,7 @@
 import type { HostContext } from '../../functions/handler.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { MachineSignal } from '../../shared/errors.ts'
-import type { Principal } from '../../shared/principal.ts'
 import type { FaultKind } from './fault-plan.ts'
 import { type Invocation, runAs, type Sandbox } from './invocation.ts'
 import { hashed } from './rng.ts'

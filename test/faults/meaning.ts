@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import type { Provider } from '../../shared/provider.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
 import type { Sim } from './sim.ts'
 
 /** Vectors of a text's letters: near in letters is near in meaning. Takes its time, and is away now and then. */

@@ -1,7 +1,8 @@
 import { openDatabase } from '../../infra/local/database.ts'
-import { openGraphStore } from '../../infra/local/graph-store/open-graph-store.ts'
+import { openGraphStore } from '../../infra/local/graph-store/graph-store.ts'
 import { openLocalIndex } from '../../infra/local/search-index.ts'
-import type { Clock, World } from '../../shared/world.ts'
+import type { Clock } from '../../shared/ports/host.ts'
+import type { World } from '../../shared/world.ts'
 
 interface MemoryGraph extends Pick<World, 'graph' | 'search' | 'indexing'> {
   close(): void

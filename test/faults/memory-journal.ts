@@ -1,9 +1,9 @@
-import type { ExecutionEnd, FramePlace, Journal, JournalledExecution } from '../../infra/local/asl/journal.ts'
+import type { ExecutionEnd, FramePosition, Journal, JournalledExecution } from '../../infra/local/asl/journal.ts'
 import type { TokenAnswer } from '../../shared/runs/machine.ts'
 
 interface Kept {
   readonly execution: JournalledExecution
-  readonly places: Map<string, FramePlace>
+  readonly places: Map<string, FramePosition>
   end?: ExecutionEnd
 }
 

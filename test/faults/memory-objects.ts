@@ -1,7 +1,6 @@
-import { sha256 } from '../../shared/canonical.ts'
-import { objectFault } from '../../shared/object-fault.ts'
-import { hashOfRef, objectKey, ownHash } from '../../shared/object-ref.ts'
-import type { ObjectStore } from '../../shared/world.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { objectFault, objectHash, objectKey, ownObjectHash } from '../../shared/ports/objects.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
 
 /** Bodies by key, and when each was put last. */
 export interface MemoryObjects extends ObjectStore {
@@ -11,7 +10,7 @@ export interface MemoryObjects extends ObjectStore {
 
 export function createMemoryObjects(now: () => number): MemoryObjects {
   const bodies = new Map<string, { readonly body: Uint8Array; readonly at: number }>()
-  const keyOf = (tenant: string, ref: string) => objectKey(tenant, hashOfRef(tenant, ref))
+  const keyOf = (tenant: string, ref: string) => objectKey(tenant, objectHash(tenant, ref))
   return {
     async put(tenant, body) {
       const hash = sha256(body)
@@ -24,7 +23,7 @@ export function createMemoryObjects(now: () => number): MemoryObjects {
       return found.body
     },
     async has(tenant, ref) {
-      const hash = ownHash(tenant, ref)
+      const hash = ownObjectHash(tenant, ref)
       return hash !== undefined && bodies.has(objectKey(tenant, hash))
     },
     putAt: (tenant, ref) => bodies.get(keyOf(tenant, ref))?.at,

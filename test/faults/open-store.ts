@@ -1,4 +1,4 @@
-import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
+import { runStoreOn } from '../../functions/aws/run-store/run-store.ts'
 import { tokensOn } from '../../functions/aws/tokens.ts'
 import { createWaker } from '../../infra/local/waker.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'

@@ -1,4 +1,4 @@
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import { readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act, ActKind } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'

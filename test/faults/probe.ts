@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/provider.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import { hashed } from './rng.ts'
 import type { Sim } from './sim.ts'
 

@@ -1,10 +1,11 @@
-import { openWaker as openCloudWaker } from '../../functions/aws/waker.ts'
+import { openWaker as openCloudWaker } from '../../functions/aws/plain-ports.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Provider } from '../../shared/provider.ts'
+import type { Clock } from '../../shared/ports/host.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { nudgingRuns } from '../../shared/webhooks/nudging-runs.ts'
-import type { Clock, World } from '../../shared/world.ts'
+import { nudgingRuns } from '../../shared/webhooks/endpoint.ts'
+import type { World } from '../../shared/world.ts'
 import {
   currentInvocation,
   type Invocation,

@@ -1,5 +1,5 @@
 import { extractiveProvider } from '../../functions/providers/extractive.ts'
-import type { Provider } from '../../shared/provider.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
 import type { Sim } from './sim.ts'
 
 /** The model of the research chain takes as long as one would. */

@@ -1,4 +1,4 @@
-import type { AuthorizerAnswer } from '../../shared/auth/authorizer-answer.ts'
+import type { AuthorizerAnswer } from '../../shared/auth/authorizer.ts'
 import type { Act } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'
 import type { System } from './system.ts'

@@ -1,6 +1,6 @@
 import type { Head } from '../../shared/runs/head.ts'
+import { readOrdinal } from '../../shared/runs/lane.ts'
 import type { Machine } from '../../shared/runs/machine.ts'
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
 import { currentInvocation, type Invocation } from './invocation.ts'
 import type { System } from './system.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Provider } from '../../shared/provider.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 
 const PAGE = '<!doctype html><title>Snake</title><canvas id="game"></canvas>'

@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openAnchors } from '../../functions/aws/anchors.ts'
-import { systemClock } from '../../infra/local/clock.ts'
-import { openRunStore } from '../../infra/local/run-store/open-run-store.ts'
-import { sha256 } from '../../shared/canonical.ts'
-import { chainOf } from '../../shared/runs/hash-chain.ts'
+import { systemClock } from '../../infra/local/core.ts'
+import { openRunStore } from '../../infra/local/run-store/run-store.ts'
+import { hashAfter } from '../../shared/runs/hash-chain.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
 import { type LockedBucket, type LockedBucketOptions, startLockedBucket } from '../emulators/locked-bucket.ts'
 import { awsSettings } from './aws/aws-settings.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
@@ -141,7 +141,7 @@ describe('run verify finds', () => {
     const runs = openRunStore(db)
     // Whoever can write HEAD closes the chain over what he wrote.
     db.prepare('UPDATE runs SET sealed_hash = ? WHERE run_id = ?').run(
-      chainOf(await runs.events(run(id), 0, 1_000)),
+      hashAfter(await runs.events(run(id), 0, 1_000)),
       id,
     )
     Object.assign(place.place.world, { runs })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { stopBlock } from '../../functions/runs/stop-block.ts'
+import { stopBlock } from '../../functions/runs/stop.ts'
 import type { EventType, RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { principalOf } from '../faults/system.ts'

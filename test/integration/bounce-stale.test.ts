@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Head } from '../../shared/runs/head.ts'
-import { PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
+import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import { block, bounce, probe, story } from './loop.ts'
 import { openTestPlace } from './test-place.ts'
 

@@ -1,10 +1,10 @@
 import type { Dag } from '../../shared/dag/dag.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { isRunEnd } from '../../shared/runs/event-types.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
-import { chainOf } from '../../shared/runs/hash-chain.ts'
+import { hashAfter } from '../../shared/runs/hash-chain.ts'
 import { logProblems } from '../../shared/runs/invariants/check-run.ts'
-import type { StoredRun } from '../../shared/runs/invariants/stored-run.ts'
-import { isRunEnd } from '../../shared/runs/is-run-end.ts'
+import type { StoredRun } from '../../shared/runs/invariants/invariant.ts'
 
 /** What is wrong with the log of an ended run of this document, by the invariants of its events; empty = nothing. */
 export function brokenInvariants(
@@ -14,7 +14,7 @@ export function brokenInvariants(
 ): readonly string[] {
   const wrong = [...logProblems({ ...more, events, dag })]
   if (!isRunEnd(events.at(-1)?.type ?? '')) wrong.push(`4: the last event is ${events.at(-1)?.type}`)
-  if (chainOf(events).length !== 64) wrong.push('no hash chain')
+  if (hashAfter(events).length !== 64) wrong.push('no hash chain')
   if (foldRun(events).seq !== events.length) wrong.push('the fold did not reach the last event')
   return wrong
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Isolate } from '../../shared/isolate.ts'
+import type { Isolate } from '../../shared/ports/isolate.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 
 /**

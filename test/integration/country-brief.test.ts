@@ -5,12 +5,12 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
 import { atlasEntities } from '../../scripts/atlas/atlas-entities.ts'
-import { readSources } from '../../scripts/atlas/read-sources.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
+import { readSources } from '../../scripts/atlas/sources.ts'
+import { parseDag } from '../../shared/document/parse.ts'
+import { readEntity } from '../../shared/graph/entity.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
-import { readEntity } from '../../shared/graph/read-entity.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 
 /** dags/country-brief.yaml on the countries of the world, as `npm run demo:research` imports them. */
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../dags/country-brief.yaml'), 'utf8')

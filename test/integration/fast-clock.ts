@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { Clock } from '../../shared/world.ts'
+import type { Clock } from '../../shared/ports/host.ts'
 
 /** The most that counts between two turns of the event loop. */
 const LONGEST_MS = 2

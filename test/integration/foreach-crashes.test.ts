@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../shared/errors.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import { expectFoldStored } from './loop.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openPlace } from '../../infra/local/place.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { isRunEnd } from '../../shared/runs/is-run-end.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { isRunEnd } from '../../shared/runs/event-types.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 
 export const DAGS = join(import.meta.dirname, '../../dags')
 

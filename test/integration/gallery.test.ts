@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decideApproval } from '../../functions/approvals/decide.ts'
-import { SCOPES } from '../../shared/auth/scope.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
+import { SCOPES } from '../../shared/auth/principal.ts'
+import { parseDag } from '../../shared/document/parse.ts'
+import { missingInputs } from '../../shared/runs/block-inputs.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { missingInputs } from '../../shared/runs/resolve-inputs.ts'
 import { DAGS, defaultOf, type GalleryPlace, openGallery } from './gallery-place.ts'
 
 /** The documents of dags/ that bring their data along, each run to its end. docs/gallery.md shows them. */
@@ -111,7 +111,7 @@ describe('release-notes', () => {
 })
 
 describe('name-translations', () => {
-  test('hold the languages back whose names stand for two countries', async () => {
+  test('hold the languages back whose names stand for two countries', { tags: ['thorough'] }, async () => {
     const { end, refused, artifact } = await gallery.run('name-translations')
     expect(end.type).toBe('run:completed')
     expect(refused).toEqual(['hun', 'kor', 'pol'].map(() => 'check a-name-is-one-country'))
@@ -154,7 +154,7 @@ describe('licence-review', () => {
     expect(events.filter(({ type }) => type === 'approval:requested')).toHaveLength(1)
   })
 
-  test('asks nobody where nothing is share-alike', async () => {
+  test('asks nobody where nothing is share-alike', { tags: ['thorough'] }, async () => {
     const text = 'MIT licence. The above copyright notice shall be included in all copies of the software.'
     const { end, events, artifact } = await gallery.run('licence-review', { notes: [{ name: 'tool', text }] })
     expect(end.type).toBe('run:completed')
@@ -170,7 +170,7 @@ describe('licence-review', () => {
     expect(reason).toContain('The note names no licence we know')
   })
 
-  test('fails where counsel says no', async () => {
+  test('fails where counsel says no', { tags: ['thorough'] }, async () => {
     const { end } = await gallery.run('licence-review', {}, 'reject')
     expect(end).toMatchObject({ type: 'run:failed', data: { code: 'approval_rejected' } })
   })
@@ -269,7 +269,7 @@ describe('city-quality', () => {
     for (const { country, name } of bare) expect(report).toContain(`- ${country} ${name}\n`)
   })
 
-  test('ends partial with a target these rows do not meet', async () => {
+  test('ends partial with a target these rows do not meet', { tags: ['thorough'] }, async () => {
     const { end } = await gallery.run('city-quality', { target: 99 })
     expect(end).toMatchObject({ type: 'run:partial' })
     expect(JSON.stringify(end)).toContain('3/4 criteria')

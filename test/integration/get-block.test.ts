@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { handler } from '../../functions/api/get-block.ts'
-import { GET_BLOCK } from '../../shared/api/get-block.ts'
-import { SCOPES } from '../../shared/auth/scope.ts'
+import { GET_BLOCK } from '../../shared/api/run-data-routes.ts'
+import { SCOPES } from '../../shared/auth/principal.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 /** One block of a run, with all that happened in its attempts (GET RUN/blocks/ID). */

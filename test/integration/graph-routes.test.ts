@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
-import { sha256 } from '../../shared/canonical.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
 import { idOf, place as placeEntity, stated } from '../conformance/graph-fixture.ts'
 
 let dir: string

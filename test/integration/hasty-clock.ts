@@ -1,5 +1,5 @@
-import { systemClock } from '../../infra/local/clock.ts'
-import type { Clock } from '../../shared/world.ts'
+import { systemClock } from '../../infra/local/core.ts'
+import type { Clock } from '../../shared/ports/host.ts'
 
 /** A clock that goes a minute a second once it is hurried: what the outbox still owes is looked at once a minute. */
 export interface HastyClock {

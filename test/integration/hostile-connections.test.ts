@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { storeRun } from './stored-run.ts'
 
 let dir: string

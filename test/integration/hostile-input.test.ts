@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
-import { ProblemSchema } from '../../shared/api/problem-schema.ts'
+import { ProblemSchema } from '../../shared/api/route-schema.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { parseDag } from '../../shared/document/parse.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let dir: string

@@ -1,10 +1,8 @@
-import type { Append } from '../../shared/runs/append.ts'
 import type { NewEvent, RunEvent } from '../../shared/runs/event.ts'
+import { isRunEnd } from '../../shared/runs/event-types.ts'
 import type { RunState } from '../../shared/runs/head.ts'
-import { isRunEnd } from '../../shared/runs/is-run-end.ts'
-import { laneOwner } from '../../shared/runs/lane-key.ts'
-import { ordinal, PHASE, readOrdinal } from '../../shared/runs/ordinal.ts'
-import type { Meta, RunStore } from '../../shared/runs/run-store.ts'
+import { laneOwner, ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import type { Append, Meta, RunStore } from '../../shared/runs/run-store.ts'
 
 /** Appends the events of a run of one store to another, step by step as they were appended; times and ids stay. */
 export async function importRun(store: RunStore, meta: Meta, events: readonly RunEvent[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ApprovalEntry } from '../../shared/api/list-approvals.ts'
+import type { ApprovalEntry } from '../../shared/api/approval-routes.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 

@@ -1,13 +1,12 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { readStoredRun } from '../../functions/runs/read-stored-run.ts'
-import { systemClock } from '../../infra/local/clock.ts'
-import { canonicalJson } from '../../shared/canonical.ts'
+import { readStoredRun } from '../../functions/runs/record/stored-run.ts'
+import { systemClock } from '../../infra/local/core.ts'
 import { bounceModules } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
-import { checkChain } from '../../shared/runs/invariants/chain.ts'
-import { checkRun as checkStoredRun } from '../../shared/runs/invariants/check-run.ts'
+import { checkChain, checkRun as checkStoredRun } from '../../shared/runs/invariants/check-run.ts'
+import { canonicalJson } from '../../shared/text/canonical.ts'
 import { atMost } from '../how-much.ts'
 import { secondFold } from '../unit/runs/second-fold.ts'
 import { openFastClock } from './fast-clock.ts'
@@ -20,7 +19,7 @@ import { openTestPlace, type TestPlace } from './test-place.ts'
  * have ended, and its log must hold the invariants (docs/invariants.md). The plan of a seed is always the same, the
  * moments are not quite: repeat one with SLUICE_SEED=<n> npx vitest run --project integration <this file>.
  */
-const SEEDS = atMost(40, 12)
+const SEEDS = atMost(40, 6)
 const SPEED = 100
 const PATIENCE_MS = 60_000
 

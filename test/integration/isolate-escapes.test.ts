@@ -4,10 +4,8 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startChild } from '../../functions/isolate/isolate-child.ts'
-import { createIsolate } from '../../functions/isolate/run-isolate.ts'
-import { createTurns } from '../../functions/isolate/turns.ts'
-import type { Isolated } from '../../shared/isolate.ts'
+import { createIsolate, createTurns, startChild } from '../../functions/isolate/run-isolate.ts'
+import type { Isolated } from '../../shared/ports/isolate.ts'
 
 const FOREVER = '($f := function($x) { $f($x) }; $f(1))'
 

@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { BUILTINS } from '../../functions/isolate/freeze-builtins.ts'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
-import type { Json } from '../../shared/canonical.ts'
+import { BUILTINS } from '../../functions/isolate/transform-engine.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
-import { parseApart } from '../../shared/gates/parse-apart.ts'
+import { parseText } from '../../shared/gates/parse-text.ts'
 import { type Program, programProblem } from '../../shared/gates/programs.ts'
+import type { Json } from '../../shared/text/canonical.ts'
+import { firstDaily } from '../how-much.ts'
 
 const isolate = createIsolate()
 afterAll(() => isolate.close())
@@ -99,20 +100,22 @@ describe('a transform', () => {
     expect(await transform('1 + 1')).toEqual({ ok: true, value: 2 })
   })
 
-  test('with a catastrophic regular expression is killed at its time', async () => {
+  test('with a catastrophic regular expression is killed at its time', { tags: ['thorough'] }, async () => {
     const answer = await transform(`$match("${'a'.repeat(40)}c", /(a+)+b/)`, {}, { ms: 300, mb: 64 })
     expect(answer).toMatchObject({ ok: false, because: 'time' })
   })
 
-  test.each([
-    ['in many small steps', '($f := function($a) { $f($append($a, $a)) }; $f([1..1000]))'],
+  const eaters = [
     ['in one allocation larger than any margin', '[1..9999999]'],
+    ['in many small steps', '($f := function($a) { $f($append($a, $a)) }; $f([1..1000]))'],
     ['by recursion', '($f := function($n) { 1 + $f($n + 1) }; $f(0))'],
-  ])('that takes all memory %s fails alone', async (_, program) => {
-    const answer = await transform(program)
-    expect(answer).toEqual({ ok: false, because: 'memory', message: 'it needed more than 64 MB' })
-    expect(await transform('1 + 1')).toEqual({ ok: true, value: 2 })
-  })
+  ] as const
+  for (const { tags, rows } of firstDaily(1, eaters))
+    test.each(rows)('that takes all memory %s fails alone', { tags }, async (_, program) => {
+      const answer = await transform(program)
+      expect(answer).toEqual({ ok: false, because: 'memory', message: 'it needed more than 64 MB' })
+      expect(await transform('1 + 1')).toEqual({ ok: true, value: 2 })
+    })
 
   test('with an answer over 10 MiB is refused in words', async () => {
     const answer = await transform('$pad("", 11000000, "x")', {}, { ms: 60_000, mb: 256 })
@@ -148,7 +151,7 @@ describe('a schema', () => {
     expect(answer).toMatchObject({ ok: true, value: { valid: false } })
   })
 
-  test('that costs more than its time fails closed, as a verdict of status error', async () => {
+  test('that costs more than its time fails closed, as a verdict of status error', { tags: ['thorough'] }, async () => {
     const list = Array.from({ length: 200_000 }, (_, i) => ({ i }))
     const check = { type: 'json_schema', port: 'list', schema: { uniqueItems: true } }
     const use = { name: 'unique', on_fail: 'retry', check } as const
@@ -193,19 +196,20 @@ describe('what is dear for whoever else waits', () => {
     expect(here.map((problem) => problem !== null)).toEqual([true, false, true, false])
   })
 
-  test.each<[string, 'json' | 'csv', string, object]>([
+  for (const { tags, rows } of firstDaily<[string, 'json' | 'csv', string, object]>(2, [
     ['JSON', 'json', `[${'[],'.repeat(600_000)}[]]`, {}],
-    ['no JSON', 'json', `[${'[],'.repeat(600_000)}]`, { problem: expect.stringMatching(/JSON/) }],
-    ['CSV', 'csv', `a,b\n${'1,2\n'.repeat(400_000)}`, { header: ['a', 'b'], rows: 400_000 }],
     [
       'no CSV',
       'csv',
       `a,b\n${'1,2\n'.repeat(400_000)}3\n`,
       { problem: 'line 400002 has 1 fields, the first line has 2' },
     ],
-  ])('a text over 1 MiB is read there: %s', async (_, format, text, answer) => {
-    expect(await parseApart(format, text, isolate)).toMatchObject(answer)
-  })
+    ['no JSON', 'json', `[${'[],'.repeat(600_000)}]`, { problem: expect.stringMatching(/JSON/) }],
+    ['CSV', 'csv', `a,b\n${'1,2\n'.repeat(400_000)}`, { header: ['a', 'b'], rows: 400_000 }],
+  ]))
+    test.each(rows)('a text over 1 MiB is read there: %s', { tags }, async (_, format, text, answer) => {
+      expect(await parseText(format, text, isolate)).toMatchObject(answer)
+    })
 
   test('a table is described there', async () => {
     const table = `a,b\n${'1,2\n'.repeat(300_000)}`
@@ -215,7 +219,7 @@ describe('what is dear for whoever else waits', () => {
     expect(none).toEqual({ ok: true, value: { not_a_table: 'it is number' } })
   })
 
-  test('a transform does not answer what nobody may parse', async () => {
+  test('a transform does not answer what nobody may parse', { tags: ['thorough'] }, async () => {
     const answer = await transform('[1..600000]', {}, { ms: 20_000, mb: 256 })
     expect(answer).toMatchObject({
       ok: false,
@@ -226,7 +230,7 @@ describe('what is dear for whoever else waits', () => {
 })
 
 describe('the pool', () => {
-  test('runs many at once and gives each its own answer', async () => {
+  test('runs many at once and gives each its own answer', { tags: ['thorough'] }, async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => transform('n * 2', { n })))
     expect(answers).toEqual(answers.map((_, n) => ({ ok: true, value: n * 2 })))
   })
@@ -281,6 +285,7 @@ describe('the process around it', () => {
 
   test.runIf(process.platform === 'linux')(
     'shows its children no environment, and a kill -9 leaves none running',
+    { tags: ['thorough'] },
     async () => {
       const parent = spawn(process.execPath, args(code(FOREVER)), { stdio: 'ignore', env: { CANARY: 'secret-canary' } })
       const child = await until(() => childrenOf(parent.pid ?? 0)[0])

@@ -7,7 +7,7 @@ import { ODD_UPDATES, type OddUpdate, QUIRKS } from '../faults/item-store/differ
 import { atMost } from '../how-much.ts'
 
 /** The item store of the fault simulation against a table over the wire; more seeds, and dynalite: npm run test:differential. */
-const SEQUENCES = atMost(75, 25)
+const SEQUENCES = atMost(75, 8)
 const { name, start } = everyDayEmulator()
 
 describe(`the item store and ${name}`, () => {

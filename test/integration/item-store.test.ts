@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { lambdaClock } from '../../functions/aws/clock.ts'
-import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
+import { lambdaClock } from '../../functions/aws/core.ts'
+import { runStoreOn } from '../../functions/aws/run-store/run-store.ts'
 import { damageItem } from '../conformance/run-store-damage.ts'
 import { time } from '../conformance/run-store-fixture.ts'
 import { runStoreSuite } from '../conformance/run-store-suite.ts'

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { continuedRun } from '../../functions/runs/continued-run.ts'
-import { SCOPES } from '../../shared/auth/scope.ts'
-import type { Principal } from '../../shared/principal.ts'
+import { continuedRun } from '../../functions/runs/context.ts'
+import { type Principal, SCOPES } from '../../shared/auth/principal.ts'
 import { DOCUMENT, movesOf, openTaskPlace, taskOf } from './task-place.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 

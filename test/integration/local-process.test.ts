@@ -6,6 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { firstDaily } from '../how-much.ts'
 import { readEvents, type SseMessage } from './sse-client.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts')
@@ -44,29 +45,36 @@ async function start(args: readonly string[], cwd = dir, env: Record<string, str
 }
 
 describe('the place as a process', () => {
-  it('says where it serves, and ends cleanly on SIGTERM and SIGINT', async () => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  /** One that several tests ask. */
+  let serving: Awaited<ReturnType<typeof start>>
+  let stderr = ''
+  const told = () => stderr
+  beforeAll(async () => {
+    serving = await start(['--port', '0', '--data-dir', 'serving'], dir, { SLUICE_LOG: 'info' })
+    serving.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+  })
+
+  for (const { tags, rows } of firstDaily<'SIGTERM' | 'SIGINT'>(1, ['SIGTERM', 'SIGINT']))
+    it.each(rows)('says where it serves, and ends cleanly on %s', { tags }, async (signal) => {
       const { child, exit, answer } = await start(['--port', '0', '--data-dir', 'clean'])
       expect(answer).toMatchObject({ ready: true, pid: child.pid, data_dir: join(dir, 'clean') })
       const stream = fetch(`${answer.url}/api/health`)
       expect((await stream).status).toBe(200)
       child.kill(signal)
       expect(await exit).toBe(0)
-    }
-  })
+    })
 
   it('says on standard error, with SLUICE_LOG=info, what is asked and what runs do', async () => {
-    const { child, answer } = await start(['--port', '0', '--data-dir', 'told'], dir, { SLUICE_LOG: 'info' })
-    let said = ''
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
+    const { answer } = serving
     const body = JSON.stringify({ example: 'basic', inputs: { goal: 'x' } })
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
     const { run_id } = (await (await fetch(`${answer.url}/api/dag/run`, post)).json()) as { run_id: string }
     await fetch(`${answer.url}/api/dag/runs/${run_id}`)
     await fetch(`${answer.url}/nowhere?secret=1`)
-    await expect.poll(() => said).toMatch(/"run ended"/)
+    await expect.poll(told).toMatch(/"run ended"/)
+    const said = told()
     const facts = said
       .trimEnd()
       .split('\n')
@@ -93,26 +101,15 @@ describe('the place as a process', () => {
   })
 
   it('refuses a folder that is in use, naming the process', async () => {
-    const first = await start(['--port', '0', '--data-dir', 'busy'])
-    const second = await start(['--port', '0', '--data-dir', 'busy'])
+    const first = serving
+    const second = await start(['--port', '0', '--data-dir', 'serving'])
     expect(second.answer.error?.code).toBe('folder_in_use')
     expect(second.answer.error?.message).toContain(`process ${first.child.pid}`)
     expect(await second.exit).toBe(1)
     expect((await fetch(`${first.answer.url}/api/health`)).status).toBe(200)
   })
 
-  it('takes the folder of a killed process at once, whatever its pid file says', async () => {
-    const first = await start(['--port', '0', '--data-dir', 'killed'])
-    first.child.kill('SIGKILL')
-    await first.exit
-    // The worst leftover: the pid now belongs to somebody who lives.
-    writeFileSync(join(dir, 'killed', 'lock.pid'), String(process.pid))
-    const second = await start(['--port', '0', '--data-dir', 'killed'])
-    expect(second.answer.ready).toBe(true)
-    expect(readFileSync(join(dir, 'killed', 'lock.pid'), 'utf8')).toBe(String(second.child.pid))
-  })
-
-  it('lets exactly one of several that start together have the folder', async () => {
+  it('lets exactly one of several that start together have the folder', { tags: ['thorough'] }, async () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => start(['--port', '0', '--data-dir', 'race'])))
     expect(all.filter(({ answer }) => answer.ready)).toHaveLength(1)
     expect(all.filter(({ answer }) => answer.error?.code === 'folder_in_use')).toHaveLength(3)
@@ -146,11 +143,19 @@ describe('the place as a process', () => {
     expect(await wrong.exit).toBe(1)
   })
 
-  it('refuses unknown arguments, a port that is none, and an unknown log level', async () => {
-    for (const args of [['--nothing'], ['--port', '70000'], ['--port', 'x'], ['file.yaml']]) {
+  const wrong = [
+    { args: ['--port', '70000'] },
+    { args: ['--nothing'] },
+    { args: ['--port', 'x'] },
+    { args: ['file.yaml'] },
+  ]
+  for (const { tags, rows } of firstDaily(1, wrong))
+    it.each(rows)('refuses unknown arguments and a port that is none: $args', { tags }, async ({ args }) => {
       const { answer, exit } = await start(args)
       expect([answer.error?.code, await exit]).toEqual(['bad_argument', 1])
-    }
+    })
+
+  it('refuses an unknown log level', { tags: ['thorough'] }, async () => {
     const { answer } = await start(['--port', '0'], dir, { SLUICE_LOG: 'loud' })
     expect(answer.error?.code).toBe('bad_settings')
   })
@@ -164,7 +169,9 @@ describe('the place as a process', () => {
     expect(config.documents).toContain('basic')
   })
 
-  it('loses nothing to kill -9: the run waits on, and completed blocks are not run again', async () => {
+  it('loses nothing to kill -9: the run waits on, and completed blocks are not run again', {
+    tags: ['thorough'],
+  }, async () => {
     const args = ['--port', '0', '--data-dir', 'survives']
     const first = await start(args)
     const { run_id } = await post<{ run_id: string }>(`${first.answer.url}/api/dag/run`, { dag: ASKING })
@@ -182,6 +189,18 @@ describe('the place as a process', () => {
     expect(events.at(-1)?.event).toBe('run:completed')
     const started = events.filter(({ event }) => event === 'block:started').map(({ data }) => data.block_id)
     expect(started).toEqual(['first', 'publish'])
+  })
+
+  // The last one: nobody serves any more then.
+  it('takes the folder of a killed process at once, whatever its pid file says', async () => {
+    const first = serving
+    first.child.kill('SIGKILL')
+    await first.exit
+    // The worst leftover: the pid now belongs to somebody who lives.
+    writeFileSync(join(dir, 'serving', 'lock.pid'), String(process.pid))
+    const second = await start(['--port', '0', '--data-dir', 'serving'])
+    expect(second.answer.ready).toBe(true)
+    expect(readFileSync(join(dir, 'serving', 'lock.pid'), 'utf8')).toBe(String(second.child.pid))
   })
 })
 

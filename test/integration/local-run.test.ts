@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
-import { ROUTE_SCHEMAS } from '../../shared/api/route-schemas.ts'
+import { ROUTE_SCHEMAS } from '../../shared/api/openapi.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { newRunId } from '../../shared/runs/ids.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { readEvents } from './sse-client.ts'
 
 const ASKING = `

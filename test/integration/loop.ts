@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
-import { readOrdinal } from '../../shared/runs/ordinal.ts'
+import { readOrdinal } from '../../shared/runs/lane.ts'
 import { provider, type TestPlace } from './test-place.ts'
 
 /** A block that answers with what the probe says; `from` are blocks it reads. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { objectFault } from '../../shared/object-fault.ts'
+import { objectFault } from '../../shared/ports/objects.ts'
 import { openTestPlace, provider } from './test-place.ts'
 
 test.each(['settle', 'decide-completion'])(

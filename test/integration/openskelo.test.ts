@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Json } from '../../shared/canonical.ts'
 import type { Dag, PortType } from '../../shared/dag/dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
-import type { Provider } from '../../shared/provider.ts'
+import { parseDag } from '../../shared/document/parse.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import type { Json } from '../../shared/text/canonical.ts'
 import { filesBelow, readText } from '../unit/docs/markdown.ts'
 import { type ApprovalPlace, openApprovalPlace } from './approvals/approval-place.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
+import { parseDag } from '../../shared/document/parse.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 /** A document that is too large for one machine, run by the local place: nobody sees that it is two. */
@@ -40,7 +40,7 @@ test('it is two machines', () => {
   expect(parsed.ok && compileDag(parsed.dag).parts.map(({ key }) => key)).toEqual(['Part1'])
 })
 
-test('killed inside the part, it goes on there; every block completes once', async () => {
+test('killed inside the part, it goes on there; every block completes once', { tags: ['thorough'] }, async () => {
   const hang = { on: true }
   open = await openTestPlace({ providers: { probe: hanging('block 100', hang) } })
   const id = await open.start(row)

@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import type { Provider } from '../../shared/provider.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
 import type { World } from '../../shared/world.ts'
 import { chance, type Random, upTo } from './random-runs.ts'
 import { provider } from './test-place.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { recoverProjection } from '../../functions/blocks/recover-projection.ts'
-import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import { recoverProjection } from '../../functions/runs/record/projections.ts'
+import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import { block, probe } from './loop.ts'
 import { openTestPlace } from './test-place.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { sendAnswer } from '../../infra/local/send-answer.ts'
+import { sendAnswer } from '../../infra/local/http-exchange.ts'
 
 const CHUNK = 'x'.repeat(65_536)
 const opened: (() => void)[] = []

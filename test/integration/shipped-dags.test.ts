@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
+import { parseDag } from '../../shared/document/parse.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 
 const dagsDir = join(import.meta.dirname, '../../dags')
 const dir = mkdtempSync(join(tmpdir(), 'sluice-shipped-'))
@@ -94,14 +94,14 @@ describe('dataset-brief', () => {
     expect(brief).toMatch(/Data: world-countries .*Open Database License \(ODbL-1\.0\)[^\n]*\n*$/)
   })
 
-  test('names as many of the largest states as it is asked for', async () => {
+  test('names as many of the largest states as it is asked for', { tags: ['thorough'] }, async () => {
     const { run } = await runToEnd('dataset-brief', { inputs: { top: 2 } })
     const [artifact] = await place.world.runs.artifacts(run)
     const brief = Buffer.from(await place.world.objects.get('main', artifact?.ref ?? '')).toString('utf8')
     expect(brief).toContain('Russia and Canada alone hold 20 % of the total')
   })
 
-  test('refuses to say what its numbers no longer show', async () => {
+  test('refuses to say what its numbers no longer show', { tags: ['thorough'] }, async () => {
     const { events } = await runToEnd('dataset-brief', { inputs: { top: 0 } })
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { block_id: 'figures' } })
     expect(gates(events, 'figures')).toContain('1 every-figure-is-written: failed')

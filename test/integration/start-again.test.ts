@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterEach, expect, test } from 'vitest'
-import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
+import { runStoreOn } from '../../functions/aws/run-store/run-store.ts'
 import { createItemStore } from '../faults/item-store/create-item-store.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 

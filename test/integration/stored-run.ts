@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../shared/runs/event.ts'
 import type { RunState } from '../../shared/runs/head.ts'
 import { newRunId } from '../../shared/runs/ids.ts'
-import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { ordinal, PHASE } from '../../shared/runs/ordinal.ts'
+import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 

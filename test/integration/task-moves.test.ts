@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { HandlerCall } from '../../functions/blocks/handlers/handler.ts'
-import { moveTask } from '../../functions/blocks/handlers/move-task.ts'
+import type { HandlerCall } from '../../functions/attempts/handlers/handler.ts'
+import { moveTask } from '../../functions/attempts/handlers/move-task.ts'
+import { firstDaily } from '../how-much.ts'
 import { DOCUMENT, movesOf, openTaskPlace, taskOf } from './task-place.ts'
 import type { TestPlace } from './test-place.ts'
 
@@ -57,22 +58,28 @@ describe('a crash', () => {
   const points = MOVES.flatMap((move, at) =>
     (['before', 'after', 'event', 'end'] as const).map((when) => [move, when, at + 1] as const),
   )
-  test.each(points)('at %s, %s its write: the task is moved once', async (_move, when, n) => {
-    open = await openTaskPlace(REVIEWED, { log: silent })
-    const { reached, die } = hangAt(open, n, when)
-    const started = open.start(DOCUMENT, {}, { 'idempotency-key': 'one' })
-    started.catch(() => undefined)
-    await reached
-    await open.kill()
-    die()
-    const id = await open.start(DOCUMENT, {}, { 'idempotency-key': 'one' })
-    const events = await open.ended(id)
-    expect(events.at(-1)?.type).toBe('run:completed')
-    const task = await taskOf(open, id)
-    expect(movesOf(task, id)).toEqual(MOVES)
-    const versions = events.flatMap(({ type, data }) => (type === 'context:patched' ? [data.version] : []))
-    expect(versions).toEqual(versions.map((_, at) => at + 1))
-  })
+  // Each way to die at one of the moves.
+  const isDaily = (n: number, when: string) => when === ['before', 'after', 'event', 'end'][n % 4]
+  const sorted = points.toSorted((a, b) => Number(isDaily(b[2], b[1])) - Number(isDaily(a[2], a[1])))
+  for (const { tags, rows } of firstDaily(4, sorted))
+    test.each(rows)('at %s, %s its write: the task is moved once', { tags }, async (_move, when, n) => {
+      open = await openTaskPlace(REVIEWED, { log: silent })
+      const { reached, die } = hangAt(open, n, when)
+      const started = open.start(DOCUMENT, {}, { 'idempotency-key': 'one' })
+      started.catch(() => undefined)
+      await reached
+      // The folder is copied at once; whoever hangs is let go then, so that the end of the dead place need not wait for him.
+      const killed = open.kill()
+      die()
+      await killed
+      const id = await open.start(DOCUMENT, {}, { 'idempotency-key': 'one' })
+      const events = await open.ended(id)
+      expect(events.at(-1)?.type).toBe('run:completed')
+      const task = await taskOf(open, id)
+      expect(movesOf(task, id)).toEqual(MOVES)
+      const versions = events.flatMap(({ type, data }) => (type === 'context:patched' ? [data.version] : []))
+      expect(versions).toEqual(versions.map((_, at) => at + 1))
+    })
 })
 
 /** A run of the shipped document, waiting for its reviewer: the task is under REVIEW. */

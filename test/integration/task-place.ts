@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PlaceOptions } from '../../infra/local/place.ts'
-import { parseSettings } from '../../shared/parse-settings.ts'
+import { type Task, TaskSchema } from '../../shared/dag/task.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { type Task, TaskSchema } from '../../shared/tasks/task.ts'
+import { parseSettings } from '../../shared/settings/parse.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

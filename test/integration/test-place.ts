@@ -1,12 +1,13 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../infra/local/clock.ts'
+import { createIsolate } from '../../functions/isolate/run-isolate.ts'
+import { systemClock } from '../../infra/local/core.ts'
 import { openPlace, type Place, type PlaceOptions } from '../../infra/local/place.ts'
-import type { Provider } from '../../shared/provider.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { isRunEnd } from '../../shared/runs/is-run-end.ts'
-import { type Settings, SettingsSchema } from '../../shared/settings.ts'
+import { isRunEnd } from '../../shared/runs/event-types.ts'
+import { type Settings, SettingsSchema } from '../../shared/settings/settings.ts'
 
 /** A real local place in a folder of its own, called in-process through the same routes as over HTTP. */
 export interface TestPlace {
@@ -112,9 +113,14 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
   }
 }
 
+/** Of all places of this thread: its children take longer to start than most tests take. */
+const isolate = createIsolate()
+
 async function openOwnPlace(settings: Settings, options: PlaceOptions = {}): Promise<Place> {
   // A test may move its clock: it is of this place alone.
-  return openPlace(settings, { clock: { ...systemClock }, ...options })
+  const place = await openPlace(settings, { clock: { ...systemClock }, ...options })
+  Object.assign(place.world, { isolate })
+  return place
 }
 
 /** A provider whose answers a test writes: called as any adapter, with prompt, inputs, feedback, signal. */

@@ -3,15 +3,15 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runStoreOn } from '../../functions/aws/run-store/open-run-store.ts'
-import { openWaker } from '../../functions/aws/waker.ts'
+import { openWaker } from '../../functions/aws/plain-ports.ts'
+import { runStoreOn } from '../../functions/aws/run-store/run-store.ts'
 import { createHost } from '../../infra/local/host.ts'
-import { localPrincipal } from '../../infra/local/principal.ts'
+import { localPrincipal } from '../../infra/local/login.ts'
 import { listen } from '../../infra/local/server.ts'
-import { canonicalJson } from '../../shared/canonical.ts'
-import { parseDag } from '../../shared/dag/parse.ts'
-import { ordinal } from '../../shared/runs/ordinal.ts'
+import { parseDag } from '../../shared/document/parse.ts'
+import { ordinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { canonicalJson } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
 import { startDynamodb } from '../emulators/dynamodb.ts'
 import { fastClock } from './fast-clock.ts'
@@ -65,7 +65,8 @@ const DAG = 'blocks: [{ id: a, outputs: { text: string }, agent: { provider: loc
 describe.each([
   ['SQLite', onSqlite],
   ['DynamoDB', onDynamodb],
-])('reads of a run on %s', (_name, open) => {
+])('reads of a run on %s', (name, open) => {
+  const more = { tags: name === 'SQLite' ? [] : ['thorough'] }
   let stage: Stage
   let server: Awaited<ReturnType<typeof serve>>
   beforeAll(async () => {
@@ -86,20 +87,24 @@ describe.each([
   const seqs = (messages: readonly SseMessage[]) => messages.map(({ id }) => id)
   const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
 
-  test('events: durable first, then live, each once across the seam, for several readers, until the end', async () => {
-    const run = await storeRun(stage.world)
-    for (let n = 1; n <= 12; n += 1) await appendReady(stage.world, run, n)
-    const readers = Array.from({ length: 5 }, () => readEvents(eventsUrl(run)))
-    for (let n = 13; n <= 40; n += 1) {
-      if (n % 3 === 0) readers.push(readEvents(eventsUrl(run)))
-      await appendReady(stage.world, run, n)
-    }
-    await appendEnd(stage.world, run)
-    for (const messages of await Promise.all(readers)) expect(seqs(messages)).toEqual(upTo(42))
-    expect((await fetch(eventsUrl(run), { headers: { 'last-event-id': '42' } })).status).toBe(204)
-  })
+  test(
+    'events: durable first, then live, each once across the seam, for several readers, until the end',
+    more,
+    async () => {
+      const run = await storeRun(stage.world)
+      for (let n = 1; n <= 12; n += 1) await appendReady(stage.world, run, n)
+      const readers = Array.from({ length: 5 }, () => readEvents(eventsUrl(run)))
+      for (let n = 13; n <= 40; n += 1) {
+        if (n % 3 === 0) readers.push(readEvents(eventsUrl(run)))
+        await appendReady(stage.world, run, n)
+      }
+      await appendEnd(stage.world, run)
+      for (const messages of await Promise.all(readers)) expect(seqs(messages)).toEqual(upTo(42))
+      expect((await fetch(eventsUrl(run), { headers: { 'last-event-id': '42' } })).status).toBe(204)
+    },
+  )
 
-  test('events: go on after Last-Event-ID, wherever the reader was cut off', async () => {
+  test('events: go on after Last-Event-ID, wherever the reader was cut off', more, async () => {
     const run = await storeRun(stage.world)
     for (let n = 1; n <= 19; n += 1) await appendReady(stage.world, run, n)
     const first = await readEvents(eventsUrl(run), {}, (messages) => messages.length >= 7)
@@ -110,7 +115,7 @@ describe.each([
     expect([...seqs(first), ...seqs(rest)]).toEqual(upTo(21))
   })
 
-  test('events: a heartbeat each 15 seconds in which nothing happens', async () => {
+  test('events: a heartbeat each 15 seconds in which nothing happens', more, async () => {
     const clock = fastClock(200)
     const fast = await serve({ ...stage.world, clock, waker: openWaker({ clock }) })
     const run = await storeRun(stage.world)
@@ -137,7 +142,7 @@ describe.each([
     expect(seen).toEqual(upTo(31))
   })
 
-  test('the list: pages by cursor with filters, without gap or repetition', async () => {
+  test('the list: pages by cursor with filters, without gap or repetition', more, async () => {
     const made: string[] = []
     for (let n = 0; n < 11; n += 1) made.push((await storeRun(stage.world, 'paged')).run_id)
     const [stopped = ''] = made
@@ -154,7 +159,7 @@ describe.each([
     expect((await call('?cursor=forged')).status).toBe(400)
   })
 
-  test('the context: compare-and-set; a stale version is 409, internal keys are refused', async () => {
+  test('the context: compare-and-set; a stale version is 409, internal keys are refused', more, async () => {
     const parsed = parseDag({
       name: 'stored',
       blocks: [{ id: 'a', agent: { provider: 'local', model: 'm' }, outputs: { a: 'string' } }],
@@ -201,7 +206,9 @@ describe.each([
   })
 })
 
-test('a client of the events that reads nothing is sent no more than its socket takes: nothing piles up here', async () => {
+test('a client of the events that reads nothing is sent no more than its socket takes: nothing piles up here', {
+  tags: ['thorough'],
+}, async () => {
   const { world, close } = await onSqlite()
   const run = await storeRun(world)
   const pages = Math.ceil((await fillLog(world, run, 2_400)) / 100)

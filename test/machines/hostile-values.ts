@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/canonical.ts'
+import type { Json } from '../../shared/text/canonical.ts'
 
 /** What a model or a person may put where a gate looks. `nothing`: no gate that reads it may pass. */
 export interface HostileValue {
@@ -9,15 +9,16 @@ export interface HostileValue {
 
 const MB = 1_000_000
 
-/** How large the large ones are: as `whole` just inside the widest limits and far over all of them, else a tenth of it. */
-export type HostileSize = 'whole' | 'tenth'
+/** As `whole` with large ones, just inside the widest limits and far over all of them, and deep ones; else without them. */
+export type HostileSize = 'whole' | 'small'
 
 /** As text and as what text becomes: `{"__proto__": ..}` has an own key of that name. */
 const PROTOTYPE = '{"__proto__": {"admin": true}, "constructor": {"prototype": {}}, "toString": 1, "length": 9}'
 
 /** Made anew by each call: some are large. */
 export function hostileValues(size: HostileSize = 'whole'): readonly HostileValue[] {
-  return [...nothings(), ...texts(), ...numbers(), ...structures(), ...large(size === 'whole' ? 1 : 0.1)]
+  const small = [...nothings(), ...texts(), ...numbers(), ...structures()]
+  return size === 'whole' ? [...small, ...deep(), ...large()] : small
 }
 
 function nothings(): readonly HostileValue[] {
@@ -69,6 +70,11 @@ function structures(): readonly HostileValue[] {
     { name: 'an object with toJSON', value: { toJSON: 'x', valueOf: 1 } },
     { name: 'an empty list', value: [] },
     { name: 'an empty object', value: {} },
+  ]
+}
+
+function deep(): readonly HostileValue[] {
+  return [
     { name: '40,000 levels of lists', value: nested((inner) => [inner]) },
     { name: '40,000 levels of objects', value: nested((inner) => ({ a: inner })) },
   ]
@@ -81,12 +87,12 @@ function nested(wrap: (inner: Json) => Json): Json {
   return value
 }
 
-function large(share: number): readonly HostileValue[] {
+function large(): readonly HostileValue[] {
   const text = (mb: number, of: string, piece: string, before = '') => {
-    const value = before + piece.repeat((mb * share * MB) / piece.length)
-    return { name: `${(mb * share).toLocaleString('en')} MB of ${of}`, value }
+    const value = before + piece.repeat((mb * MB) / piece.length)
+    return { name: `${mb.toLocaleString('en')} MB of ${of}`, value }
   }
-  const [keys, items] = [100_000 * share, 300_000 * share]
+  const [keys, items] = [100_000, 300_000]
   return [
     {
       name: `${keys.toLocaleString('en')} keys`,

@@ -1,10 +1,10 @@
-import { guardedRequest } from '../../functions/gates/guarded-request.ts'
-import type { Json } from '../../shared/canonical.ts'
+import { guardedRequest } from '../../functions/gates/net-gate.ts'
 import type { GateFacts } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
-import { gateOf, gateTypes } from '../../shared/gates/registry.ts'
-import type { Isolate } from '../../shared/isolate.ts'
+import { findGate, gateTypes } from '../../shared/gates/registry.ts'
+import type { Isolate } from '../../shared/ports/isolate.ts'
+import type { Json } from '../../shared/text/canonical.ts'
 import { HOSTILE_ADDRESSES } from './hostile-addresses.ts'
 import { HOSTILE_CHECKS, type HostileCheck } from './hostile-checks.ts'
 import { type HostileSize, type HostileValue, hostileValues } from './hostile-values.ts'
@@ -45,7 +45,7 @@ export async function judgeHostileValues(isolate: Isolate, size: HostileSize, ty
 }
 
 function exampleOf(type: string): Json {
-  const example = gateOf(type)?.examples.find(({ passes }) => passes) ?? gateOf(type)?.examples[0]
+  const example = findGate(type)?.examples.find(({ passes }) => passes) ?? findGate(type)?.examples[0]
   return { ...example?.check, type }
 }
 
@@ -53,7 +53,7 @@ function portsOf(type: string): readonly string[] {
   const parsed = parseCheck(exampleOf(type))
   if (!parsed.ok) throw new Error(`the example of ${type} does not parse`)
   const { type: _, ...params } = parsed.check
-  return gateOf(type)?.reads(params) ?? []
+  return findGate(type)?.reads(params) ?? []
 }
 
 function outputsOf(type: string, { value }: HostileValue): Readonly<Record<string, Json>> {

@@ -1,5 +1,4 @@
-import type { Join } from '../../shared/compile/expression.ts'
-import type { Steps } from '../../shared/compile/flatten.ts'
+import type { Join, Steps } from '../../shared/compile/steps.ts'
 
 /** What a machine of these steps costs to run, without the states every machine has. */
 export interface Figures {

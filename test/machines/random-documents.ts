@@ -1,5 +1,5 @@
-import type { AskingBlock } from '../../shared/compile/asking-blocks.ts'
-import type { CompiledBlock } from '../../shared/compile/compiled-block.ts'
+import type { AskingBlock } from '../../shared/compile/compile-dag.ts'
+import type { CompiledBlock } from '../../shared/compile/emit-block.ts'
 import type { RandomDag } from './random-dags.ts'
 
 /** A shape with everything the language has sprinkled over its blocks; the same each time. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FramePlace, Journal } from '../../infra/local/asl/journal.ts'
+import type { FramePosition, Journal } from '../../infra/local/asl/journal.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
-import type { Json } from '../../shared/canonical.ts'
 import type { CompiledDag } from '../../shared/compile/compile-dag.ts'
+import type { Json } from '../../shared/text/canonical.ts'
 
 /** What the functions of a run answer. */
 export interface GivenOutcomes {
@@ -86,7 +86,7 @@ function countingJournal(journal: Journal) {
 }
 
 /** A next state is journalled with its input alone; a line's first state is not, but each line has one end. */
-function entersState(place: FramePlace): boolean {
+function entersState(place: FramePosition): boolean {
   return 'output' in place || Object.keys(place).length === 2
 }
 

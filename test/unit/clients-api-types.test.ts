@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Ask } from '../../clients/cli/api.ts'
+import type { Ask } from '../../clients/cli/server/api.ts'
 
 /**
  * The type checker is the test here: each line marked below must be an error, or `tsc` fails on the mark itself. A

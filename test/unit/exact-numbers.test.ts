@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readLines } from '../../clients/cli/import-batches.ts'
-import { typedValue } from '../../clients/cli/typed-value.ts'
-import { readJson } from '../../shared/api/json-guard.ts'
-import { readYaml } from '../../shared/dag/yaml.ts'
-import { changedNumber, changedNumbers } from '../../shared/exact-numbers.ts'
-import { readAnswer } from '../../shared/runs/output-contract.ts'
+import { readLines } from '../../clients/cli/graph/import-lines.ts'
+import { typedValue } from '../../clients/cli/terminal/typed-values.ts'
+import { readAnswer } from '../../shared/runs/block-outputs.ts'
+import { readJson } from '../../shared/text/json-guard.ts'
+import { changedNumber, changedNumbers } from '../../shared/text/numbers.ts'
+import { readYaml } from '../../shared/text/yaml.ts'
 
 describe('changedNumber()', () => {
   test.each([

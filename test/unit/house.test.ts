@@ -85,14 +85,15 @@ describe('arrows', () => {
 
 describe('purity', () => {
   const node = /^node:/
-  test('shared touches no clock, randomness, environment or Node module but node:crypto where hashes are made', () => {
+  test('shared touches no clock, randomness, environment or Node module but node:crypto where hashes and cursors are made', () => {
     const inShared = ({ path }: Source) => path.startsWith('shared/')
     expect(offenders((source) => inShared(source) && OUTSIDE.test(source.code))).toEqual([])
     const uses = offenders((source) => inShared(source) && source.imports.some((name) => node.test(name)))
     expect(uses.toSorted()).toEqual([
-      'shared/canonical.ts',
-      'shared/slack/verify-signature.ts',
-      'shared/webhooks/sign-webhook.ts',
+      'shared/runs/cursors.ts',
+      'shared/slack/slack-port.ts',
+      'shared/text/canonical.ts',
+      'shared/webhooks/message.ts',
     ])
   })
 
@@ -122,7 +123,7 @@ describe('purity', () => {
 describe('files', () => {
   test('export something, or are started themselves', () => {
     const any = ({ code }: Source) => /^export /m.test(code)
-    const started = /(^scripts\/|\/main\.tsx?$|\/worker\.ts$|\/check-gates\.ts$)/
+    const started = /(^scripts\/|\/main\.tsx?$|[/-]worker\.ts$|\/check-gates\.ts$)/
     expect(offenders((source) => !any(source) && !started.test(source.path))).toEqual([])
   })
 

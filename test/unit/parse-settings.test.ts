@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Fault } from '../../shared/errors.ts'
-import { parseSettings } from '../../shared/parse-settings.ts'
-import { SettingsSchema } from '../../shared/settings.ts'
+import { parseSettings } from '../../shared/settings/parse.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 
 function faultOf(text: string): Fault {
   try {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../shared/dag/parse.ts'
-import { parseSettings } from '../../shared/parse-settings.ts'
-import { SafetySchema } from '../../shared/settings.ts'
+import { parseDag } from '../../shared/document/parse.ts'
+import { parseSettings } from '../../shared/settings/parse.ts'
+import { SafetySchema } from '../../shared/settings/settings.ts'
 import { codesIn, fencedBlocks, filesBelow, readText, rowsBelow } from './docs/markdown.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

@@ -1,10 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openSlack } from '../../functions/slack/client/open-slack.ts'
-import { redact } from '../../shared/redact.ts'
-import { redactSecrets, redactTexts } from '../../shared/redact-secrets.ts'
-import { SlackSettingsSchema } from '../../shared/slack/slack-settings.ts'
-import { webhookMessage } from '../../shared/webhooks/webhook-message.ts'
+import { SlackSettingsSchema } from '../../shared/slack/settings.ts'
+import { redact, redactSecrets, redactTexts } from '../../shared/text/redact.ts'
+import { webhookMessage } from '../../shared/webhooks/message.ts'
 
 const URLS = [
   ['https://x.example/a?token=s3cr', 'https://x.example/a?token=[redacted]'],

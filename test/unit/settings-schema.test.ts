@@ -1,9 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
-import { SETTINGS_FILE } from '../../clients/cli/templates/settings-file.ts'
-import { settingsSchema } from '../../shared/settings-schema.ts'
-import { SETTINGS_WORDS } from '../../shared/settings-words.ts'
+import { SETTINGS_FILE } from '../../clients/cli/project/write-project.ts'
+import { SETTINGS_WORDS, settingsSchema } from '../../shared/settings/json-schema.ts'
 import { readText } from './docs/markdown.ts'
 
 const validate = new Ajv2020({ strict: false, formats: { uri: true } }).compile(settingsSchema())

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import about from '../../package.json' with { type: 'json' }
-import { missingOf, onlyOf, runtimePackages } from '../../scripts/sbom/runtime-packages.ts'
+import { missingPackages, onlyPackages, runtimePackages } from '../../scripts/runtime-packages.ts'
 
 /** What the program runs on: few, pinned, and free to use. */
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -41,10 +41,10 @@ test('an SBOM without a package, or with another version of it, is one that lack
   const [first, ...others] = packages
   if (first === undefined) throw new Error('no packages')
   const components = packages.map(({ name, version }) => ({ name, version }))
-  expect(missingOf({ components }, packages)).toEqual([])
-  expect(missingOf({ components: components.slice(1) }, packages)).toEqual([`${first.name}@${first.version}`])
+  expect(missingPackages({ components }, packages)).toEqual([])
+  expect(missingPackages({ components: components.slice(1) }, packages)).toEqual([`${first.name}@${first.version}`])
   const other = [{ name: first.name, version: '0.0.0' }, ...components.slice(1)]
-  expect(missingOf({ components: other }, [first, ...others])).toHaveLength(1)
+  expect(missingPackages({ components: other }, [first, ...others])).toHaveLength(1)
 })
 
 test('the SBOM of the program leaves development out, and nothing that both need', () => {
@@ -53,8 +53,8 @@ test('the SBOM of the program leaves development out, and nothing that both need
     version,
     'bom-ref': `${name}@${version}`,
   }))
-  const made = onlyOf({ components, dependencies: [{ ref: '@dev/only@1.0.0' }] }, packages)
-  expect(missingOf(made, packages)).toEqual([])
+  const made = onlyPackages({ components, dependencies: [{ ref: '@dev/only@1.0.0' }] }, packages)
+  expect(missingPackages(made, packages)).toEqual([])
   expect(made.components).toHaveLength(packages.length)
   expect(made.dependencies).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { withContextTenants } from '../../infra/aws/context-tenants.ts'
 import { readDeploySettings } from '../../infra/aws/settings.ts'
-import { parseSettings } from '../../shared/parse-settings.ts'
+import { withContextTenants } from '../../infra/aws/stage-settings.ts'
+import { parseSettings } from '../../shared/settings/parse.ts'
 
 const HOOK = '{ name: a, url: "https://a.example/", events: all, key: { env: A }, tenant: acme }'
 const SLACK = 'slack: { team_id: T012AB, channel: C012AB, token: { env: A }, signing_secret: { env: B }, tenant: acme }'

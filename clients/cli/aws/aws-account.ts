@@ -1,8 +1,8 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { Refused } from '../refused.ts'
-import { awsCaller, type CallerOptions } from './aws-caller.ts'
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { Refused } from '../terminal/refused.ts'
+import { type AwsCaller, awsCaller, type CallerOptions } from './aws-caller.ts'
 import { awsRefusal } from './aws-refusal.ts'
-import { type Executions, executionsOf, reservedBy } from './executions.ts'
 
 /** Where a deployment goes. */
 export interface AwsAccount {
@@ -28,7 +28,7 @@ export async function openAccount(options: CallerOptions): Promise<AwsAccount> {
     region,
     bootstrap: version,
     concurrency: () => executionsOf(caller),
-    reservedBy: (name) => reservedBy(caller, name),
+    reservedBy: (name) => fetchReserved(caller, name),
     async parameters(StackName) {
       const asked = caller.cloudFormation.send(new DescribeStacksCommand({ StackName })).catch((error: unknown) => {
         if (/does not exist/.test(String(error))) return undefined
@@ -59,4 +59,30 @@ async function bootstrapOf({ cloudFormation }: ReturnType<typeof awsCaller>, reg
 function notBootstrapped(region: string): Refused {
   const detail = `The CDK is not bootstrapped in ${region}: there is no stack "${TOOLKIT}" with a BootstrapVersion. Run \`npx cdk bootstrap\` once for this account and region, with credentials that may create roles and a bucket.`
   return new Refused({ code: 'not_bootstrapped', detail })
+}
+
+/** Concurrent executions of Lambda an account may have in a region, and how many of them nobody reserved. */
+export interface Executions {
+  readonly limit: number
+  readonly free: number
+}
+
+export async function executionsOf({ credentials, region }: AwsCaller): Promise<Executions> {
+  const lambda = new LambdaClient({ region, credentials, maxAttempts: 3 })
+  const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand()).catch((error: unknown) => {
+    throw awsRefusal(error)
+  })
+  const limit = AccountLimit?.ConcurrentExecutions ?? 0
+  return { limit, free: AccountLimit?.UnreservedConcurrentExecutions ?? limit }
+}
+
+/** How many of them a function has reserved; one that is not there has none. */
+export async function fetchReserved({ credentials, region }: AwsCaller, FunctionName: string): Promise<number> {
+  if (FunctionName === '') return 0
+  const lambda = new LambdaClient({ region, credentials, maxAttempts: 3 })
+  const asked = lambda.send(new GetFunctionConcurrencyCommand({ FunctionName })).catch((error: unknown) => {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined
+    throw awsRefusal(error)
+  })
+  return (await asked)?.ReservedConcurrentExecutions ?? 0
 }

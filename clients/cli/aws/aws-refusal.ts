@@ -1,4 +1,4 @@
-import { type Reason, Refused } from '../refused.ts'
+import { type Reason, Refused } from '../terminal/refused.ts'
 
 /** What AWS, or looking for credentials, ended with, as words that say what to do. Exit code 1. */
 export function awsRefusal(error: unknown): Refused {

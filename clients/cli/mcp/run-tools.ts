@@ -2,11 +2,86 @@ import * as z from 'zod'
 import { CONTROL_ROUTES } from '../../../shared/api/control-routes.ts'
 import { RunParamsSchema } from '../../../shared/api/route-schema.ts'
 import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
-import { START_RUN } from '../../../shared/api/start-run.ts'
-import { callApi } from '../api.ts'
-import { present } from './present.ts'
-import { type Tool, tool } from './tool.ts'
-import { WATCH_RUN } from './watch-run-tool.ts'
+import { START_RUN } from '../../../shared/api/start-routes.ts'
+import { isRunEnd } from '../../../shared/runs/event-types.ts'
+import { eventLine } from '../run/events.ts'
+import { callApi } from '../server/api.ts'
+import { followEvents } from '../server/event-stream.ts'
+import { fetchRun } from '../server/run-answer.ts'
+import { type Tool, type ToolCall, tool, withoutUndefined } from './tool.ts'
+
+/** Lines in one answer: the newest. */
+const MOST_LINES = 200
+
+const WatchSchema = RunParamsSchema.extend({
+  since: z.int().min(0).default(0).describe('Events after this seq: last_seq of the answer before'),
+  wait_sec: z.int().min(1).max(600).default(60).describe('Seconds to wait for the end at most'),
+})
+
+const WATCH_RUN = tool({
+  name: 'watch_run',
+  title: 'Watch a run',
+  description:
+    'Follows a run until it ends, or for wait_sec seconds: a progress notification an event, then where it stands. Call again with since = last_seq while ended is false.',
+  input: WatchSchema,
+  output: z.looseObject({
+    run_id: z.string(),
+    ended: z.boolean(),
+    state: z.string(),
+    reason: z.string().optional(),
+    waiting_for: z.string().optional(),
+    last_seq: z.int(),
+    events: z.array(z.string()).describe('A line an event, newest last'),
+    events_cut: z.boolean(),
+    approvals: z
+      .array(z.looseObject({ approval_id: z.string(), block_id: z.string() }))
+      .describe('Those that are open'),
+  }),
+  reads: true,
+  async run({ run_id, since, wait_sec }, call) {
+    const seen = await follow(run_id, { since, wait_sec }, call)
+    const { run, approvals } = await fetchRun(call.target, run_id)
+    const { state, reason, waiting_for } = run
+    const open = approvals.filter(({ status }) => status === 'pending')
+    return {
+      run_id,
+      ended: seen.ended,
+      state,
+      ...(reason === undefined ? {} : { reason }),
+      ...(waiting_for === undefined ? {} : { waiting_for }),
+      last_seq: seen.last_seq,
+      events: seen.lines.slice(-MOST_LINES),
+      events_cut: seen.lines.length > MOST_LINES,
+      approvals: open.map(({ approval_id, block_id, prompt }) => ({ approval_id, block_id, prompt })),
+    }
+  },
+})
+
+async function follow(
+  runId: string,
+  { since, wait_sec }: Pick<z.output<typeof WatchSchema>, 'since' | 'wait_sec'>,
+  { target, signal, progress }: ToolCall,
+) {
+  const seen = { ended: false, last_seq: since, lines: [] as string[] }
+  const over = AbortSignal.timeout(wait_sec * 1_000)
+  let start: number | undefined
+  try {
+    for await (const event of followEvents(target, { runId, since, signal: AbortSignal.any([signal, over]) })) {
+      start ??= Date.parse(event.at)
+      seen.last_seq = event.seq
+      seen.ended = isRunEnd(event.type)
+      const line = eventLine(event, start)
+      if (line === undefined) continue
+      seen.lines.push(line.trim())
+      await progress(event.seq, line.trim())
+    }
+    // Nothing more will come: it had ended before `since`.
+    seen.ended = true
+  } catch (error) {
+    if (!over.aborted || signal.aborted) throw error
+  }
+  return seen
+}
 
 const LIST = RUN_ROUTES['list-runs']
 const GET = RUN_ROUTES['get-run']
@@ -62,7 +137,7 @@ export const RUN_TOOLS: readonly Tool[] = [
     reads: true,
     run: (query, { target, signal }) =>
       callApi(target, LIST.answer.loose(), (api) =>
-        api.GET('/api/dag/runs', { params: { query: present(query) }, signal }),
+        api.GET('/api/dag/runs', { params: { query: withoutUndefined(query) }, signal }),
       ),
   }),
   tool({
@@ -74,7 +149,7 @@ export const RUN_TOOLS: readonly Tool[] = [
     destroys: true,
     run: ({ run_id, ...body }, { target, signal }) =>
       callApi(target, STOP.answer.loose(), (api) =>
-        api.POST('/api/dag/runs/{run_id}/stop', { params: { path: { run_id } }, body: present(body), signal }),
+        api.POST('/api/dag/runs/{run_id}/stop', { params: { path: { run_id } }, body: withoutUndefined(body), signal }),
       ),
   }),
 ]

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Target } from '../api.ts'
+import type { Target } from '../server/api.ts'
 
 /** What a tool is called with besides its arguments. */
 export interface ToolCall {
@@ -35,6 +35,15 @@ export function tool<Input extends z.ZodType>(
     run(args: z.output<Input>, call: ToolCall): Promise<object>
   },
 ): Tool {
-  // serve-tool.ts parses the arguments by this very schema first.
+  // serve.ts parses the arguments by this very schema first.
   return { ...of, run: (args, call) => of.run(args as z.output<Input>, call) }
+}
+
+type Present<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
+
+/** The members that were given: a parsed argument that is left out may stand there as undefined. */
+export function withoutUndefined<T extends object>(values: T): Present<T> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined)
+  // Without them it has the type that says so.
+  return Object.fromEntries(given) as Present<T>
 }

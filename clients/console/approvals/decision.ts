@@ -2,7 +2,7 @@ import type { operations } from '../../api/schema.generated.ts'
 
 export type InboxPage = operations['list-approvals']['responses'][200]['content']['application/json']
 export type Approval = InboxPage['approvals'][number]
-export type Decision = operations['decide-approval']['requestBody']['content']['application/json']
+type Decision = operations['decide-approval']['requestBody']['content']['application/json']
 
 /** `approve` is called `waive` where failed gates are asked about. */
 export type Answer = 'approve' | 'waive' | 'reject'
@@ -18,7 +18,7 @@ export interface Draft {
 }
 
 /** The yes this question takes. */
-export function yesOf({ about }: Pick<Approval, 'about'>): 'approve' | 'waive' {
+export function yesAnswer({ about }: Pick<Approval, 'about'>): 'approve' | 'waive' {
   return about === 'pre_gates' || about === 'post_gates' ? 'waive' : 'approve'
 }
 
@@ -44,4 +44,21 @@ export function decisionBody(approval: Pick<Approval, 'approval_id' | 'digest' |
 
 function iteration(restart: Draft['restart']): Pick<Decision, 'iterate' | 'restart_mode'> {
   return restart === undefined ? { iterate: false } : { iterate: true, restart_mode: restart }
+}
+
+/** What is other than it was when the reader saw it: names of shown values, and words for the rest. */
+export function changedSince(seen: Approval, now: Approval): readonly string[] {
+  const names = [...new Set([...Object.keys(seen.shown_refs), ...Object.keys(now.shown_refs)])]
+  const values = names.filter((name) => seen.shown_refs[name]?.sha256 !== now.shown_refs[name]?.sha256)
+  const prompt = seen.prompt === now.prompt ? [] : ['the prompt']
+  const all = [...values, ...prompt]
+  // The digest is of values, prompt, the block as it is defined, and what a yes lets happen behind it.
+  return all.length === 0 && seen.digest !== now.digest ? ["the block's definition or what a yes lets happen"] : all
+}
+
+/** The one to decide after this one: below it, else above it; undefined = nothing is left. */
+export function nextPending(pending: readonly Pick<Approval, 'approval_id'>[], decided: string): string | undefined {
+  const at = pending.findIndex(({ approval_id }) => approval_id === decided)
+  const next = pending[at + 1] ?? (at > 0 ? pending[at - 1] : pending.find((one) => one.approval_id !== decided))
+  return next?.approval_id
 }

@@ -1,7 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { agoWords } from './ago-words.ts'
-import { durationWords, momentWords } from './time-words.ts'
+import { agoWords, durationWords, momentWords, timeWords } from './words.ts'
 
 /** The reader's clock in ms since 1970, to the second. */
 export const now = signal(Date.now())
@@ -29,3 +28,24 @@ function elapsedWords(from: string, to: string | undefined): string {
   if (to !== undefined) return durationWords(Date.parse(to) - Date.parse(from))
   return durationWords(Math.floor(Math.max(0, now.value - Date.parse(from)) / 1_000) * 1_000)
 }
+
+/** Words of the server, their moments in the reader's time; the UTC one is in the title. */
+export function WordsWithTimes({ words }: { readonly words: string }) {
+  const today = new Date().toDateString()
+  return (
+    <>
+      {words.split(MOMENT).map((part, index) => {
+        if (index % 2 === 0) return part
+        const isToday = new Date(part).toDateString() === today
+        return (
+          <time key={`${index} ${part}`} dateTime={part} title={`${momentWords(part)} (${part})`}>
+            {isToday ? timeWords(part) : momentWords(part)}
+          </time>
+        )
+      })}
+    </>
+  )
+}
+
+/** Its group is what split() hands out at the odd places. */
+const MOMENT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { changeLines, NOT_PLAIN } from '../../../shared/approvals/run-changes.ts'
+import type { RunChanges } from '../../../shared/runs/run-items.ts'
 import type { ApiProblem } from '../api.ts'
-import { health } from '../place/place-state.ts'
+import { health } from '../place-state.ts'
 
 /** What the server refused: its words, each place with its hint, and the code the manual explains. */
 export function ProblemNotice({ problem, retry }: { readonly problem: ApiProblem; readonly retry?: () => void }) {
@@ -75,5 +77,22 @@ export function Empty({ children, problem }: EmptyProps) {
     <p class="empty">
       {isUnheard ? 'Not known: the server did not answer. Nothing is said about what is there.' : children}
     </p>
+  )
+}
+
+/** What is not as the deployed document says: first thing that whoever decides reads. */
+export function RunChangesNotice({ changes }: { readonly changes: RunChanges | undefined }) {
+  if (changes === undefined) return null
+  return (
+    <div class="notice tone-warn" role="note">
+      <p>
+        <strong>{NOT_PLAIN}</strong>
+      </p>
+      <ul>
+        {changeLines(changes).map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </div>
   )
 }

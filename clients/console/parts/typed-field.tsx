@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import { readTyped } from './typed-text.ts'
+import { readTyped } from './value-text.ts'
 import './typed-field.css'
 
 interface FieldProps {

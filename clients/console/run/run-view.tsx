@@ -1,12 +1,17 @@
+import './run-view.css'
+import type { ComponentType } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { hrefOf, route } from '../route.ts'
-import { openRunSession } from '../run-session.ts'
-import { Inspector } from './inspector.tsx'
+import { EventsTab } from './events/events-tab.tsx'
+import { GoalTab } from './goal/goal-tab.tsx'
+import { GraphTab } from './graph/graph-tab.tsx'
+import { Inspector } from './inspector/inspector.tsx'
+import { OutputsTab } from './outputs/outputs-tab.tsx'
+import { ResearchTab, researchToShow } from './research/research-tab.tsx'
 import { RunHeading } from './run-heading.tsx'
-import { TABS } from './run-tabs.ts'
-import './run-view.css'
-import type { TabProps } from './tab-props.ts'
+import { openRunSession, type RunSession, type TabProps } from './session/run-session.ts'
+import { TimelineTab } from './timeline/timeline-tab.tsx'
 
 /** One run: heading with what it waits for and what can be done, tabs below, the chosen block beside them. */
 export function RunView({ runId }: { readonly runId: string }) {
@@ -60,4 +65,31 @@ function RunTabs({ session }: TabProps) {
       </div>
     </>
   )
+}
+
+interface Tab {
+  readonly name: string
+  readonly label: string
+  readonly component: ComponentType<TabProps>
+  /** Left out: of every run. */
+  isFor?(session: RunSession): boolean
+}
+
+/** Each tab by the third part of the address: a new one is a line. */
+const TABS: readonly Tab[] = [
+  { name: 'graph', label: 'Graph', component: GraphTab, isFor: (session) => !isResearch(session) },
+  {
+    name: 'research',
+    label: 'Research',
+    component: ResearchTab,
+    isFor: (session) => researchToShow(session).length > 0,
+  },
+  { name: 'timeline', label: 'Timeline', component: TimelineTab, isFor: (session) => !isResearch(session) },
+  { name: 'events', label: 'Events', component: EventsTab },
+  { name: 'artifacts', label: 'Outputs', component: OutputsTab, isFor: (session) => !isResearch(session) },
+  { name: 'goal', label: 'Goal', component: GoalTab, isFor: (session) => !isResearch(session) },
+]
+
+function isResearch({ answer }: RunSession): boolean {
+  return answer.value?.run.role === 'research_pipeline'
 }

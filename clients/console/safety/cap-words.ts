@@ -1,5 +1,4 @@
-import { bytesWords } from '../parts/amount-words.ts'
-import { durationWords } from '../parts/time-words.ts'
+import { bytesWords, durationWords } from '../parts/words.ts'
 
 /** What a cap means, in words; one of a later version is shown by its own name. */
 export function capLabel(name: string): string {

@@ -1,8 +1,7 @@
-import { answerOf, api } from '../api.ts'
+import { answerOf, api, useAnswer } from '../api.ts'
 import { Ago } from '../parts/moment.tsx'
 import { ProblemNotice } from '../parts/notice.tsx'
-import { health, safety } from '../place/place-state.ts'
-import { useAnswer } from '../use-answer.ts'
+import { health, safety } from '../place-state.ts'
 import { capLabel, capWords } from './cap-words.ts'
 import { TokenTable } from './tokens-table.tsx'
 

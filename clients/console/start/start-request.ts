@@ -1,11 +1,11 @@
 import type { operations } from '../../api/schema.generated.ts'
-import { readTyped, typedText } from '../parts/typed-text.ts'
+import { readTyped, typedText } from '../parts/value-text.ts'
 
 export type Checked = operations['validate-dag']['responses'][200]['content']['application/json']
 export type StartBody = operations['start-run']['requestBody']['content']['application/json']
 
 /** An input a run needs, as a form shows it. */
-export interface InputField {
+interface InputField {
   readonly name: string
   readonly type: string
   readonly isRequired: boolean
@@ -28,7 +28,7 @@ export function inputFields({ context_inputs }: Pick<Checked, 'context_inputs'>)
   })
 }
 
-export interface ReadInputs {
+interface ReadInputs {
   readonly inputs: Readonly<Record<string, unknown>>
   /** Names of fields that hold nothing and must, or hold what is not of their type. */
   readonly missing: readonly string[]
@@ -62,4 +62,29 @@ export function startBody({ text, name, deployed }: Source, inputs: ReadInputs['
   const named = name === undefined ? {} : { name }
   const source = name !== undefined && text === deployed ? { name } : { dag: text, ...named }
   return { ...source, ...(Object.keys(inputs).length === 0 ? {} : { inputs: { ...inputs } }) }
+}
+
+/** The same key for the same request, another one for another: a second click starts no second run. */
+export function requestKeys(random: () => string): (body: unknown) => string {
+  const keys = new Map<string, string>()
+  return (body) => {
+    const text = JSON.stringify(body)
+    const key = keys.get(text) ?? random()
+    keys.set(text, key)
+    return key
+  }
+}
+
+/** 128 bits; randomUUID is only there on pages of https and of this machine. */
+export function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Where a line of a text begins and ends, to show it: lines count from 1. */
+export function lineRange(text: string, line: number): readonly [from: number, to: number] {
+  const lines = text.split('\n')
+  const at = Math.min(Math.max(line, 1), lines.length) - 1
+  const from = lines.slice(0, at).reduce((sum, one) => sum + one.length + 1, 0)
+  return [from, from + (lines[at]?.length ?? 0)]
 }

@@ -1,14 +1,24 @@
 import { Fault } from '../../../shared/errors.ts'
-import { bySubject, withTriples } from '../../../shared/graph/add-triples.ts'
-import { checkBatch } from '../../../shared/graph/check-batch.ts'
-import type { Entity } from '../../../shared/graph/entity.ts'
-import type { EntityOutcome, GraphStore } from '../../../shared/graph/graph-store.ts'
-import { entityHash } from '../../../shared/graph/normal-entity.ts'
-import { from, type Item } from '../run-store/attribute-values.ts'
-import { noteChange } from './changes.ts'
-import { entityKey } from './graph-keys.ts'
-import type { GraphTable } from './graph-table.ts'
-import { dropEntity, type EntityChange, writeEntity } from './write-entity.ts'
+import {
+  bySubject,
+  type Edge,
+  type Entity,
+  entityEdges,
+  entityHash,
+  withTriples,
+} from '../../../shared/graph/entity.ts'
+import {
+  checkBatch,
+  type EntityOutcome,
+  type GraphChange,
+  type GraphChanges,
+  type GraphStore,
+} from '../../../shared/graph/graph-store.ts'
+import { isLoopEntity } from '../../../shared/research/loop.ts'
+import { sha256 } from '../../../shared/text/canonical.ts'
+import { as, from, type Item, keepHead } from '../run-store/items.ts'
+import { busyItem, ifAbsent, type Terms } from '../run-store/table.ts'
+import { entityKey, type GraphTable, hintKey, listEntry } from './graph-table.ts'
 
 /** One entity's part of a call. */
 interface Wanted {
@@ -21,7 +31,7 @@ interface Wanted {
 /** Entities written at once by one call. */
 const PARALLEL = 8
 
-export function writesOf(table: GraphTable): Pick<GraphStore, 'put' | 'addTriples' | 'delete'> {
+export function writesOn(table: GraphTable): Pick<GraphStore, 'put' | 'addTriples' | 'delete'> {
   return {
     put: (tenant, entities) =>
       writeAll(
@@ -94,4 +104,197 @@ async function told({ write }: Wanted, change: EntityChange): Promise<EntityOutc
     if (!(cause instanceof Fault) || cause.name === 'Bug') throw cause
     return { entity_id: change.entity_id, outcome: 'failed', code: cause.code, message: cause.message }
   }
+}
+
+/** What a change of one entity starts from: its item as it was read, undefined where it is not there. */
+interface EntityChange {
+  readonly tenant: string
+  readonly entity_id: string
+  readonly seen: Item | undefined
+}
+
+/**
+ * Writes one entity. Hints are laid before the item is put, and taken away after it, each by its writer's mark `w`: at
+ * every moment each edge of each item has its hint, whoever dies or is late. A hint too many is of no effect.
+ */
+async function writeEntity(
+  table: GraphTable,
+  { tenant, entity_id, seen }: EntityChange,
+  change: (before: Entity | undefined) => Entity,
+): Promise<EntityOutcome> {
+  let before = seen
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const entity = change(before === undefined ? undefined : readEntity(before))
+    const hash = entityHash(entity)
+    if (before?.h?.S === hash) return { entity_id, outcome: 'unchanged' }
+    const mark = table.nonce()
+    const kept = keptAsRun(table, entity_id)
+    await table.putAll(entityEdges(entity).map((edge) => ({ ...hintKey(tenant, edge), w: as.text(mark), ...kept })))
+    const body = { w: as.text(mark), h: as.text(hash), body: as.text(JSON.stringify(entity)) }
+    const item = { ...entityKey(tenant, entity_id), ...listEntry(tenant, entity_id), ...body, ...kept }
+    const now = await putIf(table, item, before === undefined ? ifAbsent : isMarked(before))
+    if (now?.w?.S === mark) {
+      await dropHints(table, tenant, before, entityEdges(entity))
+      return { entity_id, outcome: before === undefined ? 'created' : 'updated' }
+    }
+    before = now
+    await table.pause(tries)
+  }
+  throw busyItem('write an entity', MAX_TRIES)
+}
+
+/** What a chain wrote of itself goes when its run does; it writes last at its end. */
+function keptAsRun(table: GraphTable, entity_id: string): Item {
+  return isLoopEntity(entity_id) ? { ttl: keepHead(new Date(table.now()).toISOString(), table) } : {}
+}
+
+/** The item as it is after the try: ours, where it was written by this sending or an earlier one. */
+async function putIf(table: GraphTable, item: Item, condition: (terms: Terms) => string): Promise<Item | undefined> {
+  const written = await table.put(item, condition)
+  if (written.ok) return item
+  const { pk = as.text(''), sk = as.text('') } = item
+  return written.item ?? (await table.get({ pk, sk }))
+}
+
+/** Removes one entity; what others state about it stays theirs. */
+async function dropEntity(table: GraphTable, { tenant, entity_id, seen }: EntityChange): Promise<EntityOutcome> {
+  let before = seen
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (before === undefined) return { entity_id, outcome: 'absent' }
+    const removed = await table.removeIf(entityKey(tenant, entity_id), isMarked(before))
+    const now = removed.ok ? undefined : await table.get(entityKey(tenant, entity_id))
+    // Sent twice: the first sending may have done it, and its answer was lost.
+    if (removed.ok || (now === undefined && removed.sent > 1)) {
+      await dropHints(table, tenant, before, [])
+      return { entity_id, outcome: 'deleted' }
+    }
+    before = now
+    await table.pause(tries)
+  }
+  throw busyItem('delete an entity', MAX_TRIES)
+}
+
+/** The entity in an item. */
+export function readEntity(item: Item): Entity {
+  return JSON.parse(from.text(item, 'body'))
+}
+
+const MAX_TRIES = 8
+
+/** Hints of `before` but for those that are kept; one that another writer has laid again is his. */
+async function dropHints(
+  table: GraphTable,
+  tenant: string,
+  before: Item | undefined,
+  kept: readonly Edge[],
+): Promise<void> {
+  if (before === undefined) return
+  const keys = new Set(kept.map(({ predicate, object }) => `${predicate}#${object}`))
+  const stale = entityEdges(readEntity(before)).filter(({ predicate, object }) => !keys.has(`${predicate}#${object}`))
+  for (let at = 0; at < stale.length; at += PARALLEL) {
+    const part = stale.slice(at, at + PARALLEL)
+    await Promise.all(part.map((edge) => table.removeIf(hintKey(tenant, edge), isMarked(before))))
+  }
+}
+
+function isMarked(item: Item): (terms: Terms) => string {
+  const mark = as.text(from.text(item, 'w'))
+  return ({ path, value }) => `${path('w')} = ${value(mark)}`
+}
+
+/** C#: what was written, until an index that readers open has it; MANIFEST: which one that is. */
+export function changesOn(table: GraphTable): GraphChanges {
+  return {
+    async changes(tenant, limit, after) {
+      const found: Item[] = []
+      let last: Item | undefined = after === undefined ? undefined : changeKey(tenant, after)
+      do {
+        const page = await table.query({
+          where: ({ path, value }) => {
+            const { pk = as.text(''), sk = as.text('') } = changeKey(tenant, '')
+            return { condition: `${path('pk')} = ${value(pk)} AND begins_with(${path('sk')}, ${value(sk)})` }
+          },
+          limit: limit - found.length,
+          ...(last === undefined ? {} : { after: last }),
+        })
+        found.push(...page.items)
+        last = page.last
+      } while (last !== undefined && found.length < limit)
+      return found.map(readChange)
+    },
+    async dropChanges(tenant, changes) {
+      for (let at = 0; at < changes.length; at += PARALLEL) {
+        await Promise.all(changes.slice(at, at + PARALLEL).map((change) => dropChange(table, tenant, change)))
+      }
+    },
+    async manifest(tenant) {
+      const item = await table.get(manifestKey(tenant))
+      if (item === undefined) return undefined
+      return { version: from.number(item, 'version'), ref: from.text(item, 'ref'), as_of: from.text(item, 'as_of') }
+    },
+    async moveManifest(tenant, was, { ref, as_of }) {
+      const mark = table.nonce()
+      const fields = { version: as.number(was + 1), ref: as.text(ref), as_of: as.text(as_of), w: as.text(mark) }
+      const moved = await table.put({ ...manifestKey(tenant), ...fields }, (terms) =>
+        was === 0 ? ifAbsent(terms) : `${terms.path('version')} = ${terms.value(as.number(was))}`,
+      )
+      if (moved.ok) return true
+      // Sent twice: the first sending may have done it, and its answer was lost.
+      const now = moved.item ?? (await table.get(manifestKey(tenant)))
+      return now?.w?.S === mark
+    },
+  }
+}
+
+/** Writes the entry of a write that begins; `end` writes it again, also where it was taken out meanwhile. */
+async function noteChange(
+  table: GraphTable,
+  tenant: string,
+  wanted: readonly { readonly entity_id: string }[],
+): Promise<{ end(): Promise<void> }> {
+  const now = table.now()
+  const entity_ids = [...new Set(wanted.map(({ entity_id }) => entity_id))]
+  const entry = {
+    ...changeKey(tenant, changeId(now, table.nonce(), table.nonce())),
+    at: as.text(new Date(now).toISOString()),
+    ids: as.list(entity_ids),
+  }
+  await table.put(entry)
+  return {
+    async end() {
+      await table.put({ ...entry, ended: as.number(1) })
+    },
+  }
+}
+
+function readChange(item: Item): GraphChange {
+  return {
+    id: from.text(item, 'sk').slice('C#'.length),
+    at: from.text(item, 'at'),
+    entity_ids: from.list(item, 'ids'),
+    ended: item.ended !== undefined,
+  }
+}
+
+async function dropChange(table: GraphTable, tenant: string, { id, ended }: GraphChange): Promise<void> {
+  if (ended) await table.remove(changeKey(tenant, id))
+  else await table.removeIf(changeKey(tenant, id), ({ path }) => `attribute_not_exists(${path('ended')})`)
+}
+
+function manifestKey(tenant: string): Item {
+  return { pk: as.text(`T#${tenant}#G`), sk: as.text('MANIFEST') }
+}
+
+function changeKey(tenant: string, id: string): Item {
+  return { pk: as.text(`T#${tenant}#G`), sk: as.text(`C#${id}`) }
+}
+
+/** Crockford's base 32. */
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** A ULID: 10 digits of the time (ms since 1970), so that text order is time order, and 16 of what the parts make. */
+function changeId(now: number, ...random: readonly string[]): string {
+  const time = Array.from({ length: 10 }, (_, i) => DIGITS[Math.floor(now / 32 ** (9 - i)) % 32])
+  const rest = [...Buffer.from(sha256(random.join('')), 'hex').subarray(0, 16)].map((byte) => DIGITS[byte % 32])
+  return [...time, ...rest].join('')
 }

@@ -1,16 +1,16 @@
 import { Fault } from '../../../shared/errors.ts'
-import type { Append, Appended } from '../../../shared/runs/append.ts'
-import { requireForward } from '../../../shared/runs/require-forward.ts'
+import { endedLanes, isApprovalUnchanged, requireForward, runEnding } from '../../../shared/runs/append-rules.ts'
+import { fitsBudget } from '../../../shared/runs/budget.ts'
+import { laneKey } from '../../../shared/runs/lane.ts'
 import type { Caps } from '../../../shared/runs/run-caps.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
-import { appendChange, tailLimit } from './append-change.ts'
-import { eventTexts } from './event-texts.ts'
-import { finishAppend } from './finish-append.ts'
-import { headKey, readHead, type StoredHead } from './head-item.ts'
-import { ownSeq } from './own-append.ts'
-import { refusalOf } from './refusal.ts'
-import type { RunTable } from './run-table.ts'
-import { spill } from './spill.ts'
+import type { Append, Appended, LaneGuard, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { RUN_TABLE } from '../../../shared/runs/table.ts'
+import { closeInbox } from './approvals.ts'
+import { headKey, itemsPath, lanePath, ledgerChange, readHead, type StoredHead, shareName, UNCOUNTED } from './head.ts'
+import { as, from, type Item, itemKey, keepHead, pageSk } from './items.ts'
+import { eventTexts, findStep, spill } from './log.ts'
+import { writeProjection } from './run-items.ts'
+import type { Change, RunTable, Terms } from './table.ts'
 
 /**
  * The one write that moves a run: one conditional update of HEAD (docs/architecture.md, "What an append writes"). A
@@ -18,7 +18,7 @@ import { spill } from './spill.ts'
  * nonce and answered `ok`; calling again with an append that was taken is `already`. Fault Unavailable store_busy when
  * the tail stayed full for about ten seconds.
  */
-export function appendTo(table: RunTable): Pick<RunStore, 'append'> {
+export function appendOn(table: RunTable): Pick<RunStore, 'append'> {
   return {
     async append(append) {
       requireForward(append)
@@ -72,9 +72,9 @@ async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | un
   const item = written.item ?? (await table.get(headKey(run)))
   if (item === undefined) return { ok: false, because: 'unknown_run' }
   const seen = readHead(item)
-  const before = await ownSeq(table, seen, writing)
+  const before = await findOwnAppend(table, seen, writing)
   if (before !== undefined) return finishAppend(table, append, seen, before + events.length)
-  const because = refusalOf(seen, append)
+  const because = whyRefused(seen, append)
   if (because !== undefined) return { ok: false, because }
   writing.caps = seen.head.budget
   writing.check = (seen.head.check_at ?? '~') > (append.check_at ?? '') ? 'mine' : 'theirs'
@@ -96,4 +96,287 @@ async function makeRoom(table: RunTable, writing: Writing, seen: StoredHead): Pr
 function busy({ run, lane }: Append): Fault {
   const message = `Cannot append to lane "${lane}" of run "${run.run_id}": ${MAX_TRIES} tries met a full tail or another writer. Try again.`
   return new Fault('Unavailable', 'store_busy', message)
+}
+
+/**
+ * How many events may wait in HEAD, to be spilled, when these come: fewer than 16; than 8 for an append of more than
+ * 2 KiB, so that HEAD stays below 32 KB at 1,000 blocks even while nobody manages to spill.
+ */
+function tailLimit(texts: readonly string[]): number {
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return bytes > LARGE_BYTES ? 8 : 16
+}
+
+const LARGE_BYTES = 2_048
+
+/**
+ * The one update of an append, with every guard in its condition (docs/architecture.md, "What an append writes").
+ * check_at only moves earlier, and an update cannot take the smaller of two: `check` says which it will be, and the
+ * condition that it is.
+ */
+function appendChange(
+  given: Append,
+  texts: readonly string[],
+  how: { readonly check: 'mine' | 'theirs'; readonly caps: Caps | undefined; readonly retention_days: number },
+): (terms: Terms) => Change {
+  const { check, caps } = how
+  const { check_at, ...rest } = given
+  const append = check === 'mine' ? given : rest
+  return (terms) => {
+    const ledger = ledgerChange(terms, append, caps)
+    const set = [...assignments(terms, append, texts), ...ledger.sets, ...ended(terms, append, how)].join(', ')
+    const all = [...guards(terms, append, tailLimit(texts)), ...ledger.guards, ...checkGuard(terms, check_at, check)]
+    return {
+      update: `SET ${set}${removal(terms, append)}${sums(terms, append, ledger.adds)}`,
+      condition: all.join(' AND '),
+    }
+  }
+}
+
+function assignments(terms: Terms, append: Append, texts: readonly string[]): readonly string[] {
+  const { path, value } = terms
+  const { lane, ordinal, approval, state } = append
+  const set = [
+    `${path('tail')} = list_append(${path('tail')}, ${value(as.list(texts))})`,
+    `${path(...lanePath(lane))} = ${value(as.number(ordinal))}`,
+    ...noted(terms, append),
+  ]
+  if (approval !== undefined) {
+    const stored = as.map({ status: as.text(approval.set.status), body: as.json(approval.set) })
+    set.push(`${path('approvals', approval.id)} = ${value(stored)}`)
+  }
+  for (const entry of lastOfEachId(append.outbox ?? []))
+    set.push(`${path('outbox', entry.id)} = ${value(as.json(entry))}`)
+  if (state !== undefined) set.push(`${path('state')} = ${value(as.text(state))}`)
+  if (append.stored_bytes !== undefined) {
+    const before = `if_not_exists(${path('stored_bytes')}, ${value(as.number(UNCOUNTED))})`
+    set.push(`${path('stored_bytes')} = ${before} + ${value(as.number(append.stored_bytes))}`)
+  }
+  if (append.deadline_at !== undefined) set.push(`${path('deadline_at')} = ${value(as.text(append.deadline_at))}`)
+  if (append.check_at !== undefined) set.push(`${path('check_at')} = ${value(as.text(append.check_at))}`)
+  return set
+}
+
+function ended({ path, value }: Terms, append: Append, how: { readonly retention_days: number }): readonly string[] {
+  const ending = runEnding(append)
+  return [
+    ...(isEnd(append) ? [`${path('ttl')} = ${value(keepHead(append.at, how))}`] : []),
+    ...(ending === undefined ? [] : [`${path('ended')} = ${value(as.json(ending))}`]),
+  ]
+}
+
+function isEnd({ state = 'running' }: Append): boolean {
+  return state !== 'running'
+}
+
+function noted({ path, value }: Terms, { open_items, module, child }: Append): readonly string[] {
+  const set: string[] = []
+  if (open_items !== undefined) set.push(`${path(...itemsPath(open_items.block))} = ${value(as.map({}))}`)
+  if (module !== undefined) set.push(`${path('modules', module.key)} = ${value(as.json(module.set))}`)
+  if (child !== undefined) set.push(`${path('children', child.lane)} = ${value(as.text(child.run_id))}`)
+  return set
+}
+
+/** A block's items lie in one map: however many there are, one path removes them. */
+function removal({ path }: Terms, { drop_items }: Append): string {
+  if (drop_items === undefined) return ''
+  const { block } = drop_items
+  const shares = [path(shareName(block, 'tokens')), path(shareName(block, 'usd_micros'))]
+  return ` REMOVE ${[path(...itemsPath(block)), ...shares].join(', ')}`
+}
+
+/** Two clauses of one update may not name one path. */
+function lastOfEachId<T extends { readonly id: string }>(entries: readonly T[]): Iterable<T> {
+  return new Map(entries.map((entry) => [entry.id, entry])).values()
+}
+
+/** The running set and the ledger. */
+function sums({ path, value }: Terms, { start, end }: Append, ledger: readonly string[]): string {
+  const starts = start === undefined ? [] : [`${path('running')} ${value(as.member(laneKey(start)))}`]
+  const adds = [...starts, ...ledger]
+  const added = adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`
+  return end === undefined ? added : `${added} DELETE ${path('running')} ${value(as.members(endedLanes(end)))}`
+}
+
+function guards(terms: Terms, append: Append, limit: number): readonly string[] {
+  const { path, value } = terms
+  const { approval, start } = append
+  const all = [
+    `${path('state')} = ${value(as.text('running'))}`,
+    `size(${path('tail')}) < ${value(as.number(limit))}`,
+    laneGuard(terms, append),
+    ...itemGuard(terms, append),
+    ...(append.while ?? []).map((stands) => laneGuard(terms, { lane: stands.lane, guard: stands })),
+  ]
+  if (approval !== undefined) all.push(approvalGuard(terms, approval))
+  if (start !== undefined && start.limit > 0) {
+    const running = path('running')
+    all.push(`(attribute_not_exists(${running}) OR size(${running}) < ${value(as.number(start.limit))})`)
+  }
+  return all
+}
+
+/** What was read is written back as the same text: every change of an approval changes it. */
+function approvalGuard({ path, value }: Terms, { id, was }: NonNullable<Append['approval']>): string {
+  if (was === null) return `attribute_not_exists(${path('approvals', id)})`
+  if (was === 'pending') return `${path('approvals', id, 'status')} = ${value(as.text(was))}`
+  return `${path('approvals', id, 'body')} = ${value(as.json(was))}`
+}
+
+function checkGuard({ path, value }: Terms, check_at: string | undefined, check: 'mine' | 'theirs'): readonly string[] {
+  if (check_at === undefined) return []
+  const [now, mine] = [path('check_at'), value(as.text(check_at))]
+  return check === 'mine' ? [`(attribute_not_exists(${now}) OR ${now} > ${mine})`] : [`${now} <= ${mine}`]
+}
+
+function itemGuard({ path, value }: Terms, { item_of }: Append): readonly string[] {
+  if (item_of === undefined) return []
+  const { block, below } = item_of
+  return [
+    `attribute_exists(${path(...itemsPath(block))})`,
+    `${path(...lanePath(String(block)))} < ${value(as.number(below))}`,
+  ]
+}
+
+function laneGuard({ path, value }: Terms, { lane, guard }: Pick<Append, 'lane' | 'guard'>): string {
+  const now = path(...lanePath(lane))
+  if ('below' in guard) {
+    return `(attribute_not_exists(${now}) OR ${now} < ${value(as.number(guard.below))})`
+  }
+  return guard.is === null ? `attribute_not_exists(${now})` : `${now} = ${value(as.number(guard.is))}`
+}
+
+type Because = Extract<Appended, { readonly ok: false }>['because']
+
+/** Why this HEAD refuses the append, in the port's order; undefined when it would take it, were the tail not full. */
+function whyRefused(seen: StoredHead, append: Append): Because | undefined {
+  const { head } = seen
+  const { lane, guard, approval, start } = append
+  if (head.state !== 'running') return 'terminal'
+  if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append) || !stands(seen, append)) return 'already'
+  if (approval !== undefined && !isApprovalUnchanged(head.approvals[approval.id], approval.was)) return 'approval'
+  if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
+  if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
+  if (!fitsShare(seen, append)) return 'share'
+  return undefined
+}
+
+function fitsShare(seen: StoredHead, { reserve, share }: Append): boolean {
+  if (reserve === undefined || share === undefined) return true
+  const { tokens, usd_micros } = seen.share(share.block)
+  const { cap_tokens = Number.POSITIVE_INFINITY, cap_usd_micros = Number.POSITIVE_INFINITY } = share
+  return tokens + reserve.tokens <= cap_tokens && usd_micros + reserve.usd_micros <= cap_usd_micros
+}
+
+function stands({ head }: StoredHead, append: Append): boolean {
+  return (append.while ?? []).every(({ lane, is }) => (head.lanes[lane] ?? null) === is)
+}
+
+function isOpen({ head, open }: StoredHead, { item_of }: Append): boolean {
+  if (item_of === undefined) return true
+  const block = String(item_of.block)
+  return open.has(block) && (head.lanes[block] ?? Number.POSITIVE_INFINITY) < item_of.below
+}
+
+function admits(guard: LaneGuard, ordinal: number | undefined): boolean {
+  if ('is' in guard) return (ordinal ?? null) === guard.is
+  return ordinal === undefined || ordinal < guard.below
+}
+
+interface Sought {
+  readonly append: Append
+  readonly nonce: string
+  /** Something was sent more than once: only then can it have been spilled before its writer knew of it. */
+  readonly resent: boolean
+}
+
+/**
+ * The seq before an append that was applied though its answer was lost; undefined when it was not applied, or by somebody
+ * else. Looks into the tail and, after a repeat by the SDK, back through the newest pages: a writer learns of its repeat
+ * within seconds, so the step is not far.
+ */
+async function findOwnAppend(
+  table: RunTable,
+  { head, base, tail }: StoredHead,
+  { append, nonce, resent }: Sought,
+): Promise<number | undefined> {
+  const { lane, ordinal } = append
+  // The lane is not there yet: nobody took the step.
+  if ((head.lanes[lane] ?? -1) < ordinal) return undefined
+  const inTail = findStep(tail, append)
+  if (inTail !== undefined) return inTail.nonce === nonce ? base + inTail.index : undefined
+  if (!resent) return undefined
+  const inPage = await findInPages(table, append, base)
+  return inPage?.nonce === nonce ? inPage.before : undefined
+}
+
+const PAGES_A_QUERY = 16
+const QUERIES = 4
+
+async function findInPages(table: RunTable, append: Append, base: number) {
+  let last = base
+  for (let queries = 0; queries < QUERIES && last > 0; queries += 1) {
+    const pages = await pagesUpTo(table, append, last)
+    for (const page of pages) {
+      const found = findStep(from.list(page, 'events'), append)
+      if (found !== undefined) return { before: from.number(page, 'base') + found.index, nonce: found.nonce }
+    }
+    last = Math.min(last - 1, ...pages.map((page) => from.number(page, 'base')))
+  }
+  return undefined
+}
+
+/** Newest first. */
+async function pagesUpTo(table: RunTable, { run }: Append, last: number): Promise<readonly Item[]> {
+  const { pk = as.text(''), sk = as.text('') } = itemKey(run, pageSk(last))
+  const { items } = await table.query({
+    where: ({ path, value }) => ({
+      condition: `${path(RUN_TABLE.hash)} = ${value(pk)} AND ${path(RUN_TABLE.range)} BETWEEN ${value(as.text(pageSk(0)))} AND ${value(sk)}`,
+    }),
+    backwards: true,
+    limit: PAGES_A_QUERY,
+  })
+  return items
+}
+
+/**
+ * What follows an append that is in HEAD, in any order: the projection, the inbox, and room for those who come after.
+ * `seen` is HEAD with the append in it; `seq` that of the append's last event.
+ */
+async function finishAppend(table: RunTable, append: Append, seen: StoredHead, seq = seen.head.seq): Promise<Appended> {
+  const { run, projection } = append
+  await Promise.all([
+    projection === undefined ? undefined : writeProjection(table, run, projection),
+    ...answered(append, seen).map((id) => closeInbox(table, run, id, append.at)),
+    needsSpill(append, seen) ? spillIfPossible(table, run, seen) : undefined,
+  ])
+  return { ok: true, seq }
+}
+
+/** The tail is moved out when it has grown to 8 events, and at 16, where nobody can be faster. */
+const SPILL_AT = 8
+const SPILL_AGAIN = 8
+
+/** The questions this append leaves nobody to answer: the one it decides, and all of them when it ends the run. */
+function answered({ approval, state = 'running' }: Append, { head }: StoredHead): readonly string[] {
+  const decided = approval === undefined || approval.set.status === 'pending' ? [] : [approval.id]
+  if (state === 'running') return decided
+  const open = Object.entries(head.approvals).filter(([, { status }]) => status === 'pending')
+  return [...decided, ...open.map(([id]) => id)]
+}
+
+/** Whoever makes the tail cross a mark spills; the end of the run spills the rest. */
+function needsSpill({ events, state = 'running' }: Append, { tail }: StoredHead): boolean {
+  if (state !== 'running') return true
+  const marks = (n: number) => Math.max(0, Math.floor((n - SPILL_AT) / SPILL_AGAIN) + 1)
+  return marks(tail.length) > marks(tail.length - events.length)
+}
+
+/** The append is in HEAD already: if the table is away now, the next writer makes the room it needs. */
+async function spillIfPossible(table: RunTable, run: RunKey, seen: StoredHead): Promise<void> {
+  try {
+    await spill(table, run, seen)
+  } catch (error) {
+    if (!(error instanceof Fault && error.name === 'Unavailable')) throw error
+  }
 }

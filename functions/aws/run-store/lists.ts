@@ -1,26 +1,24 @@
+import { createHmac } from 'node:crypto'
+import { type Cursors, createCursors, type Position } from '../../../shared/runs/cursors.ts'
 import type { RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { RUN_INDEXES } from '../../../shared/runs/table.ts'
-import type { DeadWebhooks } from '../../../shared/webhooks/dead-webhook.ts'
-import { as, from, type Item } from './attribute-values.ts'
-import type { Cursors, Position } from './cursors.ts'
-import { deadWebhooksOf } from './dead-webhooks.ts'
-import { DUE_SHARDS } from './due-shards.ts'
-import { headKey, readRun } from './head-item.ts'
-import { inboxOf } from './inbox.ts'
-import { itemKey, runOf } from './item-keys.ts'
-import type { RunTable } from './run-table.ts'
+import { RUN_INDEXES, RUN_TABLE } from '../../../shared/runs/table.ts'
+import type { DeadWebhook, DeadWebhooks } from '../../../shared/webhooks/dead-webhook.ts'
+import { inboxOn } from './approvals.ts'
+import { DUE_SHARDS, headKey, readRun } from './head.ts'
+import { as, from, type Item, itemKey, runInKey } from './items.ts'
+import { ifAbsent, type RunTable } from './table.ts'
 
 /**
  * Index 1, runs by tenant and time, index 2, runs somebody must look at, and index 3, the inbox. Indexes follow the table within about a
  * second; META and HEAD of what they name are read consistently. Dead webhooks have a partition of their own.
  */
-export function listsOf(
+export function listsOn(
   table: RunTable,
   cursorsOf: (tenant: string) => Promise<Cursors>,
 ): Pick<RunStore, 'list' | 'due' | 'inbox' | keyof DeadWebhooks> {
   return {
-    ...inboxOf(table, cursorsOf),
-    ...deadWebhooksOf(table, cursorsOf),
+    ...inboxOn(table, cursorsOf),
+    ...deadWebhooksOn(table, cursorsOf),
     async list(tenant, filter) {
       const cursors = await cursorsOf(tenant)
       const after = filter.after === undefined ? undefined : cursors.open(tenant, filter.after, 'runs')
@@ -33,7 +31,7 @@ export function listsOf(
     async due(at, limit) {
       const shards = await Promise.all(DUE_SHARDS.map((shard) => dueIn(table, shard, at, limit)))
       const items = shards.flat().toSorted((a, b) => (from.text(a, 'check_at') < from.text(b, 'check_at') ? -1 : 1))
-      return items.slice(0, limit).map((item) => runOf(from.text(item, 'pk')))
+      return items.slice(0, limit).map((item) => runInKey(from.text(item, 'pk')))
     },
   }
 }
@@ -76,7 +74,7 @@ async function findRuns(
   }
   const found = keys.slice(0, filter.limit)
   const end = keys.length > filter.limit ? found.at(-1) : from_key
-  return { found: found.map((item) => runOf(from.text(item, 'pk'))), next: end && positionOf(end) }
+  return { found: found.map((item) => runInKey(from.text(item, 'pk'))), next: end && positionOf(end) }
 }
 
 function newest(table: RunTable, tenant: string, { state, dag_name, limit }: RunFilter, after: Item | undefined) {
@@ -123,4 +121,88 @@ async function summaries(table: RunTable, runs: readonly RunKey[]) {
     runs: read.flatMap((one) => ('summary' in one ? [one.summary] : [])),
     damaged: read.flatMap((one) => ('damaged' in one ? [one.damaged] : [])),
   }
+}
+
+/** Cursors of a tenant, under a key made once a tenant and table and kept there, so that they outlive the process. */
+export function cursorsOn(
+  table: RunTable,
+  random: (bytes: number) => Uint8Array,
+): (tenant: string) => Promise<Cursors> {
+  const known = new Map<string, Cursors>()
+  return async (tenant) => {
+    const cursors = known.get(tenant) ?? createCursors(await keyOf(table, tenant, random))
+    if (known.size >= KNOWN_TENANTS) known.clear()
+    known.set(tenant, cursors)
+    return cursors
+  }
+}
+
+const KNOWN_TENANTS = 1_000
+
+async function keyOf(table: RunTable, tenant: string, random: (bytes: number) => Uint8Array): Promise<Uint8Array> {
+  const key = { pk: as.text(`T#${tenant}`), sk: as.text('CURSOR_KEY') }
+  const there = await table.get(key)
+  if (there !== undefined) return derived(from.bytes(there, 'key'))
+  const made = random(32)
+  const written = await table.put({ ...key, key: as.bytes(made) }, ifAbsent)
+  if (written.ok) return derived(made)
+  return derived(from.bytes((await table.get(key)) ?? {}, 'key'))
+}
+
+/** The item is a secret to derive from; cursors are one use of it. */
+function derived(secret: Uint8Array): Uint8Array {
+  return createHmac('sha256', secret).update('sluice cursors of runs').digest()
+}
+
+/** DEAD#, in a partition of the tenant, by the time of the event: one item a message nobody took. */
+function deadWebhooksOn(table: RunTable, cursorsOf: (tenant: string) => Promise<Cursors>): DeadWebhooks {
+  return {
+    async buryWebhook(tenant, dead) {
+      const item = { ...deadKey(tenant, dead), dead: as.json(dead), ttl: keep(table) }
+      await table.put(item, ifAbsent)
+    },
+    async replayedWebhook(tenant, dead) {
+      await table.update(deadKey(tenant, dead), ({ path, value }) => ({
+        update: `SET ${path('dead')} = ${value(as.json(dead))}`,
+        condition: `attribute_exists(${path('dead')})`,
+      }))
+    },
+    async deadWebhook(tenant, of) {
+      const item = await table.get(deadKey(tenant, of))
+      return item === undefined ? undefined : read(item)
+    },
+    async deadWebhooks(tenant, { limit, after }) {
+      const cursors = await cursorsOf(tenant)
+      const [event_at = '', id = ''] = after === undefined ? [] : cursors.open(tenant, after, 'dead')
+      const { items, last } = await table.query({
+        where: ({ path, value }) => ({ condition: `${path(RUN_TABLE.hash)} = ${value(partition(tenant))}` }),
+        backwards: true,
+        limit,
+        ...(after === undefined ? {} : { after: deadKey(tenant, { event_at, id }) }),
+      })
+      const dead = items.map(read)
+      const end = dead.at(-1)
+      if (last === undefined || end === undefined) return { dead }
+      return { dead, next: cursors.seal(tenant, [end.event_at, end.id], 'dead') }
+    },
+  }
+}
+
+const DAY_SEC = 86_400
+
+/** It is of no use when its event is gone. */
+function keep({ now, retention_days }: RunTable) {
+  return as.number(Math.floor(now() / 1_000) + Math.max(1, retention_days) * DAY_SEC)
+}
+
+function read(item: Item): DeadWebhook {
+  return JSON.parse(from.text(item, 'dead'))
+}
+
+function partition(tenant: string) {
+  return as.text(`T#${tenant}#WEBHOOKS`)
+}
+
+function deadKey(tenant: string, { event_at, id }: Pick<DeadWebhook, 'event_at' | 'id'>): Item {
+  return { pk: partition(tenant), sk: as.text(`DEAD#${event_at}#${id}`) }
 }

@@ -1,6 +1,5 @@
-import type { Json } from '../../../shared/canonical.ts'
-import { type CallSlack, SLACK_TIMEOUT_MS } from './open-slack.ts'
-import { slackFault } from './slack-fault.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { type CallSlack, SLACK_TIMEOUT_MS, slackFault } from './open-slack.ts'
 
 /**
  * One plain request, for the function that answers clicks: views.open is all it ever calls, a trigger is used up by one

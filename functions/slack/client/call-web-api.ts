@@ -6,10 +6,9 @@ import {
   WebAPIRateLimitedError,
   WebClient,
 } from '@slack/web-api'
-import type { Json } from '../../../shared/canonical.ts'
 import type { Fault } from '../../../shared/errors.ts'
-import { type CallSlack, SLACK_TIMEOUT_MS } from './open-slack.ts'
-import { slackFault } from './slack-fault.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { type CallSlack, SLACK_TIMEOUT_MS, slackFault } from './open-slack.ts'
 
 /**
  * Calls through Slack's own client. Its defaults are ten tries in thirty minutes and no time-out; here it is one more

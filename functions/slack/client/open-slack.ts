@@ -1,9 +1,9 @@
-import type { Json } from '../../../shared/canonical.ts'
-import type { KeyRef } from '../../../shared/key-settings.ts'
-import { redactTexts } from '../../../shared/redact-secrets.ts'
-import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
-import type { SlackSettings } from '../../../shared/slack/slack-settings.ts'
-import { formProblem, verifySignature } from '../../../shared/slack/verify-signature.ts'
+import { Fault } from '../../../shared/errors.ts'
+import type { KeyRef } from '../../../shared/ports/secrets.ts'
+import type { SlackSettings } from '../../../shared/slack/settings.ts'
+import { formProblem, type Slack, type SlackMethod, verifySignature } from '../../../shared/slack/slack-port.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { redactTexts } from '../../../shared/text/redact.ts'
 
 /** One call of the Web API with this token; Faults as the port has them. */
 export type CallSlack = (
@@ -35,3 +35,35 @@ export function openSlack(
     },
   }
 }
+
+/** What went wrong of one call: Slack's own word, an HTTP status, or nothing that answered. */
+interface SlackTrouble {
+  readonly error?: string | undefined
+  readonly status?: number | undefined
+  readonly retry_after_sec?: number | undefined
+  readonly cause?: unknown
+}
+
+/** A call of the Web API that failed, as one of ours (shared/slack/slack-port.ts says which). */
+export function slackFault(method: string, { error, status, retry_after_sec, cause }: SlackTrouble): Fault {
+  if (error === undefined || PASSING.has(error) || status === 429) {
+    const seen = error ?? (status === undefined ? 'no answer' : `HTTP ${status}`)
+    const facts = { method, ...(retry_after_sec === undefined ? {} : { retry_after_ms: retry_after_sec * 1_000 }) }
+    const message = `Cannot call Slack's ${method}: ${seen}. It is tried again.`
+    return new Fault('Unavailable', 'slack_unavailable', message, { facts, cause })
+  }
+  // Slack's words are of this form; another text could hold anything.
+  const word = /^[a-z_]{1,60}$/.test(error) ? error : 'refused'
+  const message = `Cannot call Slack's ${method}: Slack answered "${word}". \`sluice doctor\` checks token, scopes and channel.`
+  return new Fault('Rejected', `slack_${word}`, message, { facts: { method, error: word }, cause })
+}
+
+/** Slack's own troubles, over by themselves. */
+const PASSING = new Set([
+  'fatal_error',
+  'internal_error',
+  'ratelimited',
+  'rate_limited',
+  'request_timeout',
+  'service_unavailable',
+])

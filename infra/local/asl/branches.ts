@@ -1,11 +1,13 @@
-import type { Json } from '../../../shared/canonical.ts'
-import type { Machine as Definition } from '../../../shared/compile/asl.ts'
-import type { Frame } from './live-execution.ts'
-import { endScope, openScope } from './scope.ts'
-import type { Visit } from './visit.ts'
+import type { Machine as Definition, MapState, ParallelState } from '../../../shared/compile/asl.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { countEvents, endScope, type Frame, openScope } from './engine.ts'
+import { compileField, type StatesVariable } from './expression.ts'
+import { withRetryAndCatch } from './retry-and-catch.ts'
+import { StateError } from './state-error.ts'
+import { leaveState, nextState, type Outcome, statesVariable, type Visit, withinLimit } from './visit.ts'
 
 /** Runs one line of states to its output (frame.ts; handed down so that the state files do not import it back). */
-export type RunFrame = (frame: Frame, definition: Definition, input: Json) => Promise<Json>
+type RunFrame = (frame: Frame, definition: Definition, input: Json) => Promise<Json>
 
 interface Branch {
   readonly definition: Definition
@@ -17,7 +19,7 @@ interface Branch {
  * Runs `count` branches, at most `width` at a time. The first failure ends the others: their states stop, their
  * invocations are aborted, their results are ignored. Answers the outputs in order.
  */
-export async function runBranches(
+async function runBranches(
   visit: Visit,
   count: number,
   width: number,
@@ -63,4 +65,59 @@ function branchFrame(frame: Frame, scope: Frame['scope'], index: number, item: F
     ...(inherited && { item: inherited }),
     branched: false,
   }
+}
+
+/** Runs every branch on the same input; the result is the list of their outputs. */
+export function runParallel(state: ParallelState, visit: Visit, run: RunFrame): Promise<Outcome> {
+  return withRetryAndCatch(state, visit, async () => {
+    countEvents(visit.frame.execution, 2)
+    const { Arguments, Branches } = state
+    const input = Arguments === undefined ? visit.input : await compileField(state, 'Arguments')(statesVariable(visit))
+    withinLimit(input, 'input of the branches')
+    const branchOf = (index: number) => ({ definition: Branches[index] ?? NO_BRANCH, input })
+    const result = await runBranches(visit, Branches.length, Branches.length, branchOf, run)
+    return leaveState(state, visit, result, nextState(state))
+  })
+}
+
+/** Never run: the index stays below Branches.length. */
+const NO_BRANCH = { StartAt: '', States: {} }
+
+/** An inline Map never runs more items at once (Step Functions quota). */
+const MOST_AT_ONCE = 40
+
+/** Runs the item processor once an item of Items (else of the input); the result is the list of their outputs. */
+export function runMap(state: MapState, visit: Visit, run: RunFrame): Promise<Outcome> {
+  return withRetryAndCatch(state, visit, async () => {
+    countEvents(visit.frame.execution, 2)
+    const items = await itemsOf(state, visit)
+    const inputs = await Promise.all(items.map((item, index) => inputOf(state, visit, item, index)))
+    countEvents(visit.frame.execution, 2 * items.length)
+    const branchOf = (index: number) => ({
+      definition: state.ItemProcessor,
+      input: inputs[index] ?? null,
+      item: { Index: index, Value: items[index] ?? null },
+    })
+    const result = await runBranches(visit, items.length, widthOf(state), branchOf, run)
+    return leaveState(state, visit, result, nextState(state))
+  })
+}
+
+async function itemsOf(state: MapState, visit: Visit): Promise<readonly Json[]> {
+  const items = state.Items === undefined ? visit.input : await compileField(state, 'Items')(statesVariable(visit))
+  if (Array.isArray(items)) return items
+  throw new StateError('States.QueryEvaluationError', `Items of "${visit.name}" must be a list, it is ${typeof items}`)
+}
+
+async function inputOf(state: MapState, visit: Visit, item: Json, index: number): Promise<Json> {
+  if (state.ItemSelector === undefined) return item
+  const states = statesVariable(visit)
+  const context = { ...(states.context as object), Map: { Item: { Index: index, Value: item } } }
+  const selected = await compileField(state, 'ItemSelector')({ ...states, context } satisfies StatesVariable)
+  return withinLimit(selected, 'input of an item')
+}
+
+/** MaxConcurrency 0 means no limit of the author's. */
+function widthOf(state: MapState): number {
+  return Math.min(state.MaxConcurrency || MOST_AT_ONCE, MOST_AT_ONCE)
 }

@@ -1,8 +1,7 @@
 import type { Machine as Definition, State } from '../../../shared/compile/asl.ts'
 import { Fault } from '../../../shared/errors.ts'
-import { EXECUTE } from './child.ts'
-import { INVOKE, INVOKE_AND_WAIT } from './task.ts'
-import { compileField } from './template.ts'
+import { compileField } from './expression.ts'
+import { EXECUTE, INVOKE, INVOKE_AND_WAIT } from './task.ts'
 
 /**
  * Reads machine text and refuses what this interpreter would not run as Step Functions does, instead of ignoring it.

@@ -1,11 +1,11 @@
-import type { Json } from '../../../shared/canonical.ts'
 import type { ExecutionStatus, TokenAnswer } from '../../../shared/runs/machine.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 
 /**
  * Where one branch of an execution stands: the state it is in (and what that state must not lose), or its output once
  * it ended. Only the newest place is kept, so the journal grows with live branches, not with states run.
  */
-export type FramePlace =
+export type FramePosition =
   | { readonly output: Json }
   | {
       readonly state: string
@@ -51,7 +51,7 @@ export interface FrameSlot {
   readonly execution: JournalledExecution
   /** '' for the execution itself, `<path>/<index>` for a branch or item of the state it is in. */
   readonly path: string
-  place?: FramePlace
+  place?: FramePosition
   /** The last batch this slot was put into. */
   batch: number
 }
@@ -81,11 +81,11 @@ export interface Journal {
   /** Damaged ones too: one row keeps nobody from the others. */
   unfinished(): readonly JournalledExecution[]
   /** Throws where one cannot be read, as `tokens` and `token` do. */
-  places(execution: number): Map<string, FramePlace>
+  places(execution: number): Map<string, FramePosition>
   tokens(execution: number): ReadonlyMap<string, TokenAnswer | undefined>
   /** Undefined: unknown or no longer waited for. */
   token(token: string): { readonly execution: number; readonly answer?: TokenAnswer } | undefined
-  put(slot: FrameSlot, place: FramePlace): void
+  put(slot: FrameSlot, place: FramePosition): void
   /** Forgets the branches below `path` and their tokens. */
   clear(execution: number, path: string): void
   openToken(token: string, slot: FrameSlot): void

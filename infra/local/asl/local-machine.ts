@@ -1,17 +1,20 @@
-import type { Json } from '../../../shared/canonical.ts'
 import { Fault } from '../../../shared/errors.ts'
+import type { Clock, Ids } from '../../../shared/ports/host.ts'
 import type { Execution, Machine, TokenAnswer } from '../../../shared/runs/machine.ts'
-import type { Clock, Ids } from '../../../shared/world.ts'
-import { abortedBy } from './aborted-by.ts'
-import { clearDefinitions } from './clear-definitions.ts'
-import { createEngine } from './engine.ts'
-import { endExecution } from './execution.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { type ChildOrder, createEngine, type Engine } from './engine.ts'
+import {
+  abortedEnd,
+  createRunning,
+  describeEnd,
+  endExecution,
+  openPart,
+  orphanedParts,
+  type PartsDeps,
+  partExecutions,
+} from './executions.ts'
 import type { ExecutionEnd, Journal, JournalledExecution } from './journal.ts'
-import { idWithParts, keepWithParts } from './keep-with-parts.ts'
-import type { ChildOrder, Engine } from './live-execution.ts'
-import { createDefinitions, isPart } from './loaded-definitions.ts'
-import { openPart, orphansAmong, type PartsDeps, partsOf } from './parts.ts'
-import { createRunning, executionOf } from './running.ts'
+import { clearDefinitions, createDefinitions, idWithParts, isPart, keepWithParts } from './kept-machines.ts'
 
 export interface LocalMachineDeps {
   /** Calls the function of that name as Lambda would; the signal aborts when nobody waits for the answer any more. */
@@ -49,7 +52,7 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
   const engine = createEngine({ ...deps, openChild: (order, before) => openPart(place, asKnown(deps, order), before) })
   const definitions = createDefinitions(deps.journal, deps.bind, deps.clock)
   const running = createRunning(engine, deps.onEnd)
-  const place: Place = { deps, engine, definitions, running, journal: deps.journal, clock: deps.clock }
+  const place: MachineParts = { deps, engine, definitions, running, journal: deps.journal, clock: deps.clock }
   let closed = false
   const requireOpen = (): void => {
     if (closed) throw new Fault('Unavailable', 'machine_closed', 'Cannot start a run: this process is shutting down.')
@@ -93,7 +96,7 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
   }
 }
 
-interface Place extends PartsDeps {
+interface MachineParts extends PartsDeps {
   readonly deps: LocalMachineDeps
   readonly engine: Engine
 }
@@ -102,7 +105,7 @@ function asKnown({ machineOf }: LocalMachineDeps, order: ChildOrder): ChildOrder
   return machineOf === undefined ? order : { ...order, machine: machineOf(order) }
 }
 
-async function start(place: Place, order: Parameters<Machine['start']>[0]): Promise<'started' | 'exists'> {
+async function start(place: MachineParts, order: Parameters<Machine['start']>[0]): Promise<'started' | 'exists'> {
   const { machine, name, input } = order
   const { running, definitions } = place
   const { journal, clock } = place.deps
@@ -114,30 +117,30 @@ async function start(place: Place, order: Parameters<Machine['start']>[0]): Prom
   return 'started'
 }
 
-function describe(place: Place, machine: string, name: string): Execution | undefined {
+function describe(place: MachineParts, machine: string, name: string): Execution | undefined {
   if (place.running.named(machine, name) !== undefined) return { status: 'RUNNING' }
   const kept = place.deps.journal.find(machine, name)
-  return kept && (kept.end === undefined ? { status: 'RUNNING' } : executionOf(kept.end))
+  return kept && (kept.end === undefined ? { status: 'RUNNING' } : describeEnd(kept.end))
 }
 
-async function stop(place: Place, machine: string, name: string, cause: string): Promise<void> {
+async function stop(place: MachineParts, machine: string, name: string, cause: string): Promise<void> {
   const { running, journal, clock } = place
-  const end = abortedBy(cause, clock)
+  const end = abortedEnd(cause, clock)
   const live = running.named(machine, name)
   if (live !== undefined) {
     const all = running.all().map((one) => ({ ...one, ...one.execution.journalled }))
-    const parts = partsOf(all, machine, name)
+    const parts = partExecutions(all, machine, name)
     endExecution(live.execution, end)
     await Promise.all([live.over, ...parts.map((part) => part.over)])
     return
   }
   const kept = journal.find(machine, name)
   if (kept === undefined || kept.end !== undefined) return
-  for (const part of partsOf(journal.unfinished(), machine, name)) await endSleeping(place, part, end)
+  for (const part of partExecutions(journal.unfinished(), machine, name)) await endSleeping(place, part, end)
   await endSleeping(place, { id: kept.id, machine, name, input: kept.input }, end)
 }
 
-async function answerToken(place: Place, token: string, answer: TokenAnswer): Promise<'taken' | 'gone'> {
+async function answerToken(place: MachineParts, token: string, answer: TokenAnswer): Promise<'taken' | 'gone'> {
   const { engine, running } = place
   const { journal } = place.deps
   const taken = engine.tokens.answer(token, answer)
@@ -152,15 +155,15 @@ async function answerToken(place: Place, token: string, answer: TokenAnswer): Pr
   return 'taken'
 }
 
-async function resume(place: Place): Promise<number> {
+async function resume(place: MachineParts): Promise<number> {
   const { running, definitions } = place
   const { journal, clock } = place.deps
   const unfinished = journal.unfinished()
-  const orphans = orphansAmong(unfinished)
+  const orphans = orphanedParts(unfinished)
   for (const one of orphans)
-    await endSleeping(place, one, abortedBy('the execution that waited for it has ended', clock))
+    await endSleeping(place, one, abortedEnd('the execution that waited for it has ended', clock))
   const sleeping = unfinished.filter((one) => !running.has(one.id) && !orphans.includes(one))
-  const { whole, aside } = sortedOut(journal, sleeping)
+  const { whole, aside } = sortDamaged(journal, sleeping)
   for (const [{ name }, seen] of aside) place.deps.onAside?.(name, seen)
   for (const one of whole) {
     try {
@@ -181,10 +184,10 @@ interface SortedOut {
 }
 
 /** An execution and its parts go on together or not at all: neither could end well without the other. */
-function sortedOut(journal: Journal, all: readonly JournalledExecution[]): SortedOut {
+function sortDamaged(journal: Journal, all: readonly JournalledExecution[]): SortedOut {
   const aside = new Map<JournalledExecution, string>()
   for (const one of all.filter(({ machine }) => !isPart(machine))) {
-    const family = [one, ...partsOf(all, one.machine, one.name)]
+    const family = [one, ...partExecutions(all, one.machine, one.name)]
     const seen = family.map((each) => damageOf(journal, each)).find((found) => found !== undefined)
     if (seen !== undefined) for (const each of family) aside.set(each, seen)
   }
@@ -205,12 +208,12 @@ function damageOf(journal: Journal, { id, damaged }: JournalledExecution): strin
 
 /** Ends an execution nobody drives. */
 async function endSleeping(
-  { deps }: Place,
+  { deps }: MachineParts,
   { id, machine, name, input }: Pick<JournalledExecution, 'id' | 'machine' | 'name' | 'input'>,
   end: ExecutionEnd,
 ): Promise<void> {
   const { journal, onEnd } = deps
   journal.end(id, end)
   await journal.durable()
-  if (!isPart(machine)) onEnd?.(name, executionOf(end), input)
+  if (!isPart(machine)) onEnd?.(name, describeEnd(end), input)
 }

@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import type { Json } from '../../../shared/canonical.ts'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
-import { createGroupCommit } from './group-commit.ts'
-import type { ExecutionEnd, FramePlace, Journal, JournalledExecution } from './journal.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { transaction } from '../database.ts'
+import type { ExecutionEnd, FramePosition, FrameSlot, Journal, JournalledExecution } from './journal.ts'
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS machine_definitions (hash TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
@@ -165,7 +165,7 @@ function found(row: Row | undefined): ReturnType<Journal['find']> {
   return { id: Number(row.id), input: inputOf(row).input, ...(end && { end }) }
 }
 
-function placeOf(row: Row): readonly [string, FramePlace] {
+function placeOf(row: Row): readonly [string, FramePosition] {
   return [String(row.path), JSON.parse(String(row.place))]
 }
 
@@ -177,4 +177,81 @@ function tokenOf(row: Row | undefined): ReturnType<Journal['token']> {
   if (row === undefined) return undefined
   const answer = answerOf(row)
   return { execution: Number(row.execution), ...(answer && { answer }) }
+}
+
+type Write = () => void
+
+interface Writers {
+  put(slot: FrameSlot): void
+  events(execution: JournalledExecution): void
+}
+
+interface GroupCommit {
+  later(write: Write): void
+  /** Places of one slot that fall into one commit are written once, the newest. */
+  put(slot: FrameSlot, place: FramePosition): void
+  /** Commits now. Throws a Fault when the database refuses; nothing is lost then. */
+  commit(): void
+  readonly durable: Journal['durable']
+}
+
+/** Writes of one turn of the event loop in one commit. Refused ones stay and are tried with the next. */
+function createGroupCommit(db: DatabaseSync, writers: Writers): GroupCommit {
+  let writes: Write[] = []
+  let moved = new Set<JournalledExecution>()
+  let batch = 1
+  let scheduled = false
+  let waiting: PromiseWithResolvers<void> | undefined
+
+  const commit = (): void => {
+    if (writes.length === 0) return
+    transaction(db, () => {
+      for (const write of writes) write()
+      for (const execution of moved) writers.events(execution)
+    })
+    writes = []
+    moved = new Set()
+    batch += 1
+    waiting?.resolve()
+    waiting = undefined
+  }
+  const turn = (): void => {
+    scheduled = false
+    try {
+      commit()
+    } catch (error) {
+      waiting?.reject(error)
+      waiting = undefined
+    }
+  }
+  const later = (write?: Write): void => {
+    if (write !== undefined) writes.push(write)
+    if (!scheduled) setImmediate(turn)
+    scheduled = true
+  }
+  const put = (slot: FrameSlot, place: FramePosition): void => {
+    slot.place = place
+    if (slot.batch === batch) return
+    slot.batch = batch
+    moved.add(slot.execution)
+    later(() => writers.put(slot))
+  }
+  const durable = (): Promise<void> => {
+    if (writes.length === 0) return Promise.resolve()
+    later()
+    waiting ??= Promise.withResolvers()
+    return waiting.promise
+  }
+  return { later, put, commit, durable }
+}
+
+/** Forgets executions that began before that time (ms), have ended, and whose run is gone. */
+export function removeEndedExecutions(db: DatabaseSync, before: number): void {
+  transaction(db, () => {
+    db.prepare(
+      `DELETE FROM machine_executions WHERE end IS NOT NULL AND started_at < ? AND json_valid(input) AND NOT EXISTS (
+        SELECT 1 FROM runs WHERE tenant = CASE WHEN json_valid(input) THEN input ->> '$.tenant' END
+          AND run_id = CASE WHEN json_valid(input) THEN input ->> '$.run_id' END)`,
+    ).run(before)
+  })
 }

@@ -1,8 +1,12 @@
 import type { TaskState } from '../../../shared/compile/asl.ts'
-import { tryCallback, tryInvoke } from './call-function.ts'
-import { EXECUTE, tryChild } from './child.ts'
-import { guarded } from './guarded.ts'
-import type { Outcome, Visit } from './visit.ts'
+import type { TokenAnswer } from '../../../shared/runs/machine.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { type Child, type ChildOrder, countEvents, type Engine, type Frame, record, STOPPED } from './engine.ts'
+import { compileField } from './expression.ts'
+import type { ExecutionEnd } from './journal.ts'
+import { withRetryAndCatch } from './retry-and-catch.ts'
+import { functionError, StateError } from './state-error.ts'
+import { framePosition, leaveState, nextState, type Outcome, overTheWire, statesVariable, type Visit } from './visit.ts'
 
 /** Resources of the two kinds of Task that call a function. */
 export const INVOKE = 'arn:aws:states:::lambda:invoke'
@@ -11,5 +15,235 @@ export const INVOKE_AND_WAIT = 'arn:aws:states:::lambda:invoke.waitForTaskToken'
 /** Invokes a function of ours, or runs another execution. */
 export function runTask(state: TaskState, visit: Visit): Promise<Outcome> {
   const attempt = { [INVOKE]: tryInvoke, [EXECUTE]: tryChild }[state.Resource] ?? tryCallback
-  return guarded(state, visit, () => attempt(state, visit))
+  return withRetryAndCatch(state, visit, () => attempt(state, visit))
+}
+
+interface Call {
+  readonly functionName: string
+  readonly payload: Json
+}
+
+/** The result is `{ExecutedVersion, Payload, StatusCode}`. */
+async function tryInvoke(state: TaskState, visit: Visit): Promise<Outcome> {
+  const { frame } = visit
+  countEvents(frame.execution, 3)
+  const made = compileField(state, 'Arguments')(statesVariable(visit))
+  const call = callOf(made instanceof Promise ? await made : made)
+  const answer = await invokeWithin(frame, call, state.TimeoutSeconds)
+  const Payload = overTheWire(answer, 'answer of the function')
+  return leaveState(state, visit, { ExecutedVersion: '$LATEST', Payload, StatusCode: 200 }, nextState(state))
+}
+
+/** The result is the token's answer; what the function returns does not matter. */
+async function tryCallback(state: TaskState, visit: Visit): Promise<Outcome> {
+  const { frame } = visit
+  countEvents(frame.execution, 4)
+  const ticket = await takeToken(visit, state.TimeoutSeconds)
+  const call = callOf(await compileField(state, 'Arguments')(statesVariable(visit)))
+  const result = overTheWire(await awaitToken(visit, ticket, call), 'answer to the token')
+  return leaveState(state, visit, result, nextState(state))
+}
+
+function callOf(value: Json): Call {
+  if (typeof value === 'object' && value !== null && 'FunctionName' in value) {
+    const { FunctionName, Payload } = value
+    if (typeof FunctionName === 'string') {
+      return { functionName: FunctionName, payload: overTheWire(Payload ?? {}, 'payload for the function') }
+    }
+  }
+  throw new StateError('States.Runtime', 'Arguments of a Task must answer {FunctionName, Payload}')
+}
+
+function invokeWithin(frame: Frame, call: Call, timeoutSeconds: number | undefined): Promise<Json> {
+  const { engine } = frame.execution
+  const { scope } = frame
+  return new Promise((resolve, reject) => {
+    if (scope.ended) return reject(STOPPED)
+    const invocation = invoke(engine, call.functionName, call.payload)
+    const leave = (error?: Error): void => {
+      scope.stops.delete(stop)
+      if (alarm !== undefined) engine.alarms.cancel(alarm)
+      if (error === undefined) return
+      invocation.abort()
+      reject(error)
+    }
+    const stop = (): void => leave(STOPPED)
+    const alarm =
+      timeoutSeconds === undefined
+        ? undefined
+        : engine.alarms.set(engine.clock.now() + timeoutSeconds * 1000, () =>
+            leave(new StateError('States.Timeout', '')),
+          )
+    scope.stops.add(stop)
+    invocation.answer.then(
+      (answer) => {
+        leave()
+        resolve(answer)
+      },
+      (error: unknown) => {
+        leave()
+        reject(error)
+      },
+    )
+  })
+}
+
+/** What a waiting task must not lose in a kill. */
+interface Ticket {
+  readonly token: string
+  /** ms since 1970. */
+  readonly deadline?: number
+  /** The function returned before: it is not called again. */
+  readonly asked: boolean
+}
+
+/** The token of this try: the journalled one after a kill, else a new one, committed before anybody sees it. */
+async function takeToken(visit: Visit, timeoutSeconds: number | undefined): Promise<Ticket> {
+  const { frame, memo } = visit
+  const { engine } = frame.execution
+  if (memo?.token !== undefined) {
+    frame.token = memo.token
+    engine.tokens.open(memo.token)
+    return ticketOf(memo.token, memo.deadline, memo.asked === true)
+  }
+  const token = Buffer.from(engine.ids.random(32)).toString('base64url')
+  const deadline = timeoutSeconds === undefined ? undefined : engine.clock.now() + timeoutSeconds * 1000
+  const ticket = ticketOf(token, deadline, false)
+  frame.token = token
+  engine.tokens.open(token)
+  engine.journal.openToken(token, frame.slot)
+  record(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }) }))
+  await engine.persisted()
+  return ticket
+}
+
+/** Invokes the function and waits for the token's answer, whichever comes first; the function's own error fails the state. */
+function awaitToken(
+  visit: Visit,
+  ticket: Ticket,
+  call: { readonly functionName: string; readonly payload: Json },
+): Promise<Json> {
+  const { frame } = visit
+  const { engine } = frame.execution
+  return new Promise((resolve, reject) => {
+    if (frame.scope.ended) return reject(STOPPED)
+    let invocation: Invocation | undefined
+    let left = false
+    const leave = (settle: () => void): void => {
+      if (left) return
+      left = true
+      frame.scope.stops.delete(stop)
+      if (alarm !== undefined) engine.alarms.cancel(alarm)
+      settle()
+    }
+    const giveUp = (error: Error): void =>
+      leave(() => {
+        invocation?.abort()
+        reject(error)
+      })
+    const stop = (): void => giveUp(STOPPED)
+    const { deadline } = ticket
+    const alarm =
+      deadline === undefined
+        ? undefined
+        : engine.alarms.set(deadline, () => giveUp(new StateError('States.Timeout', '')))
+    frame.scope.stops.add(stop)
+    // An early answer goes on at once; the function may still be at work and is left to finish.
+    engine.tokens.wait(ticket.token, (answer) => leave(() => settleWith(answer, resolve, reject)))
+    if (left || ticket.asked) return
+    invocation = invoke(engine, call.functionName, call.payload)
+    invocation.answer.then(
+      () => left || markAsked(frame, visit, ticket),
+      (error: unknown) => leave(() => reject(error)),
+    )
+  })
+}
+
+function settleWith(answer: TokenAnswer, resolve: (output: Json) => void, reject: (error: Error) => void): void {
+  if ('ok' in answer) resolve(answer.ok)
+  else reject(new StateError(answer.error, answer.cause))
+}
+
+function markAsked(frame: Frame, visit: Visit, ticket: Ticket): void {
+  const { token, deadline } = ticket
+  record(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }), asked: true }))
+}
+
+function ticketOf(token: string, deadline: number | undefined, asked: boolean): Ticket {
+  return { token, ...(deadline !== undefined && { deadline }), asked }
+}
+
+/** Runs an execution of another machine and waits for its end; its output comes parsed. */
+export const EXECUTE = 'arn:aws:states:::states:startExecution.sync:2'
+
+/**
+ * Starts the execution, or goes on waiting for the one this state started before a kill. It is aborted with the state
+ * that waits for it. An execution that ended otherwise than well is States.TaskFailed.
+ */
+async function tryChild(state: TaskState, visit: Visit): Promise<Outcome> {
+  const { frame, memo } = visit
+  countEvents(frame.execution, 4)
+  const order = orderOf(await compileField(state, 'Arguments')(statesVariable(visit)))
+  if (frame.scope.ended) throw STOPPED
+  const child = frame.execution.engine.openChild(order, memo?.child === true)
+  record(frame, framePosition(visit, { child: true }))
+  const end = await endOf(frame, child)
+  const { machine, name, input } = order
+  const seen = { ExecutionArn: `${machine}:${name}`, Name: name, StateMachineArn: machine, Status: end.status }
+  if (end.status !== 'SUCCEEDED') {
+    const why = { ...seen, Error: end.error ?? '', Cause: end.cause ?? '' }
+    throw new StateError('States.TaskFailed', JSON.stringify(why))
+  }
+  return leaveState(state, visit, { ...seen, Input: input, Output: end.output ?? null }, nextState(state))
+}
+
+function orderOf(value: Json): ChildOrder {
+  if (typeof value === 'object' && value !== null && 'StateMachineArn' in value) {
+    const { StateMachineArn: machine, Name: name, Input } = value
+    if (typeof machine === 'string' && typeof name === 'string') {
+      return { machine, name, input: overTheWire(Input ?? {}, 'input of the execution') }
+    }
+  }
+  throw new StateError('States.Runtime', 'Arguments must answer {StateMachineArn, Name, Input}')
+}
+
+function endOf(frame: Frame, child: Child): Promise<ExecutionEnd> {
+  const { execution, scope } = frame
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      // When the host closes, the journal goes on with both.
+      if (execution.ending !== 'left') child.stop()
+      reject(STOPPED)
+    }
+    scope.stops.add(stop)
+    void child.over.then((end) => {
+      scope.stops.delete(stop)
+      if (end === undefined) reject(STOPPED)
+      else resolve(end)
+    })
+  })
+}
+
+interface Invocation {
+  /** The function's answer; rejects with a StateError that has Lambda's Cause. Never left unhandled. */
+  readonly answer: Promise<Json>
+  abort(): void
+}
+
+/** Calls a function of ours and keeps the call in the engine's list until it settles. */
+function invoke(engine: Engine, functionName: string, payload: Json): Invocation {
+  const controller = new AbortController()
+  const answer = call(engine, functionName, payload, controller.signal)
+  engine.invocations.set(answer, controller)
+  const forget = (): void => void engine.invocations.delete(answer)
+  answer.then(forget, forget)
+  return { answer, abort: () => controller.abort() }
+}
+
+async function call(engine: Engine, functionName: string, payload: Json, signal: AbortSignal): Promise<Json> {
+  try {
+    return await engine.invoke(functionName, payload, signal)
+  } catch (thrown) {
+    throw functionError(thrown)
+  }
 }

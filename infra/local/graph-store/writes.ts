@@ -1,18 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../shared/errors.ts'
-import { bySubject, withTriples } from '../../../shared/graph/add-triples.ts'
-import { checkBatch } from '../../../shared/graph/check-batch.ts'
-import { edgesOf, typeOf } from '../../../shared/graph/edge.ts'
-import type { Entity } from '../../../shared/graph/entity.ts'
-import type { EntityOutcome, GraphStore } from '../../../shared/graph/graph-store.ts'
-import { entityHash } from '../../../shared/graph/normal-entity.ts'
-import type { Clock } from '../../../shared/world.ts'
-import { transaction } from '../transaction.ts'
+import {
+  bySubject,
+  type Entity,
+  entityEdges,
+  entityHash,
+  entityType,
+  withTriples,
+} from '../../../shared/graph/entity.ts'
+import {
+  checkBatch,
+  type EntityOutcome,
+  type GraphChanges,
+  type GraphStore,
+} from '../../../shared/graph/graph-store.ts'
+import type { Clock } from '../../../shared/ports/host.ts'
+import { transaction } from '../database.ts'
+import { query } from '../run-store/query.ts'
 
 type Statements = ReturnType<typeof statementsOf>
 
 /** A call is one transaction: entities, edges and the entry of the change log are there together or not at all. */
-export function writesOf(
+export function writesOn(
   db: DatabaseSync,
   clock: Pick<Clock, 'now'>,
 ): Pick<GraphStore, 'put' | 'addTriples' | 'delete'> {
@@ -69,10 +78,10 @@ function putEntity(sql: Statements, tenant: string, entity: Entity): EntityOutco
   const hash = entityHash(entity)
   const before = sql.hash.get(tenant, entity_id)?.hash
   if (before === hash) return { entity_id, outcome: 'unchanged' }
-  sql.put.run(tenant, entity_id, hash, label ?? null, typeOf(entity), JSON.stringify(entity))
+  sql.put.run(tenant, entity_id, hash, label ?? null, entityType(entity), JSON.stringify(entity))
   const subject = numberOf(sql, tenant, entity_id)
   sql.dropEdges.run(subject)
-  for (const { predicate, object } of edgesOf(entity)) {
+  for (const { predicate, object } of entityEdges(entity)) {
     sql.addEdge.run(subject, numberOf(sql, tenant, predicate), numberOf(sql, tenant, object))
   }
   return { entity_id, outcome: before === undefined ? 'created' : 'updated' }
@@ -96,5 +105,48 @@ function refusable(entity_id: string, write: () => EntityOutcome): EntityOutcome
   } catch (cause) {
     if (!(cause instanceof Fault) || cause.name !== 'LimitExceeded') throw cause
     return { entity_id, outcome: 'failed', code: cause.code, message: cause.message }
+  }
+}
+
+interface ChangeRow {
+  readonly id: number
+  readonly at: string
+  readonly entity_ids: string
+}
+
+/** An entry is written with what it names, so every entry has ended. */
+export function changesOn(db: DatabaseSync): GraphChanges {
+  const page = query<ChangeRow>(
+    db,
+    'SELECT id, at, entity_ids FROM graph_changes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?',
+  )
+  const drop = db.prepare('DELETE FROM graph_changes WHERE tenant = ? AND id = ?')
+  const manifest = query<{ readonly version: number; readonly ref: string; readonly as_of: string }>(
+    db,
+    'SELECT version, ref, as_of FROM graph_manifests WHERE tenant = ?',
+  )
+  const move = db.prepare('INSERT OR REPLACE INTO graph_manifests (tenant, version, ref, as_of) VALUES (?, ?, ?, ?)')
+  return {
+    changes: async (tenant, limit, after = '0') =>
+      page.all(tenant, Number(after), limit).map(({ id, at, entity_ids }) => ({
+        id: String(id).padStart(16, '0'),
+        at,
+        entity_ids: JSON.parse(entity_ids),
+        ended: true,
+      })),
+    dropChanges: async (tenant, changes) =>
+      transaction(db, () => {
+        for (const { id } of changes) drop.run(tenant, Number(id))
+      }),
+    manifest: async (tenant) => {
+      const row = manifest.one(tenant)
+      return row === undefined ? undefined : { ...row }
+    },
+    moveManifest: async (tenant, was, { ref, as_of }) =>
+      transaction(db, () => {
+        if ((manifest.one(tenant)?.version ?? 0) !== was) return false
+        move.run(tenant, was + 1, ref, as_of)
+        return true
+      }),
   }
 }

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Append } from '../../../shared/runs/append.ts'
-import type { RunBudget, Spent } from '../../../shared/runs/run-budget.ts'
-import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger-row.ts'
+import type { Amount, RunBudget, Spent } from '../../../shared/runs/budget.ts'
+import type { Append } from '../../../shared/runs/run-store.ts'
 import { query } from './query.ts'
 
 /** The ledger of a run that is there. */
@@ -39,3 +38,56 @@ export function ledgerWriter(
 }
 
 const NOTHING: Spent = { tokens: 0, usd_micros: 0 }
+
+export const LEDGER_COLUMNS =
+  'cap_tokens, cap_usd_micros, committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros, unpriced_tokens'
+
+type Absent = 'cap_tokens' | 'cap_usd_micros' | 'unpriced_tokens'
+export type LedgerRow = Omit<RunBudget, Absent> & Readonly<Record<Absent, number | null>>
+
+export function ledgerOf(row: LedgerRow): RunBudget {
+  const { cap_tokens, cap_usd_micros, unpriced_tokens } = row
+  return {
+    ...(cap_tokens === null ? {} : { cap_tokens }),
+    ...(cap_usd_micros === null ? {} : { cap_usd_micros }),
+    committed_tokens: row.committed_tokens,
+    committed_usd_micros: row.committed_usd_micros,
+    spent_tokens: row.spent_tokens,
+    spent_usd_micros: row.spent_usd_micros,
+    ...(unpriced_tokens === null ? {} : { unpriced_tokens }),
+  }
+}
+
+const NO_SHARE: Amount = { tokens: 0, usd_micros: 0 }
+
+/** What the items of a foreach block have committed together, while they are open. */
+export function shareReader(db: DatabaseSync): (run: number, block: number) => Amount {
+  const read = query<{ readonly body: string }>(
+    db,
+    "SELECT body FROM head_maps WHERE run = ? AND map = 'shares' AND key = ?",
+  )
+  return (run, block) => {
+    const found = read.one(run, String(block))
+    return found === undefined ? NO_SHARE : JSON.parse(found.body)
+  }
+}
+
+/** Counts what an append reserves and settles for a foreach block; its end forgets it. */
+export function shareWriter(db: DatabaseSync): (run: number, append: ShareChange) => void {
+  const now = shareReader(db)
+  const put = db.prepare("INSERT OR REPLACE INTO head_maps (run, map, key, body) VALUES (?, 'shares', ?, ?)")
+  const forget = db.prepare("DELETE FROM head_maps WHERE run = ? AND map = 'shares' AND key = ?")
+  return (run, { reserve = NO_SHARE, settle, share, drop_items }) => {
+    if (drop_items !== undefined) forget.run(run, String(drop_items.block))
+    if (share === undefined || share.block === drop_items?.block) return
+    const { reserved = NO_SHARE, spent = NO_SHARE } = settle ?? {}
+    const before = now(run, share.block)
+    const after: Amount = {
+      tokens: before.tokens + reserve.tokens + spent.tokens - reserved.tokens,
+      usd_micros: before.usd_micros + reserve.usd_micros + spent.usd_micros - reserved.usd_micros,
+    }
+    put.run(run, String(share.block), JSON.stringify(after))
+  }
+}
+
+type ShareChange = Pick<Append, 'reserve' | 'settle' | 'share' | 'drop_items'>

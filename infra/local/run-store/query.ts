@@ -1,9 +1,10 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { Fault } from '../../../shared/errors.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
-import { storeFault } from '../store-fault.ts'
+import { storeFault } from '../database.ts'
 
 /** A prepared read. Its rows are what the statement selects: the one place where SQLite's untyped rows get a type. */
-export interface Query<Row> {
+interface Query<Row> {
   one(...values: readonly SQLInputValue[]): Row | undefined
   all(...values: readonly SQLInputValue[]): readonly Row[]
 }
@@ -55,4 +56,11 @@ function reading<T>(read: () => T): T {
   } catch (cause) {
     throw storeFault(cause, 'read the run store')
   }
+}
+
+/** Items beside HEAD belong to a run: Fault Bug no_such_run when a writer made one up. */
+export function requireRun(run: number | undefined, key: RunKey): number {
+  if (run !== undefined) return run
+  const message = `Cannot write an item of run "${key.run_id}" of tenant "${key.tenant}": there is no such run. Create it first.`
+  throw new Fault('Bug', 'no_such_run', message)
 }

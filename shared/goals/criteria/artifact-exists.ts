@@ -1,9 +1,7 @@
 import * as z from 'zod'
 import type { Evidence } from '../evidence.ts'
 import { globMatcher, readGlob } from '../glob.ts'
-import { CRITERION_BASE } from './criterion-base.ts'
-import type { CriterionKind, Judgement } from './criterion-kind.ts'
-import { sourceOf } from './source-of.ts'
+import { CRITERION_BASE, type CriterionKind, type Judgement, sourceOf } from './criterion.ts'
 
 const ArtifactExistsSchema = z.strictObject({
   ...CRITERION_BASE,

@@ -1,9 +1,6 @@
 import * as z from 'zod'
-import type { Evidence } from '../evidence.ts'
-import { type JudgedFinding, judgeFindings, LOOK_BACK_LINES } from '../verified-findings.ts'
-import { CRITERION_BASE } from './criterion-base.ts'
-import type { CriterionKind, Judgement } from './criterion-kind.ts'
-import { sourceOf } from './source-of.ts'
+import { type Evidence, type JudgedFinding, judgeFindings, LOOK_BACK_LINES } from '../evidence.ts'
+import { CRITERION_BASE, type CriterionKind, type Judgement, sourceOf } from './criterion.ts'
 
 const FindingCountSchema = z.strictObject({
   ...CRITERION_BASE,

@@ -1,10 +1,8 @@
 import * as z from 'zod'
 import type { Evidence, PlacedMarker } from '../evidence.ts'
+import { wildcardMatcher } from '../glob.ts'
 import { sameDashes } from '../marker.ts'
-import { wildcardMatcher } from '../wildcard.ts'
-import { CRITERION_BASE } from './criterion-base.ts'
-import type { CriterionKind, Judgement } from './criterion-kind.ts'
-import { sourceOf } from './source-of.ts'
+import { CRITERION_BASE, type CriterionKind, type Judgement, sourceOf } from './criterion.ts'
 
 const KEY = /^[A-Z][A-Z0-9_-]*(?::[^\]\r\n]+)?$/
 

@@ -1,11 +1,22 @@
 import * as z from 'zod'
-import { COMPARISONS, OPERATORS } from '../comparison.ts'
 import type { Evidence, PlacedMarker } from '../evidence.ts'
-import { isMetricName, sameDashes } from '../marker.ts'
-import { metricValue } from '../metric-value.ts'
-import { CRITERION_BASE } from './criterion-base.ts'
-import type { CriterionKind, Judgement } from './criterion-kind.ts'
-import { sourceOf } from './source-of.ts'
+import { isMetricName, metricValue, sameDashes } from '../marker.ts'
+import { CRITERION_BASE, type CriterionKind, type Judgement, sourceOf } from './criterion.ts'
+
+/** The operators of a metric_threshold, `tolerance` in favour of the metric; `!=` must be further away than it. */
+const COMPARISONS = {
+  '>=': (actual, target, tolerance) => actual >= target - tolerance,
+  '>': (actual, target, tolerance) => actual > target - tolerance,
+  '<=': (actual, target, tolerance) => actual <= target + tolerance,
+  '<': (actual, target, tolerance) => actual < target + tolerance,
+  '==': (actual, target, tolerance) => Math.abs(actual - target) <= tolerance,
+  '!=': (actual, target, tolerance) => Math.abs(actual - target) > tolerance,
+} as const satisfies Readonly<Record<string, (actual: number, target: number, tolerance: number) => boolean>>
+
+type Operator = keyof typeof COMPARISONS
+
+// The keys of an object literal are its keys.
+export const OPERATORS = Object.keys(COMPARISONS) as readonly Operator[]
 
 const MetricThresholdSchema = z.strictObject({
   ...CRITERION_BASE,

@@ -1,5 +1,5 @@
 import { artifactExists } from './artifact-exists.ts'
-import type { CriterionKind } from './criterion-kind.ts'
+import type { CriterionKind } from './criterion.ts'
 import { findingCount } from './finding-count.ts'
 import { markerRequired } from './marker-required.ts'
 import { metricThreshold } from './metric-threshold.ts'

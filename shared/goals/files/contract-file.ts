@@ -1,13 +1,17 @@
-import type { Json } from '../../canonical.ts'
-import { didYouMean, suggest } from '../../dag/suggest.ts'
-import { readYaml } from '../../dag/yaml.ts'
-import { memberOf } from '../contract-problems.ts'
-import type { GoalContract } from '../goal-contract.ts'
+import type { Json } from '../../text/canonical.ts'
+import { didYouMean, suggest } from '../../text/wording.ts'
+import { readYaml } from '../../text/yaml.ts'
+import { type GoalContract, memberOf } from '../goal-contract.ts'
 import { NOTEBOOK_PATH } from '../read-contract.ts'
-import { findFrontMatter, frontMatterYaml, setFrontMatter } from './front-matter.ts'
-import { readNotebook } from './notebook.ts'
-import { type Edited, saysNothing, setYamlValue } from './set-yaml-value.ts'
-import { setNotebookValue } from './write-notebook.ts'
+import { readNotebook, setNotebookValue } from './notebook.ts'
+import {
+  type Edited,
+  findFrontMatter,
+  frontMatterYaml,
+  saysNothing,
+  setFrontMatter,
+  setYamlValue,
+} from './yaml-edit.ts'
 
 type ContractSource =
   /** What readGoalContract() is to read; undefined = there is no contract in it. */

@@ -1,15 +1,12 @@
 import { type Binding, boundContext, childOf, governorsOf, governs, overrideHashes } from '../../approvals/binding.ts'
-import type { RunChanges } from '../../approvals/run-changes.ts'
-import { canonicalJson, type Json, sha256 } from '../../canonical.ts'
 import type { Block, Dag } from '../../dag/dag.ts'
-import { approvalDigest } from '../approval-rules.ts'
-import { askNumber } from '../ask-id.ts'
+import { canonicalJson, type Json, sha256 } from '../../text/canonical.ts'
+import { approvalDigest } from '../approval.ts'
 import type { RunEvent } from '../event.ts'
-import type { ApprovalItem } from '../run-items.ts'
-import { invariant } from './invariant.ts'
-import { nameOf, type Pass, passesOf } from './passes.ts'
-import { type RecordedParts, recordedInputs } from './recorded-inputs.ts'
-import type { RunParts } from './stored-run.ts'
+import { askNumber } from '../ids.ts'
+import type { ApprovalItem, RunChanges } from '../run-items.ts'
+import { invariant, type RunParts } from './invariant.ts'
+import { nameOf, type Pass, passesOf, type RecordedParts, recordedInputs } from './passes.ts'
 
 type Parts = RecordedParts & Pick<RunParts, 'approvals'> & Partial<Pick<RunParts, 'approvals_of'>>
 type Started = Extract<RunEvent, { readonly type: 'block:started' }>

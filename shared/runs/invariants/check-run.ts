@@ -1,8 +1,15 @@
 import { Fault } from '../../errors.ts'
-import { isRunEnd } from '../is-run-end.ts'
-import type { Invariant } from './invariant.ts'
-import { INVARIANTS } from './registry.ts'
-import type { RunParts, StoredRun } from './stored-run.ts'
+import { isRunEnd } from '../event-types.ts'
+import { attempts, blockEnds, blockMoves, starts } from './block-life.ts'
+import { bounces } from './bounces.ts'
+import { boundActions } from './bound-actions.ts'
+import { decisionEffects, decisions } from './decisions.ts'
+import { gatesBeforeCompletion, verdictsAgain } from './gates.ts'
+import { goal } from './goal.ts'
+import type { Invariant, RunParts, StoredRun } from './invariant.ts'
+import { eventIds, eventSizes, executionEnd, finalState, nothingAfterEnd, oneEnd, seqs } from './log.ts'
+import { refs, storedBytes } from './objects.ts'
+import { budget, headOfEvents, projections, spent } from './stored-state.ts'
 
 /** What one check found. `left_out`: why it could not be asked; then nothing is known, and it counts as no failure. */
 export interface Checked {
@@ -75,3 +82,49 @@ async function problemsOf(one: Invariant, run: StoredRun): Promise<readonly stri
     return [`it cannot be checked: ${error instanceof Error ? error.message : String(error)}`]
   }
 }
+
+/** The invariants that one stored run can be asked about (docs/invariants.md), by number. */
+export const INVARIANTS: readonly Invariant[] = [
+  seqs,
+  eventIds,
+  nothingAfterEnd,
+  oneEnd,
+  finalState,
+  blockEnds,
+  blockMoves,
+  starts,
+  attempts,
+  gatesBeforeCompletion,
+  verdictsAgain,
+  decisions,
+  decisionEffects,
+  budget,
+  spent,
+  eventSizes,
+  refs,
+  projections,
+  headOfEvents,
+  bounces,
+  goal,
+  executionEnd,
+  boundActions,
+  storedBytes,
+]
+
+/** The hash chain as a check of its own, number 0: it needs what only the store knows, how far it is closed. */
+export function checkChain(
+  { events, head }: StoredRun,
+  seal: { readonly seq: number; readonly matches: boolean } | undefined,
+): Checked {
+  const problems: string[] = []
+  if (seal?.matches === false) problems.push(`events 1..${seal.seq} are not those the chain was closed over`)
+  // Whoever ends a run, else the sweeper, closes the rest; until then the outbox or check_at keeps it in sight.
+  const isAtRest = isRunEnd(events.at(-1)?.type ?? '') && head?.outbox.length === 0 && head.check_at === undefined
+  if (isAtRest && seal?.seq !== events.length) {
+    problems.push(`the chain is closed at event ${seal?.seq ?? 0}, the run ended with event ${events.length}`)
+  }
+  const checked = { n: 0, title: CHAIN_TITLE, ok: problems.length === 0, problems }
+  return seal === undefined ? { ...checked, left_out: 'this run has no chain' } : checked
+}
+
+export const CHAIN_TITLE = 'the stored events are those its hash chain was closed over'

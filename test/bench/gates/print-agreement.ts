@@ -1,6 +1,6 @@
 import { judgeGate } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import type { Isolate } from '../../../shared/isolate.ts'
+import type { Isolate } from '../../../shared/ports/isolate.ts'
 import { randomFrom } from '../../machines/random-dags.ts'
 import { KNOWN_DIFFERENCES } from './known-differences.ts'
 import type { Promptfoo } from './promptfoo.ts'

@@ -1,4 +1,4 @@
-import type { Isolate } from '../../../shared/isolate.ts'
+import type { Isolate } from '../../../shared/ports/isolate.ts'
 import { judgeHostileChecks, judgeHostileValues } from '../../machines/judge-hostile.ts'
 
 interface Given {

@@ -1,5 +1,4 @@
-import { atlasId } from '../../../scripts/atlas/atlas-id.ts'
-import type { SourceCountry } from '../../../scripts/atlas/sources.ts'
+import { atlasId, type SourceCountry } from '../../../scripts/atlas/sources.ts'
 
 /** A question of the country graph that no single entity answers; each of the answers is right. */
 export interface HopQuestion {

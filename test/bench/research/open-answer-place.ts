@@ -4,7 +4,7 @@ import { openPlace, type Place } from '../../../infra/local/place.ts'
 import type { ResearchAnswer } from '../../../shared/api/research-routes.ts'
 import type { Entity } from '../../../shared/graph/entity.ts'
 import { BATCH } from '../../../shared/graph/graph-store.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { TENANT } from './open-bench-graph.ts'
 
 /** A local place as `sluice start` opens it, called in-process, on a folder of its own. */

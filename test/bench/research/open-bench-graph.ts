@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openObjects } from '../../../infra/local/folder-objects.ts'
-import { openGraphStore } from '../../../infra/local/graph-store/open-graph-store.ts'
+import { openGraphStore } from '../../../infra/local/graph-store/graph-store.ts'
 import { openLocalIndex } from '../../../infra/local/search-index.ts'
-import type { Entity } from '../../../shared/graph/entity.ts'
+import { type Entity, readEntity } from '../../../shared/graph/entity.ts'
 import { BATCH } from '../../../shared/graph/graph-store.ts'
-import { readEntity } from '../../../shared/graph/read-entity.ts'
 
 export const TENANT = 'main'
 

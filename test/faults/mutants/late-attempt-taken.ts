@@ -1,5 +1,5 @@
-import type { Append } from '../../../shared/runs/append.ts'
-import { ordinal, readOrdinal } from '../../../shared/runs/ordinal.ts'
+import { ordinal, readOrdinal } from '../../../shared/runs/lane.ts'
+import type { Append } from '../../../shared/runs/run-store.ts'
 import type { Mutant } from '../mutant.ts'
 
 export const lateAttemptTaken: Mutant = {

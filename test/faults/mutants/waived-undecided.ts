@@ -1,4 +1,4 @@
-import { asksWaiver } from '../../../shared/runs/asks-waiver.ts'
+import { asksWaiver } from '../../../shared/runs/approval.ts'
 import type { Head, HeadApproval } from '../../../shared/runs/head.ts'
 import type { Mutant } from '../mutant.ts'
 import { withPorts } from './with-ports.ts'

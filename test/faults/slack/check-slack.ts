@@ -1,4 +1,4 @@
-import { MAIN_TENANT } from '../../../shared/principal.ts'
+import { MAIN_TENANT } from '../../../shared/auth/principal.ts'
 import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
 import type { System } from '../system.ts'

@@ -1,5 +1,5 @@
-import { wants } from '../../../shared/webhooks/endpoint-entry.ts'
-import { readMessageId } from '../../../shared/webhooks/webhook-message.ts'
+import { wantsEvent } from '../../../shared/webhooks/endpoint.ts'
+import { readMessageId } from '../../../shared/webhooks/message.ts'
 import type { Logs } from '../check-system.ts'
 import type { System } from '../system.ts'
 import { ENDPOINTS, type Received } from './simulated-endpoints.ts'
@@ -23,7 +23,7 @@ export async function checkWebhooks(system: System, logs: Logs): Promise<void> {
       if (gone.has(`${run_id} ${endpoint.name}`)) continue
       const lost = events.filter(({ seq, type }) => {
         const id = `${run_id}-${seq}-${endpoint.name}`
-        return wants(endpoint, type) && !taken.has(id) && !dead.has(id)
+        return wantsEvent(endpoint, type) && !taken.has(id) && !dead.has(id)
       })
       const words = lost.map(({ seq, type }) => `${seq} ${type}`).join(', ')
       if (lost.length > 0) sim.violate('webhooks', `${run_id}: ${endpoint.name} was never told of ${words}`)
@@ -56,7 +56,7 @@ function checkSources({ sim, runs }: System, logs: Logs, received: readonly Rece
     known.add(id)
     const event = logs.get(read.run_id)?.[read.seq - 1]
     const endpoint = ENDPOINTS.find(({ name }) => name === read.endpoint)
-    if (event === undefined || endpoint === undefined || !wants(endpoint, event.type))
+    if (event === undefined || endpoint === undefined || !wantsEvent(endpoint, event.type))
       sim.violate('webhooks', `${id} is of no event it wants`)
     if (endpoint?.tenant !== runs.get(read.run_id)?.tenant) sim.violate(27, `${id} tells of another tenant's run`)
     if (read.seq < (last.get(lineOf(id)) ?? 0)) sim.violate('webhooks', `${id} came first after a later one`)

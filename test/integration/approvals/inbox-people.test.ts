@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { describeAsked } from '../../../functions/approvals/describe-asked.ts'
-import { systemClock } from '../../../infra/local/clock.ts'
-import type { ApprovalEntry } from '../../../shared/api/list-approvals.ts'
-import { type AuditedApproval, auditLines } from '../../../shared/approvals/audit-lines.ts'
-import { SCOPES } from '../../../shared/auth/scope.ts'
-import type { Principal } from '../../../shared/principal.ts'
-import { chainOf } from '../../../shared/runs/hash-chain.ts'
+import { describeAsked } from '../../../functions/approvals/inbox.ts'
+import { systemClock } from '../../../infra/local/core.ts'
+import type { ApprovalEntry } from '../../../shared/api/approval-routes.ts'
+import { type AuditedApproval, auditLines } from '../../../shared/approvals/audit.ts'
+import { type Principal, SCOPES } from '../../../shared/auth/principal.ts'
+import { hashAfter } from '../../../shared/runs/hash-chain.ts'
 import { type ApprovalPlace, agent, deploy, openApprovalPlace } from './approval-place.ts'
 
 /** The inbox and the record of decisions, where several people, times and kinds of questions come together. */
@@ -35,7 +34,7 @@ async function record(run_id: string) {
   }
   const events = await place.events(run_id)
   const lines = auditLines(events, { run_id, ...json.run, approvals: json.approvals })
-  for (const { seq, hash } of lines) expect(hash).toBe(chainOf(events.slice(0, seq)))
+  for (const { seq, hash } of lines) expect(hash).toBe(hashAfter(events.slice(0, seq)))
   return lines
 }
 

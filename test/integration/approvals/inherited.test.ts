@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { readStoredRun } from '../../../functions/runs/read-stored-run.ts'
-import type { Scope } from '../../../shared/auth/scope.ts'
+import { readStoredRun } from '../../../functions/runs/record/stored-run.ts'
+import type { Scope } from '../../../shared/auth/principal.ts'
 import { checkRun } from '../../../shared/runs/invariants/check-run.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { ACCURACY, contractOf, judgedDag, VERIFIED } from '../goals/goal-place.ts'
 import { type ApprovalPlace, agent, openApprovalPlace } from './approval-place.ts'
 

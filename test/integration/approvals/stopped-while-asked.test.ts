@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Append } from '../../../shared/runs/append.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
+import type { Append, RunStore } from '../../../shared/runs/run-store.ts'
 import { type ApprovalPlace, deploy, openApprovalPlace } from './approval-place.ts'
 
 let open: ApprovalPlace | undefined

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Decision } from '../../../shared/api/control-routes.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { type ApprovalPlace, deploy, openApprovalPlace } from './approval-place.ts'
 
 let open: ApprovalPlace | undefined

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { DispatchAnswer, Provider } from '../../../shared/provider.ts'
+import type { DispatchAnswer, Provider } from '../../../shared/providers/provider.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 import { all, asked, decide, expectVerified } from './ask-place.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
-import { isRunEnd } from '../../../shared/runs/is-run-end.ts'
+import { isRunEnd } from '../../../shared/runs/event-types.ts'
 import { EACH } from '../../how-much.ts'
 import { fastClock } from '../fast-clock.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'

@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../../infra/local/clock.ts'
+import { systemClock } from '../../../infra/local/core.ts'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
-import type { AuthSettings } from '../../../shared/auth/auth-settings.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import type { AuthSettings } from '../../../shared/auth/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 /** An answer as it came over the wire. */
 export interface Answered {

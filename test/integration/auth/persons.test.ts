@@ -81,7 +81,7 @@ describe('persons', () => {
 
   test('an operator makes tokens of other people, who are voters of their own', async () => {
     const { world } = at.place
-    const { issueToken } = await import('../../../functions/auth/issue-token.ts')
+    const { issueToken } = await import('../../../functions/auth/create-token.ts')
     const wanted = { tenant: 'main', name: 'bo', scopes: ['approvals:decide'] as const, days: 1, by: 'user:op' }
     const { text } = await issueToken(world, { ...wanted, person: 'user:bo', client: undefined })
     const { run_id, body } = await asked(first, { quorum: 2 })

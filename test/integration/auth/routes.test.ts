@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { holds, SCOPES } from '../../../shared/auth/scope.ts'
+import { holdsScope, SCOPES } from '../../../shared/auth/principal.ts'
 import { ROUTES, type RouteLine } from '../../../shared/routes.ts'
 import { type LoginPlace, openLoginPlace } from './login-place.ts'
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   wrong.set('an expired one', `Bearer ${expiring.token}`)
   wrong.set('a revoked one', `Bearer ${revoked.token}`)
   for (const scope of SCOPES) {
-    const scopes = SCOPES.filter((other) => other !== scope && !holds([other], scope))
+    const scopes = SCOPES.filter((other) => other !== scope && !holdsScope([other], scope))
     without.set(scope, (await at.create({ name: `not ${scope}`, scopes })).token)
   }
 }, 60_000)

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace } from '../../../infra/local/place.ts'
-import { SCOPES } from '../../../shared/auth/scope.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SCOPES } from '../../../shared/auth/principal.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { type LoginPlace, openLoginPlace } from './login-place.ts'
 
 let at: LoginPlace

@@ -1,4 +1,4 @@
-import { policyOf } from '../../../infra/aws/right.ts'
+import { policyName } from '../../../infra/aws/grants.ts'
 import type { Access } from './accesses.ts'
 import type { AskedRight } from './used-rights.ts'
 
@@ -58,7 +58,7 @@ const USED_BY: Readonly<Record<string, string>> = {
 function usesOf({ who, policy, actions }: Access, asked: Asked): string {
   const calls = (asked.get(who) ?? []).filter(
     (call) =>
-      call.rights.some((right) => policyOf(right) === policy) &&
+      call.rights.some((right) => policyName(right) === policy) &&
       (call.rights.length > 1 || call.actions.length === 0 || call.actions.some((action) => actions.includes(action))),
   )
   const known = USED_BY[policy] ?? (who.startsWith('(') ? 'Step Functions' : '')

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { rightsOf } from '../../../infra/aws/grants.ts'
+import { functionRights } from '../../../infra/aws/grants.ts'
 import { FUNCTIONS, type FunctionLine } from '../../../shared/catalog.ts'
 import { accessMatrix } from './access-matrix.ts'
 import { type Access, readAccesses } from './accesses.ts'
@@ -96,10 +96,10 @@ const LINES = FUNCTIONS.map((line) => [line.name, line] as const)
 test.each(LINES)('%s has exactly the rights its code uses', (name, line) => {
   const used = (asked.get(name) ?? []).flatMap(({ rights }) => rights)
   const told = tellsSpans(codeOf(line)) ? (['telemetry.secrets'] as const) : []
-  // The store nudges where there are webhooks (functions/aws/assemble-world.ts): who may nudge besides needs no more.
+  // The store nudges where there are webhooks (functions/aws/world.ts): who may nudge besides needs no more.
   const nudges = line.ports.includes('outbox') && !used.some((right) => right.startsWith('outbox.'))
   const own = [...used, ...told, ...(nudges ? (['webhooks.nudge'] as const) : [])]
-  expect([...rightsOf(line)].sort(), 'infra/aws/grants.ts').toEqual([...new Set(own)].sort())
+  expect([...functionRights(line)].sort(), 'infra/aws/grants.ts').toEqual([...new Set(own)].sort())
 })
 
 /** It asks providers, or ends runs (and so attempts): nobody else has a span to tell. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
-import type { Settings } from '../../../shared/settings.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
 import { onceARun } from '../once-a-run.ts'
 import { type Assembly, ROOT, readAssembly } from './assembly.ts'
 

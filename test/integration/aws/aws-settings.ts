@@ -1,4 +1,5 @@
-import { type AwsSettings, readAwsSettings } from '../../../functions/aws/settings.ts'
+import type { AwsSettings } from '../../../functions/aws/core.ts'
+import { readAwsSettings } from '../../../functions/aws/settings.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 
 /** The settings of one function of a test deployment. */

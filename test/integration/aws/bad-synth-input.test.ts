@@ -7,8 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { CatalogFunction } from '../../../infra/aws/catalog-function.ts'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { entrySource } from '../../../infra/aws/entry.ts'
-import { rightsOf } from '../../../infra/aws/grants.ts'
-import { namesOf, slugOf } from '../../../infra/aws/names.ts'
+import { functionRights } from '../../../infra/aws/grants.ts'
+import { machineSlug, stageNames } from '../../../infra/aws/names.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
 import { FUNCTIONS, type FunctionLine } from '../../../shared/catalog.ts'
 import { ROOT } from './assembly.ts'
@@ -77,7 +77,7 @@ describe('documents', () => {
     const make = (environment: Record<string, string>) => () =>
       new CatalogFunction(new Stack(new App(), 'One'), {
         line: line as FunctionLine,
-        names: namesOf('dev'),
+        names: stageNames('dev'),
         bundle: '/nowhere',
         environment,
         chosen: {
@@ -148,13 +148,13 @@ describe('the catalog', () => {
   })
 
   test('a function that needs rights and has none is refused', () => {
-    expect(() => rightsOf({ name: 'f', ports: ['runs'] })).toThrow(/"f".*runs.*grants\.ts/)
-    expect(rightsOf({ name: 'f', ports: ['waker'] })).toEqual([])
+    expect(() => functionRights({ name: 'f', ports: ['runs'] })).toThrow(/"f".*runs.*grants\.ts/)
+    expect(functionRights({ name: 'f', ports: ['waker'] })).toEqual([])
   })
 })
 
 test('slugs are what a machine name takes', () => {
-  expect(['Café au lait', 'A  b__c', 'x'.repeat(60), `${'y'.repeat(39)}-z`].map(slugOf)).toEqual([
+  expect(['Café au lait', 'A  b__c', 'x'.repeat(60), `${'y'.repeat(39)}-z`].map(machineSlug)).toEqual([
     'cafe-au-lait',
     'a-b-c',
     'x'.repeat(40),

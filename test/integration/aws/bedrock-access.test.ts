@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
-import { parseSettings } from '../../../shared/parse-settings.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { ROOT, textOf } from './assembly.ts'
 import { bundled } from './bundled.ts'
 import { importBundle } from './function-process.ts'
@@ -119,7 +119,7 @@ describe('the right to ask models of Bedrock', () => {
       }),
     )
     const models = [SONNET, OWN].map((id) => ({ id, region: undefined }))
-    const acknowledged = acknowledgementsFor(namesOf('dev'), models)
+    const acknowledged = acknowledgementsFor(stageNames('dev'), models)
     expect(acknowledged.length).toBeLessThanOrEqual(8)
     expect([...bare].sort()).toEqual(acknowledged.flatMap(({ rules }) => rules).toSorted())
   })
@@ -140,7 +140,7 @@ describe('the client of Bedrock', () => {
 
   test('costs their bundles at most 100 KB', async () => {
     const settings = readStageSettings(ROOT, { stage: 'dev' })
-    const plain = await bundled({ settings, dags: made.dags, names: namesOf('dev') })
+    const plain = await bundled({ settings, dags: made.dags, names: stageNames('dev') })
     for (const name of HOLDERS) {
       const without = readFileSync(join(plain.built, name, 'index.mjs'), 'utf8')
       expect(without).not.toContain('AmazonBedrockFrontendService')

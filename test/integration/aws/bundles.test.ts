@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createIsolate } from '../../../functions/isolate/run-isolate.ts'
 import { bundleFunctions } from '../../../infra/aws/bundle.ts'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
-import { rightsOf } from '../../../infra/aws/grants.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { functionRights } from '../../../infra/aws/grants.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS, type FunctionLine } from '../../../shared/catalog.ts'
-import { STAGES } from '../../../shared/research/stage.ts'
+import { STAGES } from '../../../shared/research/stages.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 import { WHOLE } from '../../how-much.ts'
 import { ROOT } from './assembly.ts'
@@ -24,7 +24,7 @@ const settings = readStageSettings(ROOT, { stage: 'dev' })
 const parts = {
   settings,
   dags: readDeployedDags(join(ROOT, 'dags'), ROOT, settings),
-  names: namesOf('dev'),
+  names: stageNames('dev'),
 }
 
 beforeAll(async () => {
@@ -75,9 +75,9 @@ describe('what a bundle holds', () => {
     const holders = NAMES.filter((name) => text(name).includes(mark))
     // This stage has no webhooks: who would nudge for them alone carries nothing for it.
     const carries = (line: FunctionLine, port: string) =>
-      line.ports.includes(port) && !(port === 'outbox' && rightsOf(line).includes('webhooks.nudge'))
+      line.ports.includes(port) && !(port === 'outbox' && functionRights(line).includes('webhooks.nudge'))
     // Of inline machines the table says when they were used last.
-    const clears = (line: FunctionLine) => mark.startsWith('DynamoDB') && rightsOf(line).includes('machine.clear')
+    const clears = (line: FunctionLine) => mark.startsWith('DynamoDB') && functionRights(line).includes('machine.clear')
     const users = FUNCTIONS.filter((line) => ports.split(' ').some((port) => carries(line, port)) || clears(line))
     expect(holders).toEqual(users.map(({ name }) => name))
   })

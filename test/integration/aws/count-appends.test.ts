@@ -1,10 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, test } from 'vitest'
-import { countAppends } from '../../../functions/aws/run-store/count-appends.ts'
-import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
+import { countAppends } from '../../../functions/aws/run-store/run-store.ts'
+import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
-import { runsPool } from '../../../shared/runs/runs-pool.ts'
+import { type RunStore, runsPool } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, step } from '../../conformance/run-store-fixture.ts'
 
 /** What the store says of itself, on a real store: metrics by stage, from events it took and from nothing else. */

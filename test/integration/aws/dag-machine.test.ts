@@ -6,7 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions'
 import { afterAll, expect, test } from 'vitest'
 import { DagMachine } from '../../../infra/aws/dag-machine.ts'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'sluice-parts-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -38,7 +38,7 @@ function deployed() {
   }
   const props = {
     dag,
-    names: namesOf('dev'),
+    names: stageNames('dev'),
     definitions: dir,
     roleArn: ROLE,
     logGroupArn: 'arn:logs:*',

@@ -6,10 +6,10 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import { lambdaClock } from '../../../functions/aws/clock.ts'
-import { runStoreOn } from '../../../functions/aws/run-store/open-run-store.ts'
+import { lambdaClock } from '../../../functions/aws/core.ts'
+import { runStoreOn } from '../../../functions/aws/run-store/run-store.ts'
+import type { Clock } from '../../../shared/ports/host.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import type { Clock } from '../../../shared/world.ts'
 import { at, time } from '../../conformance/run-store-fixture.ts'
 import type { DynamodbEmulator } from '../../emulators/dynamodb.ts'
 

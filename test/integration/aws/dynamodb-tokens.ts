@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lambdaClock } from '../../../functions/aws/clock.ts'
+import { lambdaClock } from '../../../functions/aws/core.ts'
 import { tokensOn } from '../../../functions/aws/tokens.ts'
 import { NOW, tokensSuite } from '../../conformance/tokens-suite.ts'
 import type { DynamodbEmulator, EmulatorName } from '../../emulators/dynamodb.ts'

@@ -1,11 +1,11 @@
 import { App, Stack } from 'aws-cdk-lib'
 import { expect, test } from 'vitest'
-import { statementsOf } from '../../../infra/aws/access.ts'
-import { withContextResearch } from '../../../infra/aws/context-research.ts'
-import { rightsOf } from '../../../infra/aws/grants.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { rightStatements } from '../../../infra/aws/access.ts'
+import { functionRights } from '../../../infra/aws/grants.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
+import { withContextResearch } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 const KEY = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/near-AbCdEf'
 const NOTHING = {
@@ -14,10 +14,12 @@ const NOTHING = {
 }
 
 test('the key of the provider of embeddings is of the two stages that search, and of nobody without the setting', () => {
-  const readers = FUNCTIONS.filter((line) => rightsOf(line).includes('embeddings.secrets')).map(({ name }) => name)
+  const readers = FUNCTIONS.filter((line) => functionRights(line).includes('embeddings.secrets')).map(
+    ({ name }) => name,
+  )
   expect(readers).toEqual(['nl-classify', 'execute-subqueries'])
   const stated = (embeddings: readonly string[]) =>
-    statementsOf('embeddings.secrets', new Stack(new App()), namesOf('dev'), { ...NOTHING, embeddings })
+    rightStatements('embeddings.secrets', new Stack(new App()), stageNames('dev'), { ...NOTHING, embeddings })
   expect(stated([])).toEqual([])
   expect(stated([KEY]).map((one) => one.toStatementJson())).toEqual([
     { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: KEY },

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { openHttp } from '../../../functions/aws/http.ts'
-import { openShell } from '../../../functions/aws/shell.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { openHttp, openShell } from '../../../functions/aws/function-calls.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { type EmulatedFunction, type LambdaEmulator, startLambda } from '../../emulators/lambda.ts'
 import { awsSettings, lambdaArn } from './aws-settings.ts'
 

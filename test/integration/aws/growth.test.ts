@@ -5,7 +5,7 @@ import { App } from 'aws-cdk-lib'
 import { afterAll, expect, test } from 'vitest'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { MachinesStack } from '../../../infra/aws/machines-stack.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { readText } from '../../unit/docs/markdown.ts'
 import type { Resource } from './assembly.ts'
@@ -54,7 +54,7 @@ function synthesizeStack(root: string, dags: readonly DeployedDag[]): Readonly<R
   const app = new App({ outdir: join(root, 'out'), analyticsReporting: false, context: cdkContext() })
   const none = { secrets: [], models: [], research: { secrets: [], models: [] }, embeddings: [], shell: false }
   new MachinesStack(app, 'SluiceMachines', {
-    names: namesOf('dev'),
+    names: stageNames('dev'),
     dags,
     built: root,
     chosen: { ...none, tenants: ['main'] },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lambdaClock } from '../../../functions/aws/clock.ts'
+import { lambdaClock } from '../../../functions/aws/core.ts'
 import { openHealth } from '../../../functions/aws/health.ts'
 import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
 

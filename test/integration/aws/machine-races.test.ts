@@ -69,7 +69,7 @@ function createTurns(choices: readonly number[], crashAt: number | undefined) {
   }
 }
 
-/** As functions/runs/start-execution.ts does it; what is Unavailable stays owed. */
+/** As functions/runs/start-run.ts does it; what is Unavailable stays owed. */
 async function startRun(machine: Machine, id: string): Promise<'started' | 'owed'> {
   const order = { machine: id, name: RUN, input: { v: 1, tenant: 'main', run_id: RUN } } as const
   try {

@@ -5,9 +5,9 @@ import { App } from 'aws-cdk-lib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { buildApp } from '../../../infra/aws/build-app.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
-import { requireSmallTemplates, shares } from '../../../infra/aws/documents-stack.ts'
+import { requireSmallTemplates, shareDocuments } from '../../../infra/aws/documents-stack.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { WHOLE } from '../../how-much.ts'
 import { type Assembly, readAssembly, stacksIn, textOf } from './assembly.ts'
 import { growingDocument } from './growing-document.ts'
@@ -104,7 +104,7 @@ describe('sluice:document_stacks', () => {
   test('shares the machines by the hash of their names: adding and taking away others moves none', () => {
     const all = documents(40)
     const placeOf = (dags: readonly DeployedDag[]) =>
-      new Map(shares(dags, 4).flatMap((share, i) => share.map(({ slug }) => [slug, i] as const)))
+      new Map(shareDocuments(dags, 4).flatMap((share, i) => share.map(({ slug }) => [slug, i] as const)))
     const before = placeOf(all)
     expect([...new Set(before.values())].sort()).toEqual([0, 1, 2, 3])
     for (const some of [all.slice(7), all.toReversed(), all.filter((_, i) => i % 3 === 0)]) {

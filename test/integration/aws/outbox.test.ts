@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createLog } from '../../../functions/aws/log.ts'
-import { openOutbox } from '../../../functions/aws/outbox.ts'
+import { createLog } from '../../../functions/aws/core.ts'
+import { openOutbox } from '../../../functions/aws/function-calls.ts'
 import { ServiceError } from '../../emulators/http-service.ts'
 import { type EmulatedFunction, type LambdaEmulator, startLambda } from '../../emulators/lambda.ts'
 import { awsSettings, lambdaArn } from './aws-settings.ts'

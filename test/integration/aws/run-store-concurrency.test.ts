@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DynamoDBClient, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lambdaClock } from '../../../functions/aws/clock.ts'
-import { runStoreOn } from '../../../functions/aws/run-store/open-run-store.ts'
+import { lambdaClock } from '../../../functions/aws/core.ts'
+import { runStoreOn } from '../../../functions/aws/run-store/run-store.ts'
 import { Fault } from '../../../shared/errors.ts'
-import type { Append, Appended } from '../../../shared/runs/append.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { chainOf } from '../../../shared/runs/hash-chain.ts'
-import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { hashAfter } from '../../../shared/runs/hash-chain.ts'
+import type { Append, Appended, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, started, step, time } from '../../conformance/run-store-fixture.ts'
 import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { type FaultRates, type FaultyClient, faultyClient } from '../../emulators/faulty-dynamodb.ts'
@@ -194,7 +193,7 @@ async function expectStored({ table, run, calm }: Stage, all: readonly RunEvent[
     new GetItemCommand({ TableName: table, Key: { pk, sk: { S: 'HEAD' } }, ConsistentRead: true }),
   )
   expect([head.tail?.L, head.base?.N]).toEqual([[], String(all.length)])
-  expect(head.base_hash?.S).toBe(chainOf(all))
+  expect(head.base_hash?.S).toBe(hashAfter(all))
   const { Items: pages = [] } = await plain.send(
     new QueryCommand({
       TableName: table,

@@ -1,10 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Append } from '../../../shared/runs/append.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
-import { shownStatus } from '../../../shared/runs/inbox.ts'
-import { type LaneOwner, laneKey } from '../../../shared/runs/lane-key.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { type LaneOwner, laneKey } from '../../../shared/runs/lane.ts'
+import { type Append, type RunStore, shownStatus } from '../../../shared/runs/run-store.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
 import {
   at,

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { runStoreOn } from '../../../functions/aws/run-store/open-run-store.ts'
-import type { Append } from '../../../shared/runs/append.ts'
+import { runStoreOn } from '../../../functions/aws/run-store/run-store.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
+import type { Append, RunStore } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, started, step, time } from '../../conformance/run-store-fixture.ts'
 import { createItemStore } from '../../faults/item-store/create-item-store.ts'
 

@@ -77,7 +77,7 @@ function portTypes({ checker, program }: Project): (port: string) => Type | unde
   }
   const world = declared('shared/world.ts', 'World')
   return (port) => {
-    if (port === 'provider') return declared('shared/provider.ts', 'Provider')
+    if (port === 'provider') return declared('shared/providers/provider.ts', 'Provider')
     const member = world && checker.getPropertyOfType(world, port)
     const type = member && checker.getTypeOfSymbol(member)
     return type && checker.getNonNullableType(type)

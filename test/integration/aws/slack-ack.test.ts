@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { type LambdaEmulator, startLambda } from '../../emulators/lambda.ts'
 import { startSecrets } from '../../emulators/secrets.ts'
@@ -25,7 +25,7 @@ let env: Readonly<Record<string, string>>
 beforeAll(async () => {
   const settings = slackSettings()
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
-  dir = (await bundled({ settings, dags, names: namesOf('dev') }, SLACK_FUNCTIONS)).built
+  dir = (await bundled({ settings, dags, names: stageNames('dev') }, SLACK_FUNCTIONS)).built
   dynamodb = await startDynamodb()
   lambda = await startLambda({ functions: { 'sluice-test-slack-work': (event) => void work.push(event) } })
   secrets = await startSecrets(Object.fromEntries(SLACK_SECRETS.signing.map((arn) => [arn, 'the secret'])))

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { beforeAll, expect, test } from 'vitest'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { ROOT } from './assembly.ts'
 import { bundled } from './bundled.ts'
 import { importBundle } from './function-process.ts'
@@ -13,7 +13,7 @@ let made: Metafile
 beforeAll(async () => {
   const settings = slackSettings()
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
-  const { built, metafile } = await bundled({ settings, dags, names: namesOf('dev') }, SLACK_FUNCTIONS)
+  const { built, metafile } = await bundled({ settings, dags, names: stageNames('dev') }, SLACK_FUNCTIONS)
   dir = built
   made = metafile()
 }, 120_000)

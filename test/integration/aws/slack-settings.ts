@@ -1,5 +1,5 @@
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
-import { type Settings, SettingsSchema } from '../../../shared/settings.ts'
+import { type Settings, SettingsSchema } from '../../../shared/settings/settings.ts'
 import { ROOT } from './assembly.ts'
 
 /** Those Slack calls, and what works for them. */

@@ -1,7 +1,7 @@
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { assembled } from './assembled.ts'
 import { type Assembly, textOf } from './assembly.ts'
 import { SLACK_SECRETS, slackSettings } from './slack-settings.ts'
@@ -61,7 +61,7 @@ test('cdk-nag finds nothing that is not acknowledged, and still at most eight ar
     pack.validateScope(made.app).violations.map(({ ruleName }) => ruleName),
   )
   expect(findings).toEqual([])
-  expect(acknowledgementsFor(namesOf('dev'), [], true).length).toBeLessThanOrEqual(8)
+  expect(acknowledgementsFor(stageNames('dev'), [], true).length).toBeLessThanOrEqual(8)
 })
 
 test('what nobody waits for is alarmed on, and its lost calls are kept', () => {

@@ -6,8 +6,8 @@ import { Bucket } from 'aws-cdk-lib/aws-s3'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
-import { stands } from '../../../infra/aws/placement.ts'
+import { isDeployed } from '../../../infra/aws/functions.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 import { RUN_TABLE } from '../../../shared/runs/table.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => made.remove())
 
 /** What the settings ask for stands besides (gate-functions.test.ts, slack-stack.test.ts). */
-const STANDING = FUNCTIONS.filter((line) => stands(line, { shell: false }))
+const STANDING = FUNCTIONS.filter((line) => isDeployed(line, { shell: false }))
 const SERVED = ROUTES.filter(({ signed_by }) => signed_by === undefined)
 
 /** Of one resource. */
@@ -79,7 +79,7 @@ describe('cdk-nag', () => {
   })
 
   test('is acknowledged at most eight times, each with a reason, and each is needed', () => {
-    const acknowledged = acknowledgementsFor(namesOf('dev'))
+    const acknowledged = acknowledgementsFor(stageNames('dev'))
     expect(acknowledged.length).toBeLessThanOrEqual(8)
     const bare = new Set(
       [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) => {

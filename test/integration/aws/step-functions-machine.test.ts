@@ -5,11 +5,10 @@ import {
   SFNClient,
 } from '@aws-sdk/client-sfn'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { lambdaClock } from '../../../functions/aws/clock.ts'
+import { lambdaClock } from '../../../functions/aws/core.ts'
 import { openMachine } from '../../../functions/aws/machine.ts'
-import type { Json } from '../../../shared/canonical.ts'
-import { sha256 } from '../../../shared/canonical.ts'
 import type { Machine, MachineInput } from '../../../shared/runs/machine.ts'
+import { type Json, sha256 } from '../../../shared/text/canonical.ts'
 import type { OpenMachine } from '../../conformance/machine/machine-fixture.ts'
 import { machineSuite } from '../../conformance/machine/machine-suite.ts'
 import { createVirtualClock, type VirtualClock } from '../../conformance/virtual-clock.ts'

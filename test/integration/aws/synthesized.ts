@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { buildApp } from '../../../infra/aws/build-app.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { readDeploySettings } from '../../../infra/aws/settings.ts'
-import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
-import { withContext } from '../../../infra/aws/with-context.ts'
+import { readStageSettings, withContext } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
-import type { Settings } from '../../../shared/settings.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
 import { type Assembly, ROOT, readAssembly } from './assembly.ts'
 import { bundled } from './bundled.ts'
 
@@ -71,7 +70,11 @@ export async function synthesizeInto(
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
   if (code === 'placeholders') writePlaceholders(dir)
   else
-    symlinkSync((await bundled({ settings, dags, names: namesOf(deploy.stage) })).built, join(dir, 'functions'), 'dir')
+    symlinkSync(
+      (await bundled({ settings, dags, names: stageNames(deploy.stage) })).built,
+      join(dir, 'functions'),
+      'dir',
+    )
   buildApp({ app, deploy, settings, dags, built: dir })
   app.synth()
   return { app, dags }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { entrySource } from '../../../infra/aws/entry.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
 import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { ROUTES } from '../../../shared/routes.ts'
@@ -14,7 +14,7 @@ import { telemetrySettings } from './telemetry-settings.ts'
 
 /** What a collector in the settings costs, and that without one nothing of it is anywhere. */
 const settings = readStageSettings(ROOT, { stage: 'dev' })
-const parts = { settings, dags: readDeployedDags(join(ROOT, 'dags'), ROOT, settings), names: namesOf('dev') }
+const parts = { settings, dags: readDeployedDags(join(ROOT, 'dags'), ROOT, settings), names: stageNames('dev') }
 const TELLING = FUNCTIONS.filter(({ ports }) => ports.includes('telemetry')).map(({ name }) => name)
 let without = ''
 let withIt = ''

@@ -1,4 +1,4 @@
-import { type TelemetrySettings, TelemetrySettingsSchema } from '../../../shared/telemetry/telemetry-settings.ts'
+import { type TelemetrySettings, TelemetrySettingsSchema } from '../../../shared/telemetry/settings.ts'
 
 const TELEMETRY_SECRET = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/otlp-AbCdEf'
 

@@ -1,8 +1,8 @@
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
-import { namesOf } from '../../../infra/aws/names.ts'
-import { MOST_TENANTS } from '../../../shared/tenants.ts'
+import { stageNames } from '../../../infra/aws/names.ts'
+import { MOST_TENANTS } from '../../../shared/auth/settings.ts'
 import { assembled } from './assembled.ts'
 import { type Assembly, STACKS, textOf } from './assembly.ts'
 import { slackSettings } from './slack-settings.ts'
@@ -112,7 +112,7 @@ test('cdk-nag finds nothing that is not acknowledged, and still at most eight ar
     pack.validateScope(most.app).violations.map(({ ruleName }) => ruleName),
   )
   expect(findings).toEqual([])
-  expect(acknowledgementsFor(namesOf('dev'), [], true, TENANTS).length).toBeLessThanOrEqual(8)
+  expect(acknowledgementsFor(stageNames('dev'), [], true, TENANTS).length).toBeLessThanOrEqual(8)
 })
 
 test('naming the one tenant there is changes no template', async () => {

@@ -1,4 +1,4 @@
-import type { Right } from '../../../infra/aws/right.ts'
+import type { Right } from '../../../infra/aws/grants.ts'
 import type { FunctionLine } from '../../../shared/catalog.ts'
 import type { CalledMethod } from './called-methods.ts'
 import type { PortMethod, SdkCalls } from './sdk-calls.ts'

@@ -1,4 +1,4 @@
-import { type WebhookEndpoint, WebhookSettingsSchema } from '../../../shared/webhooks/webhook-settings.ts'
+import { type WebhookEndpoint, WebhookSettingsSchema } from '../../../shared/webhooks/settings.ts'
 
 const arn = (name: string) => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/${name}-AbCdEf`
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
-import type { DispatchAnswer, Provider } from '../../../shared/provider.ts'
+import type { DispatchAnswer, Provider } from '../../../shared/providers/provider.ts'
 import type { EventType, RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 import { startOpenai } from '../../emulators/openai-server.ts'

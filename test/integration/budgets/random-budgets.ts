@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
-import type { Provider } from '../../../shared/provider.ts'
-import { plus } from '../../../shared/runs/amounts.ts'
-import type { Append } from '../../../shared/runs/append.ts'
+import type { Provider } from '../../../shared/providers/provider.ts'
+import { plus, type RunBudget } from '../../../shared/runs/budget.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import type { RunBudget } from '../../../shared/runs/run-budget.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
+import type { Append, RunStore } from '../../../shared/runs/run-store.ts'
 import type { TestPlace } from '../test-place.ts'
 
 /** Opens a place with this provider as `paid`; `watch` gets every append of its run store with its answer. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App, Stack } from 'aws-cdk-lib/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { egressLine } from '../../../clients/cli/deploy.ts'
-import { readTemplates } from '../../../clients/cli/synthesized-stage.ts'
+import { egressLine } from '../../../clients/cli/aws/deploy.ts'
+import { readTemplates } from '../../../clients/cli/aws/synthesis.ts'
 
 let folder: string
 beforeEach(() => {

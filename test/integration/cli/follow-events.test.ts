@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Target } from '../../../clients/cli/api.ts'
-import { followEvents } from '../../../clients/cli/follow-events.ts'
-import { Refused } from '../../../clients/cli/refused.ts'
+import type { Target } from '../../../clients/cli/server/api.ts'
+import { followEvents } from '../../../clients/cli/server/event-stream.ts'
+import { Refused } from '../../../clients/cli/terminal/refused.ts'
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void
 

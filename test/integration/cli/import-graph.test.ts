@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { importGraph } from '../../../clients/cli/import-graph.ts'
+import { importGraph } from '../../../clients/cli/graph/import-graph.ts'
 
 /** The importer against a server that is busy, away, or takes less than it said: the wire alone, to have it at will. */
 type Answer = (path: string, body: string) => { readonly status: number; readonly json: unknown }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RecordingSchema } from '../../../shared/recording.ts'
+import { RecordingSchema } from '../../../shared/providers/recording.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
 const CLI = resolve(import.meta.dirname, '../../../clients/cli/sluice.mjs')

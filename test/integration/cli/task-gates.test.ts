@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
-import { parseSettings } from '../../../shared/parse-settings.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
 
 /** Gates of tasks as a person meets them: in a folder with, without and with a broken sluice.yaml. */
 const ROOT = resolve(import.meta.dirname, '../../..')

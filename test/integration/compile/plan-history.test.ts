@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
-import { simulatedMachines } from '../../../shared/plan/compiled-machines.ts'
-import { simulateMachine } from '../../../shared/plan/simulate-machine.ts'
+import { simulatedMachines, simulateMachine } from '../../../shared/plan/simulate-machine.ts'
 import { FAMILIES, randomDags } from '../../machines/random-dags.ts'
 import { type GivenOutcomes, runHistory } from '../../machines/run-history.ts'
 import { ALL, BOUNCING, CHILD, dagOf, FANNED_OUT } from '../../unit/plan/documents.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
-import type { CompiledBlock } from '../../../shared/compile/compiled-block.ts'
+import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
 import type { Caps } from '../../../shared/compile/split-machine.ts'
 import { atMost } from '../../how-much.ts'
 import { aslErrorsOfAll } from '../../machines/asl-validator.ts'

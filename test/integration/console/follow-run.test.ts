@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { followRun } from '../../../clients/console/follow-run.ts'
+import { followRun } from '../../../clients/console/run/session/run-events.ts'
 import { message, openStreamServer, type StreamServer, status, stream } from './stream-server.ts'
 
 let server: StreamServer | undefined

@@ -45,7 +45,7 @@ beforeAll(async () => {
   })
   // A page, as far as this code sees one: where it came from.
   Object.assign(globalThis, { location: { origin: server.origin } })
-  const file = pathToFileURL(join(import.meta.dirname, '../../../clients/console/run-session.ts')).href
+  const file = pathToFileURL(join(import.meta.dirname, '../../../clients/console/run/session/run-session.ts')).href
   openRunSession = (await import(file)).openRunSession
 })
 afterEach(() => session?.close())

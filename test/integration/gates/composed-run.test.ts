@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Block, GateUse } from '../../../shared/dag/dag.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { replayVerdict } from '../../../shared/gates/replay-verdict.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { replayVerdict } from '../../../shared/gates/judge.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 

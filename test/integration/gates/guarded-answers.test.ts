@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import { guardedRequest } from '../../../functions/gates/guarded-request.ts'
+import { guardedRequest } from '../../../functions/gates/net-gate.ts'
 import { askHere, type LocalServer, NOTHING, serve, serveBytes } from './guarded-servers.ts'
 
 /** Servers that misbehave: each gets an answer of ours, none an exception, none more than its share of time and memory. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { NOTHING, serve } from './guarded-servers.ts'
 
-const CLIENT = new URL('../../../functions/gates/guarded-request.ts', import.meta.url).href
+const CLIENT = new URL('../../../functions/gates/net-gate.ts', import.meta.url).href
 
 test('a proxy of the environment is not used, also where Node itself is told to use it', async () => {
   const proxy = await serve((_, response) => response.end('by proxy'))

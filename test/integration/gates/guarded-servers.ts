@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
-import { guardedRequest } from '../../../functions/gates/guarded-request.ts'
-import type { HttpGateSettings } from '../../../shared/gate-settings.ts'
+import { guardedRequest } from '../../../functions/gates/net-gate.ts'
 import type { GuardedAnswer, GuardedRequest } from '../../../shared/gates/gate-ports.ts'
+import type { HttpGateSettings } from '../../../shared/gates/settings.ts'
 
 export const NOTHING: HttpGateSettings = { ports: [], deny_hosts: [], loopback: false }
 

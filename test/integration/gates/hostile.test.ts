@@ -13,7 +13,7 @@ const PINNED = new Set(
     .flatMap(({ types }) => types),
 )
 
-const SIZE = WHOLE ? 'whole' : 'tenth'
+const SIZE = WHOLE ? 'whole' : 'small'
 
 const isolate = createIsolate()
 afterAll(() => isolate.close())

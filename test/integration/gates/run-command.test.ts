@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { runCommand } from '../../../functions/gates/run-command.ts'
+import { runCommand } from '../../../functions/gates/shell-gate.ts'
 
 const sh = (script: string, timeout_ms = 60_000, path?: string) =>
   runCommand({ argv: ['sh', '-c', script], timeout_ms }, path)
@@ -87,7 +87,7 @@ describe('what it has', () => {
     expect(existsSync(two.stdout.trim())).toBe(false)
   })
 
-  test('the folder is gone too when it was killed', async () => {
+  test('the folder is gone too when it was killed', { tags: ['thorough'] }, async () => {
     const file = (await said('mktemp -u')).stdout.trim()
     expect(await sh(`pwd > ${file}; echo x > y; sleep 600`, 2_000)).toMatchObject({ kind: 'killed' })
     expect(readFileSync(file, 'utf8').trim()).toMatch(/sluice-shell-/)
@@ -117,7 +117,7 @@ describe('what ends it', () => {
   })
 
   test('so does the end of our own process', async () => {
-    const url = new URL('../../../functions/gates/run-command.ts', import.meta.url).href
+    const url = new URL('../../../functions/gates/shell-gate.ts', import.meta.url).href
     const file = (await said('mktemp -u')).stdout.trim()
     const command = JSON.stringify({ argv: ['sh', '-c', `echo $$ > ${file}; sleep 600`], timeout_ms: 600_000 })
     const program = `import { runCommand } from ${JSON.stringify(url)}

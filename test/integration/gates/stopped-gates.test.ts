@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { IsolateCaller } from '../../../shared/isolate.ts'
+import type { IsolateCaller } from '../../../shared/ports/isolate.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
 let open: TestPlace | undefined

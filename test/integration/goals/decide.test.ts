@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { handler as decideHandler } from '../../../functions/goals/decide-completion.ts'
 import { handler as settleHandler } from '../../../functions/runs/settle.ts'
 import { Fault } from '../../../shared/errors.ts'
@@ -10,11 +10,12 @@ import { ACCURACY, contractOf, judge, judgedDag, judgedRun, openGoalPlace } from
 let open: TestPlace
 /** `_decide_completion` of the machine waits here, for ever; tests call the function themselves. */
 let held: Set<string>
-beforeEach(async () => {
+beforeAll(async () => {
   open = await openGoalPlace()
   held = new Set()
 })
-afterEach(() => open.close())
+// Machines that wait for ever are waited for: once.
+afterAll(() => open.close())
 
 type Port = Record<string, (...args: unknown[]) => Promise<unknown>>
 const PORTS = ['runs', 'objects'] as const

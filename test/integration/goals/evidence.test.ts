@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gatherEvidence } from '../../../functions/goals/gather-evidence.ts'
-import { readPinned } from '../../../functions/runs/read-pinned.ts'
-import { objectKey } from '../../../shared/object-ref.ts'
+import { gatherEvidence } from '../../../functions/goals/evidence.ts'
+import { readPinned } from '../../../functions/runs/record/read-run.ts'
+import { objectKey } from '../../../shared/ports/objects.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 import { ACCURACY, contractOf, judge, judgedDag, passing, QUIET, VERIFIED, worker, writer } from './goal-place.ts'
 

@@ -1,6 +1,6 @@
 import type { PlaceOptions } from '../../../infra/local/place.ts'
-import type { CompletionSettings } from '../../../shared/dag/completion.ts'
-import type { GoalEvaluation } from '../../../shared/goals/goal-evaluation.ts'
+import type { CompletionSettings } from '../../../shared/dag/dag.ts'
+import type { GoalEvaluation } from '../../../shared/goals/completion.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import type { Meta } from '../../../shared/runs/run-store.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { firstDaily } from '../../how-much.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 import {
   ACCURACY,
@@ -63,7 +64,9 @@ describe('no goal is reached by', () => {
     expect(ended(await judge(open, dag, { inputs: { said: `${found}\n${other}` } }))).toEqual(REACHED)
   })
 
-  test('a line that a block was given: it counts where it was said first, and what was read nowhere', async () => {
+  test('a line that a block was given: it counts where it was said first, and what was read nowhere', {
+    tags: ['thorough'],
+  }, async () => {
     const ports = { inputs: { text: { from: 'work.text' } }, outputs: { text: 'string' } }
     const better = {
       id: 'better',
@@ -102,24 +105,25 @@ describe('no goal is reached by', () => {
     expect(ended(await judgedRun(open, run_id))).toEqual(MISSED)
   })
 
-  test.each([
-    ['with two blanks', 'x\n[METRIC:accuracy]  0.95'],
+  for (const { tags, rows } of firstDaily(2, [
     ['as another way to write the number', '[METRIC:accuracy] 0.950'],
+    ['out of a fence', '```\n[METRIC:accuracy] 0.95\n```'],
+    ['with two blanks', 'x\n[METRIC:accuracy]  0.95'],
     ['out of a sentence', 'They say [METRIC:accuracy] 0.95, no less.'],
     ['from behind a quotation mark', '> [METRIC:accuracy] 0.95'],
-    ['out of a fence', '```\n[METRIC:accuracy] 0.95\n```'],
-  ])('a marker that a block takes over from what was read, %s', async (_, source) => {
-    const quoting = provider(() => 'So it is:\n[METRIC:accuracy] 0.95')
-    await open.reopen({ ...QUIET, providers: { probe: quoting } })
-    const read = { id: 'read', mode: 'deterministic', deterministic: { handler: 'read-input' } }
-    const quote = { id: 'quote', agent: { provider: 'probe', model: 'm', prompt: 'x' }, outputs: { text: 'string' } }
-    const dag = judgedDag(contractOf(ACCURACY), VERIFIED, [
-      { ...read, inputs: { file: 'file' }, outputs: { text: 'string' } },
-      { ...quote, inputs: { text: { from: 'read.text' } } },
-    ])
-    const { ref } = await open.place.world.objects.put('main', new TextEncoder().encode(source))
-    expect(ended(await judge(open, dag, { inputs: { said: 'x', file: ref } }))).toEqual(MISSED)
-  })
+  ]))
+    test.each(rows)('a marker that a block takes over from what was read, %s', { tags }, async (_, source) => {
+      const quoting = provider(() => 'So it is:\n[METRIC:accuracy] 0.95')
+      await open.reopen({ ...QUIET, providers: { probe: quoting } })
+      const read = { id: 'read', mode: 'deterministic', deterministic: { handler: 'read-input' } }
+      const quote = { id: 'quote', agent: { provider: 'probe', model: 'm', prompt: 'x' }, outputs: { text: 'string' } }
+      const dag = judgedDag(contractOf(ACCURACY), VERIFIED, [
+        { ...read, inputs: { file: 'file' }, outputs: { text: 'string' } },
+        { ...quote, inputs: { text: { from: 'read.text' } } },
+      ])
+      const { ref } = await open.place.world.objects.put('main', new TextEncoder().encode(source))
+      expect(ended(await judge(open, dag, { inputs: { said: 'x', file: ref } }))).toEqual(MISSED)
+    })
 
   test('a marker out of a file that another block wrote, and the block itself does not say', async () => {
     const quoting = provider(() => '[METRIC:accuracy] 0.95')
@@ -201,26 +205,28 @@ describe('nothing is no evidence:', () => {
     ],
   })
 
-  test.each([
+  for (const { tags, rows } of firstDaily(2, [
     ['a text of characters nobody sees', 'string', '"\u200b\u2800 \u3164"'],
-    ['an object of empty texts', 'json', '{"text": "", "more": [null, {"a": " "}]}'],
     ['a list of nothing', 'json', '[[null]]'],
+    ['an object of empty texts', 'json', '{"text": "", "more": [null, {"a": " "}]}'],
     ['an empty object', 'json', '{}'],
     ['a text that is an empty object', 'string', '"{\\"text\\": \\"\\"}"'],
-  ])('%s', async (_, type, made) => {
-    const { end, evaluation } = await judge(open, ofOutput(type, made))
-    expect([end.data.final_status, evaluation?.completion.row]).toEqual(NOTHING)
-    expect(evaluation?.completion.quality).toMatchObject({ score: 0, violations: [{ code: 'NO_EVIDENCE' }] })
-  })
+  ]))
+    test.each(rows)('%s', { tags }, async (_, type, made) => {
+      const { end, evaluation } = await judge(open, ofOutput(type, made))
+      expect([end.data.final_status, evaluation?.completion.row]).toEqual(NOTHING)
+      expect(evaluation?.completion.quality).toMatchObject({ score: 0, violations: [{ code: 'NO_EVIDENCE' }] })
+    })
 
-  test.each([
+  for (const { tags, rows } of firstDaily(1, [
     ['a number', 'json', '0'],
     ['a no', 'json', '{"done": false}'],
     ['a text', 'string', '"\u200bx"'],
-  ])('%s is something', async (_, type, made) => {
-    const { end } = await judge(open, ofOutput(type, made))
-    expect(end.data.final_status).toBe('SUCCESS')
-  })
+  ]))
+    test.each(rows)('%s is something', { tags }, async (_, type, made) => {
+      const { end } = await judge(open, ofOutput(type, made))
+      expect(end.data.final_status).toBe('SUCCESS')
+    })
 
   test.each([
     ['', 'PARTIAL'],

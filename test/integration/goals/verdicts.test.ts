@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { handler as decideHandler } from '../../../functions/goals/decide-completion.ts'
-import { stopRun } from '../../../functions/runs/stop-run.ts'
-import { localPrincipal } from '../../../infra/local/principal.ts'
-import { SCOPES } from '../../../shared/auth/scope.ts'
-import { principalName } from '../../../shared/principal.ts'
+import { stopRun } from '../../../functions/runs/stop.ts'
+import { localPrincipal } from '../../../infra/local/login.ts'
+import { principalName, SCOPES } from '../../../shared/auth/principal.ts'
 import { runIdOfCall } from '../../../shared/runs/ids.ts'
 import { goalOf } from '../pivots/pivot-place.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
@@ -77,9 +76,11 @@ test('a run that was judged and then stopped is shown as it ended, not as it was
   const { runs } = open.place.world
   const real = runs.goalAttempts.bind(runs)
   const waiting = Promise.withResolvers<void>()
+  const dead = Promise.withResolvers<never>()
+  dead.promise.catch(() => undefined)
   const machine = () => {
     waiting.resolve()
-    return new Promise<never>(() => undefined)
+    return dead.promise
   }
   Object.assign(runs, { goalAttempts: machine })
   const run_id = await open.start(judgedDag(contractOf(ACCURACY)), { inputs: HIGH })
@@ -96,6 +97,8 @@ test('a run that was judged and then stopped is shown as it ended, not as it was
     lastGoalAttempt: { run_id, status: 'ABORTED' },
     pivot: { shouldPivot: false },
   })
+  // The end of the place waits for who hangs.
+  dead.reject(new Error('it is over'))
 })
 
 test('a stop that is faster than the start it is meant for stops nothing by half (simulated seed 3008845)', async () => {

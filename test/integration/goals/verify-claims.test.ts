@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Challenge } from '../../../shared/goals/claims/challenge.ts'
+import type { Challenge } from '../../../shared/goals/challenges.ts'
 import type { TestPlace } from '../test-place.ts'
 import { ACCURACY, contractOf, judge, judgedRun, openGoalPlace, worker, writer } from './goal-place.ts'
 

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
-import { ProblemSchema } from '../../../shared/api/problem-schema.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { ProblemSchema } from '../../../shared/api/route-schema.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 /** A build as Vite writes it, and beside it what must never leave the machine. */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-console-'))

@@ -1,14 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import * as z from 'zod'
-import { JSON_COLUMNS, storeChecks } from '../../../clients/cli/doctor-store.ts'
+import { JSON_COLUMNS, storeChecks } from '../../../clients/cli/place/doctor-here.ts'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
-import { LIST_APPROVALS } from '../../../shared/api/list-approvals.ts'
+import { LIST_APPROVALS } from '../../../shared/api/approval-routes.ts'
 import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
+import { firstDaily } from '../../how-much.ts'
 
 /** A data folder that somebody damaged, or that is open to others. */
 let dir: string
@@ -73,13 +74,28 @@ function damage(sql: string, ...values: readonly string[]): void {
   db.close()
 }
 
+/** A folder of two runs that have ended, made once; `dir` becomes a copy of it. */
+let made: string
+let ended: readonly string[]
+beforeAll(async () => {
+  made = mkdtempSync(join(tmpdir(), 'sluice-damaged-'))
+  dir = made
+  ended = await startTwo(await open())
+  await close()
+})
+afterAll(() => rmSync(made, { recursive: true, force: true }))
+
+function twoEnded(): readonly string[] {
+  cpSync(made, dir, { recursive: true })
+  return ended
+}
+
 test.each([
   ['META', "UPDATE metas SET body = '{' WHERE run = (SELECT run FROM runs WHERE run_id = ?)"],
   ['META', 'DELETE FROM metas WHERE run = (SELECT run FROM runs WHERE run_id = ?)'],
   ['HEAD', "INSERT INTO head_maps (run, map, key, body) SELECT run, 'modules', 'm', '{' FROM runs WHERE run_id = ?"],
 ])('a run whose %s is damaged is named, and the rest is listed', async (item, sql) => {
-  const [wrong = '', good = ''] = await startTwo(await open())
-  await close()
+  const [wrong = '', good = ''] = twoEnded()
   damage(sql, wrong)
   const { url } = await open()
   const response = await fetch(`${url}/api/dag/runs`)
@@ -92,7 +108,8 @@ test.each([
 })
 
 test('doctor finds damaged rows and objects, and leaves a folder in use alone', async () => {
-  const [wrong = ''] = await startTwo(await open())
+  const [wrong = ''] = twoEnded()
+  await open()
   expect(storeChecks(dir)[0]).toMatchObject({ name: 'database', state: 'skipped' })
   await close()
   expect(storeChecks(dir).map(({ name, state }) => [name, state])).toEqual([
@@ -166,29 +183,35 @@ test('doctor looks at every column that holds JSON: each text of the file is kno
   expect(columns.toSorted()).toEqual([...plain, ...json].toSorted())
 })
 
-test.each(JSON_COLUMNS)(
-  'whatever row of %s.%s is damaged, doctor names it and the place starts',
-  async (table, column) => {
-    const [, good = ''] = await startTwo(await open())
-    await close()
-    const db = new DatabaseSync(join(dir, 'sluice.db'))
-    const columns = db.prepare('SELECT name, type, "notnull" AS needed FROM pragma_table_info(?)').all(table)
-    const values = columns.map(({ name, type }) => (name === column ? "'{'" : filler(String(name), String(type), good)))
-    db.exec(`INSERT OR REPLACE INTO ${table} (${columns.map(({ name }) => `"${name}"`)}) VALUES (${values})`)
-    db.close()
-    expect(storeChecks(dir)[0]).toMatchObject({
-      name: 'database',
-      state: 'failed',
-      says: expect.stringContaining(`${table}.${column} of `),
-    })
-    const at = await open()
-    expect((await fetch(`${at.url}/api/dag/runs`)).status).toBe(200)
-    expect((await fetch(`${at.url}/api/dag/approvals?status=all`)).status).toBe(200)
-    expect(await startTwo(at)).toHaveLength(2)
-    await place?.invoke('sweep', {})
-    await place?.invoke('clear-machines', {})
-  },
-)
+/** Of each of its uses one: what runs are, what they say, what machines hold, what the others keep. */
+const DAILY = /^(metas|approvals|machine_executions|machine_steps|tokens)$/
+const byUse = JSON_COLUMNS.toSorted(([a], [b]) => Number(DAILY.test(b)) - Number(DAILY.test(a)))
+for (const { tags, rows } of firstDaily(byUse.filter(([table]) => DAILY.test(table)).length, byUse))
+  test.each(rows)(
+    'whatever row of %s.%s is damaged, doctor names it and the place starts',
+    { tags },
+    async (table, column) => {
+      const [, good = ''] = twoEnded()
+      const db = new DatabaseSync(join(dir, 'sluice.db'))
+      const columns = db.prepare('SELECT name, type, "notnull" AS needed FROM pragma_table_info(?)').all(table)
+      const values = columns.map(({ name, type }) =>
+        name === column ? "'{'" : filler(String(name), String(type), good),
+      )
+      db.exec(`INSERT OR REPLACE INTO ${table} (${columns.map(({ name }) => `"${name}"`)}) VALUES (${values})`)
+      db.close()
+      expect(storeChecks(dir)[0]).toMatchObject({
+        name: 'database',
+        state: 'failed',
+        says: expect.stringContaining(`${table}.${column} of `),
+      })
+      const at = await open()
+      expect((await fetch(`${at.url}/api/dag/runs`)).status).toBe(200)
+      expect((await fetch(`${at.url}/api/dag/approvals?status=all`)).status).toBe(200)
+      expect(await startTwo(at)).toHaveLength(2)
+      await place?.invoke('sweep', {})
+      await place?.invoke('clear-machines', {})
+    },
+  )
 
 /** Of a row that somebody wrote: of the run, and otherwise whatever the column takes. */
 function filler(name: string, type: string, run_id: string): string {
@@ -228,8 +251,7 @@ test('a run whose row in the journal is damaged is set aside and named, the othe
 })
 
 test('doctor finds a file that is no database any more', async () => {
-  await startTwo(await open())
-  await close()
+  twoEnded()
   writeFileSync(join(dir, 'sluice.db'), 'x'.repeat(8_192))
   expect(storeChecks(dir)[0]).toMatchObject({ name: 'database', state: 'failed' })
 })
@@ -239,8 +261,7 @@ const modeOf = (path: string) => statSync(path).mode & 0o777
 test.skipIf(process.platform === 'win32')(
   'the data folder and its files are closed to others, old ones too',
   async () => {
-    await startTwo(await open())
-    await close()
+    twoEnded()
     chmodSync(dir, 0o755)
     for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
       chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../../../infra/local/database.ts'
-import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
-import { commitTogether, transaction } from '../../../infra/local/transaction.ts'
+import { commitTogether, openDatabase, transaction } from '../../../infra/local/database.ts'
+import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import { Fault } from '../../../shared/errors.ts'
-import { chainOf } from '../../../shared/runs/hash-chain.ts'
+import { hashAfter } from '../../../shared/runs/hash-chain.ts'
 import { ending, keyOf, newRun, pending, question, step } from '../../conformance/run-store-fixture.ts'
 
 let folder: string
@@ -183,6 +182,6 @@ test('the end of a run closes its hash chain there and then: an event that is ed
   expect(JSON.stringify(events)).toContain('it stopped itself')
   const sealed = await store.sealed(run)
   expect(sealed?.seq).toBe(2)
-  expect(sealed?.hash).not.toBe(chainOf(events))
+  expect(sealed?.hash).not.toBe(hashAfter(events))
   db.close()
 })

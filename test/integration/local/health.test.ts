@@ -7,8 +7,8 @@ import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openHealth } from '../../../infra/local/health.ts'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
-import { createHealth } from '../../../shared/health.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { createHealth } from '../../../shared/ports/health.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 /** What /api/health says of a place whose database really has no room, and of probes that hang. */
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../../infra/local/database.ts'
-import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
-import { chainOf } from '../../../shared/runs/hash-chain.ts'
-import { shownStatus } from '../../../shared/runs/inbox.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
+import { hashAfter } from '../../../shared/runs/hash-chain.ts'
+import { type RunStore, shownStatus } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, pending, question, step, time } from '../../conformance/run-store-fixture.ts'
 
 let folder: string
@@ -82,7 +81,7 @@ test('its runs go on with everything there is by now, and their chains are close
   await within(async (store) => {
     const seal = async (run: typeof living) => {
       const sealed = await store.sealed(run)
-      expect(sealed?.hash).toBe(chainOf(await store.events(run, 0, sealed?.seq ?? 0)))
+      expect(sealed?.hash).toBe(hashAfter(await store.events(run, 0, sealed?.seq ?? 0)))
       return sealed?.seq
     }
     expect([await seal(living), await seal(ended)]).toEqual([0, 2])

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { commitTogether } from '../../../infra/local/transaction.ts'
+import { commitTogether } from '../../../infra/local/database.ts'
 
 /** A turn of the loop has time for some thousands of them. */
 const MANY = 200_000

@@ -1,7 +1,7 @@
 import { createProviders } from '../../../functions/providers/registry.ts'
 import { Fault } from '../../../shared/errors.ts'
-import type { DispatchAnswer, DispatchRequest } from '../../../shared/provider.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import type { DispatchAnswer, DispatchRequest } from '../../../shared/providers/provider.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 const TEXT = { text: { type: 'string', required: true } } as const
 export const PORTS = {

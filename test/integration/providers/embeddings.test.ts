@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createProviders } from '../../../functions/providers/registry.ts'
 import { Fault } from '../../../shared/errors.ts'
-import type { EmbedRequest } from '../../../shared/provider.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import type { EmbedRequest } from '../../../shared/providers/provider.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { embeds, startEmbedder } from '../../emulators/embedding-server.ts'
 import {
   type Behaviour,

@@ -89,7 +89,7 @@ describe('idle_ms', () => {
     expect(failed.message).toContain('nothing for 200 ms in the middle')
   })
 
-  test('does not end one that drips, nor one that is thought about for long', async () => {
+  test('does not end one that drips, nor one that is thought about for long', { tags: ['thorough'] }, async () => {
     const stream = [...'Slowly'].map(
       (content) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`,
     )

@@ -24,8 +24,9 @@ registerHooks({
 })
 `
 
-async function loadedBy(provider: string): Promise<{ readonly loaded: string; readonly state: string }> {
-  const loaded = join(dir, `${provider}.txt`)
+/** What one place has loaded after each of these providers was asked. */
+async function loadedBy(providers: readonly string[]) {
+  const loaded = join(dir, 'loaded.txt')
   writeFileSync(loaded, '')
   writeFileSync(join(dir, 'hook.mjs'), HOOK)
   const child = spawn(process.execPath, ['--import', join(dir, 'hook.mjs'), MAIN, '--port', '0'], {
@@ -47,11 +48,17 @@ async function loadedBy(provider: string): Promise<{ readonly loaded: string; re
       const init = { method: 'POST', headers, body: JSON.stringify(body) }
       return (await (await fetch(`${url}${path}`, body === undefined ? {} : init)).json()) as Answer
     }
-    const agent = { provider, model: 'amazon.nova-lite-v1:0', prompt: 'Say three words.' }
-    const { run_id } = await ask('/api/dag/run', { dag: { blocks: [{ id: 'a', outputs: { text: 'string' }, agent }] } })
-    const state = async () => (await ask(`/api/dag/runs/${run_id}`)).run?.state ?? ''
-    await expect.poll(state).not.toBe('running')
-    return { loaded: readFileSync(loaded, 'utf8'), state: await state() }
+    const told: { readonly loaded: string; readonly state: string }[] = []
+    for (const provider of providers) {
+      const agent = { provider, model: 'amazon.nova-lite-v1:0', prompt: 'Say three words.' }
+      const { run_id } = await ask('/api/dag/run', {
+        dag: { blocks: [{ id: 'a', outputs: { text: 'string' }, agent }] },
+      })
+      const state = async () => (await ask(`/api/dag/runs/${run_id}`)).run?.state ?? ''
+      await expect.poll(state).not.toBe('running')
+      told.push({ loaded: readFileSync(loaded, 'utf8'), state: await state() })
+    }
+    return told
   } finally {
     child.kill('SIGTERM')
     await once(child, 'exit')
@@ -69,10 +76,10 @@ test('a place that names a provider of type bedrock loads the AWS SDK when a blo
   const settings = `providers:\n  models: { type: bedrock, region: us-east-1, endpoint: "${server.url}" }\n`
   writeFileSync(join(dir, 'sluice.yaml'), settings)
   try {
-    expect(await loadedBy('local')).toEqual({ loaded: '', state: 'completed' })
-    const { loaded, state } = await loadedBy('models')
-    expect([state, server.asked.length]).toEqual(['completed', 1])
-    expect(loaded).toContain('@aws-sdk/client-bedrock-runtime')
+    const [before, after] = await loadedBy(['local', 'models'])
+    expect(before).toEqual({ loaded: '', state: 'completed' })
+    expect([after?.state, server.asked.length]).toEqual(['completed', 1])
+    expect(after?.loaded).toContain('@aws-sdk/client-bedrock-runtime')
   } finally {
     await server.close()
   }

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { handler as getResearch } from '../../../functions/api/get-research.ts'
-import { kickOff } from '../../../functions/research/kick-off.ts'
+import { writeLoopEntity } from '../../../functions/research/chain.ts'
 import { RESEARCH_ROUTES } from '../../../shared/api/research-routes.ts'
-import { SCOPES } from '../../../shared/auth/scope.ts'
-import { readPayload } from '../../../shared/research/decode-payload.ts'
-import { loopEntityId } from '../../../shared/research/kickoff-triples.ts'
-import { searchResultKind } from '../../../shared/research/search-result.ts'
+import { SCOPES } from '../../../shared/auth/principal.ts'
+import { loopEntityId } from '../../../shared/research/loop.ts'
+import { readPayload } from '../../../shared/research/payloads/decode.ts'
+import { searchResultKind } from '../../../shared/research/payloads/result.ts'
 import { headOf } from '../child-place.ts'
 import { openQuestionPlace, type QuestionPlace } from './question-place.ts'
 
@@ -193,7 +193,7 @@ describe('the kick-off', () => {
     expect(new Set(told.map(({ timestamp }) => timestamp))).toEqual(new Set([meta?.created_at]))
     const before = await graph.entity('main', loopEntityId('main', run_id))
     expect(before?.triples?.length).toBeGreaterThan(told.length)
-    if (meta !== undefined) await kickOff(open.place.world, meta)
+    if (meta !== undefined) await writeLoopEntity(open.place.world, meta)
     expect(await graph.entity('main', loopEntityId('main', run_id))).toEqual(before)
   })
 

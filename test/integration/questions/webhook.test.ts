@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readPayload } from '../../../shared/research/decode-payload.ts'
-import { searchResultKind } from '../../../shared/research/search-result.ts'
+import { readPayload } from '../../../shared/research/payloads/decode.ts'
+import { searchResultKind } from '../../../shared/research/payloads/result.ts'
 import { headOf } from '../child-place.ts'
 import { type LocalServer, serve } from '../gates/guarded-servers.ts'
 import { openQuestionPlace, type QuestionPlace } from './question-place.ts'

@@ -1,5 +1,5 @@
 import { handler } from '../../../functions/api/decide-approval.ts'
-import type { Principal } from '../../../shared/principal.ts'
+import type { Principal } from '../../../shared/auth/principal.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import type { Machine } from '../../../shared/runs/machine.ts'
 import type { TestPlace } from '../test-place.ts'

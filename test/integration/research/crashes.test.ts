@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { StageAnswer } from '../../../functions/research/recorded-stage.ts'
-import type { SearchResult } from '../../../shared/research/search-result.ts'
-import type { Stage } from '../../../shared/research/stage.ts'
+import type { StageAnswer } from '../../../functions/research/stage-call.ts'
+import type { SearchResult } from '../../../shared/research/payloads/result.ts'
+import type { Stage } from '../../../shared/research/stages.ts'
 import type { World } from '../../../shared/world.ts'
+import { WHOLE } from '../../how-much.ts'
 import { openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { callStage, chainOf, enterChain, goThrough } from './stepped-chain.ts'
 
@@ -28,9 +29,9 @@ async function wholeChain(intent: { readonly topic: string }) {
 }
 
 describe.each([
-  ['a walk', WALK, 1],
+  ['a walk', WALK, WHOLE ? 1 : 13],
   // Every third of its calls: most are those of the walk again.
-  ['a retighten and a refine round', ROUNDS, 3],
+  ['a retighten and a refine round', ROUNDS, WHOLE ? 3 : 39],
 ])('%s', (_name, intent, stride) => {
   test('called twice at each stage, one after the other, answers the same twice and works once', async () => {
     const once = await wholeChain(intent)

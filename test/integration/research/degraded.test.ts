@@ -1,13 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../../infra/local/clock.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../../infra/local/core.ts'
 import type { PlaceOptions } from '../../../infra/local/place.ts'
 import { Fault } from '../../../shared/errors.ts'
-import { readPayload } from '../../../shared/research/decode-payload.ts'
-import { searchResultKind } from '../../../shared/research/search-result.ts'
+import { readPayload } from '../../../shared/research/payloads/decode.ts'
+import { searchResultKind } from '../../../shared/research/payloads/result.ts'
 import type { World } from '../../../shared/world.ts'
 import { hang, json } from '../../emulators/provider-server.ts'
 import { fastClock } from '../fast-clock.ts'
-import { does, type Script, startModel } from './model-server.ts'
+import { does, type ModelServer, type Script, startModel } from './model-server.ts'
 import { type Asked, ledgerOf, openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { idOf } from './small-atlas.ts'
 
@@ -23,15 +23,30 @@ async function openPlace(settings = {}, options: PlaceOptions = {}): Promise<Res
   return place
 }
 
-async function withModel(script: Script, settings: { readonly research?: object; readonly safety?: object } = {}) {
-  const model = await startModel(script, settings.research as never)
-  open.push(model)
-  return { model, place: await openPlace({ ...settings, ...model.settings }) }
+/** One place for each setting; the model says something new to each test. */
+let model: ModelServer
+const places = new Map<string, ResearchPlace>()
+beforeAll(async () => {
+  model = await startModel({})
+})
+afterAll(async () => {
+  for (const place of places.values()) await place.close()
+  await model.close()
+})
+
+async function withModel(script: Script, settings: { readonly safety?: object } = {}) {
+  model.say(script)
+  const key = JSON.stringify(settings)
+  const place = places.get(key) ?? (await openResearchPlace({}, { ...settings, ...model.settings }))
+  places.set(key, place)
+  return { model, place }
 }
 
-/** The same place with a port that fails. */
+/** The same place with a port that fails until the test is over. */
 function fails<P extends 'graph' | 'search' | 'objects'>({ place }: ResearchPlace, port: P, broken: Partial<World[P]>) {
-  Object.assign(place.world, { [port]: { ...place.world[port], ...broken } })
+  const whole = place.world[port]
+  Object.assign(place.world, { [port]: { ...whole, ...broken } })
+  open.push({ close: async () => void Object.assign(place.world, { [port]: whole }) })
 }
 
 const away =
@@ -308,7 +323,10 @@ describe('a stage that fails', () => {
   })
 
   test('because nobody answers is tried three times in all', async () => {
-    const { place, model } = await withModel({ route: does(json(503, { error: { message: 'busy' } })) })
+    const model = await startModel({ route: does(json(503, { error: { message: 'busy' } })) })
+    open.push(model)
+    const { delay } = fastClock(20)
+    const place = await openPlace(model.settings, { clock: { ...systemClock, delay } })
     const asked = await place.ask({ topic: TOPIC })
     await degraded(place, asked, /route_search failed: the model did not answer: provider_unavailable/)
     expect(model.asked).toHaveLength(3)

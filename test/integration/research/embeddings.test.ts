@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { readChain } from '../../../functions/research/read-chain.ts'
-import type { Stage } from '../../../shared/research/stage.ts'
+import { readChain } from '../../../functions/research/chain.ts'
+import type { Stage } from '../../../shared/research/stages.ts'
 import { embeds, startEmbedder, textsOf } from '../../emulators/embedding-server.ts'
 import { type Behaviour, json, type ProviderServer } from '../../emulators/provider-server.ts'
+import { firstDaily } from '../../how-much.ts'
 import { type Asked, ledgerOf, openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { idOf } from './small-atlas.ts'
 
@@ -36,32 +37,43 @@ async function stateAfter({ place }: ResearchPlace, { answer }: Asked, stage: St
 }
 const found = ({ answer }: Asked) => (answer.result?.evidence ?? []).map(({ entity_id, source }) => [entity_id, source])
 
-describe('embeddings of the settings', () => {
-  test.each(['openai-compatible', 'ollama'] as const)('rank what words found by meaning (%s)', async (type) => {
-    const { place, server } = await withEmbedder(type)
+/** The answer without embeddings: asked for once. */
+let plain: Promise<Asked> | undefined
+function plainly(): Promise<Asked> {
+  plain ??= (async () => {
+    const place = await openResearchPlace()
     const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000 })
-    const texts = server.asked.map(textsOf)
-    expect(server.asked.every(({ body }) => body.model === 'e-1')).toBe(true)
-    expect(texts[0]?.[0]).toBe(TOPIC)
-    expect(texts[0]?.slice(1)).toContain('Peru\nPeru lies on the Pacific Ocean.')
-    const { classified } = await stateAfter(place, asked, 'nl_classify')
-    const candidates = (classified?.candidates ?? []).filter(({ source }) => source === 'embedding')
-    expect(candidates.map(({ entity_id }) => entity_id)).toContain(idOf('country', 'pe'))
-    expect(candidates.every(({ tier }) => tier === '1')).toBe(true)
-    // Sub-queries have a list of their own too, nearest first.
-    const { hits } = await stateAfter(place, asked, 'execute_subqueries')
-    const cosines = hits.flatMap(({ evidence }) => (evidence.source === 'embedding' ? [evidence.score ?? 0] : []))
-    expect(cosines.length).toBeGreaterThan(1)
-    expect(cosines).toEqual(cosines.toSorted((a, b) => b - a))
-    expect(asked.answer.degraded.filter((why) => /embed/.test(why))).toEqual([])
-  })
+    await place.close()
+    return asked
+  })()
+  return plain
+}
+
+describe('embeddings of the settings', () => {
+  for (const { tags, rows } of firstDaily(1, ['openai-compatible', 'ollama'] as const))
+    test.each(rows)('rank what words found by meaning (%s)', { tags }, async (type) => {
+      const { place, server } = await withEmbedder(type)
+      const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000 })
+      const texts = server.asked.map(textsOf)
+      expect(server.asked.every(({ body }) => body.model === 'e-1')).toBe(true)
+      expect(texts[0]?.[0]).toBe(TOPIC)
+      expect(texts[0]?.slice(1)).toContain('Peru\nPeru lies on the Pacific Ocean.')
+      const { classified } = await stateAfter(place, asked, 'nl_classify')
+      const candidates = (classified?.candidates ?? []).filter(({ source }) => source === 'embedding')
+      expect(candidates.map(({ entity_id }) => entity_id)).toContain(idOf('country', 'pe'))
+      expect(candidates.every(({ tier }) => tier === '1')).toBe(true)
+      // Sub-queries have a list of their own too, nearest first.
+      const { hits } = await stateAfter(place, asked, 'execute_subqueries')
+      const cosines = hits.flatMap(({ evidence }) => (evidence.source === 'embedding' ? [evidence.score ?? 0] : []))
+      expect(cosines.length).toBeGreaterThan(1)
+      expect(cosines).toEqual(cosines.toSorted((a, b) => b - a))
+      expect(asked.answer.degraded.filter((why) => /embed/.test(why))).toEqual([])
+    })
 
   test('are counted in the ledger of the run like any call, and every invariant holds', async () => {
     const { place, server } = await withEmbedder()
-    const plain = await openResearchPlace()
-    open.push(plain)
     const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000 })
-    const without = await plain.ask({ topic: TOPIC, budget_tokens: 20_000 })
+    const without = await plainly()
     const counted = server.asked.reduce((sum, one) => sum + 5 * textsOf(one).length, 0)
     const ledger = await ledgerOf(place, asked)
     expect(counted).toBeGreaterThan(0)
@@ -92,20 +104,19 @@ describe('embeddings of the settings', () => {
 })
 
 describe('a provider of embeddings that fails', () => {
-  test.each<[string, Behaviour, RegExp]>([
+  for (const { tags, rows } of firstDaily<[string, Behaviour, RegExp]>(1, [
     ['refuses', json(400, { error: { message: 'no such model' } }), /the embedding failed: provider_refused/],
     ['answers too few vectors', embeds([[1, 2]]), /the embedding failed: provider_invalid/],
     ['answers vectors of no numbers', embeds([[null], [null]]), /the embedding failed: provider_invalid/],
-  ])('and %s degrades the answer, which is otherwise as without it', async (_, how, words) => {
-    const { place, server } = await withEmbedder()
-    const plain = await openResearchPlace()
-    open.push(plain)
-    server.next(...Array.from({ length: 20 }, () => how))
-    const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000 })
-    expect(asked.answer.degraded).toContainEqual(expect.stringMatching(words))
-    expect(asked.answer.state).toBe('completed')
-    expect(found(asked)).toEqual(found(await plain.ask({ topic: TOPIC, budget_tokens: 20_000 })))
-  })
+  ]))
+    test.each(rows)('and %s degrades the answer, which is otherwise as without it', { tags }, async (_, how, words) => {
+      const { place, server } = await withEmbedder()
+      server.next(...Array.from({ length: 20 }, () => how))
+      const asked = await place.ask({ topic: TOPIC, budget_tokens: 20_000 })
+      expect(asked.answer.degraded).toContainEqual(expect.stringMatching(words))
+      expect(asked.answer.state).toBe('completed')
+      expect(found(asked)).toEqual(found(await plainly()))
+    })
 
   test('and says when to come back is asked again then', async () => {
     const { place, server } = await withEmbedder()

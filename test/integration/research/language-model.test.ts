@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { quotationsIn } from '../../../shared/research/quotations.ts'
+import { quotationsIn } from '../../../shared/text/quotations.ts'
 import { completion } from '../../emulators/openai-server.ts'
-import { json, raw } from '../../emulators/provider-server.ts'
+import { type Behaviour, json, raw } from '../../emulators/provider-server.ts'
+import { firstDaily } from '../../how-much.ts'
 import { does, type ModelServer, type Script, startModel } from './model-server.ts'
 import { ledgerOf, openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { idOf, type putAtlas } from './small-atlas.ts'
@@ -34,59 +35,66 @@ const BUDGET = { budget_tokens: 50_000 }
 
 describe('answers as models give them', () => {
   const walk = { action: 'walk_seeds', args: { seeds: [{ ref: '0', ref_type: 'candidate_index' }] }, rationale: 'r' }
-  test.each<[string, string]>([
+  for (const { tags, rows } of firstDaily<[string, string]>(2, [
     ['in a code fence', `\`\`\`json\n${JSON.stringify(walk)}\n\`\`\``],
     ['behind a preamble', `Sure! Here is my decision:\n\n${JSON.stringify(walk)}\n\nLet me know if you need more.`],
     ['with members nobody asked for', JSON.stringify({ thoughts: 'hm', confidence: 0.8, ...walk })],
     ['with null for what is absent', JSON.stringify({ ...walk, rationale: null })],
     ['spread over lines', JSON.stringify(walk, null, 4)],
-  ])('%s are read', async (_how, text) => {
-    const { place, model } = await withModel({ route: text, assess: { sufficient: true }, answer: ANSWER })
-    const asked = await place.ask({ topic: TOPIC, ...BUDGET })
-    expect(asked.path[1]).toBe('routed walk_seeds')
-    expect(model.kinds()).toEqual(['route', 'assess', 'answer'])
-    expect(asked.answer.degraded).toEqual([])
-  })
+  ]))
+    test.each(rows)('%s are read', { tags }, async (_how, text) => {
+      const { place, model } = await withModel({ route: text, assess: { sufficient: true }, answer: ANSWER })
+      const asked = await place.ask({ topic: TOPIC, ...BUDGET })
+      expect(asked.path[1]).toBe('routed walk_seeds')
+      expect(model.kinds()).toEqual(['route', 'assess', 'answer'])
+      expect(asked.answer.degraded).toEqual([])
+    })
 
-  test.each<[string, string | object]>([
+  for (const { tags, rows } of firstDaily<[string, string | object]>(3, [
     ['no JSON', 'I think we should walk from Norway.'],
+    ['an action there is none', { action: 'drop_tables', args: {} }],
+    ['seeds of no kind', { action: 'walk_seeds', args: { seeds: [{ ref: '0', ref_type: 'guess' }] } }],
     ['JSON that is cut off', '{"action": "walk_seeds", "args": {"seeds": [{"ref": "0"'],
     ['a list', '["walk_seeds"]'],
-    ['an action there is none', { action: 'drop_tables', args: {} }],
     ['another case of an action', { action: 'Walk_Seeds', args: walk.args }],
     ['no args', { action: 'walk_seeds' }],
-    ['seeds of no kind', { action: 'walk_seeds', args: { seeds: [{ ref: '0', ref_type: 'guess' }] } }],
     ['no seeds', { action: 'walk_seeds', args: { seeds: [] } }],
     ['blank axes', { action: 'decompose', args: { axes: [' '], focus: 'x' } }],
     ['a scope there is none', { action: 'decompose', args: { axes: ['time'], focus: 'x', scope: 'galactic' } }],
     ['a blank topic', { action: 'retighten', args: { topic: '  ' } }],
     ['nothing', ''],
-  ])('%s is asked for once more, with what is wrong', async (_what, bad) => {
-    const route = (nth: number) => (nth === 0 ? bad : walk)
-    const { place, model } = await withModel({ route, assess: { sufficient: true }, answer: ANSWER })
-    const asked = await place.ask({ topic: TOPIC, ...BUDGET })
-    const [first = '', second = ''] = model.prompts('route')
-    expect(second.startsWith(first)).toBe(true)
-    expect(second).toMatch(
-      /The previous answer was refused:\n```\n[\s\S]+\n```\nAnswer again, in the form asked for\.$/,
-    )
-    expect(asked.path[1]).toBe('routed walk_seeds')
-    expect(asked.answer.degraded).toEqual([])
-    expect(asked.answer.result?.tokens_used).toBe(120)
-  })
+  ]))
+    test.each(rows)('%s is asked for once more, with what is wrong', { tags }, async (_what, bad) => {
+      const route = (nth: number) => (nth === 0 ? bad : walk)
+      const { place, model } = await withModel({ route, assess: { sufficient: true }, answer: ANSWER })
+      const asked = await place.ask({ topic: TOPIC, ...BUDGET })
+      const [first = '', second = ''] = model.prompts('route')
+      expect(second.startsWith(first)).toBe(true)
+      expect(second).toMatch(
+        /The previous answer was refused:\n```\n[\s\S]+\n```\nAnswer again, in the form asked for\.$/,
+      )
+      expect(asked.path[1]).toBe('routed walk_seeds')
+      expect(asked.answer.degraded).toEqual([])
+      expect(asked.answer.result?.tokens_used).toBe(120)
+    })
 
-  test.each([
+  for (const { tags, rows } of firstDaily<[string, Behaviour]>(1, [
     ['of no choices', json(200, { object: 'chat.completion', choices: [] })],
     ['that is no JSON', raw(200, '<html>busy</html>')],
     ['without content', json(200, completion(null))],
-  ])('a completion %s counts with its estimate and is asked for once more', async (_what, behaviour) => {
-    const route = (nth: number) => (nth === 0 ? does(behaviour) : DIRECT)
-    const { place, model } = await withModel({ route, answer: ANSWER })
-    const asked = await place.ask({ topic: TOPIC, ...BUDGET })
-    expect(model.prompts('route')).toHaveLength(2)
-    expect(asked.path[1]).toBe('routed synthesize_directly')
-    expect(asked.answer.result?.synthesis).toBe(ANSWER.synthesis)
-  })
+  ]))
+    test.each(rows)(
+      'a completion %s counts with its estimate and is asked for once more',
+      { tags },
+      async (_what, behaviour) => {
+        const route = (nth: number) => (nth === 0 ? does(behaviour) : DIRECT)
+        const { place, model } = await withModel({ route, answer: ANSWER })
+        const asked = await place.ask({ topic: TOPIC, ...BUDGET })
+        expect(model.prompts('route')).toHaveLength(2)
+        expect(asked.path[1]).toBe('routed synthesize_directly')
+        expect(asked.answer.result?.synthesis).toBe(ANSWER.synthesis)
+      },
+    )
 
   test('the assessor cannot say how much evidence there is, nor change the question', async () => {
     const assess = { sufficient: true, topic: 'another question', evidence_count: 1_000_000, confidence: 1 }

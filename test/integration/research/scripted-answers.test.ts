@@ -104,8 +104,12 @@ const SCRIPTED: readonly Scripted[] = TOLD.flatMap((told, at) => [
   ...[0, 1].map((nth) => hidden(told.label, told.right, at * 2 + nth)),
 ])
 
-/** All of them in the whole run, else every third. */
-const ASKED = [...SCRIPTED.entries()].filter(([at]) => WHOLE || at % 3 === 0)
+/** All of them in the whole run, else every fourth that is wrong and every tenth that is right. */
+const ASKED = [false, true].flatMap((isWrong) =>
+  [...SCRIPTED.entries()]
+    .filter(([, { wrong }]) => (wrong !== undefined) === isWrong)
+    .filter((_, nth) => WHOLE || nth % (isWrong ? 4 : 10) === 3),
+)
 
 let model: ModelServer
 let place: ResearchPlace

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findCandidates } from '../../../functions/research/find-candidates.ts'
-import { readChain } from '../../../functions/research/read-chain.ts'
-import { describeSearch } from '../../../shared/research/describe-search.ts'
-import { kickoffTriples, loopEntityId } from '../../../shared/research/kickoff-triples.ts'
+import { findCandidates } from '../../../functions/research/candidates.ts'
+import { readChain } from '../../../functions/research/chain.ts'
+import { kickoffTriples, loopEntityId } from '../../../shared/research/loop.ts'
+import { describeSearch } from '../../../shared/research/question/search-hints.ts'
 import { openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { idOf } from './small-atlas.ts'
 

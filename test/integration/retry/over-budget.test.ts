@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
-import type { Provider } from '../../../shared/provider.ts'
+import type { Provider } from '../../../shared/providers/provider.ts'
 import { block } from '../asks/ask-place.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 

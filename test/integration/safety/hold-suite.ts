@@ -1,10 +1,22 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import type { TestPlace } from '../test-place.ts'
-import { eventually, holders, noHolders, type OpenSafe, post, QUICK, startOf, stateOf, WAITS } from './safety-place.ts'
+import {
+  dailyOnSqlite,
+  eventually,
+  holders,
+  noHolders,
+  type OpenSafe,
+  post,
+  QUICK,
+  startOf,
+  stateOf,
+  WAITS,
+} from './safety-place.ts'
 
 /** Starts that somebody holds, on one kind of store. */
 export function holdSuite(store: string, openSafe: OpenSafe): void {
+  const daily = dailyOnSqlite(store)
   let open: TestPlace
   const opened = async (...args: Parameters<OpenSafe>) => {
     open = await openSafe(...args)
@@ -20,27 +32,31 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
   describe(`stop-all with hold, on ${store}`, () => {
     afterEach(() => open.close())
 
-    test('stops what there is and refuses starts, naming who and since when, until they are released', async () => {
-      await opened({ max_runs: 5 })
-      await Promise.all([startOf(open, WAITS), startOf(open, WAITS)])
-      const { json } = await holdAll()
-      expect(json).toMatchObject({
-        stopped: 2,
-        hold: { reason: 'the model is wrong', by: expect.stringMatching(/^user:/) },
-      })
-      await atRest()
-      const refused = await startOf(open, QUICK)
-      expect([refused.status, refused.json.code]).toEqual([409, 'starts_on_hold'])
-      expect(refused.json.facts).toEqual(json.hold)
-      expect(refused.json.detail).toContain('the model is wrong')
-      expect((await post(open, 'get-safety', { body: null })).json).toMatchObject({ hold: json.hold, active_runs: 0 })
-      expect((await release()).json).toEqual({ released: true, started: 0 })
-      expect((await release()).json).toEqual({ released: false, started: 0 })
-      expect((await post(open, 'get-safety', { body: null })).json.hold).toBeNull()
-      expect((await startOf(open, QUICK)).status).toBe(201)
-    })
+    test(
+      'stops what there is and refuses starts, naming who and since when, until they are released',
+      daily,
+      async () => {
+        await opened({ max_runs: 5 })
+        await Promise.all([startOf(open, WAITS), startOf(open, WAITS)])
+        const { json } = await holdAll()
+        expect(json).toMatchObject({
+          stopped: 2,
+          hold: { reason: 'the model is wrong', by: expect.stringMatching(/^user:/) },
+        })
+        await atRest()
+        const refused = await startOf(open, QUICK)
+        expect([refused.status, refused.json.code]).toEqual([409, 'starts_on_hold'])
+        expect(refused.json.facts).toEqual(json.hold)
+        expect(refused.json.detail).toContain('the model is wrong')
+        expect((await post(open, 'get-safety', { body: null })).json).toMatchObject({ hold: json.hold, active_runs: 0 })
+        expect((await release()).json).toEqual({ released: true, started: 0 })
+        expect((await release()).json).toEqual({ released: false, started: 0 })
+        expect((await post(open, 'get-safety', { body: null })).json.hold).toBeNull()
+        expect((await startOf(open, QUICK)).status).toBe(201)
+      },
+    )
 
-    test('refuses runs that continue another one', async () => {
+    test('refuses runs that continue another one', daily, async () => {
       await opened({})
       const { json } = await startOf(open, QUICK)
       await open.ended(String(json.run_id))
@@ -49,14 +65,17 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
       expect(refused.json.code).toBe('starts_on_hold')
     })
 
-    test('without hold starts go on', async () => {
+    test('without hold starts go on', daily, async () => {
       await opened({})
       await startOf(open, WAITS)
       expect((await post(open, 'stop-all')).json).toMatchObject({ stopped: 1 })
       expect((await startOf(open, QUICK)).status).toBe(201)
     })
 
-    test('leaves no active run and no place under concurrent starts, whichever comes first', async () => {
+    test('leaves no active run and no place under concurrent starts, whichever comes first', {
+      ...daily,
+      timeout: 60_000,
+    }, async () => {
       await opened({ max_runs: 500 })
       for (let round = 0; round < 3; round += 1) {
         const starts = Array.from({ length: 20 }, async (_, i) => {
@@ -70,35 +89,39 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
         await atRest()
         await release()
       }
-    }, 60_000)
-
-    test('catches a start between its first look and its record, and one between its record and its start', async () => {
-      const runs = await opened({ max_runs: 5 })
-      const { world } = open.place
-      const hold = () => runs.holdStarts('main', { by: 'user:ana', at: new Date().toISOString() })
-      const before: RunStore['create'] = async (run) => {
-        await hold()
-        return runs.create(run)
-      }
-      const after: RunStore['create'] = async (run) => {
-        const made = await runs.create(run)
-        await hold()
-        return made
-      }
-      for (const create of [before, after]) {
-        Object.assign(world, { runs: { ...runs, create } })
-        const { status, json } = await startOf(open, WAITS)
-        Object.assign(world, { runs })
-        expect([status, json.code]).toEqual([409, 'starts_on_hold'])
-        const [run] = (await runs.list('main', { limit: 1 })).runs
-        expect(run?.head.state).toBe('cancelled')
-        expect((await open.events(run?.run_id ?? '')).at(-1)?.data).toMatchObject({ code: 'starts_on_hold' })
-        await noHolders(open)
-        await release()
-      }
     })
 
-    test('catches a run whose start died after its record: it is cancelled instead of started', async () => {
+    test(
+      'catches a start between its first look and its record, and one between its record and its start',
+      daily,
+      async () => {
+        const runs = await opened({ max_runs: 5 })
+        const { world } = open.place
+        const hold = () => runs.holdStarts('main', { by: 'user:ana', at: new Date().toISOString() })
+        const before: RunStore['create'] = async (run) => {
+          await hold()
+          return runs.create(run)
+        }
+        const after: RunStore['create'] = async (run) => {
+          const made = await runs.create(run)
+          await hold()
+          return made
+        }
+        for (const create of [before, after]) {
+          Object.assign(world, { runs: { ...runs, create } })
+          const { status, json } = await startOf(open, WAITS)
+          Object.assign(world, { runs })
+          expect([status, json.code]).toEqual([409, 'starts_on_hold'])
+          const [run] = (await runs.list('main', { limit: 1 })).runs
+          expect(run?.head.state).toBe('cancelled')
+          expect((await open.events(run?.run_id ?? '')).at(-1)?.data).toMatchObject({ code: 'starts_on_hold' })
+          await noHolders(open)
+          await release()
+        }
+      },
+    )
+
+    test('catches a run whose start died after its record: it is cancelled instead of started', daily, async () => {
       const runs = await opened({ max_runs: 5 }, { sweep_ms: 0 })
       const { world } = open.place
       const dies = () => Promise.reject(new Error('died'))
@@ -110,7 +133,7 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
       await noHolders(open)
     })
 
-    test('releases nothing from the queue until the starts are', async () => {
+    test('releases nothing from the queue until the starts are', daily, async () => {
       const runs = await opened({ max_runs: 1, queue: true })
       const first = String((await startOf(open, WAITS)).json.run_id)
       const second = String((await startOf(open, WAITS)).json.run_id)
@@ -124,7 +147,7 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
       await open.until(second, ({ type }) => type === 'approval:requested')
     })
 
-    test('stops queued runs too', async () => {
+    test('stops queued runs too', daily, async () => {
       const runs = await opened({ max_runs: 1, queue: true })
       for (let i = 0; i < 3; i += 1) await startOf(open, WAITS)
       expect((await holdAll()).json.stopped).toBe(3)

@@ -1,9 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { placeUntil, runsPool } from '../../../shared/runs/runs-pool.ts'
+import { placeUntil, runsPool } from '../../../shared/runs/run-store.ts'
 import { atMost } from '../../how-much.ts'
 import { block, child, deployDocument } from '../child-place.ts'
 import type { TestPlace } from '../test-place.ts'
-import { eventually, holders, noHolders, type OpenSafe, post, QUICK, startOf, stateOf, WAITS } from './safety-place.ts'
+import {
+  dailyOnSqlite,
+  eventually,
+  holders,
+  noHolders,
+  type OpenSafe,
+  post,
+  QUICK,
+  startOf,
+  stateOf,
+  WAITS,
+} from './safety-place.ts'
 
 const POOL = runsPool('main')
 const long = () => placeUntil(Date.now())
@@ -11,6 +22,7 @@ const over = () => new Date(Date.now() - 1_000).toISOString()
 
 /** How many runs of callers are active at once, on one kind of store. */
 export function placesSuite(store: string, openSafe: OpenSafe): void {
+  const daily = dailyOnSqlite(store)
   let open: TestPlace
   afterEach(() => open.close())
   const opened = async (...args: Parameters<OpenSafe>) => {
@@ -19,7 +31,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
   }
 
   describe(`max_runs, on ${store}`, () => {
-    test('is exact under a hundred simultaneous starts; the others are told when to come back', async () => {
+    test('is exact under a hundred simultaneous starts; the others are told when to come back', daily, async () => {
       await opened({ max_runs: 7 })
       const answers = await Promise.all(Array.from({ length: atMost(100, 30) }, () => startOf(open, WAITS)))
       const started = answers.flatMap(({ status, json }) => (status === 201 ? [String(json.run_id)] : []))
@@ -34,7 +46,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       expect((await startOf(open, WAITS)).status).toBe(201)
     })
 
-    test('a run that ends, however it ends, gives its place back', async () => {
+    test('a run that ends, however it ends, gives its place back', daily, async () => {
       await opened({ max_runs: 1 })
       for (const dag of [QUICK, { ...WAITS, blocks: WAITS.blocks.map(timedOut) }, QUICK]) {
         const { status, json } = await startOf(open, dag)
@@ -44,7 +56,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       }
     })
 
-    test('a repeated key finds its run while all places are taken, and takes none', async () => {
+    test('a repeated key finds its run while all places are taken, and takes none', daily, async () => {
       await opened({ max_runs: 1 })
       const once = () => startOf(open, WAITS, {}, { 'idempotency-key': 'k' })
       const answers = await Promise.all(Array.from({ length: 10 }, once))
@@ -60,7 +72,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       expect(await holders(open)).toEqual([])
     })
 
-    test('a start that fails on its way gives its place back', async () => {
+    test('a start that fails on its way gives its place back', daily, async () => {
       await opened({ max_runs: 1 })
       const { world } = open.place
       const away = () => Promise.reject(new Error('away'))
@@ -91,7 +103,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       expect((await startOf(open, WAITS)).status).toBe(429)
     })
 
-    test('children take no places', async () => {
+    test('children take no places', daily, async () => {
       await opened({ max_runs: 1 })
       deployDocument(open, 'inner', [block('work')])
       const { json } = await startOf(open, { name: 'outer', blocks: [child('sub', 'inner')] })
@@ -116,13 +128,13 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       expect([...(await holders(open))].sort()).toEqual([one.json.run_id, two.json.run_id].sort())
     })
 
-    test('a start under way is no dead one', async () => {
+    test('a start under way is no dead one', daily, async () => {
       const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
       await runs.takeLease(POOL, `run_${'0'.repeat(26)}`, long(), 1)
       expect((await startOf(open, WAITS)).status).toBe(429)
     })
 
-    test('the sweep drops them, and extends those of live runs in one write', async () => {
+    test('the sweep drops them, and extends those of live runs in one write', daily, async () => {
       const runs = await opened({ max_runs: 10 }, { sweep_ms: 0 })
       const live = await Promise.all([1, 2, 3].map(async () => String((await startOf(open, WAITS)).json.run_id)))
       const ended = String((await startOf(open, QUICK)).json.run_id)
@@ -139,7 +151,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       for (const run_id of live) expect(Date.parse(left[run_id] ?? '')).toBeGreaterThan(Date.now() + 800_000)
     })
 
-    test('the sweep gives a live run that has none one, as soon as one is free', async () => {
+    test('the sweep gives a live run that has none one, as soon as one is free', daily, async () => {
       const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
       const run_id = String((await startOf(open, WAITS)).json.run_id)
       await open.until(run_id, ({ type }) => type === 'approval:requested')
@@ -160,7 +172,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
     })
   })
 
-  test(`an execution aborted from outside fails its run and frees its place, on ${store}`, async () => {
+  test(`an execution aborted from outside fails its run and frees its place, on ${store}`, daily, async () => {
     const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
     const run_id = String((await startOf(open, WAITS)).json.run_id)
     await open.until(run_id, ({ type }) => type === 'approval:requested')

@@ -1,12 +1,24 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import { runsPool } from '../../../shared/runs/runs-pool.ts'
+import { runsPool } from '../../../shared/runs/run-store.ts'
 import { atMost } from '../../how-much.ts'
 import type { TestPlace } from '../test-place.ts'
-import { eventually, holders, noHolders, type OpenSafe, post, QUICK, startOf, stateOf, WAITS } from './safety-place.ts'
+import {
+  dailyOnSqlite,
+  eventually,
+  holders,
+  noHolders,
+  type OpenSafe,
+  post,
+  QUICK,
+  startOf,
+  stateOf,
+  WAITS,
+} from './safety-place.ts'
 
 /** Starts over the cap that wait for a place, on one kind of store. */
 export function queueSuite(store: string, openSafe: OpenSafe): void {
+  const daily = dailyOnSqlite(store)
   let open: TestPlace
   const opened = async (safety: object, more: Parameters<OpenSafe>[1] = {}) => {
     open = await openSafe({ queue: true, ...safety }, more)
@@ -26,7 +38,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
   describe(`a start over the cap, with queue, on ${store}`, () => {
     afterEach(() => open.close())
 
-    test('waits as pending, in words, and goes on in its turn', async () => {
+    test('waits as pending, in words, and goes on in its turn', daily, async () => {
       const runs = await opened({ max_runs: 2 })
       const ids: string[] = []
       for (let i = 0; i < 5; i += 1) ids.push(await started(WAITS))
@@ -54,7 +66,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
       for (const id of ids) expect(foldRun(await open.events(id)).queued === true).toBe(id === fifth)
     })
 
-    test('is listed as pending, and only there', async () => {
+    test('is listed as pending, and only there', daily, async () => {
       await opened({ max_runs: 1 })
       const [active, queued] = [await started(WAITS), await started(WAITS)]
       await released(active)
@@ -74,7 +86,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
       ])
     })
 
-    test('never lets more than the cap run, and all of them in the end', async () => {
+    test('never lets more than the cap run, and all of them in the end', { ...daily, timeout: 60_000 }, async () => {
       await opened({ max_runs: 3 })
       let most = 0
       const { world } = open.place
@@ -89,9 +101,9 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
       expect(most).toBeLessThanOrEqual(3)
       await noHolders(open)
       expect(await world.runs.queued('main', 100)).toEqual([])
-    }, 60_000)
+    })
 
-    test('can be stopped while it waits, and leaves the queue', async () => {
+    test('can be stopped while it waits, and leaves the queue', daily, async () => {
       const runs = await opened({ max_runs: 1 })
       const [active, second, third] = [await started(WAITS), await started(WAITS), await started(WAITS)]
       expect((await stop(second)).status).toBe(200)
@@ -104,7 +116,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
       expect(await holders(open)).toEqual([third])
     })
 
-    test('has its whole time from its release on', async () => {
+    test('has its whole time from its release on', daily, async () => {
       const runs = await opened({ max_runs: 1 })
       const active = await started(WAITS)
       const queued = await started(WAITS, { options: { deadline_sec: 1 } })
@@ -129,7 +141,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
       expect(await stateOf(open, late)).toBe('pending')
     })
 
-    test('is released by the sweep where nobody else did', async () => {
+    test('is released by the sweep where nobody else did', daily, async () => {
       const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
       const [active, queued] = [await started(WAITS), await started(WAITS)]
       const third = await started(WAITS)
@@ -147,7 +159,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
       expect(await stateOf(open, third)).toBe('pending')
     })
 
-    test('takes up a place that somebody took for it before he died', async () => {
+    test('takes up a place that somebody took for it before he died', daily, async () => {
       const runs = await opened({ max_runs: 2 }, { sweep_ms: 0 })
       const [one, two] = [await started(WAITS), await started(WAITS)]
       const [three, four] = [await started(WAITS), await started(WAITS)]

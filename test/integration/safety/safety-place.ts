@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../../infra/local/clock.ts'
+import { systemClock } from '../../../infra/local/core.ts'
 import type { PlaceOptions } from '../../../infra/local/place.ts'
 import { Fault } from '../../../shared/errors.ts'
-import type { Provider } from '../../../shared/provider.ts'
-import { runsPool } from '../../../shared/runs/runs-pool.ts'
-import type { Clock, Log } from '../../../shared/world.ts'
+import type { Clock, Log } from '../../../shared/ports/host.ts'
+import type { Provider } from '../../../shared/providers/provider.ts'
+import { runsPool } from '../../../shared/runs/run-store.ts'
 import { provider, type TestPlace } from '../test-place.ts'
 
 /** Opens a place with this safety policy, on the store the suite is run for. */
@@ -117,4 +117,9 @@ export function noHolders(open: TestPlace): Promise<void> {
 
 export async function stateOf(open: TestPlace, run_id: string): Promise<string> {
   return String((await post(open, 'get-run', { run_id, body: null })).json.run?.state)
+}
+
+/** Tests that SQLite proves in every run; on the other store they are of the run of everything. */
+export function dailyOnSqlite(store: string): { readonly tags: string[] } {
+  return { tags: store === 'SQLite' ? [] : ['thorough'] }
 }

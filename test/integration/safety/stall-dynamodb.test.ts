@@ -1,8 +1,11 @@
-import { afterAll } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { startDynamodbPlaces } from './dynamodb-place.ts'
 import { stallSuite } from './stall-suite.ts'
 
-const places = await startDynamodbPlaces()
+let places: Awaited<ReturnType<typeof startDynamodbPlaces>>
+beforeAll(async () => {
+  places = await startDynamodbPlaces()
+})
 afterAll(() => places.close())
 
-stallSuite('DynamoDB', places.open)
+stallSuite('DynamoDB', (...asked) => places.open(...asked))

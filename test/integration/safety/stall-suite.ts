@@ -1,12 +1,15 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { WHOLE } from '../../how-much.ts'
 import { block, child, childOf, deployDocument, headOf, retry } from '../child-place.ts'
 import { fastClock } from '../fast-clock.ts'
 import type { TestPlace } from '../test-place.ts'
-import { noHolders, type OpenSafe, QUICK, startOf, stateOf, WAITS } from './safety-place.ts'
+import { dailyOnSqlite, noHolders, type OpenSafe, QUICK, startOf, stateOf, WAITS } from './safety-place.ts'
 
 /** A minute, which stall_sec is here, is 600 ms of this process's own time. */
 const TIMES = 100
 const STALL = 60
+/** What takes longer than that, in minutes. */
+const LONG = WHOLE ? 4 : 2
 
 /** The stall watchdog, on one kind of store. */
 export function stallSuite(store: string, openSafe: OpenSafe): void {
@@ -27,7 +30,7 @@ export function stallSuite(store: string, openSafe: OpenSafe): void {
     Object.assign(world, { machine: { ...world.machine, ...lost } })
   }
 
-  describe(`the stall watchdog, on ${store},`, () => {
+  describe(`the stall watchdog, on ${store},`, dailyOnSqlite(store), () => {
     // Code that is loaded at its first call takes minutes of this time.
     beforeAll(async () => {
       open = await openSafe({})
@@ -54,14 +57,14 @@ export function stallSuite(store: string, openSafe: OpenSafe): void {
       await opened()
       const { json } = await startOf(open, WAITS)
       await open.until(String(json.run_id), ({ type }) => type === 'approval:requested')
-      await minutes(4)
+      await minutes(LONG)
       expect(await stateOf(open, String(json.run_id))).toBe('paused_approval')
     })
 
     test('lets a dispatch take its time, and a retry wait', async () => {
       await opened()
-      const slow = { agent: { provider: 'probe', model: 'm', prompt: 'slow 240000' }, timeout_ms: 600_000 }
-      const again = { ...retry(2), delay_ms: 240_000, max_delay_ms: 240_000 }
+      const slow = { agent: { provider: 'probe', model: 'm', prompt: `slow ${LONG * 60_000}` }, timeout_ms: 600_000 }
+      const again = { ...retry(2), delay_ms: LONG * 60_000, max_delay_ms: LONG * 60_000 }
       const fails = { agent: { provider: 'probe', model: 'm', prompt: 'fail' }, retry: again }
       const events = await open.ended(await started(block('slow', slow), block('fails', fails)))
       expect(events.at(-1)?.type).toBe('run:completed')
@@ -74,21 +77,27 @@ export function stallSuite(store: string, openSafe: OpenSafe): void {
       const run_id = await started(child('sub', 'inner', { outputs: {} }))
       const inner = await childOf(open, run_id, 'sub')
       await open.until(inner, ({ type }) => type === 'approval:requested')
-      await minutes(4)
+      await minutes(LONG)
       expect([await stateOf(open, run_id), await stateOf(open, inner)]).toEqual(['running', 'paused_approval'])
     })
 
     test('gives a place that was away the same time again', async () => {
       const world = await opened(0)
+      const { clock } = world
+      // Nobody is at work meanwhile: such minutes need not be waited for.
+      const forward = (n: number) => {
+        const { now } = clock
+        Object.assign(clock, { now: () => now() + n * 60_000 })
+      }
       loseInvocations()
       const run_id = await started(block('first'))
-      await minutes(10)
+      forward(10)
       await open.place.invoke('sweep', {})
       expect(await stateOf(open, run_id)).toBe('running')
       const left = Date.parse((await headOf(open, run_id)).check_at ?? '') - world.clock.now()
       expect(left).toBeGreaterThan(30_000)
       expect(left).toBeLessThanOrEqual(STALL * 1_000)
-      await minutes(1.1)
+      forward(1.1)
       await open.place.invoke('sweep', {})
       expect(await stateOf(open, run_id)).toBe('cancelled')
     })

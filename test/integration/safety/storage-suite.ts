@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { DispatchAnswer, Provider } from '../../../shared/provider.ts'
+import type { DispatchAnswer, Provider } from '../../../shared/providers/provider.ts'
 import type { EventType, RunEvent } from '../../../shared/runs/event.ts'
-import { weekOf } from '../../../shared/runs/stored-bytes.ts'
+import { weekOf } from '../../../shared/runs/run-store.ts'
 import type { TestPlace } from '../test-place.ts'
-import { type OpenSafe, post, QUICK, startOf } from './safety-place.ts'
+import { dailyOnSqlite, type OpenSafe, post, QUICK, startOf } from './safety-place.ts'
 
 /** The least quota there is. */
 const MIB = 1_048_576
@@ -14,6 +14,7 @@ const all = <T extends EventType>(events: readonly RunEvent[], type: T) =>
 
 /** What a run, and a tenant, may store, on one kind of store. */
 export function storageSuite(store: string, openSafe: OpenSafe): void {
+  const daily = dailyOnSqlite(store)
   let open: TestPlace
 
   /** Provider `probe` answers so many characters: its prompt says how many. */
@@ -63,7 +64,7 @@ export function storageSuite(store: string, openSafe: OpenSafe): void {
       await verified(run_id)
     })
 
-    test('fails a block whose output does not fit, at once, and keeps what was paid for', async () => {
+    test('fails a block whose output does not fit, at once, and keeps what was paid for', daily, async () => {
       await opened({ max_run_bytes: MIB })
       const blocks = [block('a', KIB_300), block('b', KIB_300, { inputs: { text: { from: 'a.text' } } })]
       const run_id = await open.start({ name: 'over', blocks })
@@ -88,7 +89,7 @@ export function storageSuite(store: string, openSafe: OpenSafe): void {
       await verified(run_id)
     })
 
-    test('stores none of several outputs that do not fit together', async () => {
+    test('stores none of several outputs that do not fit together', daily, async () => {
       await opened({ max_run_bytes: MIB })
       const expression = `{ "p": $pad("", ${2 * KIB_300}, "p"), "q": $pad("", ${2 * KIB_300}, "q") }`
       const blocks = [
@@ -105,7 +106,7 @@ export function storageSuite(store: string, openSafe: OpenSafe): void {
       expect((await headOf(run_id))?.stored_bytes).toBeLessThan(10_000)
     })
 
-    test('a file that does not fit is not written', async () => {
+    test('a file that does not fit is not written', daily, async () => {
       await opened({ max_run_bytes: MIB })
       const blocks = [
         block('a', KIB_300),
@@ -132,7 +133,7 @@ export function storageSuite(store: string, openSafe: OpenSafe): void {
       await verified(run_id)
     })
 
-    test('where nothing more fits no model is asked', async () => {
+    test('where nothing more fits no model is asked', daily, async () => {
       const asked = await opened({ max_run_bytes: MIB })
       const each = block('each', KIB_300, {
         inputs: { list: 'json' },
@@ -157,7 +158,7 @@ export function storageSuite(store: string, openSafe: OpenSafe): void {
         facts: json.facts,
       }))
 
-    test('counts what runs store and people bring, and is shown with the safety policy', async () => {
+    test('counts what runs store and people bring, and is shown with the safety policy', daily, async () => {
       await opened({ max_tenant_bytes: 2 * MIB })
       const safety = () => post(open, 'get-safety', { body: null }).then(({ json }) => json.stored_bytes)
       expect(await safety()).toBe(0)
@@ -175,7 +176,7 @@ export function storageSuite(store: string, openSafe: OpenSafe): void {
       expect(await safety()).toBe(stored + MIB)
     })
 
-    test('fails the block that does not fit, and forgets what has had its time', async () => {
+    test('fails the block that does not fit, and forgets what has had its time', daily, async () => {
       await opened({ max_tenant_bytes: 2 * MIB, retention_days: 1 })
       const { world } = open.place
       const now = world.clock.now()

@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../../conformance/virtual-clock.ts'
 import type { TestPlace } from '../test-place.ts'
-import { type Answer, type OpenSafe, post, startOf, WAITS } from './safety-place.ts'
+import { type Answer, dailyOnSqlite, type OpenSafe, post, startOf, WAITS } from './safety-place.ts'
 
 const MINUTE_MS = 60_000
 
 /** Streams of events that are open at once, on one kind of store. */
 export function streamSuite(store: string, openSafe: OpenSafe): void {
+  const daily = dailyOnSqlite(store)
   let open: TestPlace
   const started = async () => String((await startOf(open, WAITS)).json.run_id)
   const held = async (pool: string) => Object.keys(await open.place.world.runs.leases({ tenant: 'main', name: pool }))
@@ -14,7 +15,7 @@ export function streamSuite(store: string, openSafe: OpenSafe): void {
   describe(`open streams, on ${store},`, () => {
     afterEach(() => open.close())
 
-    test('one more than a caller may have is refused with words, and everybody else is served', async () => {
+    test('one more than a caller may have is refused with words, and everybody else is served', daily, async () => {
       open = await openSafe({ max_streams_per_caller: 2 })
       const run_id = await started()
       const streams = [await stream(open, run_id), await stream(open, run_id)]
@@ -34,7 +35,7 @@ export function streamSuite(store: string, openSafe: OpenSafe): void {
       expect((await stream(open, String(next.json.run_id))).status).toBe(200)
     })
 
-    test('a tenant has a cap too, and who is refused by it keeps no place of its own', async () => {
+    test('a tenant has a cap too, and who is refused by it keeps no place of its own', daily, async () => {
       open = await openSafe({ max_streams: 1 })
       const run_id = await started()
       const first = await stream(open, run_id)
@@ -46,7 +47,7 @@ export function streamSuite(store: string, openSafe: OpenSafe): void {
       expect((await stream(open, run_id)).status).toBe(200)
     })
 
-    test('a reader that leaves, or has nothing to read, holds no place', async () => {
+    test('a reader that leaves, or has nothing to read, holds no place', daily, async () => {
       open = await openSafe({})
       const run_id = await started()
       const one = await stream(open, run_id)
@@ -72,7 +73,7 @@ export function streamSuite(store: string, openSafe: OpenSafe): void {
       expect((await stream(open, run_id)).status).toBe(200)
     })
 
-    test('ends after five minutes, saying where the next one goes on', async () => {
+    test('ends after five minutes, saying where the next one goes on', daily, async () => {
       const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'))
       open = await openSafe({}, { clock, sweep_ms: 0 })
       const run_id = await started()

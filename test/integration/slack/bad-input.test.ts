@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Log } from '../../../shared/ports/host.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import type { Log } from '../../../shared/world.ts'
 import { formOf, type PostedMessage } from '../../emulators/slack-server.ts'
 import { signedHeaders } from '../../emulators/slack-signature.ts'
 import { ANA, asked, BEN, decided, deploy, openSlackPlace, type SlackPlace, WORKSPACE, wordsOf } from './slack-place.ts'

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { SLACK_TIMEOUT_MS } from '../../../functions/slack/client/open-slack.ts'
 import { handler as interactions } from '../../../functions/slack/slack-interactions.ts'
 import { signedHeaders } from '../../emulators/slack-signature.ts'
+import { firstDaily } from '../../how-much.ts'
 import {
   ANA,
   asked,
@@ -22,25 +23,26 @@ afterEach(async () => {
 })
 
 describe('Slack that does not answer', () => {
-  test.each<[string, readonly ('hang' | 'drop' | number | `error:${string}`)[]]>([
-    ['hangs once', ['hang']],
+  for (const { tags, rows } of firstDaily<[string, readonly ('hang' | 'drop' | number | `error:${string}`)[]]>(2, [
     ['cuts the connection once', ['drop']],
-    ['limits the rate for a second', [1, 1]],
     ['has trouble of its own', ['error:internal_error']],
-  ])('that %s gets the message all the same, once', async (_what, failures) => {
-    open = await openSlackPlace()
-    const { slack } = open
-    slack.fail('chat.postMessage', ...failures)
-    const id = await open.start(deploy())
-    await open.until(id, asked)
-    // What the client's second try does not mend, the sweeper repeats; here it is told at once.
-    const message = await open.eventually(() => {
-      void open?.place.world.outbox.nudge({ tenant: 'main', run_id: id })
-      return slack.messages[0]
+    ['hangs once', ['hang']],
+    ['limits the rate for a second', [1, 1]],
+  ]))
+    test.each(rows)('that %s gets the message all the same, once', { tags }, async (_what, failures) => {
+      open = await openSlackPlace()
+      const { slack } = open
+      slack.fail('chat.postMessage', ...failures)
+      const id = await open.start(deploy())
+      await open.until(id, asked)
+      // What the client's second try does not mend, the sweeper repeats; here it is told at once.
+      const message = await open.eventually(() => {
+        void open?.place.world.outbox.nudge({ tenant: 'main', run_id: id })
+        return slack.messages[0]
+      })
+      expect(buttonsOf(message)).toContain('sluice_approve')
+      expect(slack.messages).toHaveLength(1)
     })
-    expect(buttonsOf(message)).toContain('sluice_approve')
-    expect(slack.messages).toHaveLength(1)
-  })
 
   test('that refuses the token leaves what is owed, and the run waits as it did', async () => {
     open = await openSlackPlace()

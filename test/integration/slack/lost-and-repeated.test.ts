@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { tellEntry } from '../../../functions/slack/tell-entry.ts'
+import { tellEntry } from '../../../functions/slack/tell-run.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { signedHeaders } from '../../emulators/slack-signature.ts'
@@ -26,7 +26,9 @@ test('a place without its signing secret tells a stranger neither its name nor t
   expect(told).not.toMatch(/SLACK_SECRET|environment|secret/)
 })
 
-test('a decision the store took without saying so is made once, and nobody is told that it was not', async () => {
+test('a decision the store took without saying so is made once, and nobody is told that it was not', {
+  tags: ['thorough'],
+}, async () => {
   open = await openSlackPlace()
   const { slack } = open
   const id = await open.start(deploy())
@@ -87,7 +89,7 @@ test('a vote delivered ten times at once is one vote, and nobody is told that no
   expect(slack.ephemerals).toEqual([])
 })
 
-test('a question Slack was never told of is in its first reminder, with buttons', async () => {
+test('a question Slack was never told of is in its first reminder, with buttons', { tags: ['thorough'] }, async () => {
   open = await openSlackPlace()
   const { slack } = open
   slack.fail('chat.postMessage', 'error:channel_not_found')

@@ -53,7 +53,9 @@ test('one that is gone: runs complete, it is told once, and the end of the place
   await open.place.place.world.telemetry?.flush(600_000)
 })
 
-test('one that never answers is waited for by no run, and by the end of the place for two seconds', async () => {
+test('one that never answers is waited for by no run, and by the end of the place for two seconds', {
+  tags: ['thorough'],
+}, async () => {
   open = await openTracedPlace(options)
   open.collector.next(...Array.from({ length: 10 }, () => hang))
   const { telemetry } = open.place.place.world

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { lambdaEntry } from '../../../functions/aws/entry.ts'
 import { functionHandler } from '../../../functions/handler.ts'
-import { MachineInputSchema } from '../../../functions/runs/machine-input.ts'
+import { MachineInputSchema } from '../../../functions/runs/record/read-run.ts'
 import { Fault } from '../../../shared/errors.ts'
-import { traceIdOf } from '../../../shared/telemetry/trace-ids.ts'
+import { runTraceId } from '../../../shared/telemetry/telemetry-port.ts'
 import { REGION } from '../../emulators/aws-client.ts'
 import { provider } from '../test-place.ts'
 import { openTracedPlace } from './place.ts'
@@ -87,7 +87,7 @@ test('in the local place: function, request, run, trace, block, attempt and epoc
       function: 'run-block',
       request_id: expect.stringMatching(/^[0-9a-f]{16}-\d+$/),
       run_id: id,
-      trace_id: traceIdOf(id),
+      trace_id: runTraceId(id),
       block: 'a',
       attempt: 1,
       epoch: 0,

@@ -1,4 +1,4 @@
-import type { Settings } from '../../../shared/settings.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
 import { type Collector, startCollector, type TakenSpan } from '../../emulators/otlp-server.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 

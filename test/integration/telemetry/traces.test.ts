@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { traceIdOf } from '../../../shared/telemetry/trace-ids.ts'
+import { runTraceId } from '../../../shared/telemetry/telemetry-port.ts'
 import { startEmbedder } from '../../emulators/embedding-server.ts'
 import { completes, startOpenai } from '../../emulators/openai-server.ts'
 import { json, type ProviderServer } from '../../emulators/provider-server.ts'
@@ -57,7 +57,7 @@ describe('a run', () => {
     const { id, end, spans } = await run(dag)
     expect(end).toBe('run:completed')
     expect(open.collector.refused).toEqual([])
-    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf(id)]))
+    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([runTraceId(id)]))
     expect(tree(spans).toSorted()).toEqual([
       'block review < invoke_workflow traced',
       'block write < invoke_workflow traced',
@@ -197,7 +197,7 @@ describe('a run', () => {
     const waits = spans.find(({ name }) => name === 'block sub')
     const own = (await open.spansOf(childId)).find(({ name }) => name === 'invoke_workflow inner')
     expect(own?.links).toEqual([{ traceId: waits?.traceId, spanId: waits?.spanId, attributes: [] }])
-    expect(waits?.traceId).toBe(traceIdOf(id))
+    expect(waits?.traceId).toBe(runTraceId(id))
     // It lasts as long as its child, though other invocations began and ended it.
     expect(BigInt(waits?.endTimeUnixNano ?? 0)).toBeGreaterThanOrEqual(BigInt(own?.endTimeUnixNano ?? 1))
     expect(BigInt(waits?.startTimeUnixNano ?? 1)).toBeLessThanOrEqual(BigInt(own?.startTimeUnixNano ?? 0))

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
-import { SCOPES } from '../../../shared/auth/scope.ts'
-import { type Settings, SettingsSchema } from '../../../shared/settings.ts'
+import { SCOPES } from '../../../shared/auth/principal.ts'
+import { type Settings, SettingsSchema } from '../../../shared/settings/settings.ts'
 
 /** One data folder, opened with other settings one after another. */
 let folder: string

@@ -18,10 +18,13 @@ export function tenantTests(place: () => Place): void {
     expect(naming.map(({ name }) => name).filter((name) => !ROWS.some(({ route }) => route === name))).toEqual([])
   })
 
+  /** The world of the one tenant as the row before left it: each row reads it once. */
+  let left: Awaited<ReturnType<typeof worldOf>> | undefined
+
   describe.each(ROWS.map((row) => [`${row.route}: ${row.what}`, row] as const))('%s', (_name, row) => {
     test('of the other tenant is answered as an unknown one, to the byte, and nothing there changes', async () => {
       const { door, acme: theirs, globex: own } = place()
-      const before = await worldOf(door, theirs)
+      const before = left ?? (await worldOf(door, theirs))
       const id = row.id(theirs)
       const unknown = unknownLike(id)
       expect(unknown).toHaveLength(id.length)
@@ -29,7 +32,8 @@ export function tenantTests(place: () => Place): void {
       expect(masked(answers[0], id)).toEqual(masked(answers[1], unknown))
       expect(answers[0].status).toBeLessThan(500)
       expect(answers[0].text).not.toContain(`${theirs.tenant}secret`)
-      expect(await worldOf(door, theirs)).toEqual(before)
+      left = await worldOf(door, theirs)
+      expect(left).toEqual(before)
       expect(own.tenant).not.toBe(theirs.tenant)
     })
   })

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { placeUntil, runsPool } from '../../../shared/runs/runs-pool.ts'
+import { placeUntil, runsPool } from '../../../shared/runs/run-store.ts'
 import { openReceiver, type WebhookReceiver } from '../../emulators/webhook-receiver.ts'
 import { askingOf, documentOf, eventually } from './fill-tenant.ts'
 import { openLocalDoor, SECRET } from './local-door.ts'

@@ -59,7 +59,10 @@ describe('sluice webhooks', () => {
     expect((await run('webhooks', 'test', 'none')).err).toContain('there are: billing, mute')
   })
 
-  test('tells of a run over a kill -9 of the place, with the same message', async () => {
+  test('tells of a run over a kill -9 of the place, with the same message', {
+    tags: ['thorough'],
+    timeout: 90_000,
+  }, async () => {
     const before = hook.received.length
     // It takes the message; the process dies before it hears of that.
     hook.react(() => void setTimeout(kill, 500), 204)
@@ -73,7 +76,7 @@ describe('sluice webhooks', () => {
     await expect.poll(() => mine().length, { timeout: 60_000 }).toBe(2)
     const [first, second] = mine()
     expect([second?.id, second?.text]).toEqual([first?.id, first?.text])
-  }, 90_000)
+  })
 
   test('dead and replay say so when there is nothing; replay wants to know what', async () => {
     expect(await run('webhooks', 'dead')).toMatchObject({ code: 0, out: 'Every message was taken.\n' })

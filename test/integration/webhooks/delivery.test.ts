@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isRunEnd } from '../../../shared/runs/is-run-end.ts'
+import { isRunEnd } from '../../../shared/runs/event-types.ts'
 import { ASKING, BRIEF, KEYS, OLD_SECRET, owed, placeWith, receiver, SECRET } from './webhook-place.ts'
 
 const INPUTS = { inputs: { text: 'a text nobody else has' } }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../../infra/local/clock.ts'
+import { systemClock } from '../../../infra/local/core.ts'
 import type { Reaction, WebhookReceiver } from '../../emulators/webhook-receiver.ts'
+import { firstDaily } from '../../how-much.ts'
 import { serve } from '../gates/guarded-servers.ts'
 import type { TestPlace } from '../test-place.ts'
 import { BRIEF, owed, placeWith, receiver } from './webhook-place.ts'
@@ -29,30 +30,31 @@ async function tried(place: TestPlace, run_id: string, tries: number): Promise<v
 }
 
 describe('an endpoint that misbehaves', () => {
-  test.each<[string, Reaction]>([
+  for (const { tags, rows } of firstDaily<[string, Reaction]>(4, [
     ['answers 500', 500],
-    ['answers 400', 400],
-    ['hangs', () => undefined],
     ['hangs up', (response) => void response.destroy()],
-    ['hangs up in the middle of its headers', (response) => void response.socket?.end('HTTP/1.1 204 No')],
     ['answers no HTTP', (response) => void response.socket?.end('hello\r\n\r\n')],
     ['redirects', (response) => void response.writeHead(307, { location: '/elsewhere' }).end()],
+    ['answers 400', 400],
+    ['hangs up in the middle of its headers', (response) => void response.socket?.end('HTTP/1.1 204 No')],
     ['goes over to another protocol', (response) => void response.socket?.write('HTTP/1.1 101 Switching\r\n\r\n')],
-  ])('and %s is told again, the same message under the same id', async (_what, reaction) => {
-    const { clock, forward } = movable()
-    const hook = await receiver()
-    hook.react(reaction, 204)
-    const place = await placeWith([{ url: hook.url, ...ENDS, timeout_ms: 3_000 }], { clock })
-    const run_id = await start(place)
-    await place.ended(run_id)
-    await tried(place, run_id, 1)
-    forward(11_000)
-    await settled(place, run_id)
-    const [first, second, ...more] = hook.received
-    expect(more).toEqual([])
-    expect(second).toMatchObject({ id: first?.id, text: first?.text, signed_by: [0] })
-    expect((second?.timestamp ?? 0) - (first?.timestamp ?? 0)).toBeGreaterThanOrEqual(10)
-  })
+    ['hangs', () => undefined],
+  ]))
+    test.each(rows)('and %s is told again, the same message under the same id', { tags }, async (_what, reaction) => {
+      const { clock, forward } = movable()
+      const hook = await receiver()
+      hook.react(reaction, 204)
+      const place = await placeWith([{ url: hook.url, ...ENDS, timeout_ms: 3_000 }], { clock })
+      const run_id = await start(place)
+      await place.ended(run_id)
+      await tried(place, run_id, 1)
+      forward(11_000)
+      await settled(place, run_id)
+      const [first, second, ...more] = hook.received
+      expect(more).toEqual([])
+      expect(second).toMatchObject({ id: first?.id, text: first?.text, signed_by: [0] })
+      expect((second?.timestamp ?? 0) - (first?.timestamp ?? 0)).toBeGreaterThanOrEqual(10)
+    })
 
   test.each<[string, Reaction]>([
     ['slowly', (response) => void setTimeout(() => response.writeHead(200).end(), 400)],
@@ -145,7 +147,7 @@ describe('one that does not answer', () => {
     await hung.close().catch(() => undefined)
   })
 
-  test('keeps later messages of its run back, which come in order once it does', async () => {
+  test('keeps later messages of its run back, which come in order once it does', { tags: ['thorough'] }, async () => {
     const { clock, forward } = movable()
     const hook = await receiver()
     hook.react(500, 500, 204)

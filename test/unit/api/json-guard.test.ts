@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readJson } from '../../../shared/api/json-guard.ts'
 import { Fault } from '../../../shared/errors.ts'
+import { readJson } from '../../../shared/text/json-guard.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 function codeOf(text: string): string {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openApi } from '../../../shared/api/openapi.ts'
-import { ROUTE_SCHEMAS } from '../../../shared/api/route-schemas.ts'
+import { openApi, ROUTE_SCHEMAS } from '../../../shared/api/openapi.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 
 describe('openApi()', () => {

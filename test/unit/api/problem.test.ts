@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { problemHeaders, problemOf } from '../../../shared/api/problem.ts'
-import { ProblemSchema } from '../../../shared/api/problem-schema.ts'
+import { ProblemSchema } from '../../../shared/api/route-schema.ts'
 import { Fault } from '../../../shared/errors.ts'
 
 describe('problemOf()', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { auditLines } from '../../../shared/approvals/audit-lines.ts'
+import { auditLines } from '../../../shared/approvals/audit.ts'
 import type { NewEvent, RunEvent } from '../../../shared/runs/event.ts'
-import { chainOf } from '../../../shared/runs/hash-chain.ts'
+import { hashAfter } from '../../../shared/runs/hash-chain.ts'
 
 const at = (seq: number) => `2026-01-01T00:00:${String(seq).padStart(2, '0')}.000Z`
 const DIGEST = 'd'.repeat(64)
@@ -115,7 +115,7 @@ describe('auditLines()', () => {
   })
 
   test('each has the hash of the event chain at its event', () => {
-    for (const { seq, hash } of lines) expect(hash).toBe(chainOf(LOG.slice(0, seq)))
+    for (const { seq, hash } of lines) expect(hash).toBe(hashAfter(LOG.slice(0, seq)))
   })
 
   test('a decision says who, from where, why, on what, under which rule, and how far it brought the quorum', () => {
@@ -131,7 +131,7 @@ describe('auditLines()', () => {
       kind: 'decided',
       approval_id: 'apr_1',
       seq: 6,
-      hash: chainOf(LOG.slice(0, 6)),
+      hash: hashAfter(LOG.slice(0, 6)),
       at: at(6),
       decision: 'approve',
       who: { kind: 'user', id: 'bo' },

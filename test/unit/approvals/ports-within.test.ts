@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { portsWithin } from '../../../shared/approvals/ports-within.ts'
+import { portsWithin } from '../../../shared/approvals/question.ts'
 
 const value = (bytes: number) => ({ ref: 'r', sha256: 's', bytes })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { holds, SCOPES } from '../../../shared/auth/scope.ts'
-import { scopeOf } from '../../../shared/auth/scope-of.ts'
+import { scopeOf } from '../../../shared/api/caller.ts'
+import { holdsScope, SCOPES } from '../../../shared/auth/principal.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { ROUTES } from '../../../shared/routes.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 /** Ports are not touched before it is known who calls: each of them would fail the test. */
 const world = new Proxy(
@@ -35,7 +35,7 @@ describe('every route', () => {
   const needing = BEHIND.filter(({ scope }) => scope !== undefined)
   test.each(needing.map(({ name, scope }) => [name, scope]))('%s refuses who has all scopes but %s', async (name) => {
     const needed = scopeOf(name) ?? 'runs:read'
-    const scopes = SCOPES.filter((scope) => !holds([scope], needed))
+    const scopes = SCOPES.filter((scope) => !holdsScope([scope], needed))
     const seen = await call(name, { kind: 'token', id: 'ci', tenant: 'main', scopes })
     expect(seen).toEqual({ status: 403, code: 'missing_scope' })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openDocuments } from '../../../functions/aws/documents.ts'
-import { openInputs } from '../../../functions/aws/inputs.ts'
+import { openInputs } from '../../../functions/aws/plain-ports.ts'
 
 describe('deployed documents', () => {
   const deployed = {

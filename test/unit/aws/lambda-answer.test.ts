@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { proxyAnswer } from '../../../functions/aws/lambda-answer.ts'
-import { readLambdaEvent } from '../../../functions/aws/lambda-event.ts'
+import { proxyAnswer, readLambdaEvent } from '../../../functions/aws/invocation.ts'
 
 const answer = (body: string | Uint8Array) => proxyAnswer({ statusCode: 200, headers: { etag: '"x"' }, body })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLog } from '../../../functions/aws/log.ts'
-import { redact, redactText } from '../../../shared/redact.ts'
+import { createLog } from '../../../functions/aws/core.ts'
+import { redact, redactText } from '../../../shared/text/redact.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 const CANARIES = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { principalOf } from '../../../functions/aws/principal.ts'
-import { authorizerAnswer } from '../../../shared/auth/authorizer-answer.ts'
-import { principalName } from '../../../shared/principal.ts'
+import { readPrincipal } from '../../../functions/aws/entry.ts'
+import { authorizerAnswer } from '../../../shared/auth/authorizer.ts'
+import { principalName } from '../../../shared/auth/principal.ts'
 
 const OWN = '123456789012'
 const event = (userArn: unknown, accountId: unknown = OWN) => ({
@@ -21,14 +21,14 @@ describe('principalOf()', () => {
     [`arn:aws:iam::${OWN}:root`, 'iam:root'],
     ['arn:aws:sts::999999999999:assumed-role/Deployer/s', 'iam:999999999999/Deployer'],
   ])('%s is %s', (arn, name) => {
-    const principal = principalOf(event(arn))
+    const principal = readPrincipal(event(arn))
     expect(principal && principalName(principal)).toBe(name)
     expect(principal?.tenant).toBe('main')
   })
 
   test('an IAM principal is of the tenant its name is given, and of no other by a name that is like it', () => {
     const tenants = { Deployer: 'acme', 'user/ana': 'globex', '999999999999/Runner': 'acme' }
-    const tenantOf = (arn: string) => principalOf(event(arn), tenants)?.tenant
+    const tenantOf = (arn: string) => readPrincipal(event(arn), tenants)?.tenant
     expect(tenantOf(`arn:aws:sts::${OWN}:assumed-role/Deployer/s`)).toBe('acme')
     expect(tenantOf(`arn:aws:iam::${OWN}:user/division/ana`)).toBe('globex')
     expect(tenantOf('arn:aws:sts::999999999999:assumed-role/Runner/s')).toBe('acme')
@@ -39,7 +39,7 @@ describe('principalOf()', () => {
 
   test('a session names its person where the settings vouch for the role, and nowhere else', () => {
     const personOf = (rest: string) =>
-      principalOf(event(`arn:aws:sts::${rest}`), {}, ['AWSReservedSSO_*', 'Releaser'])?.person
+      readPrincipal(event(`arn:aws:sts::${rest}`), {}, ['AWSReservedSSO_*', 'Releaser'])?.person
     expect(personOf(`${OWN}:assumed-role/AWSReservedSSO_Dev_1a2b/ana@example.com`)).toBe('user:ana@example.com')
     expect(personOf(`${OWN}:assumed-role/Releaser/bo`)).toBe('user:bo')
     const others = [
@@ -57,8 +57,8 @@ describe('principalOf()', () => {
     // What API Gateway adds of its own.
     const more = { principalId: 'user:bob', integrationLatency: 12 }
     const scopes = ['runs:read', 'admin:stop']
-    expect(principalOf(authorized({ ...context, ...more }))).toEqual({ ...context, scopes })
-    expect(principalOf(authorized({ ...context, kind: 'user', scopes: '' }))).toMatchObject({
+    expect(readPrincipal(authorized({ ...context, ...more }))).toEqual({ ...context, scopes })
+    expect(readPrincipal(authorized({ ...context, kind: 'user', scopes: '' }))).toMatchObject({
       kind: 'user',
       scopes: [],
     })
@@ -67,7 +67,7 @@ describe('principalOf()', () => {
   test('what an authorizer answers is read back as it was', () => {
     const scopes = ['runs:read', 'admin:tokens']
     const principal = { kind: 'token', id: 'a', tenant: 'other', scopes } as const
-    expect(principalOf(authorized(authorizerAnswer(principal, 'arn:1/dev/GET/api').context))).toEqual(principal)
+    expect(readPrincipal(authorized(authorizerAnswer(principal, 'arn:1/dev/GET/api').context))).toEqual(principal)
   })
 
   test.each([
@@ -81,6 +81,6 @@ describe('principalOf()', () => {
     ['no context', { httpMethod: 'GET' }],
     ['nothing', undefined],
   ])('nobody: %s', (_title, given) => {
-    expect(principalOf(given)).toBeUndefined()
+    expect(readPrincipal(given)).toBeUndefined()
   })
 })

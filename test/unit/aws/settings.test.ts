@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { functionArn, required } from '../../../functions/aws/named-setting.ts'
+import { functionArn, requiredSetting } from '../../../functions/aws/core.ts'
 import { readAwsSettings } from '../../../functions/aws/settings.ts'
 
 const ENV = { STAGE: 'dev', AWS_REGION: 'eu-central-1' }
@@ -8,7 +8,7 @@ const ARN = 'arn:aws:lambda:eu-central-1:123456789012:function:sluice-dev-run-bl
 describe('readAwsSettings()', () => {
   test('reads what a function was given and leaves the rest of the environment alone', () => {
     const settings = readAwsSettings({ ...ENV, TABLE: 'sluice-dev', RUN_BLOCK_ARN: ARN, PATH: '/bin' })
-    expect(required(settings, 'TABLE')).toBe('sluice-dev')
+    expect(requiredSetting(settings, 'TABLE')).toBe('sluice-dev')
     expect(functionArn(settings, 'run-block')).toBe(ARN)
     expect(settings).not.toHaveProperty('PATH')
   })
@@ -29,7 +29,7 @@ describe('readAwsSettings()', () => {
 
   test('a value that is needed and missing is named', () => {
     const settings = readAwsSettings(ENV)
-    expect(() => required(settings, 'BUCKET')).toThrow(/environment value BUCKET is missing/)
+    expect(() => requiredSetting(settings, 'BUCKET')).toThrow(/environment value BUCKET is missing/)
     expect(() => functionArn(settings, 'send-outbox')).toThrow(/environment value SEND_OUTBOX_ARN is missing/)
   })
 })

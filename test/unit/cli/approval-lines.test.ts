@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { approvalLine, approvalLines } from '../../../clients/cli/approval-lines.ts'
-import { approvalWords } from '../../../clients/cli/approval-words.ts'
-import { decidedLine } from '../../../clients/cli/decided-line.ts'
-import type { InboxApproval } from '../../../clients/cli/fetch-approvals.ts'
-import { readEdits } from '../../../clients/cli/read-edits.ts'
-import { rejection } from '../../../clients/cli/rejection.ts'
+import { approvalLine, approvalLines, type InboxApproval } from '../../../clients/cli/approvals/approvals.ts'
+import { decidedLine, rejection } from '../../../clients/cli/approvals/decision.ts'
+import { approvalWords } from '../../../clients/cli/run/events.ts'
+import { readEdits } from '../../../clients/cli/terminal/typed-values.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 
 const ENTRY: InboxApproval = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { auditProblems } from '../../../clients/cli/check-audit.ts'
-import type { AuditLine } from '../../../shared/approvals/audit-lines.ts'
+import { auditProblems } from '../../../clients/cli/approvals/audit.ts'
+import type { AuditLine } from '../../../shared/approvals/audit.ts'
 
 const line = (seq: number, kind: AuditLine['kind'] = 'decided', run_id = 'run_x'): AuditLine => ({
   kind,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { COMMAND_HELP, helpOf } from '../../../clients/cli/command-help.ts'
 import { commandTree } from '../../../clients/cli/command-tree.ts'
-import { openSession } from '../../../clients/cli/session.ts'
+import { COMMAND_HELP, findHelp } from '../../../clients/cli/help/command-help.ts'
+import { openSession } from '../../../clients/cli/terminal/session.ts'
 import { shellWords } from './shell-words.ts'
 
 const session = { ...openSession(), settings: { color: false, cursor: false, logs: false, command: 'sluice' } }
@@ -40,7 +40,7 @@ describe.each(COMMANDS)('sluice %s', (path, command) => {
 })
 
 describe.each(LEAVES)('sluice %s', (path, command) => {
-  const help = helpOf(path.split(' '))
+  const help = findHelp(path.split(' '))
 
   test('says what it prints, and what --json prints exactly where there is one', () => {
     expect(help?.prints).toBeTruthy()

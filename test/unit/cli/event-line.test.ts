@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { eventLine } from '../../../clients/cli/event-line.ts'
-import { verdictLines } from '../../../clients/cli/verdict-lines.ts'
+import { eventLine } from '../../../clients/cli/run/events.ts'
+import { verdictLines } from '../../../clients/cli/run/status.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
 

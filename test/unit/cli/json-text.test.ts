@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { jsonText } from '../../../clients/cli/json-text.ts'
-import { plainText } from '../../../clients/cli/plain-text.ts'
+import { jsonText, plainText } from '../../../clients/cli/terminal/text.ts'
 
 describe('jsonText()', () => {
   test('writes what a terminal could obey as escapes', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { outputLines } from '../../../clients/cli/outputs.ts'
-import { sinkBlocks } from '../../../clients/cli/sink-outputs.ts'
+import { outputLines, sinkBlocks } from '../../../clients/cli/run/outputs.ts'
 import { ANSWER } from './run-events-sample.ts'
 
 describe('sinkBlocks()', () => {

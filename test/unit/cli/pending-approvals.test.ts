@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Approval } from '../../../clients/cli/approval-answer.ts'
-import type { RunAnswer } from '../../../clients/cli/fetch-run.ts'
-import { chooseApproval, shownLines } from '../../../clients/cli/pending-approvals.ts'
+import { chooseApproval, shownLines } from '../../../clients/cli/approvals/question.ts'
+import type { Approval, RunAnswer } from '../../../clients/cli/server/run-answer.ts'
 import { ANSWER } from './run-events-sample.ts'
 
 const asked = (block: string, status = 'pending'): Approval => ({

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cutMiddle } from '../../../clients/cli/cut-middle.ts'
-import { displayWidth } from '../../../clients/cli/display-width.ts'
-import { cut, oneLine, plainText } from '../../../clients/cli/plain-text.ts'
+import { cut, cutMiddle, displayWidth, oneLine, plainText } from '../../../clients/cli/terminal/text.ts'
 
 describe('plainText()', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { reasonLines } from '../../../clients/cli/reason-lines.ts'
+import { reasonLines } from '../../../clients/cli/terminal/refused.ts'
 
 describe('reasonLines()', () => {
   test('says what happened, then every place with its hint, safe to print', () => {

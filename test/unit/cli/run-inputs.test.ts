@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { doubtfulInputs, runInputs } from '../../../clients/cli/run-inputs.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { doubtfulInputs, runInputs } from '../../../clients/cli/terminal/typed-values.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 
 const declared = {
   goal: { type: 'string', required: true, declared: true },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readSettings } from '../../../clients/cli/settings.ts'
+import { readSettings } from '../../../clients/cli/terminal/session.ts'
 
 describe('readSettings()', () => {
   test('takes empty variables as not set', () => {

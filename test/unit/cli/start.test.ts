@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { accountsBeside, isTerminalOfAnother } from '../../../clients/cli/start.ts'
+import { isOtherUsersTerminal, otherAccounts } from '../../../clients/cli/place/start.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-accounts-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 function of(passwd: string, uid = 1000) {
   const file = join(folder, 'passwd')
   writeFileSync(file, passwd)
-  return accountsBeside('linux', uid, { passwd: file, homes: folder })
+  return otherAccounts('linux', uid, { passwd: file, homes: folder })
 }
 
 const SYSTEM = `root:x:0:0:root:/root:/bin/bash
@@ -39,12 +39,12 @@ test('on macOS they are who has a folder', () => {
   for (const name of ['bo', 'Shared', 'Guest', '.localized', userInfo().username]) {
     mkdirSync(join(homes, name), { recursive: true })
   }
-  expect(accountsBeside('darwin', 501, { passwd: '', homes })).toEqual(['bo'])
+  expect(otherAccounts('darwin', 501, { passwd: '', homes })).toEqual(['bo'])
 })
 
 test('what cannot be read, or of which system nothing is known, is said to be unknown', () => {
-  expect(accountsBeside('linux', 1000, { passwd: join(folder, 'nothing'), homes: '' })).toBeUndefined()
-  expect(accountsBeside('win32', undefined)).toBeUndefined()
+  expect(otherAccounts('linux', 1000, { passwd: join(folder, 'nothing'), homes: '' })).toBeUndefined()
+  expect(otherAccounts('win32', undefined)).toBeUndefined()
 })
 
 test.each<[string, number | undefined, number | undefined, boolean]>([
@@ -54,5 +54,5 @@ test.each<[string, number | undefined, number | undefined, boolean]>([
   ['no terminal: a service, a script, a container', undefined, 1000, false],
   ['a system without user ids', 0, undefined, false],
 ])('%s makes a login the default: %s, %s, %s', (_, owner, uid, is) => {
-  expect(isTerminalOfAnother(owner, uid)).toBe(is)
+  expect(isOtherUsersTerminal(owner, uid)).toBe(is)
 })

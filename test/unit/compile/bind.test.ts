@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
-import { bindPlaceholders } from '../../../shared/compile/bind.ts'
+import { bindPlaceholders } from '../../../shared/compile/asl.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 
 const DOLLAR = '$'

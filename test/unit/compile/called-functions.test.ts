@@ -4,7 +4,7 @@ import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 
 /**
  * Whoever may start a run writes machines: of what they write, only ids of blocks come into the text. The shipped

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../../shared/compile/asl.ts'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
-import type { CompiledBlock } from '../../../shared/compile/compiled-block.ts'
+import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
 import { FAMILIES, type RandomDag, randomDag, randomDags, randomFrom, shuffled } from '../../machines/random-dags.ts'
 import { structureOf } from '../../machines/structure.ts'
 import { simulate } from '../../machines/virtual-time.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Expression, pair } from '../../../shared/compile/expression.ts'
-import { flatten } from '../../../shared/compile/flatten.ts'
+import { type Expression, flatten, pair } from '../../../shared/compile/steps.ts'
 
 const block = (index: number): Expression => ({ kind: 'block', block: index, holdsBlock: true, depth: 0 })
 const join = { before: 3, sources: [0] }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { type AskingBlock, askingBlocks } from '../../../shared/compile/asking-blocks.ts'
-import { compileDag } from '../../../shared/compile/compile-dag.ts'
-import { weigh } from '../../../shared/compile/weight.ts'
+import { type AskingBlock, askingBlocks, compileDag } from '../../../shared/compile/compile-dag.ts'
+import { weigh } from '../../../shared/compile/split-machine.ts'
 import { aslErrors } from '../../machines/asl-validator.ts'
 
 /** One small machine of each kind, reviewed like code; what all machines have is in machine-text.test.ts. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Machine, State } from '../../../shared/compile/asl.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
-import type { CompiledBlock } from '../../../shared/compile/compiled-block.ts'
+import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
 import { aslErrors } from '../../machines/asl-validator.ts'
 import { FAMILIES, randomDags } from '../../machines/random-dags.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reduceTransitively } from '../../../shared/compile/reduce.ts'
+import { reduceTransitively } from '../../../shared/compile/rows.ts'
 import { FAMILIES, randomDags, type Upstream } from '../../machines/random-dags.ts'
 
 test.each(Object.keys(FAMILIES))('%s: reduceTransitively() keeps exactly the edges no other path implies', (family) => {

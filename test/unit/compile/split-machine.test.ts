@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { bindPlaceholders } from '../../../shared/compile/bind.ts'
+import { bindPlaceholders } from '../../../shared/compile/asl.ts'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
-import type { CompiledBlock } from '../../../shared/compile/compiled-block.ts'
+import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
 import { FAMILIES, randomDag } from '../../machines/random-dags.ts'
 
 const BYTES = 700_000

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import {
   type Approval,
+  changedSince,
   type Draft,
   decisionBody,
   needsFeedback,
-  yesOf,
+  nextPending,
+  yesAnswer,
 } from '../../../clients/console/approvals/decision.ts'
-import { nextPending } from '../../../clients/console/approvals/next-pending.ts'
-import { changesOf } from '../../../clients/console/approvals/what-changed.ts'
-import { readTyped, typedText } from '../../../clients/console/parts/typed-text.ts'
+import { readTyped, typedText } from '../../../clients/console/parts/value-text.ts'
 
 const stored = (sha256: string) => ({ ref: `objstore://main/${sha256}`, sha256, bytes: 2 })
 const ASKED = {
@@ -46,7 +46,7 @@ describe('what is sent', () => {
 
   test('the yes to failed gates is a waiver; it and a no need words', () => {
     const abouts = ['dispatch', 'budget', 'pre_gates', 'post_gates'] as const
-    expect(abouts.map((about) => yesOf({ about }))).toEqual(['approve', 'approve', 'waive', 'waive'])
+    expect(abouts.map((about) => yesAnswer({ about }))).toEqual(['approve', 'approve', 'waive', 'waive'])
     expect([needsFeedback('approve'), needsFeedback('waive'), needsFeedback('reject')]).toEqual([false, true, true])
   })
 })
@@ -59,7 +59,7 @@ describe('what changed since somebody looked', () => {
     ['the prompt', { prompt: 'Ship?', digest: 'd2' }, ['the prompt']],
     ['what it binds alone', { digest: 'd2' }, ["the block's definition or what a yes lets happen"]],
   ])('names %s', (_, now, names) => {
-    expect(changesOf(ASKED, { ...ASKED, ...now })).toEqual(names)
+    expect(changedSince(ASKED, { ...ASKED, ...now })).toEqual(names)
   })
 })
 

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { type CriticalParts, criticalChain, type Span, waitsOf } from '../../../clients/console/run/critical-path.ts'
+import {
+  blockWaits,
+  type CriticalParts,
+  criticalChain,
+  type Span,
+} from '../../../clients/console/run/session/critical-path.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 /** `block, started, ended` by seq; without an end it goes on. Keys are 1, 2, 3 in the order of the rows. */
@@ -71,7 +76,7 @@ test('a document says who waits for whom, and who is sent back by whom', () => {
     { id: 'build', upstream: ['plan'] },
     { id: 'review', upstream: ['build'], on_gate_fail: [{ ...bounce, route_to: 'build', reset_blocks: ['plan'] }] },
   ]
-  expect(waitsOf(blocks)).toEqual([
+  expect(blockWaits(blocks)).toEqual([
     { id: 'plan', upstream: [], sent_back_by: ['review'] },
     { id: 'build', upstream: ['plan'], sent_back_by: ['review'] },
     { id: 'review', upstream: ['build'], sent_back_by: [] },

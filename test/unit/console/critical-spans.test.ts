@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { criticalSpans } from '../../../clients/console/run/critical-spans.ts'
+import { criticalSpans } from '../../../clients/console/run/session/critical-path.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 

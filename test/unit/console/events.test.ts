@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { rowsSeen, scrollTo, topOf } from '../../../clients/console/parts/list-window.ts'
-import { eventWords } from '../../../clients/console/run/event-words.ts'
-import { filterEvents } from '../../../clients/console/run/events-filter.ts'
-import { placeOfSeq, rowAfterKey } from '../../../clients/console/run/events-keys.ts'
+import {
+  filterEvents,
+  indexOfSeq,
+  rowAfterKey,
+  rowsSeen,
+  rowTop,
+  scrollTo,
+} from '../../../clients/console/run/events/event-rows.ts'
+import { eventWords } from '../../../clients/console/run/session/event-words.ts'
 import type { EventData, EventType, RunEvent } from '../../../shared/runs/event.ts'
 
 const at = '2026-11-22T19:00:00.000Z'
@@ -193,7 +198,7 @@ describe('a windowed list', () => {
   const opened = { ...flat, extra: new Map([[5, 200]]) }
 
   test('puts opened rows between the others', () => {
-    expect([topOf(opened, 5), topOf(opened, 6), topOf(opened, 10_000)]).toEqual([150, 380, 300_200])
+    expect([rowTop(opened, 5), rowTop(opened, 6), rowTop(opened, 10_000)]).toEqual([150, 380, 300_200])
   })
 
   test('shows the rows of the window and a few more, however long it is', () => {
@@ -223,8 +228,8 @@ describe('a windowed list', () => {
 
   test('finds the newest row that is not after a seq', () => {
     const rows = [2, 4, 9].map((seq) => ({ seq }))
-    expect([1, 2, 5, 9, 50].map((seq) => placeOfSeq(rows, seq))).toEqual([-1, 0, 1, 2, 2])
-    expect(placeOfSeq([], 3)).toBe(-1)
+    expect([1, 2, 5, 9, 50].map((seq) => indexOfSeq(rows, seq))).toEqual([-1, 0, 1, 2, 2])
+    expect(indexOfSeq([], 3)).toBe(-1)
   })
 })
 

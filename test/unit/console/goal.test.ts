@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { actionWords, goalMatrix } from '../../../clients/console/run/goal-matrix.ts'
+import { actionWords, goalMatrix } from '../../../clients/console/run/goal/goal-matrix.ts'
 import { DECISION_TABLE } from '../../../shared/goals/two-gates.ts'
 
 describe('goalMatrix()', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { blockByKey } from '../../../clients/console/run/graph-keys.ts'
-import { layoutGraph } from '../../../clients/console/run/graph-layout.ts'
+import { blockByKey, layoutGraph } from '../../../clients/console/run/graph/graph-layout.ts'
 
 const layout = layoutGraph({
   ids: ['plan', 'build', 'test', 'ship'],

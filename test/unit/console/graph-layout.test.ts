@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { layoutGraph, NODE_HEIGHT, NODE_WIDTH } from '../../../clients/console/run/graph-layout.ts'
+import { layoutGraph, NODE_HEIGHT, NODE_WIDTH } from '../../../clients/console/run/graph/graph-layout.ts'
 
 /** Columns of ten, each block behind two of the column before. */
 function wide(count: number) {

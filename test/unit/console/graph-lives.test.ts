@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blockLives } from '../../../clients/console/run/graph-lives.ts'
+import { blockLives } from '../../../clients/console/run/graph/block-lives.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 import type { BlockFold, RunFold } from '../../../shared/runs/run-fold.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { blockLives } from '../../../clients/console/run/graph-lives.ts'
-import { nodeWords } from '../../../clients/console/run/graph-node-words.ts'
+import { blockLives, nodeWords } from '../../../clients/console/run/graph/block-lives.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 
 const node = { id: 'build', max_attempts: 3 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planRetry } from '../../../clients/console/run/retry-plan.ts'
+import { planRetry } from '../../../clients/console/run/session/block-order.ts'
 
 const blocks = [
   { id: 'plan', upstream: [] },

@@ -21,10 +21,10 @@ beforeAll(async () => {
   vi.stubGlobal('fetch', () => new Promise(() => undefined))
   vi.useFakeTimers()
   notices = await load('parts/notice.tsx')
-  heading = await load('approvals/asked-heading.tsx')
-  dialog = await load('approvals/decided-on.tsx')
+  heading = await load('approvals/question.tsx')
+  dialog = await load('approvals/question.tsx')
   record = await load('safety/tokens-table.tsx')
-  health = (await load('place/place-state.ts')).health
+  health = (await load('place-state.ts')).health
 })
 afterAll(() => {
   vi.useRealTimers()

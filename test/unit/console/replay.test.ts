@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openFolds } from '../../../clients/console/run/replay-folds.ts'
-import { markedMoments } from '../../../clients/console/run/replay-marked.ts'
-import { momentBeside, replayMoments } from '../../../clients/console/run/replay-moments.ts'
+import { markedMoments, momentBeside, replayMoments } from '../../../clients/console/run/controls/replay-moments.ts'
+import { openFolds } from '../../../clients/console/run/session/run-events.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { outputBlocks } from '../../../clients/console/run/artifacts-sinks.ts'
-import { researchRuns } from '../../../clients/console/run/research-runs.ts'
-import { citedParts, faultWords } from '../../../clients/console/run/research-sentences.ts'
-import { checkedLines, comparedWords, isGrounded, isMarked } from '../../../shared/research/check-synthesis.ts'
+import { citedParts, faultWords, researchRuns } from '../../../clients/console/run/research/research.ts'
+import { outputBlocks } from '../../../clients/console/run/session/block-order.ts'
+import { checkedLines, comparedWords, isGrounded, isMarked } from '../../../shared/research/claims/check-synthesis.ts'
 
 const evidence = [
   { entity_id: 'a.b.c.d.country.esp', tier: '0', source: 'entity_state', text: 'Spain has 47 million people.' },

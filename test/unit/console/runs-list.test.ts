@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { agoWords } from '../../../clients/console/parts/ago-words.ts'
-import { localTimes } from '../../../clients/console/parts/local-times.ts'
-import { momentWords, timeWords } from '../../../clients/console/parts/time-words.ts'
-import { chooseRun, lineageOf, mergeRuns, type RunSummary } from '../../../clients/console/runs/known-runs.ts'
+import { agoWords, localTimes, momentWords, timeWords } from '../../../clients/console/parts/words.ts'
+import { chooseRun, lineageOf, mergeRuns, type RunSummary } from '../../../clients/console/runs/run-list.ts'
 
 const run = (n: number, more: Partial<RunSummary> = {}): RunSummary => ({
   run_id: `run_${n}`,

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { requestKeys } from '../../../clients/console/start/idempotency-key.ts'
-import { lineRange } from '../../../clients/console/start/line-range.ts'
-import { inputFields, readInputs, startBody } from '../../../clients/console/start/start-request.ts'
+import {
+  inputFields,
+  lineRange,
+  readInputs,
+  requestKeys,
+  startBody,
+} from '../../../clients/console/start/start-request.ts'
 
 describe('the form of a document', () => {
   const fields = inputFields({

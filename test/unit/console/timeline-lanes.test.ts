@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { timelineLanes } from '../../../clients/console/run/timeline-lanes.ts'
+import { timelineRows } from '../../../clients/console/run/timeline/timeline-rows.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 import type { ApprovalFold, RunFold, StepFold } from '../../../shared/runs/run-fold.ts'
 
@@ -27,7 +27,7 @@ function asked(block_id: string, from: number, more: Partial<ApprovalFold> = {})
 test('lanes come in the order in which their blocks began, waits for people as bars of their own', () => {
   const steps = [step(1, 'plan', 1, 2), step(2, 'build', 9, 10)]
   const approvals = asked('build', 3, { status: 'approved', decided_at: at(8) })
-  const lanes = timelineLanes({ ...NOTHING, steps, approvals }, new Set(['step 1']))
+  const lanes = timelineRows({ ...NOTHING, steps, approvals }, new Set(['step 1']))
   expect(lanes.map(({ block_id, bars }) => [block_id, bars.map(({ kind, from, to }) => [kind, from, to])])).toEqual([
     ['plan', [['work', 1_000, 2_000]]],
     [
@@ -42,10 +42,10 @@ test('lanes come in the order in which their blocks began, waits for people as b
 })
 
 test('what goes on has no end; a question that was cancelled ends with its run', () => {
-  const open = timelineLanes({ ...NOTHING, steps: [step(1, 'plan', 1)], approvals: asked('ship', 2) }, new Set())
+  const open = timelineRows({ ...NOTHING, steps: [step(1, 'plan', 1)], approvals: asked('ship', 2) }, new Set())
   expect(open.map(({ bars }) => bars[0]?.to)).toEqual([undefined, undefined])
   const over = { ...NOTHING, ended_at: at(7), approvals: asked('ship', 2, { status: 'cancelled' }) }
-  expect(timelineLanes(over, new Set())[0]?.bars[0]).toMatchObject({ to: 7_000, state: 'cancelled' })
+  expect(timelineRows(over, new Set())[0]?.bars[0]).toMatchObject({ to: 7_000, state: 'cancelled' })
 })
 
 test('tries of one block share its lane, items lie beneath', () => {
@@ -54,7 +54,7 @@ test('tries of one block share its lane, items lie beneath', () => {
     step(2, 'each', 2, 4, { item: 0 }),
     step(3, 'each', 6, 8, { attempt: 2 }),
   ]
-  const [lane, ...others] = timelineLanes({ ...NOTHING, steps }, new Set())
+  const [lane, ...others] = timelineRows({ ...NOTHING, steps }, new Set())
   expect(others).toEqual([])
   expect(lane?.bars.map(({ attempt, state }) => [attempt, state])).toEqual([
     [1, 'failed'],
@@ -65,7 +65,7 @@ test('tries of one block share its lane, items lie beneath', () => {
 
 test('a question in the middle of a critical attempt is critical too', () => {
   const approvals = asked('ship', 3, { about: 'post_gates' })
-  const lanes = timelineLanes({ ...NOTHING, steps: [step(1, 'ship', 1)], approvals }, new Set(['step 1']))
+  const lanes = timelineRows({ ...NOTHING, steps: [step(1, 'ship', 1)], approvals }, new Set(['step 1']))
   expect(lanes[0]?.bars.map(({ kind, is_critical }) => [kind, is_critical])).toEqual([
     ['work', true],
     ['person', true],

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
-import { placeIn, ticksOf } from '../../../clients/console/run/timeline-scale.ts'
-import { panWindow, wholeWindow, zoomWindow } from '../../../clients/console/run/timeline-window.ts'
+import {
+  axisTicks,
+  panWindow,
+  positionIn,
+  wholeWindow,
+  zoomWindow,
+} from '../../../clients/console/run/timeline/timeline-rows.ts'
 
 test('the whole reaches from the first beginning to the last end, to now where something goes on', () => {
   const bars = [
@@ -33,10 +38,10 @@ test('moving stops where there is nothing more', () => {
 
 test('a bar is cut at the edges of the window, and gone outside of it', () => {
   const window = { from: 100, to: 200 }
-  expect(placeIn(window, { from: 125, to: 150 })).toEqual({ left: 25, width: 25 })
-  expect(placeIn(window, { from: 0, to: 1_000 })).toEqual({ left: 0, width: 100 })
-  expect(placeIn(window, { from: 10, to: 20 })).toBeUndefined()
-  expect(placeIn(window, { from: 300, to: 400 })).toBeUndefined()
+  expect(positionIn(window, { from: 125, to: 150 })).toEqual({ left: 25, width: 25 })
+  expect(positionIn(window, { from: 0, to: 1_000 })).toEqual({ left: 0, width: 100 })
+  expect(positionIn(window, { from: 10, to: 20 })).toBeUndefined()
+  expect(positionIn(window, { from: 300, to: 400 })).toBeUndefined()
 })
 
 test.each([
@@ -47,7 +52,7 @@ test.each([
   [30 * 86_400_000, 5 * 86_400_000],
 ])('%d ms are counted in steps of %d', (length, step) => {
   const window = { from: 1_700_000_000_123, to: 1_700_000_000_123 + length }
-  const ticks = ticksOf(window, 7)
+  const ticks = axisTicks(window, 7)
   expect(ticks.step).toBe(step)
   expect(ticks.at.length).toBeGreaterThan(1)
   expect(ticks.at.length).toBeLessThanOrEqual(8)

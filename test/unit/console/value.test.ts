@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { foldText, textPieces } from '../../../clients/console/parts/text-pieces.ts'
-import { namedObject } from '../../../clients/console/parts/value-shape.ts'
-import { treePreview, treeWords } from '../../../clients/console/parts/value-words.ts'
+import { foldText, namedObject, textPieces, treePreview, treeWords } from '../../../clients/console/parts/value-text.ts'
 
 const sha256 = 'ab'.repeat(32)
 const ref = `objstore://main/${sha256}`

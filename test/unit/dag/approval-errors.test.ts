@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 const GROUPS = { release: ['user:ana'], leads: [] }
 const routing = SettingsSchema.parse({ approvals: { groups: GROUPS } })

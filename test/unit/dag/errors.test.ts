@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 
 /** A valid agent and a valid first block, for rows that are about something else. */
 const AGENT = 'agent: { provider: local, model: m }'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
 import { evaluateExpression, parseExpression } from '../../../shared/dag/expression.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 
 const ROOTS = {
   inputs: {

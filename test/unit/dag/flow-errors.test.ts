@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 
 const AGENT = 'agent: { provider: local, model: m }'
 const GATES = 'post_gates: [{ name: ok, check: { type: not_empty, port: out }, on_fail: route }]'

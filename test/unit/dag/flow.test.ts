@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
-import { OUTCOMES, parseDepends } from '../../../shared/dag/depends.ts'
-import { evaluateExpression } from '../../../shared/dag/expression.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { evaluateExpression, OUTCOMES, parseDepends } from '../../../shared/dag/expression.ts'
 import { placeholderValue } from '../../../shared/dag/template.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 
 const AGENT = { provider: 'local', model: 'm' }
 

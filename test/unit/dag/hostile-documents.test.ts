@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 
 const MAX = 262_144
 

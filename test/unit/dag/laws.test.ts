@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { dump } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
-import { type ParseResult, parseDag } from '../../../shared/dag/parse.ts'
+import { type ParseResult, parseDag } from '../../../shared/document/parse.ts'
 import { atMost } from '../../how-much.ts'
 import { FULL, MUTANT } from './mutants.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Dag } from '../../../shared/dag/dag.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 /** A document of the form others write, word for word: it must go on being accepted. */

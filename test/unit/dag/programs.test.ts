@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
-import { parseDag, parseDagApart } from '../../../shared/dag/parse.ts'
-import type { Isolate } from '../../../shared/isolate.ts'
+import { parseDag, parseDagApart } from '../../../shared/document/parse.ts'
+import type { Isolate } from '../../../shared/ports/isolate.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 import { inProcessIsolate } from '../gates/in-process-isolate.ts'
 
 /** Schemas and patterns of a document are compiled where nobody else waits for them (shared/gates/programs.ts). */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { unreachableApprovers } from '../../../shared/dag/reachable.ts'
-import { withLocalPeople } from '../../../shared/local-people.ts'
-import { type Routing, SettingsSchema } from '../../../shared/settings.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { unreachableApprovers } from '../../../shared/document/warnings.ts'
+import { type Routing, SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'
 
 const settings = (given: object) => SettingsSchema.parse(given)
 const ME = { kind: 'user', id: 'ana' } as const

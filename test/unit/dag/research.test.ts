@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 import { dagGraph } from '../../../shared/plan/dag-graph.ts'
 
 const parse = (research: unknown, more: object = {}) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { suggest } from '../../../shared/dag/suggest.ts'
+import { suggest } from '../../../shared/text/wording.ts'
 
 describe('suggest()', () => {
   test.each([

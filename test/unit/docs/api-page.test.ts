@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ROUTE_SCHEMAS } from '../../../shared/api/route-schemas.ts'
+import { ROUTE_SCHEMAS } from '../../../shared/api/openapi.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 
 test('docs/api.md is what the catalog says (vitest -u writes it anew)', async () => {

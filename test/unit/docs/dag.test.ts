@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
-import { DEFAULT_COMPLETION } from '../../../shared/dag/completion.ts'
-import { type Block, PORT_TYPES } from '../../../shared/dag/dag.ts'
-import { OUTCOMES } from '../../../shared/dag/depends.ts'
+import { type Block, DEFAULT_COMPLETION, PORT_TYPES } from '../../../shared/dag/dag.ts'
+import { OUTCOMES } from '../../../shared/dag/expression.ts'
+import { HANDLERS } from '../../../shared/dag/handlers.ts'
 import { LIMITS } from '../../../shared/dag/limits.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { SECTIONS } from '../../../shared/dag/sections.ts'
-import { HANDLERS } from '../../../shared/handlers.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { SECTIONS } from '../../../shared/document/sections.ts'
 import { codesIn, fencedBlocks, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/dag.md')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { transform } from '../../../functions/isolate/transform-engine.ts'
-import { expr } from '../../../shared/gates/expr.ts'
+import { expr } from '../../../shared/gates/kinds/expr.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { codesIn, readText, rowsBelow } from './markdown.ts'
 

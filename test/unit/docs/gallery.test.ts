@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { requireOneVote } from '../../../clients/cli/require-one-vote.ts'
-import { documentFeatures, FEATURE_NAMES } from '../../../scripts/gallery/document-features.ts'
+import { requireOneVote } from '../../../clients/cli/run/start-document.ts'
 import { GALLERY } from '../../../scripts/gallery/gallery-entries.ts'
-import { drawing } from '../../../scripts/gallery/gallery-page.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { documentFeatures, drawing, FEATURE_NAMES } from '../../../scripts/gallery/gallery-page.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 import { fencedBlocks, readText, rowsBelow } from './markdown.ts'
 
 /** docs/gallery.md is written by a script out of real runs: what it says must be what the documents are today. */

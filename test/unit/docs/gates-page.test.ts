@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeGates } from '../../../shared/gates/describe-gates.ts'
-import { explainCompositions } from '../../../shared/gates/explain-compositions.ts'
-import { explainGate } from '../../../shared/gates/explain-gate.ts'
+import { describeGates, explainCompositions, explainGate } from '../../../shared/gates/explain.ts'
 import { gateFamilies } from '../../../shared/gates/registry.ts'
 
 test('docs/gates.md is what the registry says (vitest -u writes it anew)', async () => {

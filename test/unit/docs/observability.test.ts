@@ -11,7 +11,7 @@ const source = (...folders: readonly string[]) =>
 
 describe('docs/observability.md', () => {
   test('lists every metric there is', () => {
-    const counted = readText('functions/aws/run-store/count-appends.ts')
+    const counted = readText('functions/aws/run-store/run-store.ts')
     const quoted = [...counted.matchAll(/'([a-z]+_[a-z_]+|tokens|usd)'|\b(runs_\w+|places_\w+):/g)].map(
       ([, text, key]) => text ?? key ?? '',
     )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { parseSettings } from '../../../shared/parse-settings.ts'
-import { ProviderSettingsSchema } from '../../../shared/provider-settings.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { ProviderSettingsSchema } from '../../../shared/providers/settings.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { codesIn, fencedBlocks, filesBelow, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/providers.md')
@@ -47,7 +47,7 @@ describe('docs/providers.md', () => {
 
   test('names what the adapters send and read, where a number can be wrong', () => {
     expect(TEXT).toContain('Answers end at 8 MiB')
-    expect(readText('functions/providers/limit-body.ts')).toContain('MAX_BODY_BYTES = 8 * 1_024 * 1_024')
+    expect(readText('functions/providers/remote.ts')).toContain('MAX_BODY_BYTES = 8 * 1_024 * 1_024')
     expect(readText('functions/providers/remote.ts')).toContain('DEFAULT_TIMEOUT_MS = 300_000')
   })
 })

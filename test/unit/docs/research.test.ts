@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { STAGE_EVENTS } from '../../../functions/research/recorded-stage.ts'
-import { AssessmentOutputSchema } from '../../../shared/research/assessment-output.ts'
-import { CandidateSchema } from '../../../shared/research/candidate.ts'
-import { ClassifierOutputSchema } from '../../../shared/research/classifier-output.ts'
-import { EvidenceSchema } from '../../../shared/research/evidence.ts'
-import { ExecutionOutputSchema } from '../../../shared/research/execution-output.ts'
-import { IntentSchema } from '../../../shared/research/intent.ts'
-import { PAYLOAD_CHECKS } from '../../../shared/research/payload-checks.ts'
-import { AGGREGATIONS } from '../../../shared/research/question-words.ts'
-import { ROUTE_ACTIONS } from '../../../shared/research/route-action.ts'
-import { RouteDecisionSchema } from '../../../shared/research/route-decision.ts'
-import { SearchResultSchema } from '../../../shared/research/search-result.ts'
-import { STAGES } from '../../../shared/research/stage.ts'
-import { ResearchSettingsSchema } from '../../../shared/research-settings.ts'
+import { STAGE_EVENTS } from '../../../functions/research/stage-call.ts'
+import { CandidateSchema, EvidenceSchema } from '../../../shared/research/payloads/evidence.ts'
+import { IntentSchema } from '../../../shared/research/payloads/intent.ts'
+import { SearchResultSchema } from '../../../shared/research/payloads/result.ts'
+import { ROUTE_ACTIONS, RouteDecisionSchema } from '../../../shared/research/payloads/route.ts'
+import {
+  AssessmentOutputSchema,
+  ClassifierOutputSchema,
+  ExecutionOutputSchema,
+} from '../../../shared/research/payloads/stage-outputs.ts'
+import { AGGREGATIONS } from '../../../shared/research/question/words.ts'
+import { ResearchSettingsSchema } from '../../../shared/research/settings.ts'
+import { STAGES } from '../../../shared/research/stages.ts'
+import { PAYLOAD_CHECKS } from '../../../shared/research/validate.ts'
 import { codesIn, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/research.md')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { parseSettings } from '../../../shared/parse-settings.ts'
 import { EVENT_TYPES } from '../../../shared/runs/event-types.ts'
-import { readWebhookSecret, signWebhook } from '../../../shared/webhooks/sign-webhook.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
+import { readWebhookSecret, signWebhook } from '../../../shared/webhooks/message.ts'
 import { codesIn, fencedBlocks, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/webhooks.md')

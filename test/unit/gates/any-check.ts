@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
-import { portsOf } from '../../../shared/gates/answer-check.ts'
+import { readPort } from '../../../shared/gates/facts.ts'
 import type { GateFacts, Verdict } from '../../../shared/gates/gate.ts'
-import { judgeGate } from '../../../shared/gates/judge.ts'
+import { judgeGate, portsRead } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import { readPort } from '../../../shared/gates/read-port.ts'
-import type { Provider } from '../../../shared/provider.ts'
+import type { Provider } from '../../../shared/providers/provider.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 import { inProcessIsolate } from './in-process-isolate.ts'
 
 /** Text that hits the gates' own words, characters that break things, and numbers no JSON has. */
@@ -175,5 +174,5 @@ export function expectWhole(verdict: Verdict): void {
 export function valuesRead(check: object, given: GateFacts): readonly (Json | undefined)[] {
   const parsed = parseCheck(check)
   if (!parsed.ok) return []
-  return portsOf(parsed.check).map((name) => readPort(given, name))
+  return portsRead(parsed.check).map((name) => readPort(given, name))
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson, type Json } from '../../../shared/canonical.ts'
 import type { GateFacts } from '../../../shared/gates/gate.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { gateTypes } from '../../../shared/gates/registry.ts'
+import { canonicalJson, type Json } from '../../../shared/text/canonical.ts'
 import { anyCheck, anyFacts, expectWhole, judgeAny } from './any-check.ts'
 
 /** Checks of every kind, alone, negated and within each other; those that would not parse are left out. */

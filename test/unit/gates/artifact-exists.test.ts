@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Json, sha256 } from '../../../shared/canonical.ts'
 import { judgeGate } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
+import { type Json, sha256 } from '../../../shared/text/canonical.ts'
 import { inProcessIsolate } from './in-process-isolate.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 

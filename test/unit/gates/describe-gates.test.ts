@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { compileProblem } from '../../../shared/gates/compile-schema.ts'
-import { describeGates } from '../../../shared/gates/describe-gates.ts'
+import { describeGates } from '../../../shared/gates/explain.ts'
+import { compileProblem } from '../../../shared/gates/programs.ts'
 import { gateTypes } from '../../../shared/gates/registry.ts'
 
 test('describeGates() has every type with a summary and a JSON Schema of its parameters', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
-import { readEvidence } from '../../../shared/gates/evidence-port.ts'
+import { readEvidence } from '../../../shared/gates/facts.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 
 const read = (found: Json) =>
   readEvidence({ inputs: { found }, outputs: {}, measured: { cost_usd: null, latency_ms: null } }, 'found')

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeGates } from '../../../shared/gates/describe-gates.ts'
-import { explainGate } from '../../../shared/gates/explain-gate.ts'
+import { describeGates, explainGate } from '../../../shared/gates/explain.ts'
 import type { GateFacts } from '../../../shared/gates/gate.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { atLeast, negate, type Outcome } from '../../../shared/gates/gate-algebra.ts'
+import { atLeast, negate, type Outcome } from '../../../shared/gates/check.ts'
 
 const outcome = fc.constantFrom<Outcome>('pass', 'fail', 'unfit', 'error')
 const outcomes = fc.array(outcome, { minLength: 1, maxLength: 6 })

@@ -1,6 +1,6 @@
 import { readData } from '../../../functions/isolate/data-engine.ts'
 import { workUnderSchema } from '../../../functions/isolate/schema-engine.ts'
-import type { Isolate } from '../../../shared/isolate.ts'
+import type { Isolate } from '../../../shared/ports/isolate.ts'
 
 /**
  * The Isolate port without a process of its own, for unit tests: the same engines, no limits of time and memory. What it

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
-import { detectLanguage, LANGUAGES } from '../../../shared/gates/detect-language.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { detectLanguage, LANGUAGES } from '../../../shared/text/language.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 import { expectLinear } from './linear.ts'
 

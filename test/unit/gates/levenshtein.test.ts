@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { editDistance } from '../../../shared/gates/edit-distance.ts'
+import { editDistance } from '../../../shared/gates/kinds/similarity.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = (more: object) => ({ type: 'levenshtein', port: 'plan', ...more })

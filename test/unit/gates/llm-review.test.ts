@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isSameModel } from '../../../shared/gates/ask-judge.ts'
 import { judgeGate } from '../../../shared/gates/judge.ts'
+import { isSameModel } from '../../../shared/gates/kinds/llm-review.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import type { DispatchRequest } from '../../../shared/provider.ts'
+import type { DispatchRequest } from '../../../shared/providers/provider.ts'
 import { inProcessIsolate } from './in-process-isolate.ts'
 import { factsOf, refusals } from './judged.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isLoopback, specialAddress } from '../../../functions/gates/public-address.ts'
+import { isLoopback, specialAddress } from '../../../functions/gates/target.ts'
 
 describe('specialAddress()', () => {
   test.each([

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import type { Json } from '../../../shared/canonical.ts'
-import { paramsOf } from '../../../shared/gates/check-parts.ts'
+import { checkParams } from '../../../shared/gates/check.ts'
 import type { GateFacts, Held } from '../../../shared/gates/gate.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import { gateOf, gateTypes } from '../../../shared/gates/registry.ts'
+import { findGate, gateTypes } from '../../../shared/gates/registry.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 import { atMost } from '../../how-much.ts'
 import { anyCheck, anyFacts, anyValue, expectWhole, judgeAny, valuesRead } from './any-check.ts'
 import { factsOf } from './judged.ts'
@@ -91,9 +91,9 @@ const WITHOUT_PLACE = new Set(['expr', 'http', 'webhook', 'shell', 'artifact_exi
 /** The ports a check reads, and whether it says that values of that kind may pass there. */
 function fitOf(written: object, held: Held, not: boolean) {
   const parsed = parseCheck(written)
-  const gate = parsed.ok ? gateOf(parsed.check.type) : undefined
+  const gate = parsed.ok ? findGate(parsed.check.type) : undefined
   if (!parsed.ok || gate === undefined) return { ports: [], fits: true }
-  const params = paramsOf(parsed.check)
+  const params = checkParams(parsed.check)
   const ports = gate.reads(params)
   const judged = ports.every((port) => gate.judges?.(params, port).includes(held) ?? true)
   return { ports, fits: judged && (not || (gate.passesOn?.(params).includes(held) ?? true)) }
@@ -105,11 +105,11 @@ describe('the registry', () => {
   })
 
   test.each(['constructor', '__proto__', '', 'Contains'])('has no gate named %j', (type) => {
-    expect(gateOf(type)).toBeUndefined()
+    expect(findGate(type)).toBeUndefined()
   })
 
   test.each(gateTypes())('%s is strict about its parameters and says what it is', (type) => {
-    const gate = gateOf(type)
+    const gate = findGate(type)
     expect(gate?.params).toBeInstanceOf(z.ZodObject)
     expect(gate?.params.safeParse({ nobody_has_this: 1 }).success).toBe(false)
     expect(gate?.summary).toMatch(/^Passes when .{20,}\.$/)
@@ -119,7 +119,7 @@ describe('the registry', () => {
 describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
   const check = anyCheck(type)
   /** What it is shown to do; a kind that needs a port of the place has none here. */
-  const examples = (gateOf(type)?.examples ?? []).flatMap(({ check: params, needs, passes: _, ...given }) => {
+  const examples = (findGate(type)?.examples ?? []).flatMap(({ check: params, needs, passes: _, ...given }) => {
     const seen: GateFacts = { ...factsOf({}), ...given }
     return needs === undefined ? [[{ ...params, type }, seen] as [{ type: string }, GateFacts]] : []
   })

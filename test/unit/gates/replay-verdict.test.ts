@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { describeGates } from '../../../shared/gates/describe-gates.ts'
+import { describeGates } from '../../../shared/gates/explain.ts'
 import type { GateFacts } from '../../../shared/gates/gate.ts'
-import { judgeGate } from '../../../shared/gates/judge.ts'
+import { judgeGate, replayVerdict } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import { replayVerdict } from '../../../shared/gates/replay-verdict.ts'
 import { inProcessIsolate } from './in-process-isolate.ts'
 import { factsOf } from './judged.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
 import type { ShellAnswer } from '../../../shared/gates/gate-ports.ts'
+import { shellRefusal } from '../../../shared/gates/gate-ports.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import { shellRefusal } from '../../../shared/gates/shell-refusal.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = { type: 'shell', command: ['npm', 'test'] }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
-import { oneSentence } from '../../../shared/gates/one-sentence.ts'
-import { smallFacts } from '../../../shared/gates/small-facts.ts'
+import { smallFacts } from '../../../shared/gates/judge.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { oneSentence } from '../../../shared/text/redact.ts'
 
 test('smallFacts() leaves small facts alone', () => {
   const facts = { port: 'plan', length: 5, missing: ['a', 'b'], nested: { x: null } }

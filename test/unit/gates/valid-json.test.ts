@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Isolate } from '../../../shared/isolate.ts'
+import type { Isolate } from '../../../shared/ports/isolate.ts'
 import { inProcessIsolate } from './in-process-isolate.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
-import { bindContract, targetInputs } from '../../../shared/goals/bind-contract.ts'
-import { freezeContract } from '../../../shared/goals/freeze-contract.ts'
-import { readOpenContract } from '../../../shared/goals/open-contract.ts'
-import { readGoalContract } from '../../../shared/goals/read-contract.ts'
+import { bindContract, readOpenContract, targetInputs } from '../../../shared/goals/goal-contract.ts'
+import { freezeContract, readGoalContract } from '../../../shared/goals/read-contract.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 
 const contractOf = (target: Json): Readonly<Record<string, Json>> => ({
   goal_text: 'Predict churn',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { freezeContract } from '../../../shared/goals/freeze-contract.ts'
-import { readGoalContract } from '../../../shared/goals/read-contract.ts'
+import { freezeContract, readGoalContract } from '../../../shared/goals/read-contract.ts'
 import { validateGoalContract } from '../../../shared/goals/validate-contract.ts'
 import { ACCURACY, contractOf } from './evaluated.ts'
 

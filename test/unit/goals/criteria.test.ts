@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { CRITERION_KINDS, criterionKind } from '../../../shared/goals/criteria/registry.ts'
 import { readEvidence } from '../../../shared/goals/evidence.ts'
+import { wildcardMatcher } from '../../../shared/goals/glob.ts'
 import { judgeGoal } from '../../../shared/goals/goal-gate.ts'
-import { metricValue } from '../../../shared/goals/metric-value.ts'
+import { metricValue } from '../../../shared/goals/marker.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
-import { wildcardMatcher } from '../../../shared/goals/wildcard.ts'
 import { ACCURACY, contractOf } from './evaluated.ts'
 
 /** The result of one criterion over a text and paths. */

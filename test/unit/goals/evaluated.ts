@@ -1,4 +1,4 @@
-import { type CompletionRequest, evaluateCompletion } from '../../../shared/goals/evaluate-completion.ts'
+import { type CompletionRequest, evaluateCompletion } from '../../../shared/goals/completion.ts'
 
 /** One evaluation of plain text, told by what differs from a verified run that claims SUCCESS. */
 export function evaluated({

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { CONTRACT_SKELETONS, type SkeletonName } from '../../../shared/goals/contract-skeletons.ts'
-import { withFigureOf } from '../../../shared/goals/figure-of-goal.ts'
+import { takeStatedFigure } from '../../../shared/goals/goal-figure.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 
 const taken = (goalText: string, type: SkeletonName = 'ml_classification') => {
   const read = readGoalContract(CONTRACT_SKELETONS[type].yaml)
   if (!read.ok) throw new Error('no skeleton')
-  const figure = withFigureOf(goalText, type, read.contract)
+  const figure = takeStatedFigure(goalText, type, read.contract)
   if (!figure.ok) return figure.problem
   const criteria = figure.contract.acceptance_criteria
   return criteria.flatMap((one) =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { goalEnding } from '../../../shared/goals/goal-ending.ts'
-import { DECISION_TABLE, decideTwoGates, FINAL_STATUSES } from '../../../shared/goals/two-gates.ts'
+import { goalEnding } from '../../../shared/goals/completion.ts'
+import { DECISION_TABLE, decideTwoGates } from '../../../shared/goals/two-gates.ts'
+import { FINAL_STATUSES } from '../../../shared/runs/head.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const { completion } = evaluated({ output: '' })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { itemsOf, type JsonPiece, membersOf } from '../../../shared/goals/files/json-pieces.ts'
+import { itemsOf, type JsonPiece, membersOf } from '../../../shared/goals/files/notebook.ts'
 
 const valuesIn = (text: string, pieces: readonly JsonPiece[]) =>
   pieces.map(({ start, end }): unknown => JSON.parse(text.slice(start, end)))

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Completion } from '../../../shared/goals/completion.ts'
-import { evaluateCompletion } from '../../../shared/goals/evaluate-completion.ts'
+import { type Completion, evaluateCompletion } from '../../../shared/goals/completion.ts'
 import { anyGoal } from './any-goal.ts'
 import { type AskedOfOracle, oracle } from './oracle.ts'
 

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { readEvidence } from '../../../shared/goals/evidence.ts'
-import { parseMarkers } from '../../../shared/goals/marker.ts'
-import { MARKER_TYPES } from '../../../shared/goals/marker-types.ts'
+import { judgeFindings, readEvidence } from '../../../shared/goals/evidence.ts'
+import { collectMarkers, MARKER_TYPES, markersAnywhere, parseMarkers } from '../../../shared/goals/marker.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
-import { collectMarkers, markersAnywhere } from '../../../shared/goals/same-markers.ts'
-import { judgeFindings } from '../../../shared/goals/verified-findings.ts'
 
 const keys = (text: string) =>
   parseMarkers(text).map(

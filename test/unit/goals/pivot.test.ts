@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { blockByHistory } from '../../../shared/goals/block-goal.ts'
-import { approachFingerprint, failedAttempt, type GoalAttempt } from '../../../shared/goals/goal-attempt.ts'
-import { evaluateGoalGate } from '../../../shared/goals/goal-gate.ts'
-import { recommendPivot } from '../../../shared/goals/recommend-pivot.ts'
+import {
+  approachFingerprint,
+  blockByHistory,
+  evaluateGoalGate,
+  failedAttempt,
+  type GoalAttempt,
+  recommendPivot,
+} from '../../../shared/goals/goal-gate.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const BASELINE = { kind: 'marker_required', marker: 'METRIC:baseline' }

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { CLAIM_WEIGHTS, REJECTED_FINDING_COSTS } from '../../../shared/goals/claims/claim-weights.ts'
 import { CRITERION_KINDS } from '../../../shared/goals/criteria/registry.ts'
 import { DEFAULT_MAX_ATTEMPTS } from '../../../shared/goals/goal-contract.ts'
-import { parseMarkers } from '../../../shared/goals/marker.ts'
-import { MARKER_TYPES } from '../../../shared/goals/marker-types.ts'
-import { TRUST_BANDS } from '../../../shared/goals/trust-gate.ts'
-import { DECISION_TABLE } from '../../../shared/goals/two-gates.ts'
-import { PROMPT_TEMPLATES } from '../../../shared/prompts/prompt-templates.ts'
+import { MARKER_TYPES, parseMarkers } from '../../../shared/goals/marker.ts'
+import { DECISION_TABLE, TRUST_BANDS } from '../../../shared/goals/two-gates.ts'
+import { CLAIM_WEIGHTS, REJECTED_FINDING_COSTS } from '../../../shared/goals/verify-claims.ts'
+import { PROMPT_TEMPLATES } from '../../../shared/prompts/templates.ts'
 
 const { planner, worker, verifier } = PROMPT_TEMPLATES
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readEvidence } from '../../../shared/goals/evidence.ts'
-import type { QualityProfile } from '../../../shared/goals/quality/quality-rule.ts'
-import { QUALITY_RULES } from '../../../shared/goals/quality/registry.ts'
-import { judgeQuality } from '../../../shared/goals/quality-gate.ts'
+import { judgeQuality, QUALITY_RULES, type QualityProfile } from '../../../shared/goals/quality.ts'
 
 const judged = (text: string, profile?: QualityProfile) =>
   judgeQuality(readEvidence([{ text, block: 'work' }]), profile)

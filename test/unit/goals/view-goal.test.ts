@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { viewGoal } from '../../../shared/api/goal-view.ts'
 import { withDefaults } from '../../../shared/goals/goal-contract.ts'
-import { viewGoal } from '../../../shared/goals/view-goal.ts'
-import type { StoredGoalAttempt } from '../../../shared/runs/goal-attempts.ts'
+import type { StoredGoalAttempt } from '../../../shared/runs/run-store.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const GIVEN = contractOf(ACCURACY, { kind: 'marker_required', marker: 'LIMITATION' })

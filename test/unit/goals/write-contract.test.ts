@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readYaml } from '../../../shared/dag/yaml.ts'
 import { contractSource, writeContract } from '../../../shared/goals/files/contract-file.ts'
-import { setYamlValue } from '../../../shared/goals/files/set-yaml-value.ts'
+import { setYamlValue } from '../../../shared/goals/files/yaml-edit.ts'
 import type { GoalContract } from '../../../shared/goals/goal-contract.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
+import { readYaml } from '../../../shared/text/yaml.ts'
 import { readText } from '../docs/markdown.ts'
 
 /** Texts YAML writers get wrong: what looks like another type, what ends a comment, breaks lines, or is not printable. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
 import { contractSource, kindOfFile, writeContract } from '../../../shared/goals/files/contract-file.ts'
-import { setYamlValue } from '../../../shared/goals/files/set-yaml-value.ts'
+import { setYamlValue } from '../../../shared/goals/files/yaml-edit.ts'
 import type { GoalContract } from '../../../shared/goals/goal-contract.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 
 const GIVEN: GoalContract = {
   version: 1,

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cutPassages } from '../../../shared/graph/cut-passages.ts'
-import { cutSnippet } from '../../../shared/graph/cut-snippet.ts'
+import { cutPassages, cutSnippet } from '../../../shared/graph/search-text.ts'
 
 const piece = fc.oneof(
   fc.lorem({ maxCount: 60 }),

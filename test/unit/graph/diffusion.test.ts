@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildAdjacency } from '../../../shared/graph/adjacency.ts'
-import { diffuse } from '../../../shared/graph/diffusion.ts'
+import { buildAdjacency, diffuse } from '../../../shared/graph/walks.ts'
 
 const NODES = 12
 type Pair = readonly [number, number]

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { refuseEntityId, refuseEntityIdPattern, refuseEntityIdPrefix } from '../../../shared/graph/entity-id.ts'
-import { hasPrefix, hasSuffix, matchesPattern } from '../../../shared/graph/match-entity-id.ts'
+import {
+  hasPrefix,
+  hasSuffix,
+  matchesPattern,
+  refuseEntityId,
+  refuseEntityIdPattern,
+  refuseEntityIdPrefix,
+} from '../../../shared/graph/entity-id.ts'
 
 /** An id of exactly so many bytes. */
 const sized = (bytes: number) => `a.b.c.d.e.${'x'.repeat(bytes - 10)}`

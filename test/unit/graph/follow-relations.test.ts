@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildAdjacency } from '../../../shared/graph/adjacency.ts'
-import { followRelations, type TypedGraph } from '../../../shared/graph/follow-relations.ts'
+import { buildAdjacency, followRelations, type TypedGraph } from '../../../shared/graph/walks.ts'
 
 const NODES = 10
 type Edge = readonly [from: number, to: number, kind: number]

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { edgesOf, timeOf, typeOf } from '../../../shared/graph/edge.ts'
-import { entityHash } from '../../../shared/graph/normal-entity.ts'
-import { readEntity } from '../../../shared/graph/read-entity.ts'
+import { entityEdges, entityHash, entityTime, entityType, readEntity } from '../../../shared/graph/entity.ts'
 
 const ID = 'acme.ops.geo.atlas.city.oslo'
 const triple = {
@@ -64,14 +62,14 @@ describe('readEntity()', () => {
     const said = { ...triple, predicate: 'research.synthesis' }
     const entity = read({ entity_id: ID, triples: [said, triple] })
     expect(entity.triples?.map(({ rule_opaque }) => rule_opaque)).toEqual([false, true])
-    expect(edgesOf(entity)).toEqual([{ subject: ID, predicate: 'geo.in', object: triple.object }])
+    expect(entityEdges(entity)).toEqual([{ subject: ID, predicate: 'geo.in', object: triple.object }])
   })
 
   test('type and time are its own, else those of its id and its newest statement', () => {
     const later = { ...triple, object: 5, timestamp: '2026-11-22T12:00:00+02:00' }
-    expect(typeOf({ entity_id: ID })).toBe('city')
-    expect(typeOf({ entity_id: ID, type: 'capital' })).toBe('capital')
-    expect(timeOf(read({ entity_id: ID, triples: [triple, later] }))).toBe('2026-11-22T10:00:00.000Z')
-    expect(timeOf({ entity_id: ID })).toBeUndefined()
+    expect(entityType({ entity_id: ID })).toBe('city')
+    expect(entityType({ entity_id: ID, type: 'capital' })).toBe('capital')
+    expect(entityTime(read({ entity_id: ID, triples: [triple, later] }))).toBe('2026-11-22T10:00:00.000Z')
+    expect(entityTime({ entity_id: ID })).toBeUndefined()
   })
 })

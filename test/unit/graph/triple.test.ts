@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isPredicate } from '../../../shared/graph/predicate.ts'
-import { asWritten, readableByRules } from '../../../shared/graph/rule-opaque.ts'
-import { isEdge, TripleSchema } from '../../../shared/graph/triple.ts'
+import { asWritten, readableTriples } from '../../../shared/graph/rule-opaque.ts'
+import { isEdge, isPredicate, TripleSchema } from '../../../shared/graph/triple.ts'
 
 const least = {
   subject: 'acme.ops.geo.atlas.country.no',
@@ -65,6 +64,6 @@ describe('prose of a model', () => {
   })
 
   test('is never read by rules, nor is any other opaque triple', () => {
-    expect(readableByRules([plain, prose, asWritten(prose), { ...plain, rule_opaque: true }])).toEqual([plain])
+    expect(readableTriples([plain, prose, asWritten(prose), { ...plain, rule_opaque: true }])).toEqual([plain])
   })
 })

@@ -1,4 +1,4 @@
-import type { HandlerCall } from '../../../functions/blocks/handlers/handler.ts'
+import type { HandlerCall } from '../../../functions/attempts/handlers/handler.ts'
 import type { PortType } from '../../../shared/dag/dag.ts'
 import type { ArtifactItem } from '../../../shared/runs/run-items.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { handlerOf } from '../../../functions/blocks/handlers/registry.ts'
+import { findHandler } from '../../../functions/attempts/handlers/registry.ts'
 import { readData } from '../../../functions/isolate/data-engine.ts'
-import type { Json } from '../../../shared/canonical.ts'
-import type { Isolate } from '../../../shared/isolate.ts'
+import type { Isolate } from '../../../shared/ports/isolate.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 import { handlerCall } from './call.ts'
 
 const ROWS = Array.from({ length: 30 }, (_, at) => ({
@@ -24,7 +24,7 @@ const world = { isolate }
 
 async function classified(inputs: Readonly<Record<string, Json>>, more: object = {}) {
   const { call, seen } = handlerCall({ inputs, ports, world, config: { ...config, ...more } })
-  return { values: await handlerOf('classify-table').run(call), seen }
+  return { values: await findHandler('classify-table').run(call), seen }
 }
 
 describe('classify-table', () => {
@@ -45,7 +45,7 @@ describe('classify-table', () => {
     expect((await classified({ table: csv })).values).toEqual(values)
     const { call, seen } = handlerCall({ ports, world, config })
     const { ref } = await call.world.objects.put('main', Buffer.from(csv))
-    expect(await handlerOf('classify-table').run({ ...call, inputs: { table: ref } })).toEqual(values)
+    expect(await findHandler('classify-table').run({ ...call, inputs: { table: ref } })).toEqual(values)
     expect(seen.artifacts).toEqual([])
   })
 
@@ -74,7 +74,7 @@ describe('classify-table', () => {
   test('says why the model stopped', async () => {
     const slow: Isolate = { run: async () => ({ ok: false, because: 'time', message: 'it ran longer than 30000 ms' }) }
     const { call } = handlerCall({ inputs: { table: ROWS }, ports, config, world: { isolate: slow } })
-    await expect(handlerOf('classify-table').run(call)).rejects.toThrow(
+    await expect(findHandler('classify-table').run(call)).rejects.toThrow(
       'the model stopped (time): it ran longer than 30000 ms.',
     )
   })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { handlerOf } from '../../../functions/blocks/handlers/registry.ts'
-import type { Json } from '../../../shared/canonical.ts'
+import { findHandler } from '../../../functions/attempts/handlers/registry.ts'
+import { HANDLERS } from '../../../shared/dag/handlers.ts'
 import { Fault } from '../../../shared/errors.ts'
-import { HANDLERS } from '../../../shared/handlers.ts'
-import type { Isolated } from '../../../shared/isolate.ts'
+import type { Isolated } from '../../../shared/ports/isolate.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 import { inProcessIsolate } from '../gates/in-process-isolate.ts'
 import { handlerCall } from './call.ts'
 
@@ -14,8 +14,8 @@ const file = (content: string | Uint8Array) => ({
 })
 
 test('every handler a document may name has code, and no other name has', () => {
-  for (const name of Object.keys(HANDLERS)) expect(handlerOf(name).run).toBeTypeOf('function')
-  expect(() => handlerOf('toString')).toThrow(/Cannot run handler "toString".*There are pass, transform/)
+  for (const name of Object.keys(HANDLERS)) expect(findHandler(name).run).toBeTypeOf('function')
+  expect(() => findHandler('toString')).toThrow(/Cannot run handler "toString".*There are pass, transform/)
 })
 
 test.each(Object.keys(HANDLERS))(
@@ -23,9 +23,9 @@ test.each(Object.keys(HANDLERS))(
   async (name) => {
     if (name === 'pass') return
     const aborted = handlerCall({ signal: AbortSignal.abort(new Error('stopped')) })
-    await expect(handlerOf(name).run(aborted.call)).rejects.toThrow('stopped')
+    await expect(findHandler(name).run(aborted.call)).rejects.toThrow('stopped')
     const wrong = handlerCall({ config: { nonsense: true }, inputs: { a: 1 }, ports: { x: 'json' } })
-    await expect(handlerOf(name).run(wrong.call)).rejects.toMatchObject({
+    await expect(findHandler(name).run(wrong.call)).rejects.toMatchObject({
       name: 'InvalidInput',
       code: 'handler_config',
       message: expect.stringMatching(/^Cannot run block "work" \(.*Mend deterministic\.config\.$/),
@@ -38,12 +38,12 @@ test('pass answers the inputs its outputs name and leaves out the others', async
     inputs: { a: 1, b: null, c: 'x' },
     ports: { a: 'number', b: 'json', toString: 'json' as const },
   })
-  expect(await handlerOf('pass').run(call)).toEqual({ a: 1, b: null })
+  expect(await findHandler('pass').run(call)).toEqual({ a: 1, b: null })
 })
 
 describe('transform', () => {
   const run = (answer: Isolated, ports: Record<string, 'json'>) =>
-    handlerOf('transform').run(handlerCall({ config: { expression: 'x' }, ports, world: isolate(answer) }).call)
+    findHandler('transform').run(handlerCall({ config: { expression: 'x' }, ports, world: isolate(answer) }).call)
 
   test('gives a single output the whole answer and several their members', async () => {
     expect(await run({ ok: true, value: { a: 1 } }, { only: 'json' })).toEqual({ only: { a: 1 } })
@@ -61,7 +61,7 @@ describe('transform', () => {
       },
     }
     const { call } = handlerCall({ config: { expression: 'inputs.a' }, inputs: { a: 1 }, ports: { x: 'json' }, world })
-    await handlerOf('transform').run(call)
+    await findHandler('transform').run(call)
     expect(asked.slice(0, 2)).toEqual(['transform', { program: 'inputs.a', input: { inputs: { a: 1 } } }])
     expect(asked.at(-1)).toEqual({ tenant: call.run.tenant, signal: call.signal })
   })
@@ -87,14 +87,14 @@ describe('transform', () => {
 })
 
 describe('read-input', () => {
-  const read = (given: Parameters<typeof handlerCall>[0]) => handlerOf('read-input').run(handlerCall(given).call)
+  const read = (given: Parameters<typeof handlerCall>[0]) => findHandler('read-input').run(handlerCall(given).call)
   const config = { path: 'a.json' }
 
   test('reads text, JSON or a stored file, as its output asks', async () => {
     expect(await read({ config, ports: { x: 'string' }, world: file('\uFEFF[1]') })).toEqual({ x: '[1]' })
     expect(await read({ config, ports: { x: 'json' }, world: file('[1]') })).toEqual({ x: [1] })
     const { call, seen } = handlerCall({ config, ports: { x: 'file' }, world: file('[1]') })
-    const { x } = await handlerOf('read-input').run(call)
+    const { x } = await findHandler('read-input').run(call)
     expect(seen.objects.get(String(x))).toEqual(bytes('[1]'))
   })
 
@@ -104,7 +104,7 @@ describe('read-input', () => {
       ports: { x: 'string' },
     })
     seen.objects.set(`objstore://main/${'a'.repeat(64)}`, bytes('hello'))
-    expect(await handlerOf('read-input').run(call)).toEqual({ x: 'hello' })
+    expect(await findHandler('read-input').run(call)).toEqual({ x: 'hello' })
   })
 
   test.each([
@@ -138,7 +138,7 @@ describe('read-input', () => {
 describe('write-artifact', () => {
   const write = async (given: Parameters<typeof handlerCall>[0]) => {
     const { call, seen } = handlerCall({ ports: { out: 'artifact' }, ...given })
-    const { out } = await handlerOf('write-artifact').run(call)
+    const { out } = await findHandler('write-artifact').run(call)
     return { item: seen.artifacts[0], text: new TextDecoder().decode(seen.objects.get(String(out))), seen }
   }
 
@@ -167,7 +167,7 @@ describe('write-artifact', () => {
     const ref = `objstore://main/${'b'.repeat(64)}`
     const { call, seen } = handlerCall({ config: { name: 'x.bin' }, inputs: { body: ref }, ports: { out: 'artifact' } })
     seen.objects.set(ref, Uint8Array.of(1, 2))
-    const { out } = await handlerOf('write-artifact').run(call)
+    const { out } = await findHandler('write-artifact').run(call)
     expect(seen.objects.get(String(out))).toEqual(Uint8Array.of(1, 2))
     expect(seen.artifacts[0]).toMatchObject({ media_type: 'application/octet-stream', bytes: 2 })
   })
@@ -197,7 +197,7 @@ describe('write-artifact', () => {
 describe('table-stats', () => {
   const world = { isolate: inProcessIsolate }
   const stats = (given: Parameters<typeof handlerCall>[0]) =>
-    handlerOf('table-stats').run(handlerCall({ world, ...given }).call)
+    findHandler('table-stats').run(handlerCall({ world, ...given }).call)
   const ports = { stats: 'json', text: 'string' } as const
 
   test('gives everything as JSON and the same in words', async () => {
@@ -219,7 +219,7 @@ describe('table-stats', () => {
     const ref = `objstore://main/${'c'.repeat(64)}`
     const { call, seen } = handlerCall({ world, inputs: { table: ref }, ports: { stats: 'json' } })
     seen.objects.set(ref, bytes('[{"a":1}]'))
-    expect(await handlerOf('table-stats').run(call)).toMatchObject({ stats: { rows: 1 } })
+    expect(await findHandler('table-stats').run(call)).toMatchObject({ stats: { rows: 1 } })
   })
 
   test.each([
@@ -248,7 +248,7 @@ describe('builtin:write-file', () => {
     objects: { put: async (_: string, body: Uint8Array) => ({ ref: 'objstore://main/x', bytes: body.length }) },
   })
   const run = (more: object, artifacts: readonly object[] = []) =>
-    handlerOf('builtin:write-file').run(
+    findHandler('builtin:write-file').run(
       handlerCall({ config, inputs: { input: '# Done' }, ports, ...more, world: world(artifacts) as never }).call,
     )
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../infra/local/clock.ts'
+import { systemClock } from '../../../infra/local/core.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
-import { openRunStore } from '../../../infra/local/run-store/open-run-store.ts'
+import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import { createWaker } from '../../../infra/local/waker.ts'
-import type { Append } from '../../../shared/runs/append.ts'
+import type { Append } from '../../../shared/runs/run-store.ts'
 
 const run = { tenant: 'main', run_id: `run_${'0'.repeat(26)}` }
 const other = { tenant: 'main', run_id: `run_${'1'.repeat(26)}` }

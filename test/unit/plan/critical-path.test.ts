@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { criticalPath, type Upstream } from '../../../shared/plan/critical-path.ts'
-import { dagWidth } from '../../../shared/plan/dag-width.ts'
+import { criticalPath, dagWidth, type Upstream } from '../../../shared/plan/critical-path.ts'
 
 /** Small DAGs with every order of indexes: block v waits for some of those before it. */
 const dags = fc

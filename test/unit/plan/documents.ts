@@ -1,5 +1,5 @@
 import type { Dag } from '../../../shared/dag/dag.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
 
 /** Parses a document of a test; one with errors fails it, naming them. */
 export function dagOf(text: string): Dag {

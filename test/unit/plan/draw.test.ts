@@ -1,11 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dagGraph } from '../../../shared/plan/dag-graph.ts'
-import { drawDot } from '../../../shared/plan/draw-dot.ts'
-import { drawMermaid } from '../../../shared/plan/draw-mermaid.ts'
-import { drawSvg } from '../../../shared/plan/draw-svg.ts'
+import { drawDot, drawMermaid, drawSvg, layeredLayout } from '../../../shared/plan/draw.ts'
 import { GraphSchema } from '../../../shared/plan/graph.ts'
-import { layeredLayout } from '../../../shared/plan/layered-layout.ts'
 import { randomDags } from '../../machines/random-dags.ts'
 import { ALL, CHILD, dagOf, QUESTION } from './documents.ts'
 

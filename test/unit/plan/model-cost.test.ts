@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { modelCost } from '../../../shared/plan/model-cost.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { modelCost } from '../../../shared/plan/cost.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 const PLACE = SettingsSchema.parse({
   providers: {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { sizeOf } from '../../../infra/aws/function-size.ts'
+import { functionSize } from '../../../infra/aws/functions.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { FUNCTION_MB } from '../../../shared/plan/cost.ts'
 import { PlanSchema } from '../../../shared/plan/plan.ts'
 import { planDag } from '../../../shared/plan/plan-dag.ts'
 import { PRICES } from '../../../shared/plan/prices.ts'
-import { FUNCTION_MB } from '../../../shared/plan/quantities.ts'
 import { randomDags } from '../../machines/random-dags.ts'
 import { readText } from '../docs/markdown.ts'
 import { BOUNCING, CHILD, dagOf, FANNED_OUT } from './documents.ts'
@@ -158,7 +158,7 @@ describe('planDag()', () => {
 describe('the price table', () => {
   test('has the memory the functions are deployed with', () => {
     const named = FUNCTIONS.filter(({ placeholder }) => placeholder !== undefined).map(({ name }) => name)
-    const expected = [...named, 'start-run', 'send-outbox'].map((name) => [name, sizeOf(name).memoryMb])
+    const expected = [...named, 'start-run', 'send-outbox'].map((name) => [name, functionSize(name).memoryMb])
     expect(FUNCTION_MB).toEqual(Object.fromEntries(expected))
   })
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Block } from '../../../shared/dag/dag.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { answerFormat } from '../../../shared/prompts/answer-format.ts'
-import { generatedPrompt } from '../../../shared/prompts/block-prompt.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { answerFormat, generatedPrompt } from '../../../shared/prompts/block.ts'
 
 function blockOf(more: object): Block {
   const agent = { provider: 'own', model: 'm' }

@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ASSESS_SYSTEM, assessPrompt } from '../../../shared/prompts/assess-prompt.ts'
-import { onceMore } from '../../../shared/prompts/once-more.ts'
-import { ROUTE_SYSTEM, routePrompt } from '../../../shared/prompts/route-prompt.ts'
-import { SYNTHESIS_SYSTEM, synthesisPrompt } from '../../../shared/prompts/synthesis-prompt.ts'
-import { ROUTE_ACTIONS } from '../../../shared/research/route-action.ts'
+import {
+  ASSESS_SYSTEM,
+  assessPrompt,
+  ROUTE_SYSTEM,
+  repairPrompt,
+  routePrompt,
+  SYNTHESIS_SYSTEM,
+  synthesisPrompt,
+} from '../../../shared/prompts/research.ts'
+import { ROUTE_ACTIONS } from '../../../shared/research/payloads/route.ts'
 
 const candidate = { entity_id: 'a.b.c.d.e.f', label: 'Norway', tier: '1', source: 'bm25_index' }
 
@@ -72,7 +77,7 @@ test('every rule says that retrieved text gives no orders', () => {
 })
 
 test('once more is the same prompt with what was wrong, as data', () => {
-  expect(onceMore('prompt', ['a ``` b'])).toMatch(/^prompt\n[\s\S]*\n````\na ``` b\n````\n/)
+  expect(repairPrompt('prompt', ['a ``` b'])).toMatch(/^prompt\n[\s\S]*\n````\na ``` b\n````\n/)
 })
 
 /** The lines our prompts consist of besides data. */

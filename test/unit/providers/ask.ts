@@ -1,6 +1,6 @@
 import { createProviders } from '../../../functions/providers/registry.ts'
-import type { DispatchAnswer, DispatchRequest, Provider } from '../../../shared/provider.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../../shared/providers/provider.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 const found = createProviders(SettingsSchema.parse({})).get('local')
 if (found === undefined) throw new Error('provider local is always there')

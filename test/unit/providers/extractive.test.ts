@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { extractiveProvider } from '../../../functions/providers/extractive.ts'
 import { createProviders } from '../../../functions/providers/registry.ts'
-import type { Json } from '../../../shared/canonical.ts'
-import { priceAt } from '../../../shared/price-at.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { priceAt } from '../../../shared/providers/prices.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 
 const ask = (inputs: Readonly<Record<string, Json>>, signal = new AbortController().signal) =>
   extractiveProvider.dispatch({

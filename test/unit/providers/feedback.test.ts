@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { contains } from '../../../shared/gates/contains.ts'
-import { minLength } from '../../../shared/gates/min-length.ts'
-import { semanticReview } from '../../../shared/gates/semantic-review.ts'
+import { contains, semanticReview } from '../../../shared/gates/kinds/contains.ts'
+import { minLength } from '../../../shared/gates/kinds/length.ts'
 import { ask, PLAN } from './ask.ts'
 
 const measured = { cost_usd: 0, latency_ms: 1 }

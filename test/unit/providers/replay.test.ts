@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { replay } from '../../../functions/providers/replay.ts'
-import type { DispatchRequest } from '../../../shared/provider.ts'
-import { type Recording, recordedCall } from '../../../shared/recording.ts'
+import type { DispatchRequest } from '../../../shared/providers/provider.ts'
+import { type Recording, recordedCall } from '../../../shared/providers/recording.ts'
 
 const request = (at: string, more: Partial<DispatchRequest> = {}): DispatchRequest => ({
   prompt: 'Plan it.',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseSettings } from '../../../shared/parse-settings.ts'
-import { priceAt } from '../../../shared/price-at.ts'
+import { priceAt } from '../../../shared/providers/prices.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
 
 const settings = parseSettings(
   `

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { limitBody } from '../../../functions/providers/limit-body.ts'
-import { readStream } from '../../../functions/providers/openai/read-stream.ts'
-import { retryAfterMs } from '../../../functions/providers/retry-after.ts'
-import { priceOf } from '../../../shared/prices.ts'
+import { readStream } from '../../../functions/providers/completions.ts'
+import { retryAfterMs } from '../../../functions/providers/faults.ts'
+import { limitBody } from '../../../functions/providers/remote.ts'
+import { listedPrice } from '../../../shared/providers/prices.ts'
 import { streamOf } from '../../emulators/openai-server.ts'
 
 const remote = { name: 'suite' }
@@ -88,5 +88,5 @@ test.each([
   ['ollama', 'https://ollama.com', 'llama3:8b', undefined],
   ['openai-compatible', 'https://api.openai.com/v1', '__proto__', undefined],
 ])('the price of %s at %s, model %s', (type, url, model, expected) => {
-  expect(priceOf({ type, url, model })?.usd_per_million_in).toBe(expected)
+  expect(listedPrice({ type, url, model })?.usd_per_million_in).toBe(expected)
 })

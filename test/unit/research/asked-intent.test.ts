@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ENTITY_LIMITS, EntitySchema } from '../../../shared/graph/entity.ts'
-import { ASKED_LIMITS, AskedIntentSchema, askedIntent } from '../../../shared/research/asked-intent.ts'
-import { readPayload } from '../../../shared/research/decode-payload.ts'
-import { intentKind } from '../../../shared/research/intent.ts'
-import { kickoffTriples, loopEntityId } from '../../../shared/research/kickoff-triples.ts'
-import { QuestionSchema } from '../../../shared/research/question-schema.ts'
+import { kickoffTriples, loopEntityId } from '../../../shared/research/loop.ts'
+import { readPayload } from '../../../shared/research/payloads/decode.ts'
+import {
+  ASKED_LIMITS,
+  AskedIntentSchema,
+  intentKind,
+  pinIntent,
+  QuestionSchema,
+} from '../../../shared/research/payloads/intent.ts'
 
 const RUN = `run_${'0'.repeat(26)}`
 const filled = (maxLength: number) => fc.string({ minLength: 1, maxLength }).filter((text) => text.trim() !== '')
@@ -24,21 +28,21 @@ describe('askedIntent()', () => {
     fc.assert(
       fc.property(question, fc.option(filled(40), { nil: undefined }), (given, parent_loop) => {
         const read = QuestionSchema.parse(given)
-        const { asked, text, hash } = askedIntent(read, parent_loop)
+        const { asked, text, hash } = pinIntent(read, parent_loop)
         expect(readPayload(intentKind, asked.intent).ok).toBe(true)
         expect(AskedIntentSchema.parse(JSON.parse(text))).toEqual(asked)
         expect(asked.intent).toMatchObject({
           budget_tokens: given.budget_tokens || 4_000,
           max_iterations: given.max_iterations || 5,
         })
-        expect(askedIntent(read, parent_loop).hash).toBe(hash)
+        expect(pinIntent(read, parent_loop).hash).toBe(hash)
       }),
       { numRuns: 100 },
     )
   })
 
   test('makes nothing of absent, null and empty hints', () => {
-    const of = (more: object) => askedIntent(QuestionSchema.parse({ topic: 't', ...more })).hash
+    const of = (more: object) => pinIntent(QuestionSchema.parse({ topic: 't', ...more })).hash
     expect(
       new Set([of({}), of({ hints: null }), of({ hints: {} }), of({ budget_tokens: 0 }), of({ max_iterations: 5 })])
         .size,
@@ -53,7 +57,7 @@ describe('askedIntent()', () => {
       `${i}`.padEnd(hint_key_characters, 'é'),
       long(hint_value_characters),
     ])
-    const { intent } = askedIntent(
+    const { intent } = pinIntent(
       QuestionSchema.parse({ topic: long(topic_characters), hints: Object.fromEntries(many) }),
     ).asked
     const entity_id = loopEntityId('main', RUN)

@@ -1,4 +1,4 @@
-import type { ShownEvidence } from '../../../shared/research/shown-evidence.ts'
+import type { ShownEvidence } from '../../../shared/research/claims/shown-evidence.ts'
 
 /** A few countries and cities as a stage shows them to a synthesizer. */
 const id = (type: string, name: string) => `acme.ops.geo.atlas.${type}.${name}`

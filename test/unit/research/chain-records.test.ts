@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { refuseEntityId } from '../../../shared/graph/entity-id.ts'
 import { TripleSchema } from '../../../shared/graph/triple.ts'
-import { classifierOutputKind } from '../../../shared/research/classifier-output.ts'
-import { candidatesAsEvidence, emitClassification } from '../../../shared/research/emit-classification.ts'
-import { fitsSearch } from '../../../shared/research/fits-search.ts'
-import { kickoffTriples, loopEntityId } from '../../../shared/research/kickoff-triples.ts'
-import { traceSteps } from '../../../shared/research/trace-steps.ts'
+import { candidatesAsEvidence, toClassifierOutput, traceSteps } from '../../../shared/research/chain.ts'
+import { kickoffTriples, loopEntityId } from '../../../shared/research/loop.ts'
+import { classifierOutputKind } from '../../../shared/research/payloads/stage-outputs.ts'
+import { fitsSearch } from '../../../shared/research/question/search-hints.ts'
 
 const classified = {
   topic: 'Norway',
@@ -17,12 +16,12 @@ const classified = {
 
 describe('emitClassification()', () => {
   test('has a tier and a confidence where nothing matched', () => {
-    expect(emitClassification(classified)).toMatchObject({ tier: '0', confidence: 0 })
+    expect(toClassifierOutput(classified)).toMatchObject({ tier: '0', confidence: 0 })
   })
 
   test('has a reason exactly where it is degraded', () => {
-    expect(emitClassification({ ...classified, degraded_reasons: ['', ' '] })).not.toHaveProperty('degraded')
-    expect(emitClassification({ ...classified, degraded_reasons: ['index behind', 'tier 1 failed'] })).toMatchObject({
+    expect(toClassifierOutput({ ...classified, degraded_reasons: ['', ' '] })).not.toHaveProperty('degraded')
+    expect(toClassifierOutput({ ...classified, degraded_reasons: ['index behind', 'tier 1 failed'] })).toMatchObject({
       degraded: true,
       degraded_reason: 'index behind; tier 1 failed',
     })
@@ -30,7 +29,7 @@ describe('emitClassification()', () => {
 
   test('keeps a confidence within 0 and 1', () => {
     const sure = { ...classified, classification: { ...classified.classification, confidence: 1.2 } }
-    expect(classifierOutputKind.validate(emitClassification(sure))).toEqual([])
+    expect(classifierOutputKind.validate(toClassifierOutput(sure))).toEqual([])
   })
 })
 

@@ -1,33 +1,31 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { assessByDefault } from '../../../shared/research/assess-by-default.ts'
-import { assessmentOutputKind } from '../../../shared/research/assessment-output.ts'
-import { readPayload } from '../../../shared/research/decode-payload.ts'
-import { degradedResult } from '../../../shared/research/degraded-result.ts'
-import { afterAssessment, afterRoute, MAX_RETIGHTENS } from '../../../shared/research/next-stage.ts'
+import { degradedResult } from '../../../shared/research/claims/answer-lines.ts'
+import { readPayload } from '../../../shared/research/payloads/decode.ts'
+import { searchResultKind } from '../../../shared/research/payloads/result.ts'
+import { ROUTE_ACTIONS, routeByDefault, routeErrors } from '../../../shared/research/payloads/route.ts'
+import { assessByDefault, assessmentOutputKind } from '../../../shared/research/payloads/stage-outputs.ts'
 import {
   type ResearchLedger,
   reserveTokens,
   settleTokens,
   unspentTokens,
 } from '../../../shared/research/research-ledger.ts'
-import { ROUTE_ACTIONS } from '../../../shared/research/route-action.ts'
-import { routeByDefault, routeErrors } from '../../../shared/research/route-rules.ts'
-import { searchResultKind } from '../../../shared/research/search-result.ts'
+import { MAX_RETIGHTENS, stageAfterAssessment, stageAfterRoute } from '../../../shared/research/stages.ts'
 
 const none = { retighten_rounds: 0, iterations: 0 }
 
 describe('afterRoute()', () => {
   test('synthesize_directly synthesizes, walk_seeds and decompose execute', () => {
-    expect(afterRoute('synthesize_directly', none)).toEqual({ stage: 'synthesize_answer', counters: none })
-    expect(afterRoute('walk_seeds', none).stage).toBe('execute_subqueries')
-    expect(afterRoute('decompose', none).stage).toBe('execute_subqueries')
+    expect(stageAfterRoute('synthesize_directly', none)).toEqual({ stage: 'synthesize_answer', counters: none })
+    expect(stageAfterRoute('walk_seeds', none).stage).toBe('execute_subqueries')
+    expect(stageAfterRoute('decompose', none).stage).toBe('execute_subqueries')
   })
 
   test('retighten classifies again twice; the third verdict still ends in an answer', () => {
-    const once = afterRoute('retighten', none)
-    const twice = afterRoute('retighten', once.counters)
-    const third = afterRoute('retighten', twice.counters)
+    const once = stageAfterRoute('retighten', none)
+    const twice = stageAfterRoute('retighten', once.counters)
+    const third = stageAfterRoute('retighten', twice.counters)
     expect([once.stage, twice.stage, third.stage]).toEqual(['nl_classify', 'nl_classify', 'synthesize_answer'])
     expect(third.counters.retighten_rounds).toBe(MAX_RETIGHTENS)
     expect(third.degraded_reason).toMatch(/retightened 2 times/)
@@ -36,7 +34,7 @@ describe('afterRoute()', () => {
 
 describe('afterAssessment()', () => {
   test('sufficient synthesizes', () => {
-    expect(afterAssessment(true, none, { max_iterations: 5, repeats: true })).toEqual({
+    expect(stageAfterAssessment(true, none, { max_iterations: 5, repeats: true })).toEqual({
       stage: 'synthesize_answer',
       counters: none,
     })
@@ -45,9 +43,9 @@ describe('afterAssessment()', () => {
   test('refines max_iterations times, counts the rounds, and then ends in an answer all the same', () => {
     const law = fc.property(fc.integer({ min: 1, max: 8 }), (max) => {
       const bounds = { max_iterations: max, repeats: false }
-      let next = afterAssessment(false, none, bounds)
+      let next = stageAfterAssessment(false, none, bounds)
       let rounds = 0
-      for (; next.stage === 'execute_subqueries'; rounds += 1) next = afterAssessment(false, next.counters, bounds)
+      for (; next.stage === 'execute_subqueries'; rounds += 1) next = stageAfterAssessment(false, next.counters, bounds)
       expect(rounds).toBe(max)
       expect(next).toMatchObject({ stage: 'synthesize_answer', counters: { iterations: max, retighten_rounds: 0 } })
       expect(next.degraded_reason).toMatch(new RegExp(`after ${max} refine round${max === 1 ? '' : 's'}$`))
@@ -56,7 +54,7 @@ describe('afterAssessment()', () => {
   })
 
   test('does no round that would ask what was asked before', () => {
-    const next = afterAssessment(false, none, { max_iterations: 5, repeats: true })
+    const next = stageAfterAssessment(false, none, { max_iterations: 5, repeats: true })
     expect(next).toMatchObject({ stage: 'synthesize_answer', counters: none })
     expect(next.degraded_reason).toMatch(/had been searched for already$/)
   })

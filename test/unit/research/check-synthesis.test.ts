@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkSynthesis } from '../../../shared/research/check-synthesis.ts'
-import { repairSynthesis } from '../../../shared/research/repair-synthesis.ts'
-import { synthesisErrors } from '../../../shared/research/synthesis-errors.ts'
+import { checkSynthesis } from '../../../shared/research/claims/check-synthesis.ts'
+import { repairSynthesis, synthesisErrors } from '../../../shared/research/claims/repair-synthesis.ts'
 import { expectLinear } from '../gates/linear.ts'
 import { ATLAS, NORWAY, PERU } from './atlas.ts'
 

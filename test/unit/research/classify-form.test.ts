@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { classifyForm } from '../../../shared/research/classify-form.ts'
+import { classifyForm } from '../../../shared/research/question/classification.ts'
 
 test.each([
   ['What is the capital of Norway?', 'attribute', 1],

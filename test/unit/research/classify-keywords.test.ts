@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classifyKeywords } from '../../../shared/research/classify-keywords.ts'
-import { classifyTopic, type TopicClassifier } from '../../../shared/research/classify-topic.ts'
-import { describeSearch } from '../../../shared/research/describe-search.ts'
-import { mergeHints, retightenedHints } from '../../../shared/research/merge-hints.ts'
+import {
+  classifyKeywords,
+  classifyTopic,
+  type TopicClassifier,
+} from '../../../shared/research/question/classification.ts'
+import { describeSearch, mergeHints, retightenedHints } from '../../../shared/research/question/search-hints.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 /** A Wednesday. */

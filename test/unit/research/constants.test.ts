@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { isPredicate } from '../../../shared/graph/predicate.ts'
-import { scopeBound } from '../../../shared/research/decompose-scope.ts'
-import { PIPELINE_ROLE, RESEARCH_PREDICATES, TRIPLE_SOURCE } from '../../../shared/research/research-predicates.ts'
+import { isPredicate } from '../../../shared/graph/triple.ts'
+import { PIPELINE_ROLE, RESEARCH_PREDICATES, TRIPLE_SOURCE } from '../../../shared/research/loop.ts'
 import {
   DEFAULT_BUDGET_TOKENS,
   DEFAULT_MAX_ITERATIONS,
   resolveBudgets,
-} from '../../../shared/research/resolve-budgets.ts'
+} from '../../../shared/research/payloads/intent.ts'
+import { scopeBound } from '../../../shared/research/payloads/route.ts'
 
 describe('resolveBudgets()', () => {
   test('absent and 0 are 4000 tokens and 5 rounds', () => {

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openEnvelope, sealEnvelope } from '../../../shared/research/envelope.ts'
-import { openPayloadRegistry } from '../../../shared/research/payload-registry.ts'
-import { registerPayloads, researchType } from '../../../shared/research/register-payloads.ts'
+import {
+  openEnvelope,
+  openPayloadRegistry,
+  registerPayloads,
+  researchType,
+  sealEnvelope,
+} from '../../../shared/research/payloads/envelope.ts'
 import { ANY_PAYLOAD } from './any-payload.ts'
 
 const registry = openPayloadRegistry()

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EXTRACTIVE_NOTE } from '../../../shared/research/answer-notes.ts'
-import { assessmentOutputKind } from '../../../shared/research/assessment-output.ts'
-import { checkSynthesis, isGrounded } from '../../../shared/research/check-synthesis.ts'
-import { extractiveAnswer } from '../../../shared/research/extractive-answer.ts'
-import { extractiveAssess } from '../../../shared/research/extractive-assess.ts'
+import { EXTRACTIVE_NOTE } from '../../../shared/research/claims/answer-lines.ts'
+import { checkSynthesis, isGrounded } from '../../../shared/research/claims/check-synthesis.ts'
+import { extractiveAnswer, extractiveAssess } from '../../../shared/research/extractive/model.ts'
+import { assessmentOutputKind } from '../../../shared/research/payloads/stage-outputs.ts'
 import { ATLAS, LIMA, NORWAY, PERU } from './atlas.ts'
 
 /** What it says, without the note on itself. */

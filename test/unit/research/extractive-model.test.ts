@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { extractiveText } from '../../../shared/research/extractive-model.ts'
-import { readAssessment, readRoute, readSynthesis } from '../../../shared/research/read-answer.ts'
+import { extractiveText } from '../../../shared/research/extractive/model.ts'
+import { readAssessmentAnswer, readRouteAnswer, readSynthesisAnswer } from '../../../shared/research/model-calls.ts'
 import { ATLAS, NORWAY } from './atlas.ts'
 
 const topic = 'What is the capital of Norway?'
@@ -14,16 +14,16 @@ const textOf = (...asked: Parameters<typeof extractiveText>) => {
 describe('extractiveText()', () => {
   test('answers a router as a language model would', () => {
     const text = textOf('route_search', { topic, hints: {}, candidates, degraded: false, retighten_rounds: 0 })
-    expect(readRoute(text, 1)).toMatchObject({ ok: true, value: { action: 'walk_seeds' } })
+    expect(readRouteAnswer(text, 1)).toMatchObject({ ok: true, value: { action: 'walk_seeds' } })
   })
 
   test('and an assessor, and a synthesizer', () => {
     const evidence = ATLAS
-    expect(readAssessment(textOf('assess_sufficiency', { topic, evidence }), topic, 3)).toMatchObject({
+    expect(readAssessmentAnswer(textOf('assess_sufficiency', { topic, evidence }), topic, 3)).toMatchObject({
       ok: true,
       value: { sufficient: true, evidence_count: 3 },
     })
-    const read = readSynthesis(textOf('synthesize_answer', { topic, evidence }))
+    const read = readSynthesisAnswer(textOf('synthesize_answer', { topic, evidence }))
     expect(read).toMatchObject({ ok: true, value: expect.stringMatching(/^Norway, capital: Oslo \[2\]\.\n/) })
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkedLines, isMarked } from '../../../shared/research/check-synthesis.ts'
-import { repairSynthesis } from '../../../shared/research/repair-synthesis.ts'
+import { checkedLines, isMarked } from '../../../shared/research/claims/check-synthesis.ts'
+import { repairSynthesis } from '../../../shared/research/claims/repair-synthesis.ts'
 import { HELD_OUT } from './held-out-answers.ts'
 
 const DRONE = {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { candidatesForPrompt, evidenceForPrompt } from '../../../shared/research/prompt-data.ts'
-import { promptRoom } from '../../../shared/research/prompt-room.ts'
+import { candidatesForPrompt, evidenceForPrompt, promptRoom } from '../../../shared/research/model-calls.ts'
 import { ATLAS, NORWAY } from './atlas.ts'
 
 const SYSTEM = 400

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkSynthesis } from '../../../shared/research/check-synthesis.ts'
-import { repairSynthesis } from '../../../shared/research/repair-synthesis.ts'
+import { checkSynthesis } from '../../../shared/research/claims/check-synthesis.ts'
+import { repairSynthesis } from '../../../shared/research/claims/repair-synthesis.ts'
 
 const DRONE = {
   entity_id: 'acme.ops.air.fleet.drone.zero',

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { type AtlasLine, atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
-import { readSources } from '../../../scripts/atlas/read-sources.ts'
+import { readSources } from '../../../scripts/atlas/sources.ts'
 import { isEdge } from '../../../shared/graph/triple.ts'
-import { MORE_MAY_FIT } from '../../../shared/research/answer-notes.ts'
-import { checkSynthesis, isGrounded } from '../../../shared/research/check-synthesis.ts'
-import { extractiveAnswer } from '../../../shared/research/extractive-answer.ts'
-import { extractiveAssess } from '../../../shared/research/extractive-assess.ts'
-import { namesIn } from '../../../shared/research/names-in-question.ts'
-import { questionPath } from '../../../shared/research/question-path.ts'
-import type { ShownEvidence } from '../../../shared/research/shown-evidence.ts'
+import { MORE_MAY_FIT } from '../../../shared/research/claims/answer-lines.ts'
+import { checkSynthesis, isGrounded } from '../../../shared/research/claims/check-synthesis.ts'
+import type { ShownEvidence } from '../../../shared/research/claims/shown-evidence.ts'
+import { extractiveAnswer, extractiveAssess } from '../../../shared/research/extractive/model.ts'
+import { questionPath } from '../../../shared/research/extractive/path.ts'
+import { namesIn } from '../../../shared/research/question/terms.ts'
 
 const ATLAS = new Map(atlasEntities(readSources()).map((line) => [line.entity_id, line]))
 

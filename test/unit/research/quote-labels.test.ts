@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkQuote } from '../../../shared/research/quote.ts'
-import { indexQuotes } from '../../../shared/research/quote-index.ts'
+import { checkQuote, indexQuotes } from '../../../shared/text/verbatim.ts'
 
 /** Two thousand labelled quotes of forty generated bodies, from a fixed seed: what must pass, and what never may. */
 const BODIES = 40

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkQuote } from '../../../shared/research/quote.ts'
-import { indexQuotes } from '../../../shared/research/quote-index.ts'
+import { checkQuote, indexQuotes } from '../../../shared/text/verbatim.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 const BRIDGE =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readClassification } from '../../../shared/research/read-classification.ts'
+import { readClassification } from '../../../shared/research/question/classification.ts'
 
 test('a model’s classification is of tier 3, with the hints that are of their form', () => {
   const hints = { top_n: 5, geo_bounds: { north: 1 }, zone: '', entity_kind: 'city', anything: 'else' }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { sha256 } from '../../../shared/canonical.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Machine, TaskState } from '../../../shared/compile/asl.ts'
-import { researchMachine } from '../../../shared/research/research-machine.ts'
-import { STAGES } from '../../../shared/research/stage.ts'
+import { researchMachine } from '../../../shared/compile/research-machine.ts'
+import { STAGES } from '../../../shared/research/stages.ts'
+import { sha256 } from '../../../shared/text/canonical.ts'
 
 const { text, hash } = researchMachine()
 const machine = JSON.parse(text) as Machine

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { resolveSeeds, type SeedLookup } from '../../../shared/research/resolve-seeds.ts'
+import { resolveSeeds, type SeedLookup } from '../../../shared/research/sub-queries.ts'
 
 const id = (type: string, name: string) => `acme.ops.geo.atlas.${type}.${name}`
 const candidates = [

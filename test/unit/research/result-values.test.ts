@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { RESULT_PORTS } from '../../../shared/dag/research-outputs.ts'
-import { resultValues } from '../../../shared/research/result-values.ts'
-import { fitsPort } from '../../../shared/runs/resolve-inputs.ts'
+import { RESULT_PORTS } from '../../../shared/document/ports.ts'
+import { resultValues } from '../../../shared/research/payloads/result.ts'
+import { fitsPort } from '../../../shared/runs/block-inputs.ts'
 
 const item = (n: number) => ({ entity_id: `a.a.a.a.a.e${n}`, tier: '1', source: 'bm25_index', snippet_text: `s${n}` })
 const RESULT = { synthesis: 'Oslo [1].', evidence: [item(1), item(2)], decomp_trace: { retighten_rounds: 1 } }

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { decomposeQueries } from '../../../shared/research/decompose-queries.ts'
-import { distinctQueries, ORIGINS, PARALLEL_SUB_QUERIES } from '../../../shared/research/sub-query.ts'
-import { refinedQueries, walkQueries } from '../../../shared/research/walk-queries.ts'
+import {
+  decomposeQueries,
+  distinctQueries,
+  ORIGINS,
+  PARALLEL_SUB_QUERIES,
+  refinedQueries,
+  walkQueries,
+} from '../../../shared/research/sub-queries.ts'
 
 const now = new Date('2026-11-18T15:30:00.000Z')
 const candidates = Array.from({ length: 30 }, (_, at) => ({ entity_id: `a.b.c.d.e.${at}` }))

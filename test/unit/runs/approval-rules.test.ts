@@ -1,11 +1,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Principal } from '../../../shared/principal.ts'
-import { approvalDigest, decidedWords, refusalOf } from '../../../shared/runs/approval-rules.ts'
-import { approverRule, policyHash } from '../../../shared/runs/approver-rule.ts'
+import type { Principal } from '../../../shared/auth/principal.ts'
+import {
+  approvalDigest,
+  approverRule,
+  decisionRefusal,
+  earlierDecisionWords,
+  policyHash,
+} from '../../../shared/runs/approval.ts'
 import type { Vote } from '../../../shared/runs/head.ts'
 import { type People, peopleOf, personOf } from '../../../shared/runs/people.ts'
-import { SettingsSchema } from '../../../shared/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 const principal = (name: string): Principal => {
   const [kind = 'user', id = ''] = name.split(':')
@@ -19,7 +24,7 @@ const SOME: People = {
 }
 const open = { approvers: [] as readonly string[], self_approval: true }
 const code = (item: typeof open & { escalate?: { after_sec: number; to: string[] } }, name: string, more: Asked = {}) =>
-  refusalOf(item, more.approval ?? {}, principal(name), more.starter ?? 'user:eve', more.people ?? SOME)?.code
+  decisionRefusal(item, more.approval ?? {}, principal(name), more.starter ?? 'user:eve', more.people ?? SOME)?.code
 interface Asked {
   readonly approval?: { readonly escalated?: true; readonly votes?: readonly Vote[] }
   readonly starter?: string
@@ -132,7 +137,7 @@ function voting(
   let approval: { readonly votes: readonly Vote[] } = { votes: [] }
   let decisions = 0
   for (const { name, yes } of given) {
-    const refused = refusalOf(item, approval, principal(name), starter, people) !== undefined
+    const refused = decisionRefusal(item, approval, principal(name), starter, people) !== undefined
     if (refused || decisions > 0) continue
     if (yes) approval = { votes: [...approval.votes, { by: name, via: 'cli', at: 't' }] }
     decisions += Number(!yes || approval.votes.length >= item.quorum)
@@ -181,7 +186,7 @@ test('a member of Slack nobody has named is no person of their own where persons
   const people = { groups: {}, aliases: { U1: 'user:ana' }, self_approval: true }
   const item = { approvers: [], self_approval: true }
   const code = (more: object, id = 'U7') =>
-    refusalOf({ ...item, ...more }, {}, { ...member, id }, 'user:bo', people)?.code
+    decisionRefusal({ ...item, ...more }, {}, { ...member, id }, 'user:bo', people)?.code
   expect([code({}), code({ quorum: 2 }), code({ self_approval: false })]).toEqual([
     undefined,
     'person_unknown',
@@ -212,14 +217,14 @@ test('decidedWords() says who, when and how', () => {
     decided_at: 't',
     via: 'cli',
   } as const
-  expect(decidedWords(decided)).toBe('approved by user:ana at t via cli')
+  expect(earlierDecisionWords(decided)).toBe('approved by user:ana at t via cli')
 })
 
 describe('persons', () => {
   const two = { ...open, quorum: 2 }
   const role = (id: string, person?: string): Principal => ({ ...principal(`iam:${id}`), ...(person && { person }) })
   const refusal = (item: typeof two, who: Principal, votes: readonly Vote[] = []) =>
-    refusalOf(item, { votes }, who, 'user:eve', SOME)?.code
+    decisionRefusal(item, { votes }, who, 'user:eve', SOME)?.code
 
   test('one person with two roles is one voter, two persons with one role are two', () => {
     const votes = [{ by: 'iam:Dev', person: 'user:ana', via: 'iam', at: 't' }]

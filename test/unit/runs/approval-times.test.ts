@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dueTelling, nextTelling } from '../../../shared/runs/approval-times.ts'
-import { nextCheck } from '../../../shared/runs/check-at.ts'
-import type { HeadApproval } from '../../../shared/runs/head.ts'
+import { dueTelling, nextTelling } from '../../../shared/runs/approval.ts'
+import { type HeadApproval, nextCheck } from '../../../shared/runs/head.ts'
 
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString()
 const item = (remind_sec?: number, after_sec?: number, timeout_sec = 1_800) => ({

@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import type { Head, HeadApproval } from '../../../shared/runs/head.ts'
-import { isWaitingForPeople } from '../../../shared/runs/moving-blocks.ts'
-import { ordinal, PHASE } from '../../../shared/runs/ordinal.ts'
-import { shownState } from '../../../shared/runs/shown-state.ts'
-import { stallOf } from '../../../shared/runs/stall.ts'
-import { waitingWords } from '../../../shared/runs/waiting-for.ts'
+import { type Head, type HeadApproval, shownState } from '../../../shared/runs/head.ts'
+import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
+import { findStall, isWaitingForPeople, waitingWords } from '../../../shared/runs/waiting.ts'
 import { answeredAsk, asked, resumed } from './asked-steps.ts'
 import { logOf, ready, runStarted, type Step, second, started } from './event-log.ts'
 
@@ -75,7 +72,7 @@ describe('a run whose attempt is asked about', () => {
     const at = (steps: readonly Step[]) => {
       const log = logOf(steps)
       const since = Date.parse(log.at(-1)?.at ?? '')
-      return stallOf(long, log, since, { stall_ms: 1_000, max_block_ms: 900_000 })?.at
+      return findStall(long, log, since, { stall_ms: 1_000, max_block_ms: 900_000 })?.at
     }
     expect(at([...waits, question])).toBeUndefined()
     const idle = Array.from(

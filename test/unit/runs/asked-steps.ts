@@ -1,5 +1,5 @@
 import type { EventData } from '../../../shared/runs/event.ts'
-import { PHASE } from '../../../shared/runs/ordinal.ts'
+import { PHASE } from '../../../shared/runs/lane.ts'
 import { decided, expired, output, requested, type Step, started, verdict } from './event-log.ts'
 
 type About = EventData<'block:asked'>['about']

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { earlier, nextCheck } from '../../../shared/runs/check-at.ts'
+import { earlierTime, nextCheck } from '../../../shared/runs/head.ts'
 
 const now = Date.parse('2026-01-01T00:00:00.000Z')
 const in_ = (sec: number) => new Date(now + sec * 1_000).toISOString()
@@ -24,7 +24,7 @@ test('a terminal run is looked at only while it owes something', () => {
 })
 
 test('earlier() keeps the earlier time', () => {
-  expect(earlier(undefined, in_(1))).toBe(in_(1))
-  expect(earlier(in_(0), in_(1))).toBe(in_(0))
-  expect(earlier(in_(2), in_(1))).toBe(in_(1))
+  expect(earlierTime(undefined, in_(1))).toBe(in_(1))
+  expect(earlierTime(in_(0), in_(1))).toBe(in_(0))
+  expect(earlierTime(in_(2), in_(1))).toBe(in_(1))
 })

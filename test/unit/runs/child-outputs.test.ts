@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { childOutputs } from '../../../shared/runs/child-outputs.ts'
-import { childRunId } from '../../../shared/runs/child-run-id.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { childOutputs } from '../../../shared/runs/block-outputs.ts'
+import { childRunId } from '../../../shared/runs/ids.ts'
 
 const block = (id: string, outputs: readonly string[], from?: string) => ({
   id,

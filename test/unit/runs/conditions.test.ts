@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
-import { holdsWhen, upstreamSkip } from '../../../shared/runs/conditions.ts'
-import type { Outcome } from '../../../shared/runs/ordinal.ts'
+import { holdsWhen, upstreamSkip } from '../../../shared/runs/block-inputs.ts'
+import type { Outcome } from '../../../shared/runs/lane.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 
 type Outcomes = Readonly<Record<string, Outcome>>
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { BounceModule } from '../../../shared/dag/bounce-modules.ts'
-import { blockEpoch, blockLane, blockOutcome } from '../../../shared/runs/block-lane.ts'
-import { dueRule, spentWords } from '../../../shared/runs/due-bounce.ts'
-import { ordinal, PHASE } from '../../../shared/runs/ordinal.ts'
+import { blockEpoch, blockLane, blockOutcome } from '../../../shared/runs/head.ts'
+import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
+import { dueBounceRule, spentBounceWords } from '../../../shared/runs/retry.ts'
 
 const rule = (key: string, when_gate: string, hull: readonly string[], max_bounces = 1) => ({
   key,
@@ -41,16 +41,16 @@ describe('dueRule()', () => {
     ['spent', ['short'], { '2.1': 2 }, undefined, ' after 2 of 2 bounces'],
   ])('%s', (_name, gates, counts, due, words) => {
     const failed = { module, fired: fired(counts), block, gates }
-    expect([dueRule(failed)?.key, spentWords(failed)]).toEqual([due, words])
+    expect([dueBounceRule(failed)?.key, spentBounceWords(failed)]).toEqual([due, words])
   })
 
   test('nothing sends back outside a module, for another block, or for a gate that only warns', () => {
     const gates = ['short', 'sound']
     const none = { fired: undefined, gates }
-    expect(dueRule({ ...none, module: undefined, block })).toBeUndefined()
-    expect(dueRule({ ...none, module, block: { ...block, id: 'build' } })).toBeUndefined()
+    expect(dueBounceRule({ ...none, module: undefined, block })).toBeUndefined()
+    expect(dueBounceRule({ ...none, module, block: { ...block, id: 'build' } })).toBeUndefined()
     const warns = { ...block, pre_gates: [gate('short', 'warn')], post_gates: [gate('sound', 'warn')] }
-    expect(dueRule({ ...none, module, block: warns })).toBeUndefined()
+    expect(dueBounceRule({ ...none, module, block: warns })).toBeUndefined()
   })
 })
 

@@ -1,5 +1,5 @@
 import type { EventData, NewEvent, RunEvent } from '../../../shared/runs/event.ts'
-import { ordinal, PHASE } from '../../../shared/runs/ordinal.ts'
+import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
 
 export const RUN_ID = `run_${'0'.repeat(26)}`
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CHAIN_START, chainHash, chainOf } from '../../../shared/runs/hash-chain.ts'
+import { CHAIN_START, chainHash, hashAfter } from '../../../shared/runs/hash-chain.ts'
 import { logOf, runStarted } from './event-log.ts'
 import { someLog } from './some-log.ts'
 
@@ -16,7 +16,7 @@ test('chainOf() may be taken up anywhere, and does not see the order of members'
   fc.assert(
     fc.property(someLog, fc.nat(60), (log, cut) => {
       const turned = log.map((event) => Object.fromEntries(Object.entries(event).reverse()) as typeof event)
-      expect(chainOf(log.slice(cut), chainOf(log.slice(0, cut)))).toBe(chainOf(turned))
+      expect(hashAfter(log.slice(cut), hashAfter(log.slice(0, cut)))).toBe(hashAfter(turned))
     }),
   )
 })
@@ -28,16 +28,16 @@ test('chainOf() changes with any edited, missing, added or moved event', () => {
       fc.nat(),
       (log, n) => {
         const i = n % (log.length - 1)
-        const whole = chainOf(log)
+        const whole = hashAfter(log)
         const edited = log.map((event, k) => (k === i ? { ...event, at: `${event.at.slice(0, -2)}1Z` } : event))
         const missing = log.filter((_, k) => k !== i)
         const moved = log.map((event, k) => log[k === i ? i + 1 : k === i + 1 ? i : k] ?? event)
         for (const other of [edited, missing, moved, [...log, ...log.slice(i, i + 1)]]) {
-          expect(chainOf(other)).not.toBe(whole)
+          expect(hashAfter(other)).not.toBe(whole)
         }
       },
     ),
   )
-  expect(chainOf([])).toBe(CHAIN_START)
-  expect(chainOf(logOf([runStarted]))).toMatch(/^[0-9a-f]{64}$/)
+  expect(hashAfter([])).toBe(CHAIN_START)
+  expect(hashAfter(logOf([runStarted]))).toMatch(/^[0-9a-f]{64}$/)
 })

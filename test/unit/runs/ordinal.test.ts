@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isAsked, LAST_LEG, workingLeg } from '../../../shared/runs/legs.ts'
-import { ordinal, PHASE, readOrdinal } from '../../../shared/runs/ordinal.ts'
+import { isAsked, LAST_LEG, ordinal, PHASE, readOrdinal, workingLeg } from '../../../shared/runs/lane.ts'
 
 const position = fc.record({ epoch: fc.nat(99), attempt: fc.nat(999), leg: fc.nat(9), phase: fc.nat(99) })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OutputPort, PortType } from '../../../shared/dag/dag.ts'
-import { readAnswer } from '../../../shared/runs/output-contract.ts'
+import { readAnswer } from '../../../shared/runs/block-outputs.ts'
 
 const ports = (types: Record<string, PortType>, required = true): Record<string, OutputPort> =>
   Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type, required }]))

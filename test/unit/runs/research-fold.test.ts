@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../../shared/canonical.ts'
-import { RESEARCH_DAG } from '../../../shared/research/research-dag.ts'
+import { RESEARCH_DAG } from '../../../shared/compile/research-machine.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import { roleOf } from '../../../shared/runs/role.ts'
-import { stallOf } from '../../../shared/runs/stall.ts'
-import { waitingWords } from '../../../shared/runs/waiting-for.ts'
+import { runRole } from '../../../shared/runs/run-store.ts'
+import { findStall, waitingWords } from '../../../shared/runs/waiting.ts'
+import { canonicalJson } from '../../../shared/text/canonical.ts'
 import { logOf, runStarted, second } from './event-log.ts'
 import { queuedStart, requestedResearch, someChain, staged } from './research-log.ts'
 import { secondFold } from './second-fold.ts'
@@ -65,11 +64,11 @@ describe('a research run, in words', () => {
 
   test('has the role of a question, whoever asks it', () => {
     const parent = { run_id: 'r', block_id: 'b', epoch: 0, attempt: 1 }
-    expect([roleOf({ kind: 'research' }), roleOf({ kind: 'research', parent })]).toEqual([
+    expect([runRole({ kind: 'research' }), runRole({ kind: 'research', parent })]).toEqual([
       'research_pipeline',
       'research_pipeline',
     ])
-    expect([roleOf({}), roleOf({ parent })]).toEqual(['root', 'child'])
+    expect([runRole({}), runRole({ parent })]).toEqual(['root', 'child'])
   })
 })
 
@@ -78,7 +77,7 @@ describe('a research run that stands still', () => {
     const log = logOf([runStarted, requestedResearch, staged('classified', 0)])
     const since = Date.parse(second(3))
     const stall = (stall_sec: number) =>
-      stallOf(RESEARCH_DAG, log, since, { stall_ms: stall_sec * 1_000, max_block_ms: 1 })
+      findStall(RESEARCH_DAG, log, since, { stall_ms: stall_sec * 1_000, max_block_ms: 1 })
     expect(stall(300)).toEqual({ at: since + 930_000, blocks: [] })
     expect(stall(3_600)).toEqual({ at: since + 3_600_000, blocks: [] })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag, InputPort } from '../../../shared/dag/dag.ts'
-import { fitsPort, type InputSources, resolveInputs } from '../../../shared/runs/resolve-inputs.ts'
+import { fitsPort, type InputSources, resolveInputs } from '../../../shared/runs/block-inputs.ts'
 
 const block = (inputs: Record<string, InputPort>): Block => ({
   id: 'build',

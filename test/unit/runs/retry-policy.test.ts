@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RetryPolicy } from '../../../shared/dag/dag.ts'
-import { attemptCap, retryDelayMs } from '../../../shared/runs/retry-policy.ts'
+import { attemptCap, retryDelayMs } from '../../../shared/runs/retry.ts'
 
 const policy = (change: Partial<RetryPolicy>): RetryPolicy => ({
   max_attempts: 3,

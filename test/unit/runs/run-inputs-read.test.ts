@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { withBlocksAfter } from '../../../shared/dag/blocks-after.ts'
 import type { Dag } from '../../../shared/dag/dag.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { runInputsRead } from '../../../shared/runs/run-inputs-read.ts'
+import { withBlocksAfter } from '../../../shared/dag/order.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { runInputsRead } from '../../../shared/runs/block-inputs.ts'
 
 const inputs = { goal: 'string', tone: 'string', files: 'json' }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../../shared/canonical.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
+import { canonicalJson } from '../../../shared/text/canonical.ts'
 import { answeredAsk, asked, resumed } from './asked-steps.ts'
 import {
   cancelled,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { RunBudget } from '../../../shared/runs/budget.ts'
+import { priceInLedger, shownPrice } from '../../../shared/runs/cost.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import type { RunBudget } from '../../../shared/runs/run-budget.ts'
-import { priceInLedger, shownPrice } from '../../../shared/runs/shown-price.ts'
 import { logOf, output, runStarted, started } from './event-log.ts'
 
 describe('shownPrice()', () => {

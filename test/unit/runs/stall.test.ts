@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
-import { stallOf } from '../../../shared/runs/stall.ts'
+import { findStall } from '../../../shared/runs/waiting.ts'
 import {
   decided,
   ended,
@@ -23,7 +23,7 @@ const plain = dagOf(block('a'), block('b', { upstream: ['a'] }))
 /** Seconds after the start at which the run counts as stalled, and which blocks were to go on. */
 function stall(dag: Dag, steps: readonly Step[], since = steps.length) {
   const rules = { stall_ms: 300_000, max_block_ms: 840_000 }
-  const found = stallOf(dag, logOf(steps), Date.parse(second(since)), rules)
+  const found = findStall(dag, logOf(steps), Date.parse(second(since)), rules)
   return found && { at: (found.at - Date.parse(second(0))) / 1_000, blocks: found.blocks }
 }
 

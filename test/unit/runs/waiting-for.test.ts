@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import { type Waiting, waitingWords } from '../../../shared/runs/waiting-for.ts'
+import { type Waiting, waitingWords } from '../../../shared/runs/waiting.ts'
 import { ended, logOf, retrying, runEnded, runStarted, type Step, second, started } from './event-log.ts'
 
 /** What a run of `a -> c` and `b` beside it waits for; of each block the words look at no more than this. */

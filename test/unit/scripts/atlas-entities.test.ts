@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AtlasLine, atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
-import { readSources } from '../../../scripts/atlas/read-sources.ts'
-import type { SourceCity, SourceCountry } from '../../../scripts/atlas/sources.ts'
-import { edgesOf } from '../../../shared/graph/edge.ts'
-import { readEntity } from '../../../shared/graph/read-entity.ts'
+import { readSources, type SourceCity, type SourceCountry } from '../../../scripts/atlas/sources.ts'
+import { entityEdges, readEntity } from '../../../shared/graph/entity.ts'
 
 const id = (rest: string) => `open.data.geo.atlas.${rest}`
 const byId = (lines: readonly AtlasLine[]) => new Map(lines.map((line) => [line.entity_id, line]))
@@ -75,7 +73,7 @@ describe('atlasEntities()', () => {
       type: 'country',
       aliases: ['State of Borduria', 'BRD', 'Borduriya'],
     })
-    expect(edgesOf(country ?? { entity_id: '' }).map(({ predicate, object }) => `${predicate} ${object}`)).toEqual([
+    expect(entityEdges(country ?? { entity_id: '' }).map(({ predicate, object }) => `${predicate} ${object}`)).toEqual([
       `geo.country.borders ${id('country.syl')}`,
       `geo.country.capital ${id('city.bd-szohod')}`,
       `geo.country.currency ${id('currency.boc')}`,
@@ -136,7 +134,7 @@ describe('the packages as they are', () => {
     expect(
       lines.flatMap(({ body: _, ...entity }) => ('entity' in readEntity(entity) ? [] : [entity.entity_id])),
     ).toEqual([])
-    expect(lines.flatMap(edgesOf).filter(({ object }) => !ids.has(object))).toEqual([])
+    expect(lines.flatMap(entityEdges).filter(({ object }) => !ids.has(object))).toEqual([])
   })
 
   test('well-known capitals lie where they lie', () => {

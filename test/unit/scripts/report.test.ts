@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { AREAS, areaOf, KINDS } from '../../../scripts/report/areas.ts'
-import { foldCoverage } from '../../../scripts/report/fold-coverage.ts'
-import { reportPage } from '../../../scripts/report/report-page.ts'
-import { summarize } from '../../../scripts/report/summarize.ts'
-import { listedFiles, ranFiles } from '../../../scripts/report/test-file.ts'
+import { foldCoverage, listedFiles, ranFiles } from '../../../scripts/report/results.ts'
+import { AREAS, areaOf, KINDS, reportPage, summarize } from '../../../scripts/report/summary.ts'
 
 const result = (name: string, statuses: readonly string[], status = 'passed') => ({
   name: `/x/${name}`,

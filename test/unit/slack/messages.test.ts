@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NotifyAbout } from '../../../shared/runs/head.ts'
-import { type AskedInSlack, approvalMessage } from '../../../shared/slack/approval-message.ts'
-import { readButtonValue, writeButtonValue } from '../../../shared/slack/button-value.ts'
-import { escaped } from '../../../shared/slack/plain.ts'
-import { reasonModal } from '../../../shared/slack/reason-modal.ts'
-import { approvalNote, runEndNote } from '../../../shared/slack/thread-note.ts'
+import { escaped } from '../../../shared/slack/block-kit.ts'
+import { readButtonValue, reasonModal, writeButtonValue } from '../../../shared/slack/interaction.ts'
+import { type AskedInSlack, approvalMessage, approvalNote, runEndNote } from '../../../shared/slack/messages.ts'
 import { blockProblems, viewProblems } from '../../emulators/block-kit.ts'
 
 /** What people, documents and models write: anything, with what Slack would read as markup often among it. */

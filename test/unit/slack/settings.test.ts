@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseSettings } from '../../../shared/parse-settings.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
 
 const good = {
   team_id: 'T012AB3CD',

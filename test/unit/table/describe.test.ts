@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/canonical.ts'
 import { describeTable, type TableStats } from '../../../shared/table/describe.ts'
 import { medianPlaces, studentT } from '../../../shared/table/interval.ts'
 import { readTable, type Table } from '../../../shared/table/table.ts'
 import { tableWords } from '../../../shared/table/words.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
 
 const table = (value: Json): Table => {
   const read = readTable(value)

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { bindAgents } from '../../../shared/dag/bind-agents.ts'
-import { parseDag } from '../../../shared/dag/parse.ts'
-import { parseSettings } from '../../../shared/parse-settings.ts'
-import { bindTaskGates } from '../../../shared/tasks/bind-task-gates.ts'
+import { bindAgents } from '../../../shared/document/agents.ts'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { bindTaskGates } from '../../../shared/document/tasks.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
 
 const SETTINGS = parseSettings(readFileSync('sluice.yaml', 'utf8'), 'sluice.yaml')
 const SHIPPED = readFileSync('dags/coding-gates.yaml', 'utf8')

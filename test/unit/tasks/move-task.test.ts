@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { movesWith, taskAfter } from '../../../shared/tasks/move-task.ts'
-import { type Task, TaskSchema, type TaskStatus } from '../../../shared/tasks/task.ts'
+import { movesWith, type Task, TaskSchema, type TaskStatus, taskAfter } from '../../../shared/dag/task.ts'
 
 const STATUSES: readonly TaskStatus[] = ['PENDING', 'IN_PROGRESS', 'REVIEW', 'DONE']
 const move = (from: TaskStatus | null, to: TaskStatus) => ({

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { configuredGates } from '../../../shared/document/tasks.ts'
 import { Fault } from '../../../shared/errors.ts'
-import { parseSettings } from '../../../shared/parse-settings.ts'
-import { configuredGates } from '../../../shared/tasks/configured-gates.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
 
 const SHIPPED = readFileSync('sluice.yaml', 'utf8')
 

@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SettingsSchema } from '../../../shared/settings.ts'
-import { genAiProvider } from '../../../shared/telemetry/gen-ai-provider.ts'
-import { otlpJson } from '../../../shared/telemetry/otlp-json.ts'
-import type { Span } from '../../../shared/telemetry/span.ts'
-import { attemptSpanId, runSpanId, traceIdOf } from '../../../shared/telemetry/trace-ids.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
+import { genAiProvider } from '../../../shared/telemetry/call-span.ts'
+import { otlpJson, type Span } from '../../../shared/telemetry/span.ts'
+import { attemptSpanId, runSpanId, runTraceId } from '../../../shared/telemetry/telemetry-port.ts'
 
 const base: Span = {
-  trace_id: traceIdOf('run_a'),
+  trace_id: runTraceId('run_a'),
   span_id: runSpanId('run_a'),
   name: 'x',
   kind: 'client',
@@ -108,7 +107,7 @@ describe('ids', () => {
     expect(new Set([...ids, runSpanId('run_a'), runSpanId('run_b')]).size).toBe(7)
     expect(ids.every((id) => /^[0-9a-f]{16}$/.test(id))).toBe(true)
     // printf %s run_a | sha256sum | cut -c1-32
-    expect(traceIdOf('run_a')).toBe('90a466e2f8698a3cb750f2156342ff40')
+    expect(runTraceId('run_a')).toBe('90a466e2f8698a3cb750f2156342ff40')
   })
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Posted } from '../../../functions/telemetry/post-spans.ts'
-import { createSpanQueue } from '../../../functions/telemetry/span-queue.ts'
+import { createSpanQueue, type Posted } from '../../../functions/telemetry/open-telemetry.ts'
 import type { Span } from '../../../shared/telemetry/span.ts'
 
 /** The queue without a network: what is posted is decided here, and so is the time. */

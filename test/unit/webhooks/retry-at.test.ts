@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { expiryOf, retryAt } from '../../../shared/webhooks/retry-at.ts'
+import { giveUpAt, retryAt } from '../../../shared/webhooks/endpoint.ts'
 
 const DAY_MS = 86_400_000
 const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
@@ -58,6 +58,6 @@ describe('retryAt()', () => {
 test('expiryOf() counts from the event, or from the first failure since the endpoint took something', () => {
   const event = '2026-01-01T00:00:00.000Z'
   const later = '2026-01-01T05:00:00.000Z'
-  expect(expiryOf(event, later, 60)).toBe(Date.parse(later) + 60_000)
-  expect(expiryOf(later, event, 60)).toBe(Date.parse(later) + 60_000)
+  expect(giveUpAt(event, later, 60)).toBe(Date.parse(later) + 60_000)
+  expect(giveUpAt(later, event, 60)).toBe(Date.parse(later) + 60_000)
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseSettings } from '../../../shared/parse-settings.ts'
-import { endpointEntries, isDue } from '../../../shared/webhooks/endpoint-entry.ts'
-import { entryAfter } from '../../../shared/webhooks/entry-after.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
+import { endpointAfter, endpointEntries, isEndpointDue } from '../../../shared/webhooks/endpoint.ts'
 
 const ENDPOINT = { name: 'billing', url: 'https://example.com/hook', events: ['run:completed'], key: { env: 'HOOK' } }
 const parse = (...webhooks: readonly object[]) => parseSettings(JSON.stringify({ webhooks }), 'sluice.yaml')
@@ -70,18 +69,22 @@ describe('the entry of an endpoint', () => {
   test('is due when there are events, or the run is over, and not within a pause', () => {
     if (entry === undefined) throw new Error('there is none')
     const told = { ...entry, from_seq: 5 }
-    expect(isDue({ state: 'running', seq: 4 }, told, 0)).toBe(false)
-    expect(isDue({ state: 'running', seq: 5 }, told, 0)).toBe(true)
-    expect(isDue({ state: 'failed', seq: 4 }, told, 0)).toBe(true)
-    expect(isDue({ state: 'failed', seq: 9 }, { ...told, due_at: at }, Date.parse(at) - 1)).toBe(false)
-    expect(isDue({ state: 'failed', seq: 9 }, { ...told, due_at: at }, Date.parse(at))).toBe(true)
+    expect(isEndpointDue({ state: 'running', seq: 4 }, told, 0)).toBe(false)
+    expect(isEndpointDue({ state: 'running', seq: 5 }, told, 0)).toBe(true)
+    expect(isEndpointDue({ state: 'failed', seq: 4 }, told, 0)).toBe(true)
+    expect(isEndpointDue({ state: 'failed', seq: 9 }, { ...told, due_at: at }, Date.parse(at) - 1)).toBe(false)
+    expect(isEndpointDue({ state: 'failed', seq: 9 }, { ...told, due_at: at }, Date.parse(at))).toBe(true)
   })
 
   test('goes on after what is told, forgets tries, and leaves with the end of the run alone', () => {
     if (entry === undefined) throw new Error('there is none')
     const tried = { ...entry, tries: 3, due_at: at, failing_since: at }
-    expect(entryAfter({ state: 'running', seq: 9 }, tried, 9)).toEqual({ ...entry, from_seq: 10 })
-    expect(entryAfter({ state: 'failed', seq: 9 }, tried, 8, at)).toEqual({ ...entry, from_seq: 9, failing_since: at })
-    expect(entryAfter({ state: 'failed', seq: 9 }, tried, 9)).toBeUndefined()
+    expect(endpointAfter({ state: 'running', seq: 9 }, tried, 9)).toEqual({ ...entry, from_seq: 10 })
+    expect(endpointAfter({ state: 'failed', seq: 9 }, tried, 8, at)).toEqual({
+      ...entry,
+      from_seq: 9,
+      failing_since: at,
+    })
+    expect(endpointAfter({ state: 'failed', seq: 9 }, tried, 9)).toBeUndefined()
   })
 })

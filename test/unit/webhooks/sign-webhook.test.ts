@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openWebhooks } from '../../../shared/webhooks/open-webhooks.ts'
-import { readWebhookSecret, signWebhook } from '../../../shared/webhooks/sign-webhook.ts'
-import { WebhookSettingsSchema } from '../../../shared/webhooks/webhook-settings.ts'
+import { openWebhooks, readWebhookSecret, signWebhook } from '../../../shared/webhooks/message.ts'
+import { WebhookSettingsSchema } from '../../../shared/webhooks/settings.ts'
 
 /** The vector that the libraries of Standard Webhooks test themselves with. */
 const VECTOR = {

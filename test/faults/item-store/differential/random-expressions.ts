@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import type { Terms } from '../../../../functions/aws/run-store/terms.ts'
+import type { Terms } from '../../../../functions/aws/run-store/table.ts'
 import { chance, type Random, upTo } from '../../../integration/random-runs.ts'
 import type { Quirks } from './quirks.ts'
 

@@ -6,9 +6,8 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import type { Item } from '../../../../functions/aws/run-store/attribute-values.ts'
-import { openTable, type RunTable } from '../../../../functions/aws/run-store/run-table.ts'
-import { createTerms, type Terms } from '../../../../functions/aws/run-store/terms.ts'
+import type { Item } from '../../../../functions/aws/run-store/items.ts'
+import { createTerms, openTable, type RunTable, type Terms } from '../../../../functions/aws/run-store/table.ts'
 import { Fault } from '../../../../shared/errors.ts'
 import { RUN_TABLE } from '../../../../shared/runs/table.ts'
 import { chance, type Random } from '../../../integration/random-runs.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { withContextResearch } from '../../../../infra/aws/context-research.ts'
 import { readDeploySettings } from '../../../../infra/aws/settings.ts'
-import { SettingsSchema } from '../../../../shared/settings.ts'
+import { withContextResearch } from '../../../../infra/aws/stage-settings.ts'
+import { SettingsSchema } from '../../../../shared/settings/settings.ts'
 
 const file = SettingsSchema.parse({
   providers: { claude: { type: 'bedrock', models: ['anthropic.claude-x-v1:0'] } },

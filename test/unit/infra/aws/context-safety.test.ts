@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { withContextSafety } from '../../../../infra/aws/context-safety.ts'
 import { readDeploySettings } from '../../../../infra/aws/settings.ts'
-import { parseSettings } from '../../../../shared/parse-settings.ts'
+import { withContextSafety } from '../../../../infra/aws/stage-settings.ts'
+import { parseSettings } from '../../../../shared/settings/parse.ts'
 
 const file = parseSettings('safety: { max_runs: 30, stall_sec: 600 }', 'sluice.yaml')
 const told = (safety: unknown) =>

@@ -1,9 +1,13 @@
 import fc from 'fast-check'
 import jsonata from 'jsonata'
 import { describe, expect, test } from 'vitest'
-import { compileExpression, expressionIn } from '../../../../../infra/local/asl/expression.ts'
-import { plainExpression, type States } from '../../../../../infra/local/asl/plain-expression.ts'
-import type { Json } from '../../../../../shared/canonical.ts'
+import {
+  compileExpression,
+  expressionIn,
+  plainExpression,
+  type StatesVariable,
+} from '../../../../../infra/local/asl/expression.ts'
+import type { Json } from '../../../../../shared/text/canonical.ts'
 
 const names = ['a', 'b', 'c', 'input', 'context', 'length', 'constructor', 'two words']
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
@@ -15,7 +19,7 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
     fc.dictionary(fc.constantFrom('a', 'b'), tie('value'), { minKeys: 1, maxKeys: 2, noNullPrototype: true }),
   ),
 })).value
-const states: fc.Arbitrary<States> = fc.record({ input: json, context: json, result: json })
+const states: fc.Arbitrary<StatesVariable> = fc.record({ input: json, context: json, result: json })
 
 const step = fc.constantFrom(...names).map((name) => (name.includes(' ') ? `\`${name}\`` : name))
 const path = fc
@@ -68,7 +72,7 @@ describe('the plain evaluator', () => {
     expect(answered).toBeGreaterThan(800)
   })
   test('takes the expressions machines are made of', () => {
-    const given: States = {
+    const given: StatesVariable = {
       input: { s: 5, end: 'completed' },
       context: { Execution: { Input: { v: 1 } } },
       result: { Payload: [] },
@@ -85,7 +89,7 @@ describe('the plain evaluator', () => {
 })
 
 describe('compileExpression()', () => {
-  const given: States = { input: { text: '{"a":[1]}', list: [1, 2] }, context: {} }
+  const given: StatesVariable = { input: { text: '{"a":[1]}', list: [1, 2] }, context: {} }
   test('falls back to jsonata where a member is missing, and then fails', async () => {
     await expect(async () => compileExpression('$states.input.nothing')(given)).rejects.toMatchObject({
       error: 'States.QueryEvaluationError',

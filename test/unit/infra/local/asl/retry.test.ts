@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { errorEquals } from '../../../../../infra/local/asl/error-equals.ts'
-import { functionError } from '../../../../../infra/local/asl/function-error.ts'
-import { retryDelayMs } from '../../../../../infra/local/asl/retry-delay.ts'
+import { retryDelayMs } from '../../../../../infra/local/asl/retry-and-catch.ts'
+import { errorEquals, functionError } from '../../../../../infra/local/asl/state-error.ts'
 
 describe('errorEquals()', () => {
   test.each<[readonly string[], string, boolean]>([

@@ -1,0 +1,71 @@
+import { userInfo } from 'node:os'
+import { type ConfiguredGate, configuredGates, type TaskSettings } from '../../../shared/document/tasks.ts'
+import { Fault } from '../../../shared/errors.ts'
+import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
+import { type Routing, type Settings, SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'
+import type { DagError } from '../../../shared/text/problem.ts'
+import { readFileIfAny } from '../terminal/files.ts'
+import { Refused } from '../terminal/refused.ts'
+
+/** What a run started here would get; a sluice.yaml with errors is for `sluice validate` to tell. */
+export function settingsHere(): Settings {
+  const text = readFileIfAny('sluice.yaml', 'settings')
+  try {
+    return text === undefined ? SettingsSchema.parse({}) : parseSettings(text, 'sluice.yaml')
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return SettingsSchema.parse({})
+  }
+}
+
+export interface CheckedSettings {
+  readonly errors: readonly DagError[]
+  /** Folders of documents. */
+  readonly dags: readonly string[]
+  /** Names an agent may use. */
+  readonly providers: readonly string[]
+  /** Absent with errors: agents nobody could read are no reason to refuse a document. */
+  readonly routing?: Routing
+  /** Gates of tasks and who uses them; absent like agents. */
+  readonly tasks?: TaskSettings
+}
+
+/** As the local place calls whoever starts it. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'local'
+  }
+}
+
+/** What a document is judged by before it is started here. */
+function routingOf(settings: Settings): Routing {
+  const { providers, prices, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack } = settings
+  return { providers, prices, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack }
+}
+
+/** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
+export function checkSettings(text: string): CheckedSettings {
+  try {
+    const settings = withLocalPeople(parseSettings(text, 'sluice.yaml'), { kind: 'user', id: userName() })
+    const { dags, providers, gates, pipelines } = settings
+    const known = { routing: routingOf(settings), tasks: { gates, pipelines } }
+    return { errors: [], dags, providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], ...known }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    // Each issue stands in one file here: `file` says nothing new.
+    const errors = error.issues.map(({ file: _, ...issue }) => ({ ...issue, code: error.code }))
+    return { errors, dags: ['dags'], providers: PLACE_PROVIDERS }
+  }
+}
+
+/** The gates of tasks that sluice.yaml of the working folder configures; Refused where it has errors. */
+export function readConfiguredGates(): readonly ConfiguredGate[] {
+  const text = readFileIfAny('sluice.yaml', 'settings')
+  const { errors, tasks } = checkSettings(text ?? '')
+  if (tasks !== undefined) return configuredGates(tasks)
+  const detail = 'Cannot list the configured gates: sluice.yaml has errors.'
+  throw new Refused({ code: 'bad_settings', detail, errors })
+}

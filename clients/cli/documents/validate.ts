@@ -1,0 +1,104 @@
+import * as z from 'zod'
+import { parseDag } from '../../../shared/document/parse.ts'
+import type { DagError } from '../../../shared/text/problem.ts'
+import { Refused, reasonLines, usage, withoutName } from '../terminal/refused.ts'
+import type { Session } from '../terminal/session.ts'
+import { AskingLineSchema, answerEachLine, lineId } from '../terminal/stdin.ts'
+import { jsonText, plainText } from '../terminal/text.ts'
+import { count } from '../terminal/words.ts'
+import { type CheckedFile, checkFile, filesToCheck, knownProviders } from './document-files.ts'
+
+export interface ValidateOptions {
+  readonly json?: true
+  readonly ndjson?: true
+}
+
+/** `sluice validate`: without files those of this folder. */
+export async function validateFiles(
+  session: Session,
+  files: readonly string[],
+  options: ValidateOptions,
+): Promise<void> {
+  if (options.ndjson === true) {
+    if (files.length > 0) throw usage('Give files or --ndjson, not both: with --ndjson the documents come on stdin.')
+    return await validateLines(session)
+  }
+  const found = files.length > 0 ? files : filesToCheck()
+  if (found.length === 0)
+    throw usage('Nothing to validate: there is no sluice.yaml and no dags/*.yaml here. Name a file.')
+  const { checked, unreadable } = checkAll(found)
+  const lines = options.json === true ? [jsonText(checked, 2)] : checked.flatMap(checkedLines).map(plainText)
+  for (const line of lines) session.say(line)
+  // One that cannot be read hides no other; the last of them ends the command, with exit code 2.
+  for (const line of unreadable.slice(0, -1).flatMap(({ reason }) => reasonLines(reason))) session.warn(line)
+  const last = unreadable.at(-1)
+  if (last !== undefined) throw last
+  process.exitCode = checked.every(({ valid }) => valid) ? 0 : 100
+}
+
+function checkAll(files: readonly string[]) {
+  const checked: CheckedFile[] = []
+  const unreadable: Refused[] = []
+  for (const file of files) {
+    try {
+      checked.push(checkFile(file))
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      unreadable.push(error)
+    }
+  }
+  return { checked, unreadable }
+}
+
+/** `line:column  code  message`; a path where there is no line. What all messages begin with stands in the head. */
+function checkedLines({ file, valid, errors, warnings, order }: CheckedFile): readonly string[] {
+  const blocks = order.length === 0 ? '' : `: ${order.join(', ')}`
+  const head = valid ? `${file} is valid${blocks}` : `${file} has ${count(errors.length, 'error')}:`
+  return [
+    head,
+    ...errors.map((error) => `  ${placeOf(error)}  ${error.code}  ${messageOf(error)}`),
+    ...warnings.map(({ path, code, message }) => `  warning  ${path}  ${code}  ${message}`),
+  ]
+}
+
+function placeOf({ line, column, path }: DagError): string {
+  return line === undefined ? path || '-' : `${line}:${column ?? 1}`
+}
+
+/** A document's errors carry their hint in the message, those of sluice.yaml do not. */
+function messageOf({ message, hint }: DagError): string {
+  return hint === undefined || message.includes(hint) ? withoutName(message) : `${withoutName(message)} (${hint})`
+}
+
+/**
+ * `sluice validate --ndjson`: a line {"id","yaml"} in, a line {"id","valid","errors","order"} out, in the same order
+ * and at once, so that a tool may keep the process and ask as it goes. Every error has all six members, null where
+ * there is no such place or hint. A line that cannot be read is answered with code malformed_line; the rest goes on.
+ */
+async function validateLines(session: Session): Promise<void> {
+  const providers = knownProviders()
+  await answerEachLine(session, (value, number) => answer(value, number, providers))
+}
+
+const LineSchema = AskingLineSchema.extend({ yaml: z.string() })
+
+function answer(value: unknown, number: number, providers: readonly string[]) {
+  const asked = LineSchema.safeParse(value)
+  if (!asked.success) {
+    const message = `Cannot read line ${number} of stdin: one JSON object {"id": string or number, "yaml": string} is needed.`
+    return {
+      id: lineId(value),
+      valid: false,
+      errors: [whole({ code: 'malformed_line', path: '', message })],
+      order: [],
+    }
+  }
+  const { id, yaml } = asked.data
+  const parsed = parseDag(yaml, { name: String(id), providers })
+  if (parsed.ok) return { id, valid: true, errors: [], order: parsed.order }
+  return { id, valid: false, errors: parsed.errors.map(whole), order: [] }
+}
+
+function whole({ code, path, line, column, message, hint }: DagError) {
+  return { code, path, line: line ?? null, column: column ?? null, message, hint: hint ?? null }
+}

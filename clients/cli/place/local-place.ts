@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import * as z from 'zod'
+import { Refused } from '../terminal/refused.ts'
+
+export interface PlaceOptions {
+  /** 0 = any free one; absent = as sluice.yaml says. */
+  readonly port?: number
+  readonly dataDir?: string
+  readonly inputsDir?: string
+  /** Documents from the package's own dags/ only. */
+  readonly example?: boolean
+  /** Callers need what the start makes. */
+  readonly login?: boolean
+  /** What the place logs goes to this process's stderr; otherwise only its last words are kept, for a failure. */
+  readonly logs?: boolean
+}
+
+/** The local place, running as a child process: it stops when this process ends, however that happens. */
+export interface LocalPlace {
+  readonly url: string
+  readonly pid: number
+  readonly dataDir: string
+  /** What callers need, where they need anything, and the files with the first tokens of its tenants. */
+  readonly login?: string | undefined
+  readonly firstTokens: readonly string[]
+  /** Where the start made a secret: the address that holds it, and the file it lies in. */
+  readonly consoleUrl?: string | undefined
+  readonly loginFile?: string | undefined
+  /** Resolves with its exit code when it has ended. */
+  readonly ended: Promise<number>
+  /** The end of what it logged, where that is not shown anyway; at most 4,000 characters. */
+  lastWords(): string
+  /** Asks for a clean stop and waits for it. */
+  stop(): Promise<void>
+}
+
+/** Starts `infra/local`; Refused (exit code 1) when it cannot: port taken, folder in use, bad sluice.yaml. */
+export async function startPlace(options: PlaceOptions): Promise<LocalPlace> {
+  const child = spawn(process.execPath, placeArguments(options), {
+    stdio: ['ignore', 'pipe', options.logs === true ? 'inherit' : 'pipe', 'ipc'],
+  })
+  const ended = once(child, 'exit').then(([code, signal]) => (typeof code === 'number' ? code : signalCode(signal)))
+  const lastWords = keepLast(child)
+  const ready = await firstLine(child)
+  if (ready === undefined) throw diedSilently(await ended, lastWords())
+  if (!ready.ready) throw new Refused({ code: ready.error.code, detail: ready.error.message })
+  return {
+    url: ready.url,
+    pid: ready.pid,
+    dataDir: ready.data_dir,
+    login: ready.login,
+    firstTokens: ready.first_tokens ?? [],
+    consoleUrl: ready.console_url,
+    loginFile: ready.login_file,
+    ended,
+    lastWords,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+function fileOf(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url))
+}
+
+function placeArguments({ port, dataDir, inputsDir, example, login }: PlaceOptions): string[] {
+  return [
+    fileOf('../../../infra/local/main.ts'),
+    ...(port === undefined ? [] : ['--port', String(port)]),
+    ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
+    ...(inputsDir === undefined ? [] : ['--inputs-dir', inputsDir]),
+    ...(example === true ? ['--example'] : []),
+    ...(login === true ? ['--login'] : []),
+  ]
+}
+
+function signalCode(signal: unknown): number {
+  return signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : 1
+}
+
+/** The end of stderr, where it is piped: at most 4,000 characters. */
+function keepLast(child: ChildProcess): () => string {
+  let kept = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    kept = (kept + text).slice(-4_000)
+  })
+  return () => kept
+}
+
+const ReadySchema = z.discriminatedUnion('ready', [
+  z.looseObject({
+    ready: z.literal(true),
+    url: z.string(),
+    pid: z.int(),
+    data_dir: z.string(),
+    login: z.string().optional(),
+    first_tokens: z.array(z.string()).optional(),
+    console_url: z.string().optional(),
+    login_file: z.string().optional(),
+  }),
+  z.looseObject({ ready: z.literal(false), error: z.looseObject({ code: z.string(), message: z.string() }) }),
+])
+
+/** The place's one line; undefined when it ended without a readable one. Later lines are read and dropped. */
+async function firstLine(child: ChildProcess): Promise<z.infer<typeof ReadySchema> | undefined> {
+  if (child.stdout === null) return undefined
+  const lines = createInterface({ input: child.stdout })
+  const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close')])
+  try {
+    return ReadySchema.parse(JSON.parse(line))
+  } catch {
+    return undefined
+  }
+}
+
+function diedSilently(code: number, lastWords: string): Refused {
+  const said = lastWords === '' ? 'It said nothing.' : `Its last words:\n${lastWords.trimEnd()}`
+  return new Refused({
+    code: 'place_died',
+    detail: `Cannot start the local place: it ended with code ${code}. ${said}`,
+  })
+}
+
+/** What opens a place of this user's, at the one address it was made for (docs/tokens.md, "A login made at the start"). */
+export interface LocalLogin {
+  readonly url: string
+  readonly secret: string
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:4040'
+const HERE = /^http:\/\/(?:127\.0\.0\.1|localhost)(?::(\d+))?$/
+
+/** Whether an address is one of this machine, and of no path below a server. */
+export function isLocalUrl(url: string): boolean {
+  return HERE.test(url)
+}
+
+/** Of the place that listens there, if it is of the folder this command stands in and asks for a login. */
+export async function findLogin(given: string = DEFAULT_URL): Promise<LocalLogin | undefined> {
+  const url = given.replace(/\/+$/, '')
+  return isLocalUrl(url) ? readLogin(await dataFolder(), url) : undefined
+}
+
+/** Of the place that listens there, whose data folder is known. */
+export function readLogin(dataDir: string, url: string): LocalLogin | undefined {
+  const port = HERE.exec(url)?.[1] ?? '80'
+  const secret = readIfMine(join(dataDir, `login-${port}`))
+  return secret === undefined ? undefined : { url, secret }
+}
+
+/** Most settings name no folder: then nothing of what reads them is loaded. */
+async function dataFolder(): Promise<string> {
+  const named = readIfMine('sluice.yaml')?.includes('data_dir') === true
+  return named ? (await import('../documents/settings-file.ts')).settingsHere().data_dir : '.sluice'
+}
+
+/** A data folder of somebody else's is closed, and so is none of ours. */
+function readIfMine(file: string): string | undefined {
+  try {
+    return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+  } catch {
+    return undefined
+  }
+}

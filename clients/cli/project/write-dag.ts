@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { suggest } from '../../../shared/text/wording.ts'
+import { checkFile } from '../documents/document-files.ts'
+import { exampleNames } from '../documents/examples.ts'
+import { settingsHere } from '../documents/settings-file.ts'
+import { readFileIfAny } from '../terminal/files.ts'
+import { Refused, usage } from '../terminal/refused.ts'
+import type { Session } from '../terminal/session.ts'
+import { jsonText } from '../terminal/text.ts'
+import { type DAG_MODES, dagText } from './dag-text.ts'
+
+export interface NewDagOptions {
+  readonly blocks?: string
+  readonly mode?: (typeof DAG_MODES)[number]
+  readonly from?: string
+  readonly force?: true
+  readonly json?: true
+}
+
+/** `sluice new dag NAME`: writes it, and says whether it is valid here. */
+export function writeDag(session: Session, name: string, options: NewDagOptions): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name))
+    throw usage(`Cannot name a DAG "${name}": letters, digits, dots, dashes and underscores, not a path.`)
+  const text = options.from === undefined ? newText(name, options) : copyOf(name, options.from)
+  const parsed = parseDag(text, { name })
+  // A copy may name providers and agents of the sluice.yaml it comes from: validate says so, the file is written.
+  if (!parsed.ok && options.from === undefined)
+    throw new Refused(
+      { code: 'invalid_dag', detail: `Cannot write "${name}".`, errors: parsed.errors },
+      { exitCode: 2 },
+    )
+  const file = join(settingsHere().dags[0] ?? 'dags', `${name}.yaml`)
+  writeNewFile(file, text, options.force)
+  const { valid, errors, order } = checkFile(file)
+  if (options.json === true) {
+    session.say(jsonText({ file, name, valid, blocks: order }, 2))
+    return
+  }
+  const { command } = session.settings
+  session.say(`Wrote ${file}${valid ? `: ${order.join(', ')}` : ''}`)
+  for (const { message } of errors) session.say(`It needs a change here: ${message}`)
+  session.say(`Run it: ${command} run start ${file}`)
+}
+
+function newText(name: string, { blocks = 'draft,publish', mode = 'ai' }: NewDagOptions): string {
+  const ids = blocks.split(',').map((id) => id.trim())
+  return dagText(name, ids, mode)
+}
+
+/** The document under its new name; every other line as it is. */
+function copyOf(name: string, example: string): string {
+  const folder = fileURLToPath(new URL('../../../dags', import.meta.url))
+  const text = readFileIfAny(join(folder, `${basename(example)}.yaml`), 'example')
+  if (text === undefined) throw noExample(example)
+  const schema = text.replace('$schema=../docs/dag.schema.json', '$schema=../schemas/dag.schema.json')
+  return /^name: .*$/m.test(schema) ? schema.replace(/^name: .*$/m, () => `name: ${name}`) : schema
+}
+
+function noExample(example: string): Refused {
+  const known = exampleNames()
+  const near = suggest(example, known)
+  const hint = near === undefined ? `There are: ${known.join(', ')}.` : `Did you mean "${near}"?`
+  return usage(`There is no example "${example}". ${hint}`)
+}
+
+/** Writes a file with the folders above it. Without `replace` one that is there is never written over. */
+export function writeNewFile(path: string, text: string, replace = false): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text, { flag: replace ? 'w' : 'wx' })
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') throw fileThere(path, cause)
+    const detail = `Cannot write "${path}": ${cause instanceof Error ? cause.message : String(cause)}.`
+    throw new Refused({ code: 'unwritable_file', detail }, { exitCode: 2, cause })
+  }
+}
+
+function fileThere(path: string, cause: unknown): Refused {
+  const detail = `Cannot write "${path}": it is there already. Choose another name, or say --force to write over it.`
+  return new Refused({ code: 'file_there', detail }, { cause })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

@@ -1,0 +1,264 @@
+import { existsSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { parseDag } from '../../../shared/document/parse.ts'
+import { documentSchema } from '../../../shared/document/schema.ts'
+import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
+import { settingsSchema } from '../../../shared/settings/json-schema.ts'
+import { parseSettings } from '../../../shared/settings/parse.ts'
+import { readFile } from '../terminal/files.ts'
+import { Refused } from '../terminal/refused.ts'
+import type { Session } from '../terminal/session.ts'
+import { jsonText, plainText } from '../terminal/text.ts'
+import { writeNewFile } from './write-dag.ts'
+
+export interface InitOptions {
+  readonly force?: true
+  readonly json?: true
+}
+
+/** Writes a project and checks it; what is there already stays, unless it is to be written over. */
+export function writeProject(session: Session, folder: string, { force: forced, json }: InitOptions): void {
+  const force = forced === true
+  const files = projectFiles(basename(resolve(folder)))
+  const there = [...files.keys()].filter((path) => existsSync(join(folder, path)))
+  if (there.length > 0 && !force) throw projectThere(folder, there)
+  for (const [path, text] of files) writeNewFile(join(folder, path), text, force)
+  checkWritten(folder)
+  const written = [...files.keys()]
+  if (json === true) session.say(jsonText({ folder, written, replaced: there }, 2))
+  else sayWritten(session, folder, written, there)
+}
+
+function sayWritten(session: Session, folder: string, written: readonly string[], there: readonly string[]): void {
+  const { command } = session.settings
+  const go = relative(process.cwd(), resolve(folder))
+  const lines = [
+    `Wrote ${written.length} files in ${folder === '.' ? 'this folder' : folder}, and checked them:`,
+    ...written.map((path) => `  ${path}${there.includes(path) ? '  (written over)' : ''}`),
+    'Next:',
+    ...(go === '' ? [] : [`  cd ${go}`]),
+    `  ${command} run start    runs dags/hello.yaml right here, offline`,
+    `  ${command} start        serves API and console on 127.0.0.1:4040`,
+  ]
+  for (const line of lines) session.say(plainText(line))
+}
+
+function projectThere(folder: string, there: readonly string[]): Refused {
+  const where = folder === '.' ? 'this folder' : `"${folder}"`
+  const detail = `Cannot write a project to ${where}: ${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already. Name another folder, or say --force to write over exactly these. Nothing was written.`
+  return new Refused({ code: 'file_there', detail })
+}
+
+/** A Fault or Refused names what a disk or another program made of it. */
+function checkWritten(folder: string): void {
+  const settings = join(folder, 'sluice.yaml')
+  const { providers, prices, agents, shell_gates, approvals } = parseSettings(readFile(settings, 'settings'), settings)
+  const dag = readFile(join(folder, 'dags', 'hello.yaml'), 'DAG file')
+  const routing = { providers, prices, agents, shell_gates, approvals }
+  const parsed = parseDag(dag, { name: 'hello', providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], routing })
+  if (parsed.ok) return
+  const detail = 'The DAG that was written is not valid.'
+  throw new Refused({ code: 'invalid_dag', detail, errors: parsed.errors })
+}
+
+/** Every file of a new project with its text, by its path there. */
+export function projectFiles(name: string): ReadonlyMap<string, string> {
+  return new Map([
+    ['sluice.yaml', SETTINGS_FILE],
+    ['dags/hello.yaml', HELLO_DAG],
+    ['inputs/notes.md', NOTES],
+    ['checks/gates.ndjson', GATE_CHECKS],
+    ['schemas/dag.schema.json', text(documentSchema())],
+    ['schemas/sluice.schema.json', text(settingsSchema())],
+    ['.github/workflows/sluice.yml', WORKFLOW],
+    ['.gitignore', GITIGNORE],
+    ['README.md', readmeOf(name)],
+  ])
+}
+
+/** On one line: editors read it, people do not. */
+function text(schema: object): string {
+  return `${JSON.stringify(schema)}\n`
+}
+
+/** dags/hello.yaml of a new project: real work that needs no key and no network. */
+const HELLO_DAG = `# yaml-language-server: $schema=../schemas/dag.schema.json
+# Notes in, outline out: read a file -> outline it -> gates -> keep it as an artifact. Provider \`local\` is text tools,
+# no model: it runs offline and costs nothing. Run it with \`sluice run start\`.
+name: hello
+version: "1"
+inputs:
+  title: { type: string, default: Outline, description: What stands above the outline }
+
+blocks:
+  - id: read
+    name: Read the notes
+    mode: deterministic
+    # Below inputs_dir of sluice.yaml.
+    deterministic: { handler: read-input, config: { path: notes.md } }
+    outputs:
+      notes: { type: string }
+    post_gates:
+      - name: has-text
+        check: { type: min_length, port: notes, min: 50 }
+        error: inputs/notes.md has nothing to outline
+        on_fail: fail
+
+  - id: outline
+    name: Outline what they say
+    inputs:
+      title: string
+      notes: { from: read.notes }
+    outputs:
+      text: { type: string }
+    agent:
+      provider: local
+      model: outline
+      # To let a model do it, name a provider of sluice.yaml here, and a model it has.
+      prompt: "{{inputs.title}}. Name every decision and every open question of these notes.\\n{{inputs.notes}}"
+    # Another try is told what a gate refused, three tries at most.
+    retry: { max_attempts: 3, delay_ms: 100 }
+    post_gates:
+      - name: long-enough
+        check: { type: min_length, port: text, min: 200 }
+        error: The outline leaves too much out
+      - name: numbered
+        check: { type: matches, port: text, pattern: "^1\\\\. ", flags: m }
+        error: An outline is a numbered list
+      - name: names-the-decision
+        check: { type: matches, port: text, pattern: "Decision: \\\\w+" }
+        error: The outline must name what was decided
+
+  - id: publish
+    name: Keep the outline
+    mode: deterministic
+    inputs:
+      body: { from: outline.text }
+    outputs:
+      file: { type: artifact }
+    deterministic: { handler: write-artifact, config: { name: outline.md, media_type: text/markdown } }
+    # A person agrees before this block runs, as soon as you take the # away; \`sluice run approve RUN\` then.
+    # approval: { prompt: "Publish this outline?", show: [body] }
+`
+
+/** inputs/notes.md of a new project. */
+const NOTES = `# Release meeting
+
+Present: Ana, Ben, Chidi. 40 minutes.
+
+## Import of customer files
+
+Ben measured the import of 12,000 customer files: 31 minutes, of which 22 are spent waiting for the disk.
+Reading ahead by four files brings it to 14 minutes on the same machine.
+Decision: reading ahead goes into release 2.4, with four files as the default.
+
+## Error messages
+
+Support counted 57 questions in October that one sentence would have answered.
+Decision: every refusal names the file, the line and what is allowed.
+Chidi writes the list of messages until 5 December.
+
+## Open questions
+
+- Does reading ahead help on network drives? Ana tests it on the shared volume.
+- Who translates the new messages? The budget allows 1,500 words.
+`
+
+/** sluice.yaml of a new project: what is set stands there, what is usual is shown. */
+export const SETTINGS_FILE = `# yaml-language-server: $schema=schemas/sluice.schema.json
+# Settings of this project. Everything may be left out; \`sluice validate\` checks this file and every dags/*.yaml.
+version: 1
+
+# Where \`sluice start\` answers, on 127.0.0.1 only.
+port: 4040
+# Runs, events and objects. Keep it out of version control.
+data_dir: .sluice
+# Folders of documents, and the one folder that runs may read files from.
+dags: [dags]
+inputs_dir: inputs
+
+# Models. Provider \`local\` (text tools, no model) is always there. A key is named here and never written here.
+# providers:
+#   ollama: { type: ollama, url: "http://127.0.0.1:11434" }
+#   openai: { type: openai-compatible, url: "https://api.openai.com/v1", key: { env: OPENAI_API_KEY } }
+
+# Agents that blocks find by role or capability instead of naming provider and model.
+agents:
+  writer: { role: worker, provider: local, model: outline, capabilities: [writing] }
+
+# Caps of every run; \`sluice run start\` is refused above max_runs, a run is cancelled above max_run_sec.
+safety:
+  max_runs: 5
+  max_run_sec: 86400
+  max_attempts: 3
+  # max_run_usd: 2.5
+`
+
+/** .github/workflows/sluice.yml of a new project. */
+const WORKFLOW = `# Checks documents and gates, then runs the DAG offline. It needs sluice among the devDependencies of package.json.
+name: sluice
+on: [push, pull_request]
+permissions: { contents: read }
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    timeout-minutes: 10
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-node@v4
+        with: { node-version: 24 }
+      - run: npm ci --ignore-scripts
+      # --no: the sluice of package.json, never a package of that name from a registry.
+      - run: npx --no sluice validate
+      # Each line of checks/gates.ndjson begins its id with the verdict it must get.
+      - run: npx --no sluice gates check --ndjson < checks/gates.ndjson > verdicts.ndjson
+      - run: jq -es 'all(.[]; . as $v | $v.id | startswith($v.status))' verdicts.ndjson
+      - run: npx --no sluice run start --yes
+`
+
+/** checks/gates.ndjson of a new project: what the gates of hello.yaml say of texts whose verdict is known. */
+const GATE_CHECKS = [
+  line('passed: a numbered list', { type: 'matches', port: 'text', pattern: '^1\\. ', flags: 'm' }, '1. Read ahead'),
+  line('failed: prose', { type: 'matches', port: 'text', pattern: '^1\\. ', flags: 'm' }, 'We read ahead.'),
+  line('passed: the decision is named', { type: 'matches', port: 'text', pattern: 'Decision: \\w+' }, 'Decision: yes'),
+  line('failed: no decision', { type: 'matches', port: 'text', pattern: 'Decision: \\w+' }, 'They talked.'),
+].join('')
+
+function line(id: string, check: object, text: string): string {
+  return `${JSON.stringify({ id, check, inputs: {}, outputs: { text } })}\n`
+}
+
+/** .gitignore of a new project. */
+const GITIGNORE = `.sluice/
+node_modules/
+verdicts.ndjson
+.env
+`
+
+/** README.md of a new project. */
+function readmeOf(name: string): string {
+  return `# ${name}
+
+| file | what it is |
+| --- | --- |
+| \`dags/hello.yaml\` | a DAG: read \`inputs/notes.md\`, outline it, check the outline, keep it |
+| \`sluice.yaml\` | settings: folders, providers, agents, caps |
+| \`inputs/\` | the only folder runs may read files from |
+| \`schemas/\` | JSON Schemas for the editor; \`sluice init . --force\` writes them anew after an update |
+| \`checks/gates.ndjson\` | what the gates must say of texts that are known |
+| \`.github/workflows/sluice.yml\` | checks all of it on every push |
+
+\`\`\`
+sluice run start
+sluice start
+\`\`\`
+
+The first runs the only DAG of the project right here, offline, and says where the outline is. The second serves API and
+console on 127.0.0.1:4040; runs started while it is there are seen in the console, and go on after a restart.
+
+- \`sluice validate\` checks every document, \`sluice plan dags/hello.yaml\` says what a run will do.
+- \`sluice new dag NAME\` writes another document, \`sluice new gate NAME --type TYPE\` a gate to paste.
+- \`sluice doctor\` says what is missing on this machine.
+- CI installs sluice from \`package.json\`: \`npm install --save-dev <file or URL of the package>\`, once.
+`
+}

@@ -1,0 +1,199 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { Command, CommandOptions } from 'commander'
+import { shownPrice } from '../../../shared/runs/cost.ts'
+import type { RunEvent } from '../../../shared/runs/event.ts'
+import { foldRun } from '../../../shared/runs/fold.ts'
+import type { RunFold } from '../../../shared/runs/run-fold.ts'
+import { chooseTarget, commandLine, type Target } from '../server/api.ts'
+import { followEvents } from '../server/event-stream.ts'
+import { fetchRun, type RunAnswer } from '../server/run-answer.ts'
+import { type TargetOptions, withTarget } from '../terminal/options.ts'
+import type { ExitCode } from '../terminal/refused.ts'
+import type { Session } from '../terminal/session.ts'
+import { displayWidth, jsonText, oneLine } from '../terminal/text.ts'
+import { count, durationWords } from '../terminal/words.ts'
+import { artifactLines } from './artifacts.ts'
+import { eventLine } from './events.ts'
+import { sinkTexts } from './outputs.ts'
+import { renderRun } from './render-run.ts'
+
+export function addWatch(parent: Command, session: Session, hidden?: CommandOptions): void {
+  withTarget(parent.command('watch', hidden).description('follow a run to its end; --json prints an event a line'))
+    .argument('<run-id>')
+    .action((runId: string, options: TargetOptions) => watch(session, runId, options))
+}
+
+async function watch(session: Session, runId: string, options: TargetOptions): Promise<void> {
+  const target = chooseTarget(session, options.url)
+  if (options.json !== true) {
+    const ended = await watchRun(session, target, { runId })
+    const more = (block: string) => commandLine(session, target, `run output ${runId} ${block}`)
+    const left = [...(await sinkTexts(target, ended, more)), ...(await artifactLines(session, target, runId))]
+    for (const line of [endWords(ended), ...left]) session.say(line)
+    process.exitCode = runExitCode(ended.run.state)
+    return
+  }
+  let last = ''
+  for await (const event of followEvents(target, { runId })) {
+    last = event.type
+    await session.write(`${jsonText(event)}\n`)
+  }
+  process.exitCode = runExitCode(last.slice('run:'.length))
+}
+
+interface Watch {
+  readonly runId: string
+  /** Shows nothing. */
+  readonly quiet?: boolean
+  readonly signal?: AbortSignal
+  /** Called for each event after it is shown; the next one waits for it. `note` prints lines above the view. */
+  onEvent?(event: RunEvent, note: (text: string) => void): Promise<void> | void
+}
+
+/** Follows a run to its end and answers how it is then: on a terminal redrawn in place, elsewhere a line an event. */
+export async function watchRun(session: Session, target: Target, watch: Watch): Promise<RunAnswer> {
+  const { runId, signal } = watch
+  const screen = openScreen(session, await fetchRun(target, runId), watch.quiet === true)
+  try {
+    for await (const event of followEvents(target, { runId, ...(signal && { signal }) })) {
+      screen.show(event)
+      await watch.onEvent?.(event, screen.note)
+    }
+  } finally {
+    screen.close()
+  }
+  return await fetchRun(target, runId)
+}
+
+interface Screen {
+  show(event: RunEvent): void
+  note(text: string): void
+  close(): void
+}
+
+function openScreen(session: Session, answer: RunAnswer, quiet: boolean): Screen {
+  if (quiet) return { show() {}, note() {}, close() {} }
+  return session.live ? liveScreen(session, answer) : plainScreen(session, answer)
+}
+
+function plainScreen(session: Session, { run }: RunAnswer): Screen {
+  return {
+    show(event) {
+      const line = eventLine(event, Date.parse(run.started_at ?? event.at))
+      if (line !== undefined) session.say(line)
+    },
+    note: session.say,
+    close() {},
+  }
+}
+
+/** Redraws ten times a second, however many events came since; elapsed times move on without any. */
+function liveScreen(session: Session, answer: RunAnswer): Screen {
+  let drawn: Frame = { lines: [], columns: 0 }
+  let news: RunEvent[] = []
+  let fold = foldRun([])
+  const draw = (above = '') => {
+    fold = foldRun(news, fold)
+    news = []
+    const { columns, rows } = session.size()
+    const canvas = { columns, rows: rows - 1, color: session.settings.color, now: Date.now() }
+    const next = { lines: renderRun(liveRun(answer, fold), canvas), columns }
+    const text = redraw(drawn, next, above)
+    if (text !== '') void session.write(text)
+    drawn = next
+  }
+  const timer = setInterval(draw, 100)
+  return {
+    show: (event) => void news.push(event),
+    note: draw,
+    close() {
+      clearInterval(timer)
+      draw()
+    },
+  }
+}
+
+/** The run as it is now: what GET run said once (blocks in document order, their tries) and what its events tell since. */
+export function liveRun(answer: RunAnswer, fold: RunFold): RunAnswer {
+  const { blocks: known, steps, state, tokens, started_at, ended_at, reason } = fold
+  const times = { ...(started_at && { started_at }), ...(ended_at && { ended_at }), ...(reason && { reason }) }
+  const blocks = Object.entries(answer.blocks).map(([id, { max_attempts }]): [string, RunAnswer['blocks'][string]] => {
+    const block = Object.hasOwn(known, id) ? known[id] : undefined
+    // The end of a run cancels also the blocks no event ever named.
+    const unseen = { state: state === 'running' ? 'pending' : 'cancelled', attempt: 0, gates: [] }
+    return [id, { ...(block ?? unseen), max_attempts }]
+  })
+  const { run_id, dag_name } = answer.run
+  return {
+    run: { run_id, dag_name, state, tokens, ...shownPrice(fold), ...times },
+    blocks: Object.fromEntries(blocks),
+    steps: steps.map((step) => ({ ...step })),
+    approvals: answer.approvals,
+    dag: answer.dag,
+  }
+}
+
+/** What stands on the screen: lines without their ends, drawn when it was that wide. */
+export interface Frame {
+  readonly lines: readonly string[]
+  readonly columns: number
+}
+
+/**
+ * What turns one frame into the next; the cursor stands on the line below. Only lines that changed are written, all at
+ * once where the terminal knows synchronized updates. Wrapping is off meanwhile: a character wider than it counts for
+ * must not add a line to climb over. `above` is kept: it stands above the frame from then on. Empty = nothing changed.
+ */
+export function redraw(drawn: Frame, next: Frame, above = ''): string {
+  const isSame = drawn.columns === next.columns && above === ''
+  const body = isSame
+    ? changedLines(drawn.lines, next.lines)
+    : `${erase(drawn, next.columns)}${kept(above)}${whole(next)}`
+  return body === '' ? '' : `${BEGIN}${body}${END}`
+}
+
+/** Synchronized update (DEC 2026), and no wrapping (DECAWM). */
+const BEGIN = '\u001b[?2026h\u001b[?7l'
+const END = '\u001b[?7h\u001b[?2026l'
+const ERASE_TO_END_OF_LINE = '\u001b[K'
+const ERASE_BELOW = '\u001b[0J'
+
+function changedLines(before: readonly string[], after: readonly string[]): string {
+  if (before.length === after.length && before.every((line, i) => line === after[i])) return ''
+  const lines = after.map((line, i) => (line === before[i] ? '' : `${line}${ERASE_TO_END_OF_LINE}`))
+  return `${up(before.length)}\r${lines.map((line) => `${line}\n`).join('')}${before.length > after.length ? ERASE_BELOW : ''}`
+}
+
+/** A terminal that became narrower has wrapped the lines of the old frame. */
+function erase({ lines }: Frame, columns: number): string {
+  const rows = lines.map((line) => Math.max(Math.ceil(displayWidth(stripVTControlCharacters(line)) / columns), 1))
+  return `${up(rows.reduce((total, one) => total + one, 0))}\r${ERASE_BELOW}`
+}
+
+/** Words for people may be longer than a line: they wrap. */
+function kept(above: string): string {
+  return above === '' ? '' : `\u001b[?7h${above}\n\u001b[?7l`
+}
+
+function whole({ lines }: Frame): string {
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+function up(rows: number): string {
+  return rows > 0 ? `\u001b[${rows}A` : ''
+}
+
+/** 0 completed (or continued in a linked run), 3 partial or blocked, 1 every other end. */
+export function runExitCode(state: string): ExitCode {
+  if (state === 'completed' || state === 'iterated') return 0
+  return state === 'partial' || state === 'blocked' ? 3 : 1
+}
+
+/** One sentence on how a run ended. */
+export function endWords({ run, blocks, steps }: RunAnswer): string {
+  const took = durationWords(Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? ''))
+  const done = `${count(Object.keys(blocks).length, 'block')}, ${count(steps.length, 'attempt')}`
+  const why = run.state === 'completed' || run.reason === undefined ? '' : `: ${oneLine(run.reason)}`
+  const next = run.next_run === undefined ? '' : `. It goes on as ${oneLine(run.next_run)}`
+  return `Run ${run.run_id} ${run.state} in ${took} (${done})${why}${next}`
+}

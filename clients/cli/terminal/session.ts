@@ -1,0 +1,134 @@
+import * as z from 'zod'
+import type { SignedTarget } from '../aws/signed-target.ts'
+import type { LocalLogin } from '../place/local-place.ts'
+import { usage } from './refused.ts'
+
+/** What a command talks to: the terminal (or pipe) it was started on, and its settings. */
+export interface Session {
+  readonly settings: Settings
+  /** The deployment on AWS this command line names (clients/cli/command-tree.ts finds it before the command runs). */
+  signed?: SignedTarget
+  /** What opens the place here that this command line names, where it asks for a login of its start. */
+  login?: LocalLogin
+  /** The value of an environment variable that sluice.yaml names. */
+  key(name: string): string | undefined
+  /** The environment of a program it starts: its own, and more. */
+  environment(more: Readonly<Record<string, string>>): Readonly<Record<string, string | undefined>>
+  /** One line, or several, to stdout. */
+  say(text: string): void
+  /** To stderr. */
+  warn(text: string): void
+  /** Unended text or bytes to stdout: parts of a live view, NDJSON, artifacts. Resolves when the reader keeps up. */
+  write(text: string | Uint8Array): Promise<void>
+  /** stdout is a terminal. */
+  readonly terminal: boolean
+  /** stdout is a terminal whose cursor can be moved. */
+  readonly live: boolean
+  /** A person can be asked: stdin and stdout are terminals. */
+  readonly asks: boolean
+  size(): { readonly columns: number; readonly rows: number }
+}
+
+export function openSession(): Session {
+  const settings = readSettings(process.env)
+  const { stdin, stdout, stderr } = process
+  const terminal = stdout.isTTY === true
+  return {
+    settings: { ...settings, color: settings.color && (terminal || settings.forceColor === true) },
+    say: (text) => void stdout.write(`${text}\n`),
+    warn: (text) => void stderr.write(`${text}\n`),
+    write: (text) =>
+      stdout.write(text) ? Promise.resolve() : new Promise((resolve) => stdout.once('drain', () => resolve())),
+    key: (name) => process.env[name],
+    environment: (more) => ({ ...process.env, ...more }),
+    terminal,
+    live: terminal && settings.cursor,
+    asks: terminal && stdin.isTTY === true,
+    size: () => ({ columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }),
+  }
+}
+
+/** The only place the CLI reads the environment. */
+const EnvironmentSchema = z.object({
+  SLUICE_URL: z.url({ protocol: /^https?$/, error: 'SLUICE_URL must be an http or https URL' }).optional(),
+  SLUICE_TOKEN: z.string().min(1).optional(),
+  NO_COLOR: z.string().optional(),
+  FORCE_COLOR: z.string().optional(),
+  CI: z.string().optional(),
+  TERM: z.string().optional(),
+  SLUICE_LOG: z.enum(['info', 'error'], 'SLUICE_LOG must be info or error').optional(),
+  /** What npm says to a script: `run` or `run-script`, and the script's name. */
+  npm_command: z.string().optional(),
+  npm_lifecycle_event: z.string().optional(),
+  /** Where the person stood who called npm: it runs a script in the folder of the package. */
+  INIT_CWD: z.string().optional(),
+  /** And to what npx runs: `exec`, and the program's name in quotes. */
+  npm_lifecycle_script: z.string().optional(),
+})
+
+interface Settings {
+  /** SLUICE_URL, where set. */
+  readonly url?: string
+  readonly token?: string
+  readonly color: boolean
+  /** Colour also where stdout is no terminal (FORCE_COLOR). */
+  readonly forceColor?: true
+  /** The terminal can move its cursor, and somebody watches it: in CI each line is kept. */
+  readonly cursor: boolean
+  /** What a place inside a command logs is shown (SLUICE_LOG=info). */
+  readonly logs: boolean
+  /** The folder the person stands in, where npm started this in another one. */
+  readonly stands_in?: string
+  /** How a person types this CLI here: in a clone it is started through npm. */
+  readonly command: string
+}
+
+/** Empty variables count as not set, a bad one is exit code 2; NO_COLOR by its own rule: set and not empty (no-color.org). */
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const present = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
+  const parsed = EnvironmentSchema.safeParse(Object.fromEntries(present))
+  if (!parsed.success) throw usage(`Cannot use the environment: ${parsed.error.issues[0]?.message}.`)
+  const read = parsed.data
+  return {
+    ...(read.SLUICE_URL !== undefined && { url: read.SLUICE_URL }),
+    ...(read.SLUICE_TOKEN !== undefined && { token: read.SLUICE_TOKEN }),
+    ...colorOf(read),
+    cursor: read.TERM !== 'dumb' && (read.CI === undefined || read.CI === 'false'),
+    logs: read.SLUICE_LOG === 'info',
+    ...(isOwnScript(read) && read.INIT_CWD !== undefined && { stands_in: read.INIT_CWD }),
+    command: isNpmScript(read) ? 'npm run -s sluice --' : isNpx(read) ? 'npx sluice' : 'sluice',
+  }
+}
+
+/** FORCE_COLOR comes first, as in Node itself: 0 or false is no colour, anything else is colour everywhere. */
+function colorOf({ FORCE_COLOR, NO_COLOR, TERM }: z.output<typeof EnvironmentSchema>) {
+  if (FORCE_COLOR === '0' || FORCE_COLOR === 'false') return { color: false }
+  if (FORCE_COLOR !== undefined) return { color: true, forceColor: true } as const
+  return { color: NO_COLOR === undefined && TERM !== 'dumb' }
+}
+
+function isNpmScript({ npm_command, npm_lifecycle_event }: z.output<typeof EnvironmentSchema>): boolean {
+  return (
+    npm_command?.startsWith('run') === true && ['sluice', 'demo', 'demo:research'].includes(npm_lifecycle_event ?? '')
+  )
+}
+
+/** `npm run sluice` in a clone. A project's script of another name means the project's folder. */
+function isOwnScript({ npm_command, npm_lifecycle_event }: z.output<typeof EnvironmentSchema>): boolean {
+  return npm_command?.startsWith('run') === true && npm_lifecycle_event === 'sluice'
+}
+
+/** Not what a program that npx runs starts in its turn, for example a test. */
+function isNpx({ npm_command, npm_lifecycle_script = '' }: z.output<typeof EnvironmentSchema>): boolean {
+  return npm_command === 'exec' && /^["']?sluice\b/.test(npm_lifecycle_script)
+}
+
+/**
+ * A process started with a channel (by sluice.mjs on an older Node, by scripts/install-if-needed.mjs) stops as on
+ * SIGTERM when the one that started it is gone, however that ended. Without a channel nothing changes.
+ */
+export function endWithParent(): void {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  // Listening alone must not keep a finished process alive.
+  process.channel?.unref()
+}

@@ -1,0 +1,182 @@
+import { runChanges } from '../../shared/approvals/find-changes.ts'
+import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
+import { Fault } from '../../shared/errors.ts'
+import { approvalDigest } from '../../shared/runs/approval.ts'
+import { holdsWhen } from '../../shared/runs/block-inputs.ts'
+import { usedByEvent } from '../../shared/runs/cost.ts'
+import type { EventData } from '../../shared/runs/event.ts'
+import { readOrdinal } from '../../shared/runs/lane.ts'
+import type { ApprovalItem, AskedNote, ChangesAbove } from '../../shared/runs/run-items.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
+import type { World } from '../../shared/world.ts'
+import { bindNow, describeQuestion, shownValues } from '../attempts/binding.ts'
+import type { BlockCall, OpenQuestion } from '../attempts/block-call.ts'
+import { failedGates } from '../attempts/decision.ts'
+import { askedInputs, attemptInputs, storeInputs } from '../attempts/inputs.ts'
+import { putBack } from '../attempts/meter.ts'
+import { judgePre } from '../attempts/prepare.ts'
+import { earlierEnd } from '../attempts/reuse.ts'
+import { allEvents, readPinned } from '../runs/record/read-run.ts'
+
+/** What a person is asked about a block; undefined when its inputs or pre-gates would refuse it anyway, or an earlier result stands in for it. */
+export async function questionBeforeWork(call: BlockCall, id: string): Promise<ApprovalItem | undefined> {
+  const { block, world } = call
+  const policy = block.approval
+  if (policy === undefined) return undefined
+  const inputs = await attemptInputs(call).catch(whenRefused)
+  if (inputs === undefined || inputs.problems.length > 0 || !holdsWhen(block, inputs.values)) return undefined
+  const { values } = inputs
+  const attempt = call.resumed?.ask.attempt ?? readOrdinal(call.lane ?? 0).attempt + 1
+  const pre = await judgePre(call, attempt, inputs).catch(whenRefused)
+  // A judge that may not be asked refuses the block, which records it; of a run that is stopped nobody asks.
+  if (pre === undefined || pre.refusal !== undefined || !pre.composed.passed) return undefined
+  for (const event of pre.events) putBack(call.meter, usedByEvent(event))
+  const open = { attempt, values, inputs_hash: sha256(canonicalJson(values)) }
+  if ((await earlierEnd(call, open)) !== undefined || call.meter.refusal !== undefined) return undefined
+  const { prompt, shown, digest, binding_ref, context_version } = await describeQuestion(call, policy, values)
+  // What is shown and what is bound are of one moment: when the context moved in between, the machine calls again.
+  if (call.resumed === undefined && context_version !== inputs.context_version) return undefined
+  const inputs_ref = await storeInputs(call, inputs)
+  const question = { prompt, shown, digest, inputs_ref, binding_ref, ...(await questionChanges(call)) }
+  return { id, block: block.index, block_id: block.id, ...question, ...terms(world, policy) }
+}
+
+/** The block state tells why. A store that is away for a moment refuses nothing: the machine calls again. */
+function whenRefused(error: unknown): undefined {
+  if (error instanceof Fault && error.name === 'Unavailable') throw error
+  return undefined
+}
+
+/** Who may decide, until when, and what follows. A document that was pinned by an earlier version lacks what came since. */
+function terms(world: World, policy: ApprovalPolicy) {
+  const now = world.clock.now()
+  const { approvers, self_approval, on_timeout, remind_sec, escalate } = policy
+  const { quorum = 1, edit = [], on_reject = 'fail' } = policy
+  return {
+    requested_at: new Date(now).toISOString(),
+    expires_at: new Date(now + policy.timeout_sec * 1_000).toISOString(),
+    on_timeout,
+    approvers,
+    self_approval,
+    quorum,
+    ...(remind_sec === undefined ? {} : { remind_sec }),
+    ...(escalate === undefined ? {} : { escalate }),
+    edit,
+    on_reject,
+  }
+}
+
+/** Seconds, as an approval has that says nothing. */
+const TIMEOUT_SEC = 1_800
+
+/**
+ * What a person is asked in the middle of an attempt: made of what is recorded, so that whoever asks asks the same. Who
+ * may decide on the block's dispatch decides on this; without an approval of its own, who decides in this deployment.
+ */
+export async function questionInAttempt(call: BlockCall, ask: OpenQuestion): Promise<ApprovalItem> {
+  const { world, dag, block } = call
+  const { approval_id: id, about } = ask
+  const asked = await firstAsked(call, id)
+  const gates = failedGates(block, ask)
+  const raise = about === 'budget' ? asked?.raise : undefined
+  const shown = await shownAbout(call, ask)
+  const prompt = askWords({ block: block.id, about, gates, reason: asked?.reason ?? '', raise })
+  const whole = dag.blocks[block.index] ?? block
+  const policy = whole.approval
+  const { binding_ref, binding } = await bindNow({ ...call, block: whole })
+  const now = world.clock.now()
+  return {
+    id,
+    block: block.index,
+    block_id: block.id,
+    prompt,
+    shown,
+    digest: approvalDigest({ prompt, shown, block_hash: block.hash, binding }),
+    binding_ref,
+    ...(await questionChanges(call)),
+    requested_at: new Date(now).toISOString(),
+    expires_at: new Date(now + TIMEOUT_SEC * 1_000).toISOString(),
+    on_timeout: 'reject',
+    approvers: policy?.approvers ?? [],
+    self_approval: policy?.self_approval ?? true,
+    about,
+    ...(gates.length === 0 ? {} : { gates }),
+    ...(raise === undefined ? {} : { raise }),
+  }
+}
+
+/** Items of a block share a question: it is that of the first of them. */
+async function firstAsked({ world, run }: BlockCall, id: string): Promise<EventData<'block:asked'> | undefined> {
+  const events = await allEvents(world, run)
+  const first = events.find((event) => event.type === 'block:asked' && event.data.approval_id === id)
+  return first?.type === 'block:asked' ? first.data : undefined
+}
+
+/** The inputs that were refused, or the outputs that are published if the gates are waived. */
+async function shownAbout(call: BlockCall, ask: OpenQuestion): Promise<ApprovalItem['shown']> {
+  if (ask.about === 'post_gates') return ask.projection.outputs ?? {}
+  return ask.about === 'pre_gates' ? shownValues(call, [], (await askedInputs(call, ask)).values) : {}
+}
+
+interface Asking {
+  readonly block: string
+  readonly about: AskedNote['about']
+  readonly gates: readonly { readonly name: string; readonly reason: string }[]
+  readonly reason: string
+  readonly raise: { readonly tokens?: number | undefined; readonly usd_micros?: number | undefined } | undefined
+}
+
+/** The question a person reads: what stands in the way, and what a yes means. */
+function askWords({ block, about, gates, reason, raise }: Asking): string {
+  if (about === 'budget')
+    return `${reason}\nA yes raises the cap of the run to ${capWords(raise)}, and the block goes on.`
+  const lines = gates.map(({ name, reason: why }) => `- ${name}: ${why}`)
+  const [what, yes] =
+    about === 'pre_gates'
+      ? [`Block "${block}" may not begin: its pre-gates do not hold.`, 'Waive them and begin?']
+      : [`Block "${block}" is done, but its post-gates do not hold.`, 'Waive them and publish its outputs?']
+  return [what, ...lines, yes].join('\n')
+}
+
+function capWords({ tokens, usd_micros }: NonNullable<Asking['raise']> = {}): string {
+  const words = [
+    ...(tokens === undefined ? [] : [`${tokens.toLocaleString('en-US')} tokens`]),
+    ...(usd_micros === undefined ? [] : [`$${(usd_micros / 1_000_000).toFixed(6).replace(/0{1,4}$/, '')}`]),
+  ]
+  return words.join(' and ')
+}
+
+type ReadWorld = Pick<World, 'runs' | 'objects'>
+
+/**
+ * In what a run, and each run above it, differs from a plain start of its deployed document: a question of a child run
+ * lets the blocks of those go on too. Events are read only where the context was ever patched.
+ */
+async function questionChanges({
+  world,
+  run,
+}: {
+  readonly world: ReadWorld
+  readonly run: RunKey
+}): Promise<Pick<ApprovalItem, 'changes'>> {
+  const { meta } = await readPinned(world, run)
+  const own = await changesOf(world, run)
+  const above: ChangesAbove[] = []
+  for (let parent = meta.parent; parent !== undefined; ) {
+    const key = { tenant: run.tenant, run_id: parent.run_id }
+    const { meta: of } = await readPinned(world, key)
+    const changes = await changesOf(world, key)
+    if (changes !== undefined) above.push({ run_id: of.run_id, dag_name: of.dag_name, ...changes })
+    parent = of.parent
+  }
+  if (own === undefined && above.length === 0) return {}
+  return { changes: { ...own, ...(above.length === 0 ? {} : { above }) } }
+}
+
+async function changesOf(world: ReadWorld, run: RunKey) {
+  const { meta } = await readPinned(world, run)
+  const context = await world.runs.context(run)
+  const events = (context?.version ?? 0) > 0 ? await allEvents(world, run) : []
+  return runChanges(meta, events)
+}

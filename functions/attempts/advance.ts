@@ -1,0 +1,219 @@
+import { Fault, MachineSignal } from '../../shared/errors.ts'
+import type { Verdict } from '../../shared/gates/gate.ts'
+import type { EventData } from '../../shared/runs/event.ts'
+import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import { canonicalJson } from '../../shared/text/canonical.ts'
+import type { HostContext } from '../handler.ts'
+import { endIfOverdue } from '../runs/end-run.ts'
+import { readValues } from '../runs/record/projections.ts'
+import { type AttemptEnd, toFailure } from './attempt.ts'
+import {
+  type Answer,
+  appendBase,
+  type BlockCall,
+  type BlockReport,
+  eventBase,
+  freedByEnd,
+  isStale,
+  type OpenQuestion,
+  ownerOf,
+  readHead,
+  reportBlock,
+  reportPassed,
+  reportRecorded,
+  retryBlock,
+  wasStopped,
+  whySkipped,
+} from './block-call.ts'
+import { awaitsBounce } from './bounce.ts'
+import { failedGates, type Iteration, readDecision, requireAnswer, verdictsSoFar, waiveGates } from './decision.ts'
+import { endAttempt, failFastRecorded, raiseUnlessDone, refuseBlock, skipBlock, stopAgain } from './end.ts'
+import { approvedEdits, askedInputs } from './inputs.ts'
+import { iterateRun } from './iterate.ts'
+import { answerFacts, type Judged, judgeBlock, postFailure } from './judge.ts'
+import { findQuestion } from './question.ts'
+
+/**
+ * What is left to do for a block: nothing, a skip, a person's refusal, what follows from an answer, or its work: `next`,
+ * told whether a person still has to be asked.
+ */
+export async function advanceBlock(
+  call: BlockCall,
+  next: (call: BlockCall, undecided: boolean) => Promise<BlockReport>,
+): Promise<BlockReport> {
+  if (await isOver(call)) return reportRecorded(call)
+  if (wasStopped(call)) return stopAgain(call)
+  if (await awaitsBounce(call)) return reportPassed(call)
+  const skip = whySkipped(call)
+  if (skip !== undefined) return skipBlock(call, skip)
+  const decision = await readDecision(call)
+  if (decision.kind === 'iterate') return iterateBlock(call, decision)
+  if (decision.kind === 'refused') return refuseBlock(call, decision)
+  return afterAnswer(call, (now) => next(now, decision.kind === 'undecided'))
+}
+
+/** Whether nothing is left to do: the run, this pass of the module, or the block or item itself has ended. */
+export async function isOver(call: BlockCall): Promise<boolean> {
+  if (call.head.state !== 'running' || isStale(call)) return true
+  if (readOrdinal(call.lane ?? 0).outcome !== undefined) {
+    await failFastRecorded(call)
+    return true
+  }
+  return endIfOverdue(call)
+}
+
+/**
+ * What is left to do for an attempt a person was asked about: its end, as the answer has it, or `next`, its work, which
+ * it had not done yet. Nobody has answered: AskPerson. `next` as it is where nobody was asked.
+ */
+export async function afterAnswer(
+  call: BlockCall,
+  next: (call: BlockCall) => Promise<BlockReport>,
+): Promise<BlockReport> {
+  const ask = await findQuestion(call)
+  if (ask === undefined) return next(call)
+  const answer = await requireAnswer(call, ask)
+  if (answer.kind === 'no') return refuseAsked(call, ask, answer)
+  if (ask.about === 'post_gates') return completeWaived(call, ask, answer)
+  if (ask.events.some(({ type }) => type === 'block:output')) return judgeRest(call, ask)
+  await giveUpIfEdited(call, ask)
+  return next({ ...call, resumed: { ask, yes: answer } })
+}
+
+type Yes = Extract<Answer, { kind: 'yes' }>
+type No = Extract<Answer, { kind: 'no' }>
+
+/** The gates stay as they failed, and the block fails by them, in the words of who said no. */
+function refuseAsked(call: BlockCall, ask: OpenQuestion, { code, reason }: No): Promise<BlockReport> {
+  const failed = failedGates(call.block, ask)
+  const feedback = [...failed.map(({ name, reason: why }) => `${name}: ${why}`), reason]
+  const gates = failed.map(({ name }) => name)
+  const failure = { code, reason, retry: false, feedback, ...(gates.length === 0 ? {} : { gates }) }
+  return recordAnswered(call, ask, { ...bareEnd(ask), failure })
+}
+
+/** Post-gates were waived: the outputs are published as they are, nothing is dispatched again. */
+function completeWaived(call: BlockCall, ask: OpenQuestion, yes: Yes): Promise<BlockReport> {
+  const gate_events = waiveGates(call, 'post', ask, yes)
+  const verdicts = [...verdictsSoFar(ask.events, 'pre'), ...verdictsSoFar([...ask.events, ...gate_events], 'post')]
+  return recordAnswered(call, ask, { ...bareEnd(ask), verdicts, gate_events })
+}
+
+/** Judges of the post-gates may be asked now: those that had no verdict are judged, on the outputs there are. */
+async function judgeRest(call: BlockCall, ask: OpenQuestion): Promise<BlockReport> {
+  const { attempt, events } = ask
+  const output = events.findLast((event) => event.type === 'block:output')
+  if (output?.type !== 'block:output') return recordAnswered(call, ask, bareEnd(ask))
+  const inputs = await askedInputs(call, ask)
+  const judged = await judgeBlock(
+    call,
+    'post',
+    attempt,
+    await answeredFacts(call, inputs.values, output.data),
+    knownVerdicts(call, ask),
+  )
+  const end = { ...bareEnd(ask), verdicts: judged.verdicts, gate_events: judged.events, ...endOfRest(call, judged) }
+  return recordAnswered(call, ask, end, inputs)
+}
+
+async function answeredFacts(
+  call: BlockCall,
+  inputs: Judging['inputs'],
+  data: EventData<'block:output'>,
+): Promise<Judging> {
+  const outputs = await readValues(call.world, call.run.tenant, data.outputs)
+  return { inputs, outputs, ...answerFacts(call, data, data.latency_ms) }
+}
+
+type Judging = Parameters<typeof judgeBlock>[3]
+
+function knownVerdicts({ block }: BlockCall, { events }: OpenQuestion): readonly Verdict[] {
+  const names = new Set(block.post_gates.map(({ name }) => name))
+  return verdictsSoFar(events, 'post').filter(({ name }) => names.has(name))
+}
+
+/** Another try of a foreach block would run no item again: what failed here stays so. */
+function endOfRest(call: BlockCall, judged: Judged): Pick<AttemptEnd, 'failure'> {
+  const { failure } = postFailure(call, judged)
+  if (failure === undefined) return {}
+  const isWhole = call.block.foreach !== undefined && call.item === undefined
+  return { failure: isWhole ? { ...failure, retry: false } : failure }
+}
+
+async function recordAnswered(
+  call: BlockCall,
+  { attempt, projection }: OpenQuestion,
+  end: AttemptEnd,
+  inputs?: Parameters<typeof endAttempt>[2]['inputs'],
+): Promise<BlockReport> {
+  const { inputs_hash: hash, untried } = projection
+  const recorded = await endAttempt(call, end, { hash, untried, ...(inputs === undefined ? {} : { inputs }) })
+  await raiseUnlessDone(call, recorded, end.failure)
+  return reportBlock(call, { state: recorded.state, attempt, seq: recorded.seq, verdicts: end.verdicts })
+}
+
+function bareEnd({ attempt, projection }: OpenQuestion): AttemptEnd {
+  return { attempt, verdicts: [], gate_events: [], stored: madeBefore(projection) }
+}
+
+function madeBefore({ outputs, made }: BlockProjection): NonNullable<AttemptEnd['stored']> {
+  return { ...(outputs === undefined ? {} : { outputs }), ...(made === undefined ? {} : { made }) }
+}
+
+/**
+ * Who approved the dispatch, after something else was asked about the attempt, may have changed its inputs: then it is
+ * given up, and the next one begins with those. What was waived of inputs that stayed the same stays waived.
+ */
+async function giveUpIfEdited(call: BlockCall, ask: OpenQuestion): Promise<void> {
+  const edits = Object.entries(await approvedEdits(call))
+  if (edits.length === 0 || call.lane === undefined) return
+  const { values } = await askedInputs(call, ask)
+  if (edits.every(([port, value]) => canonicalJson(values[port] ?? null) === canonicalJson(value))) return
+  const { world, lane } = call
+  const { attempt, projection } = ask
+  const untried = (projection.untried ?? 0) + 1
+  const at = new Date(world.clock.now()).toISOString()
+  const place = ordinal({ ...readOrdinal(lane), leg: workingLeg(lane), phase: PHASE.retrying })
+  const told = { code: 'inputs_edited', reason: 'the person who approved it changed its inputs' }
+  await world.runs.append({
+    ...appendBase(call),
+    ordinal: place,
+    guard: { is: call.raw_lane },
+    at,
+    events: [{ type: 'block:retrying', ...eventBase(call), attempt, data: { ...told, due_at: at } }],
+    ...freedByEnd(call),
+    projection: { ...ownerOf(call), ordinal: place, attempt, untried, state: 'retrying', due_at: at, failure: told },
+  })
+  throw retryBlock(call)
+}
+
+/** A person wants another run in place of this one. Where that cannot be, their rejection is a failure that says so. */
+async function iterateBlock(call: BlockCall, iteration: Iteration): Promise<BlockReport> {
+  const why = await iterateRun(call, iteration)
+  if (why === undefined) return reportRecorded(call)
+  const { code, reason } = iteration.refusal
+  return refuseBlock(call, { code, reason: `${reason} (${why})` })
+}
+
+/** Does a block's work; a fault nobody foresaw is recorded as its failure. */
+export function guardBlock(call: BlockCall, host: HostContext, work: () => Promise<BlockReport>): Promise<BlockReport> {
+  return work().catch((error: unknown) => {
+    if (leavesTheFunction(error, host)) throw error
+    return failBlock(call, error)
+  })
+}
+
+/** The machine's own signals, what native Retry is for, and the host's own end; all else is recorded and returned. */
+function leavesTheFunction(error: unknown, host: HostContext): boolean {
+  if (host.signal?.aborted === true || error instanceof MachineSignal) return true
+  return error instanceof Fault && error.name === 'Unavailable'
+}
+
+/** Records what nobody foresaw: the block fails where its lane stands now, and its machine goes on. */
+async function failBlock(call: BlockCall, error: unknown): Promise<BlockReport> {
+  const { code, reason } = toFailure(call, error)
+  const now = await readHead(call)
+  if (now.head.state !== 'running' || readOrdinal(now.lane ?? 0).outcome !== undefined) return reportRecorded(now)
+  return refuseBlock(now, { code, reason })
+}

@@ -1,0 +1,298 @@
+import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
+import type { Block } from '../../shared/dag/dag.ts'
+import { Fault, MachineSignal } from '../../shared/errors.ts'
+import type { Verdict } from '../../shared/gates/gate.ts'
+import { itemBlock, upstreamSkip } from '../../shared/runs/block-inputs.ts'
+import type { EventData, RunEvent } from '../../shared/runs/event.ts'
+import { blockEpoch, blockOutcome, type Head, type HeadApproval } from '../../shared/runs/head.ts'
+import { approvalId, approvalLane, childRunId } from '../../shared/runs/ids.ts'
+import {
+  isAsked,
+  type LaneOwner,
+  laneKey,
+  moduleLane,
+  ordinal,
+  PHASE,
+  readOrdinal,
+  workingLeg,
+} from '../../shared/runs/lane.ts'
+import type { AskedNote, BlockProjection } from '../../shared/runs/run-items.ts'
+import type { Append, LaneStands, RunKey } from '../../shared/runs/run-store.ts'
+import type { Json } from '../../shared/text/canonical.ts'
+import type { World } from '../../shared/world.ts'
+import { type Pinned, readPinned } from '../runs/record/read-run.ts'
+import { openStorage, type Storage } from '../runs/record/storage.ts'
+import { type CallMeter, openMeter } from './meter.ts'
+
+/** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
+export interface BlockCall extends Pinned {
+  /** Its puts are counted (storage.ts). */
+  readonly world: World
+  readonly storage: Storage
+  readonly run: RunKey
+  readonly block: Block
+  readonly head: Head
+  readonly module: BounceModule | undefined
+  /** Epoch of the module in which the machine made this call; undefined outside modules. */
+  readonly e: number | undefined
+  readonly item: number | undefined
+  /** The block's own epoch: it is behind the module's when no bounce reset this block. */
+  readonly epoch: number
+  readonly lane_key: string
+  /** The lane as HEAD has it, which guards compare: of an earlier epoch, or null before the first event. */
+  readonly raw_lane: number | null
+  /** The lane in this epoch; undefined before its first event there. */
+  readonly lane: number | undefined
+  /** What its calls of providers reserve and use. */
+  readonly meter: CallMeter
+  /** The host's own signal: this process gives up. */
+  readonly host?: AbortSignal | undefined
+  /** The attempt goes on: a person said yes to what stood in its way. */
+  readonly resumed?: Resumed
+}
+
+export interface Resumed {
+  readonly ask: OpenQuestion
+  readonly yes: Extract<Answer, { kind: 'yes' }>
+}
+
+/** What a machine says of the block it calls. */
+interface BlockPlace {
+  readonly block: string
+  readonly e?: number | undefined
+  readonly item?: number | undefined
+}
+
+/** What the attempt works with, fixed at its claim. */
+export interface BlockInputs {
+  readonly values: Readonly<Record<string, Json>>
+  readonly problems: readonly string[]
+  readonly context_version: number
+  /** The decisions of blocks before it that it stands on. */
+  readonly decisions?: readonly DecisionUsed[]
+  /** The same as an object, where there are more than an event has room for. */
+  readonly decisions_ref?: string
+  /** Why none of them covers what it would do now. */
+  readonly stale?: string
+}
+
+/** A decision and what it was bound to. */
+export interface DecisionUsed {
+  readonly approval_id: string
+  readonly digest: string
+}
+
+/** Reads the pinned document and the part of HEAD this block needs: its own lane and its upstreams'. */
+export async function openBlockCall(
+  world: World,
+  run: RunKey,
+  place: BlockPlace,
+  host?: AbortSignal,
+): Promise<BlockCall> {
+  const pinned = await readPinned(world, run)
+  const block = pinned.dag.blocks[pinned.index.get(place.block) ?? -1]
+  if (block === undefined) {
+    throw new Fault(
+      'Bug',
+      'unknown_block',
+      `Machine and document differ: no block "${place.block}" in DAG "${pinned.dag.name}".`,
+    )
+  }
+  const { e, item } = place
+  const lane_key = laneKey({ block: block.index, ...(item === undefined ? {} : { item }) })
+  const module = pinned.moduleOf.get(block.id)
+  const meter = openMeter()
+  const storage = openStorage(world, run, block.id)
+  const stored = { world: storage.world, storage, run }
+  return readHead({ ...pinned, ...stored, block: callee(block, item), module, e, item, lane_key, meter, host })
+}
+
+function callee(block: Block, item: number | undefined): Block {
+  if (item === undefined) return block
+  if (block.foreach !== undefined) return itemBlock(block, block.foreach)
+  throw new Fault('Bug', 'no_such_item', `Machine and document differ: block "${block.id}" has no items.`)
+}
+
+/** The same call as HEAD says now. */
+export async function readHead(
+  call: Omit<BlockCall, 'head' | 'epoch' | 'raw_lane' | 'lane' | 'resumed'>,
+): Promise<BlockCall> {
+  const { world, run, block, lane_key } = call
+  const blocks = [block.id, ...block.upstream, ...(call.module?.rules ?? []).map((rule) => rule.block)]
+  const modules = call.module === undefined ? [] : [moduleLane(call.module)]
+  const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id))), ...modules, ...askedLanes(call)])
+  const head = await world.runs.head(run, [...lanes])
+  if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
+  call.storage.seen(head)
+  const epoch = blockEpoch(call, head, block.id)
+  const raw_lane = head.lanes[lane_key] ?? null
+  const lane = raw_lane === null || readOrdinal(raw_lane).epoch < epoch ? undefined : raw_lane
+  return { ...call, head, epoch, raw_lane, lane }
+}
+
+/** Whose attempts a call is about: the block's, or one item's. */
+export function ownerOf({ block, item }: Pick<BlockCall, 'block' | 'item'>): LaneOwner {
+  return { block: block.index, ...(item === undefined ? {} : { item }) }
+}
+
+/** What every event of a call begins with. */
+export function eventBase({ block, item }: Pick<BlockCall, 'block' | 'item'>): {
+  readonly block_id: string
+  readonly item?: number
+} {
+  return { block_id: block.id, ...(item === undefined ? {} : { item }) }
+}
+
+/** What every append of a call begins with: one of an item also asks that its block still goes on in this attempt. */
+export function appendBase(call: BlockCall): Pick<Append, 'run' | 'lane' | 'item_of'> {
+  const { run, block, item, epoch, head } = call
+  const lane = laneKey(ownerOf(call))
+  if (item === undefined) return { run, lane }
+  const { attempt, leg } = readOrdinal(head.lanes[String(block.index)] ?? 0)
+  const below = ordinal({ epoch, attempt, leg, phase: PHASE.completed })
+  return { run, lane, item_of: { block: block.index, below } }
+}
+
+interface EndStep {
+  readonly leg: number
+  /** Phase from which on the events of its end may take several appends. */
+  readonly first: number
+}
+
+/** Where the end of an attempt is written: in the leg it was claimed or resumed in, or the one an answer begins. */
+export function endStep({ meter, lane }: BlockCall, attempt: number): EndStep {
+  const from = meter.claim?.ordinal ?? lane ?? 0
+  if (readOrdinal(from).attempt !== attempt) return { leg: 0, first: PHASE.gates }
+  return { leg: workingLeg(from), first: isAsked(from) ? nextAnsweredPhase(from) : PHASE.gates }
+}
+
+/** What a crash left out is told in further steps. */
+export function nextAnsweredPhase(lane: number): number {
+  const { phase } = readOrdinal(lane)
+  return phase === PHASE.asked ? PHASE.answered : phase + 1
+}
+
+/** What the append that ends an attempt frees: its place among what runs, and the lanes of a foreach block's items. */
+export function freedByEnd(call: Pick<BlockCall, 'block' | 'item'>): Pick<Append, 'end' | 'drop_items'> {
+  const { block, item } = call
+  const items = block.foreach === undefined || item !== undefined ? {} : { drop_items: { block: block.index } }
+  return { end: ownerOf(call), ...items }
+}
+
+/**
+ * What stands as long as nobody else asks a person about the dispatch of this block: what its gates said may differ from
+ * call to call, and who was asked is not passed over. Empty where nobody is to be asked, or somebody was.
+ */
+export function whileUnasked({ run, block, item, head, epoch }: BlockCall): readonly LaneStands[] {
+  if (block.approval === undefined || item !== undefined) return []
+  const id = approvalId(run.run_id, block.index, epoch)
+  if (head.approvals[id] !== undefined) return []
+  const lane = approvalLane(id, block.index)
+  return [{ lane, is: head.lanes[lane] ?? null }]
+}
+
+/** Lanes of HEAD that this needs to know. */
+function askedLanes({ run, block, item }: Pick<BlockCall, 'run' | 'block' | 'item'>): readonly string[] {
+  if (block.approval === undefined || item !== undefined) return []
+  return [approvalLane(approvalId(run.run_id, block.index, 0), block.index)]
+}
+
+/**
+ * Whether the machine called in another pass of the module than the one it is in (none = the first): such a call changes
+ * nothing.
+ */
+export function isStale({ module, e = 0, head }: BlockCall): boolean {
+  return module !== undefined && e !== (head.modules[String(module.key)]?.epoch ?? 0)
+}
+
+/** Somebody stopped this block in an earlier pass of its bounce module. */
+export function wasStopped({ lane, raw_lane }: BlockCall): boolean {
+  return lane === undefined && raw_lane !== null && readOrdinal(raw_lane).outcome === 'cancelled'
+}
+
+/** Why a block whose upstreams have ended is skipped, as HEAD says; undefined when it may go on. */
+export function whySkipped({ block, head, ...places }: BlockCall): EventData<'block:skipped'> | undefined {
+  return upstreamSkip(block, (id) => blockOutcome(places, head, id))
+}
+
+/** The child run of one attempt of this block, whether it is there yet or not. */
+export function childRun({ run, block, epoch }: BlockCall, attempt: number): RunKey {
+  const { tenant, run_id } = run
+  return { tenant, run_id: childRunId(tenant, { run_id, block: block.index, epoch, attempt }) }
+}
+
+/**
+ * Whether this attempt was claimed with its child. One claimed without was over before that, by its inputs or its
+ * pre-gates, or took a result over; who claimed it records that end, and what is found later may be another.
+ */
+export function claimedWithChild(call: BlockCall, attempt: number): boolean {
+  return call.head.children[call.lane_key] === childRun(call, attempt).run_id
+}
+
+/** The output of a block state, as a reader of the Step Functions console sees it: ids and numbers only. */
+export interface BlockReport {
+  readonly block: string
+  readonly state: string
+  readonly attempt: number
+  /** The block's own epoch. */
+  readonly epoch: number
+  /** Epoch of the module, handed on to its next state. */
+  readonly e?: number
+  readonly gates: { readonly passed: number; readonly failed: number; readonly waived: number; readonly error: number }
+  readonly failed_gates: readonly string[]
+  readonly last_seq: number
+}
+
+/** Report of an attempt that ended here. */
+export function reportBlock(
+  { block, epoch, e }: BlockCall,
+  ended: {
+    readonly state: string
+    readonly attempt: number
+    readonly seq: number
+    readonly verdicts: readonly Verdict[]
+  },
+): BlockReport {
+  const gates = { passed: 0, failed: 0, waived: 0, error: 0 }
+  for (const { status } of ended.verdicts) gates[status] += 1
+  const failed = ended.verdicts
+    .filter(({ status }) => status === 'failed' || status === 'error')
+    .map(({ name }) => name)
+  const { state, attempt, seq } = ended
+  const report = { block: block.id, state, attempt, epoch, gates, failed_gates: failed, last_seq: seq }
+  return e === undefined ? report : { ...report, e }
+}
+
+/** Report of a block that waits for the next pass of its bounce module. */
+export function reportPassed(call: BlockCall): BlockReport {
+  return reportBlock(call, { state: 'pending', attempt: 0, seq: call.head.seq, verdicts: [] })
+}
+
+/** Report of a block whose outcome somebody recorded before, or whose run is over. */
+export function reportRecorded(call: BlockCall): BlockReport {
+  const { attempt, outcome } = readOrdinal(call.lane ?? 0)
+  return reportBlock(call, { state: outcome ?? 'cancelled', attempt, seq: call.head.seq, verdicts: [] })
+}
+
+/** The machine comes back after `s` seconds, in the same epoch of its bounce module. */
+export function retryBlock({ e }: { readonly e?: number | undefined }, s = 0): MachineSignal {
+  return new MachineSignal('RetryBlock', e === undefined ? { s } : { s, e })
+}
+
+/** The machine waits for a person's answer and comes back with it, in the same epoch of its bounce module. */
+export function askPerson({ e }: { readonly e?: number | undefined }): MachineSignal {
+  return new MachineSignal('AskPerson', e === undefined ? { s: 0 } : { s: 0, e })
+}
+
+/** An attempt a person was asked about, as it was left. */
+export interface OpenQuestion extends AskedNote {
+  readonly attempt: number
+  readonly projection: BlockProjection
+  /** What happened in this attempt so far, in order. */
+  readonly events: readonly RunEvent[]
+}
+
+/** What a person made of a question in the middle of an attempt. */
+export type Answer =
+  | { readonly kind: 'yes'; readonly approval_id: string; readonly approval: HeadApproval; readonly words: string }
+  | { readonly kind: 'no'; readonly code: 'ask_rejected' | 'ask_expired'; readonly reason: string }

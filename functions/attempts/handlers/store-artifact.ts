@@ -1,0 +1,61 @@
+import type { Json } from '../../../shared/text/canonical.ts'
+import type { HandlerCall } from './handler.ts'
+
+/**
+ * Keeps a value as artifact `name` of the run: bytes and text as they are, the bytes behind an object ref, other values as indented
+ * JSON. Of a foreach block each item writes one of its own: item 3 of `out/plan.md` is `out/plan.3.md`.
+ */
+export async function storeArtifact(
+  call: Pick<HandlerCall, 'world' | 'run' | 'block_id' | 'epoch' | 'attempt' | 'item' | 'signal'>,
+  given: { readonly name: string; readonly value: Json | Uint8Array; readonly media_type?: string | undefined },
+): Promise<{ readonly ref: string; readonly bytes: number }> {
+  call.signal.throwIfAborted()
+  const { world, run, block_id, epoch, attempt, item } = call
+  const name = item === undefined ? given.name : numbered(given.name, item)
+  const object = await world.objects.put(run.tenant, await bytesOf(call, given.value))
+  call.signal.throwIfAborted()
+  const media_type = given.media_type ?? mediaType(name)
+  const passed = { ...(epoch === 0 ? {} : { epoch }), ...(item === undefined ? {} : { item }) }
+  await world.runs.putArtifact(run, { name, ...object, media_type, block_id, attempt, ...passed })
+  return object
+}
+
+async function bytesOf(call: Pick<HandlerCall, 'world' | 'run'>, value: Json | Uint8Array): Promise<Uint8Array> {
+  if (value instanceof Uint8Array) return value
+  return (await readObject(call, value)) ?? new TextEncoder().encode(textOf(value))
+}
+
+function numbered(name: string, item: number): string {
+  const [, stem = name, extension = ''] = /^(.*?[^/])(\.[^./]+)?$/.exec(name) ?? []
+  return `${stem}.${item}${extension}`
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  md: 'text/markdown; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  json: 'application/json',
+}
+
+function mediaType(name: string): string {
+  return MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream'
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : `${JSON.stringify(value, null, 2)}\n`
+}
+
+const REF = /^objstore:\/\/[^/\s]+\/[0-9a-f]{64}$/
+
+/**
+ * The bytes behind a value that is an object ref, or undefined when it is none. The store refuses another tenant's ref.
+ * A text that is exactly a ref is one: values carry no type of their own.
+ */
+export async function readObject(
+  call: Pick<HandlerCall, 'world' | 'run'>,
+  value: Json,
+): Promise<Uint8Array | undefined> {
+  if (typeof value !== 'string' || !REF.test(value)) return undefined
+  return call.world.objects.get(call.run.tenant, value)
+}

@@ -1,0 +1,161 @@
+import { Fault } from '../../shared/errors.ts'
+import { foreachList, resolveInputs } from '../../shared/runs/block-inputs.ts'
+import { blockLane, blockOutcome } from '../../shared/runs/head.ts'
+import { approvalId } from '../../shared/runs/ids.ts'
+import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import type { ForeachItems } from '../../shared/runs/run-items.ts'
+import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
+import { readProjections, readValues } from '../runs/record/projections.ts'
+import { governedContext } from './binding.ts'
+import type { BlockCall, BlockInputs, DecisionUsed, OpenQuestion } from './block-call.ts'
+
+/**
+ * Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay, and
+ * behind a decision the context is the one that decision bound.
+ */
+export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
+  const { inputs: approved, edits } = await approvedInputs(call)
+  if (approved !== undefined) return approved
+  const { world, run, meta, dag, block } = call
+  const upstream = await readUpstream(call)
+  const stored = await world.runs.context(run)
+  const { context, decisions, stale } = await governedContext(call, stored?.values ?? {})
+  const sources = { overrides: meta.overrides, upstream, context, edits }
+  return {
+    ...resolveInputs(dag, block, sources),
+    context_version: stored?.version ?? 0,
+    ...(decisions.length === 0 ? {} : { decisions }),
+    ...(decisions.length > MOST_TOLD ? { decisions_ref: await storeDecisions(call, decisions) } : {}),
+    ...(stale === undefined ? {} : { stale }),
+  }
+}
+
+/** An event has 1 KiB in all. */
+const MOST_TOLD = 3
+
+async function storeDecisions({ world, run }: BlockCall, decisions: readonly DecisionUsed[]): Promise<string> {
+  const { ref } = await world.objects.put(run.tenant, Buffer.from(canonicalJson(decisions as unknown as Json)))
+  return ref
+}
+
+async function readUpstream(call: BlockCall) {
+  const { world, run, index, block, head } = call
+  const wired = new Set(Object.values(block.inputs).flatMap(({ from }) => (from === undefined ? [] : [from.block])))
+  const completed = [...wired].filter((id) => blockOutcome(call, head, id) === 'completed')
+  const sources = completed.map((id) => ({ id, at: index.get(id) ?? -1 }))
+  const lanes = new Map(sources.map(({ id, at }) => [at, blockLane(call, head, id) ?? 0]))
+  const projections = await readProjections(world, run, lanes)
+  const upstream: Record<string, Readonly<Record<string, Json>>> = {}
+  for (const { id, at } of sources) {
+    upstream[id] = await readValues(world, run.tenant, projections.get(at)?.outputs ?? {})
+  }
+  return upstream
+}
+
+interface Approved {
+  /** Undefined: nobody was asked, or the question is of an earlier version, which kept no inputs. */
+  readonly inputs: BlockInputs | undefined
+  readonly edits: Readonly<Record<string, Json>>
+}
+
+/**
+ * What a block works with that a person is, or was, asked about in this epoch: the inputs they were asked about, with
+ * what the approver changed over them. A context that is patched meanwhile moves nothing.
+ */
+async function approvedInputs(call: BlockCall): Promise<Approved> {
+  const { world, run, block, head, epoch } = call
+  const id = approvalId(run.run_id, block.index, epoch)
+  const approval = head.approvals[id]
+  if (block.approval === undefined || approval === undefined) return { inputs: undefined, edits: {} }
+  const edits = await approvedEdits(call)
+  const { inputs_ref, digest } = (await world.runs.approval(run, id)) ?? {}
+  if (inputs_ref === undefined || digest !== approval.digest) return { inputs: undefined, edits }
+  const inputs = await storedInputs(call, inputs_ref)
+  return { inputs: { ...inputs, values: { ...inputs.values, ...edits } }, edits }
+}
+
+/** The inputs that the person who approved this block changed; they were checked when they decided. */
+export async function approvedEdits({
+  world,
+  run,
+  block,
+  head,
+  epoch,
+}: BlockCall): Promise<Readonly<Record<string, Json>>> {
+  const { status, edits_ref } = head.approvals[approvalId(run.run_id, block.index, epoch)] ?? {}
+  if (status !== 'approved' || edits_ref === undefined) return {}
+  return JSON.parse(Buffer.from(await world.objects.get(run.tenant, edits_ref)).toString('utf8'))
+}
+
+/** What items begin with is stored: a context patched later does not move the list under them. */
+export async function storeInputs({ storage, run }: BlockCall, inputs: BlockInputs): Promise<string> {
+  const { values, context_version } = inputs
+  const { ref } = await storage.bounded.objects.put(run.tenant, Buffer.from(canonicalJson({ values, context_version })))
+  return ref
+}
+
+/** What `storeInputs` wrote: the resolved inputs of a foreach block. */
+export async function storedInputs({ world, run }: BlockCall, ref: string): Promise<BlockInputs> {
+  const text = Buffer.from(await world.objects.get(run.tenant, ref)).toString('utf8')
+  const stored = JSON.parse(text) as Pick<BlockInputs, 'values' | 'context_version'>
+  return { ...stored, problems: [] }
+}
+
+/** The inputs of one item: those of its block, and the item itself. */
+async function itemInputs(call: BlockCall): Promise<BlockInputs> {
+  const { dag, block, item = -1 } = call
+  const begun = await begunItems(call)
+  const foreach = dag.blocks[block.index]?.foreach
+  if (begun === undefined || foreach === undefined) throw notThere(call)
+  const inputs = await storedInputs(call, begun.inputs_ref)
+  const list = foreachList(foreach, inputs.values)
+  const value = Array.isArray(list) ? list[item] : undefined
+  if (value === undefined) throw notThere(call)
+  return { ...inputs, values: { ...inputs.values, [foreach.as]: value } }
+}
+
+function notThere({ block, item }: BlockCall): Fault {
+  const message = `Machine and store differ: block "${block.id}" has no item ${item} at work.`
+  return new Fault('Bug', 'no_such_item', message)
+}
+
+/** Items at work: of which attempt of their block, and what they were begun with. */
+export interface BegunItems extends ForeachItems {
+  readonly attempt: number
+}
+
+/** The items of a foreach block from their opening to the block's end; undefined before and after. */
+export async function begunItems(call: BlockCall): Promise<BegunItems | undefined> {
+  const { world, run, block, head } = call
+  const lane = blockLane(call, head, block.id)
+  if (lane === undefined || !mayHaveItems(call)) return undefined
+  const projection = (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
+  return projection?.items === undefined ? undefined : { ...projection.items, attempt: projection.attempt }
+}
+
+/**
+ * What HEAD alone tells: the verdicts of pre-gates are written before items begin, so its lane stands past them; an
+ * attempt that goes on after a question writes them with that.
+ */
+export function mayHaveItems(call: BlockCall): boolean {
+  const { dag, block, head } = call
+  const gates = dag.blocks[block.index]?.pre_gates.length ?? 0
+  const { leg, phase } = readOrdinal(blockLane(call, head, block.id) ?? 0)
+  if (leg > 0) return phase === PHASE.claimed
+  return phase === (gates > 0 ? PHASE.claimed + 9 : PHASE.claimed)
+}
+
+function inputsNow(call: BlockCall): Promise<BlockInputs> {
+  return call.item === undefined ? resolveBlockInputs(call) : itemInputs(call)
+}
+
+/** The inputs of an attempt a person was asked about. */
+export function askedInputs(call: BlockCall, { inputs_ref, projection }: OpenQuestion): Promise<BlockInputs> {
+  const ref = call.item === undefined ? (inputs_ref ?? projection.items?.inputs_ref) : undefined
+  return ref === undefined ? inputsNow(call) : storedInputs(call, ref)
+}
+
+/** What an attempt works with: one that a person let go on, with what it had when it was asked about. */
+export function attemptInputs(call: BlockCall): Promise<BlockInputs> {
+  return call.resumed === undefined ? inputsNow(call) : askedInputs(call, call.resumed.ask)
+}

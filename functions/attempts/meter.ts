@@ -1,0 +1,103 @@
+import type { Fault } from '../../shared/errors.ts'
+import type { Estimate } from '../../shared/plan/call-estimate.ts'
+import { type Amount, minus, NOTHING, plus } from '../../shared/runs/budget.ts'
+import { amountUsed, unpricedTokens } from '../../shared/runs/cost.ts'
+import type { EventData, UsedByCalls } from '../../shared/runs/event.ts'
+import type { BlockProjection } from '../../shared/runs/run-items.ts'
+
+/** What the provider calls of one invocation have reserved and used: the only thing of a BlockCall that changes. */
+export interface CallMeter {
+  /** Outstanding in HEAD: the append that records these calls settles it. */
+  reserved: Amount
+  /** By calls that came back, since the last settlement. */
+  used: Amount
+  /** Estimates of calls under way; only those of capped runs and blocks are known. */
+  flying: Amount
+  /** Used and settled before, by this invocation. */
+  told: Amount
+  /** Used, and in no event yet. */
+  untold: UsedByCalls | undefined
+  /** B# of the attempt once it is claimed; reservations before that stand on a lane beside the block's. */
+  claim: BlockProjection | undefined
+  /** Reservations that stand on the attempt's own lane. */
+  steps: number
+  /** Why a call was not made: the attempt fails for good, whatever a gate made of it. */
+  refusal: Fault | undefined
+  exceeded: EventData<'budget:exceeded'> | undefined
+  /** What the call that was not made may use. */
+  wanted: Amount | undefined
+  /** What the block used before this invocation, once somebody had to know. */
+  past: Promise<Amount> | undefined
+  /** One reservation at a time. */
+  turn: Promise<unknown>
+  /** The attempt is recorded: what comes back later counts nowhere. */
+  closed: boolean
+}
+
+export function openMeter(): CallMeter {
+  return {
+    reserved: NOTHING,
+    used: NOTHING,
+    flying: NOTHING,
+    told: NOTHING,
+    untold: undefined,
+    claim: undefined,
+    steps: 0,
+    refusal: undefined,
+    exceeded: undefined,
+    wanted: undefined,
+    past: undefined,
+    turn: Promise.resolve(),
+    closed: false,
+  }
+}
+
+/** A call came back, or was given up with its estimate. */
+export function countUse(meter: CallMeter, flew: Amount, use: UsedByCalls | Estimate | undefined): void {
+  if (meter.closed) return
+  meter.flying = minus(meter.flying, flew)
+  if (use === undefined) return
+  meter.used = plus(meter.used, amountUsed(use))
+  meter.untold = together(meter.untold, use)
+}
+
+/** What an event told that is thrown away with it. */
+export function putBack(meter: CallMeter, use: UsedByCalls | undefined): void {
+  if (use !== undefined) meter.untold = together(meter.untold, use)
+}
+
+function together(a: UsedByCalls | undefined, b: UsedByCalls | Estimate): UsedByCalls {
+  const known = [a?.usd_micros, b.usd_micros].filter((usd) => usd !== undefined)
+  const sum = {
+    tokens_in: (a?.tokens_in ?? 0) + b.tokens_in,
+    tokens_out: (a?.tokens_out ?? 0) + b.tokens_out,
+  }
+  if (known.length === 0) return sum
+  const unpriced_tokens = (a === undefined ? 0 : unpricedTokens(a)) + unpricedTokens(b)
+  const usd_micros = known.reduce((total, usd) => total + usd, 0)
+  return { ...sum, usd_micros, ...(unpriced_tokens === 0 ? {} : { unpriced_tokens }) }
+}
+
+/** What calls used since somebody asked, for the event that tells of it. */
+export function takeUntold(meter: CallMeter): UsedByCalls | undefined {
+  const { untold } = meter
+  meter.untold = undefined
+  return untold
+}
+
+/** What the append that records these calls frees. */
+export function settleMeter(meter: CallMeter): Amount {
+  const { reserved } = meter
+  meter.told = plus(meter.told, meter.used)
+  meter.reserved = NOTHING
+  meter.used = NOTHING
+  return reserved
+}
+
+/** The same at the attempt's end: a call that is still under way counts with its estimate, nobody will know better. */
+export function closeMeter(meter: CallMeter): Amount {
+  const { tokens, usd_micros } = meter.flying
+  if (tokens > 0 || usd_micros > 0) countUse(meter, meter.flying, { tokens_in: tokens, tokens_out: 0, usd_micros })
+  meter.closed = true
+  return settleMeter(meter)
+}

@@ -1,0 +1,176 @@
+import { Fault } from '../../shared/errors.ts'
+import type { Amount, RunBudget } from '../../shared/runs/budget.ts'
+import type { EventData, RunEvent } from '../../shared/runs/event.ts'
+import { eventPlace } from '../../shared/runs/event-types.ts'
+import type { Head } from '../../shared/runs/head.ts'
+import { approvalEpoch, askId, askNumber } from '../../shared/runs/ids.ts'
+import { isAsked, LAST_LEG, laneOwner, readOrdinal } from '../../shared/runs/lane.ts'
+import { type Caps, runCaps } from '../../shared/runs/run-caps.ts'
+import { readOwnProjection } from '../runs/record/projections.ts'
+import { allEvents } from '../runs/record/read-run.ts'
+import type { Failure } from './attempt.ts'
+import type { BlockCall, BlockInputs, OpenQuestion } from './block-call.ts'
+import { storeInputs } from './inputs.ts'
+
+type Asked = EventData<'block:asked'>
+
+/** Questions of one block in one epoch: further ones are not asked, the attempt fails as without. */
+const MOST_ASKS = 20
+/** Questions of a run, approvals among them, before blocks ask no more: HEAD keeps each (about 400 bytes), and an item has 400 KB. */
+const MOST_OF_RUN = 200
+const GATES_BYTES = 300
+
+interface Ending {
+  readonly failure: Failure | undefined
+  readonly leg: number
+  /** What the attempt works with, if it is needed again. */
+  readonly inputs: BlockInputs | undefined
+}
+
+/**
+ * What a person is asked instead of an end of the attempt in failure; undefined = nothing. Gates with `on_fail: ask` ask
+ * for a waiver, a call that does not fit under the run's caps asks for more where the document says so.
+ */
+export async function questionFor(call: BlockCall, ending: Ending): Promise<Asked | undefined> {
+  const { failure, leg } = ending
+  if (failure === undefined || leg >= LAST_LEG) return undefined
+  const about = questionAbout(call, failure)
+  const place = about === undefined ? undefined : await nextQuestion(call, about)
+  if (about === undefined || place === undefined) return undefined
+  const gates = fewGates(about === 'budget' ? [] : (failure.gates ?? []))
+  const inputs = about === 'post_gates' ? {} : await keptInputs(call, ending)
+  return { ...place, about, gates, reason: failure.reason, ...inputs }
+}
+
+/** Its id, and what a yes raises; undefined where nobody may be asked any more, or nothing may be raised. */
+async function nextQuestion(
+  call: BlockCall,
+  about: Asked['about'],
+): Promise<Pick<Asked, 'approval_id' | 'raise'> | undefined> {
+  const head = await call.world.runs.head(call.run)
+  const approval_id = head === undefined ? undefined : nextAsk(call, head)
+  if (head === undefined || approval_id === undefined) return undefined
+  if (about !== 'budget') return { approval_id }
+  const raise = await raiseFor(call, head.budget)
+  return raise === undefined ? undefined : { approval_id, raise }
+}
+
+function questionAbout({ dag, meter }: BlockCall, { ask, code }: Failure): Asked['about'] | undefined {
+  if (ask !== undefined) return ask
+  const isOver = code === 'budget_exceeded' && meter.exceeded?.of.startsWith('run_') === true
+  return isOver && dag.budget?.on_exceed === 'ask' ? 'budget' : undefined
+}
+
+/** Those of items are kept with their block. */
+async function keptInputs(call: BlockCall, { inputs }: Ending): Promise<Pick<Asked, 'inputs_ref'>> {
+  return call.item !== undefined || inputs === undefined ? {} : { inputs_ref: await storeInputs(call, inputs) }
+}
+
+/** Items of a block wait for one answer: one that comes while another waits joins its question. */
+function nextAsk({ run, block, item, epoch }: BlockCall, head: Head): string | undefined {
+  const { approvals } = head
+  const asked = Object.entries(approvals).flatMap(([id, { block: of, status }]) => {
+    const n = askNumber(id)
+    return of === block.index && n !== undefined && approvalEpoch(id) === epoch ? [{ id, n, status }] : []
+  })
+  const last = asked.toSorted((a, b) => a.n - b.n).at(-1)
+  if (item !== undefined && last?.status === 'pending') return last.id
+  const n = (last?.n ?? 0) + 1
+  return n > MOST_ASKS || questionsOf(head) >= MOST_OF_RUN ? undefined : askId(run.run_id, block.index, epoch, n)
+}
+
+/** Those of blocks that wait to ask among them; items of a block wait for one. */
+function questionsOf({ approvals, lanes }: Head): number {
+  const waiting = Object.entries(lanes).flatMap(([lane, at]) => (isAsked(at) ? [laneOwner(lane)?.block] : []))
+  const open = Object.entries(approvals).filter(
+    ([id, { status }]) => status === 'pending' && askNumber(id) !== undefined,
+  )
+  return Object.keys(approvals).length - open.length + new Set(waiting).size
+}
+
+/** The first names, as many as the event has room for; the verdicts tell of all. */
+function fewGates(names: readonly string[]): string[] {
+  let bytes = 0
+  return names.filter((name) => {
+    bytes += Buffer.byteLength(name)
+    return bytes <= GATES_BYTES
+  })
+}
+
+type Raise = NonNullable<EventData<'block:asked'>['raise']>
+type Unit = keyof Amount
+
+const UNITS: readonly Unit[] = ['tokens', 'usd_micros']
+
+/**
+ * The caps of the run with which the refused call would fit: the document's cap once more on top, or more where that is
+ * not enough. undefined = nobody may raise them so far: the operator's caps hold whatever a person says, and a child run
+ * works on what its parent has reserved for it.
+ */
+async function raiseFor(call: BlockCall, budget: RunBudget): Promise<Raise | undefined> {
+  const { wanted, exceeded } = call.meter
+  if (wanted === undefined) return undefined
+  const bounds: Bounds = {
+    document: runCaps({}, call.dag.budget),
+    operator: runCaps(call.world.settings.safety),
+    parent: await parentCaps(call),
+  }
+  const raise: { tokens?: number; usd_micros?: number } = {}
+  for (const unit of UNITS) {
+    const cap = budget[`cap_${unit}`]
+    const needed = budget[`committed_${unit}`] + wanted[unit]
+    if (cap === undefined || (needed <= cap && exceeded?.of !== `run_${unit}`)) continue
+    const to = raisedTo(unit, cap, needed, bounds)
+    if (to === undefined) return undefined
+    raise[unit] = to
+  }
+  return Object.keys(raise).length === 0 ? undefined : raise
+}
+
+interface Bounds {
+  readonly document: Caps
+  readonly operator: Caps
+  /** Of the run whose block waits for this one: it has reserved what this one may use. */
+  readonly parent: Caps
+}
+
+function raisedTo(unit: Unit, cap: number, needed: number, { document, operator, parent }: Bounds): number | undefined {
+  const own = document[`cap_${unit}`]
+  if (own === undefined || parent[`cap_${unit}`] !== undefined) return undefined
+  const to = Math.min(Math.max(cap + own, needed), operator[`cap_${unit}`] ?? Number.MAX_SAFE_INTEGER)
+  return to < needed || to <= cap ? undefined : to
+}
+
+async function parentCaps({ world, run, meta }: BlockCall): Promise<Caps> {
+  if (meta.parent === undefined) return {}
+  const { tenant } = run
+  return (await world.runs.head({ tenant, run_id: meta.parent.run_id }, []))?.budget ?? {}
+}
+
+/** What the lane of this call waits for an answer to; undefined = for nothing. */
+export async function findQuestion(call: BlockCall): Promise<OpenQuestion | undefined> {
+  const { lane, block } = call
+  if (lane === undefined || !isAsked(lane)) return undefined
+  const projection = await readOwnProjection(call, lane)
+  if (projection?.asked === undefined && (projection?.ordinal ?? 0) > lane) {
+    // Who was slow since it read HEAD looks again: the machine calls once more.
+    throw new Fault('Unavailable', 'ask_missing', `Block "${block.id}" has gone on since its question was looked for.`)
+  }
+  if (projection?.asked === undefined) {
+    throw new Fault('Bug', 'ask_missing', `Lane and record of block "${block.id}" differ: nobody knows what it asked.`)
+  }
+  const { attempt } = readOrdinal(lane)
+  return { ...projection.asked, attempt, projection, events: await attemptEvents(call, attempt) }
+}
+
+/** The events of one attempt of this block, or item, in this epoch. */
+async function attemptEvents(
+  { world, run, block, item, epoch }: BlockCall,
+  attempt: number,
+): Promise<readonly RunEvent[]> {
+  const events = await allEvents(world, run)
+  return events.filter((event) => {
+    if (event.block_id !== block.id || event.item !== item || event.attempt !== attempt) return false
+    return eventPlace(event).epoch === epoch
+  })
+}

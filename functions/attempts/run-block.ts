@@ -1,0 +1,76 @@
+import * as z from 'zod'
+import type { World } from '../../shared/world.ts'
+import { functionHandler, type HostContext } from '../handler.ts'
+import { joinKey, signalJoins } from '../runs/record/joins.ts'
+import { MachineInputSchema, toRunKey } from '../runs/record/read-run.ts'
+import { advanceBlock, afterAnswer, guardBlock, isOver } from './advance.ts'
+import { type BlockCall, type BlockReport, isStale, openBlockCall, reportRecorded, retryBlock } from './block-call.ts'
+import { closeChild } from './child-end.ts'
+import { closeItems, openItems } from './foreach.ts'
+import { mayHaveItems } from './inputs.ts'
+import { tryBlock } from './try-block.ts'
+
+const InputSchema = z.strictObject({
+  in: MachineInputSchema,
+  block: z.string().min(1),
+  joins: z.array(z.string()).max(1_000).default([]),
+  e: z.int().min(0).optional(),
+  item: z.int().min(0).optional(),
+  phase: z.enum(['items', 'close']).optional(),
+})
+
+/**
+ * The block state: the life of one attempt. Fence and upstream outcomes -> pre-gates -> approval -> claim -> dispatch
+ * -> contract -> post-gates -> publish -> signal joins (docs/architecture.md, "The life of a block"). Safe to invoke
+ * any number of times: the lane in HEAD decides what is left to do.
+ */
+export const handler = functionHandler({ name: 'run-block', input: InputSchema, run: runBlock })
+
+/** The report of a block; phase `items` answers the numbers of the items to run. */
+type Answer = BlockReport | readonly number[]
+
+async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
+  const call = await openBlockCall(world, toRunKey(event.in), event, host.signal)
+  if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
+  const report = await guardBlock(call, host, () => advancePhase(call, event.phase, host.signal))
+  if (isStale(call)) return report
+  const joins = event.joins.map((join) => joinKey(join, event.e))
+  await signalJoins({ world, run: call.run, source: event.block }, joins)
+  return report
+}
+
+/** What a state of the machine asks for: an attempt of a block or of one item, or what the children of a block made. */
+function advancePhase(
+  call: BlockCall,
+  phase: 'items' | 'close' | undefined,
+  signal: AbortSignal | undefined,
+): Promise<BlockReport> {
+  if (call.item !== undefined) return advanceItem(call, signal)
+  if (phase !== 'close') return advanceBlock(call, (now, undecided) => tryBlock(now, undecided, signal))
+  return advanceBlock(call, closeBlock)
+}
+
+function closeBlock(call: BlockCall): Promise<BlockReport> {
+  // A person let it go on meanwhile: it begins where its child, or its items, do.
+  if (call.resumed !== undefined) throw retryBlock(call)
+  return call.block.foreach === undefined ? closeChild(call) : closeItems(call)
+}
+
+/** What is left to do for one item of a foreach block: nothing once it or its block has ended, else its next attempt. */
+async function advanceItem(call: BlockCall, signal: AbortSignal | undefined): Promise<BlockReport> {
+  if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
+  return afterAnswer(call, (now) => tryBlock(now, false, signal))
+}
+
+/** `_items_<id>`: the numbers of the items the machine runs; none when the block has ended, or does not begin. */
+async function itemNumbers(call: BlockCall, host: HostContext): Promise<readonly number[]> {
+  let count = 0
+  await guardBlock(call, host, () =>
+    advanceBlock(call, async (now, undecided) => {
+      const opened = await openItems(now, undecided, host.signal)
+      count = opened.count
+      return opened.report
+    }),
+  )
+  return Array.from({ length: count }, (_, item) => item)
+}

@@ -1,0 +1,75 @@
+import { Fault } from '../../shared/errors.ts'
+import type { Inputs } from '../../shared/ports/objects.ts'
+import { PLACE_PROVIDERS, type Providers } from '../../shared/providers/provider.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
+import { openWebhooks, type Webhooks } from '../../shared/webhooks/message.ts'
+import type { Waker } from '../../shared/world.ts'
+import type { Core } from './core.ts'
+
+/** Who waits for a run looks each 500 ms for 10 s after an event, else each 2 s. */
+const QUICK_MS = 500
+const SLOW_MS = 2_000
+const QUICK_FOR_MS = 10_000
+/** Runs remembered at most: a sandbox serves one stream at a time, a test more. */
+const MOST_RUNS = 100
+
+/**
+ * The Waker port where nobody can be woken: `changed` answers after the poll delay, which is short while the run is
+ * lively. A wait that its reader gives up means that there was an event (or that the reader left, which does not
+ * matter). `slot` answers false at once, so that the machine's own Wait does the rest.
+ */
+export function openWaker({ clock }: Pick<Core, 'clock'>): Waker {
+  const quickUntil = new Map<string, number>()
+  const noteEvent = (key: string): void => {
+    quickUntil.delete(key)
+    quickUntil.set(key, clock.now() + QUICK_FOR_MS)
+    const [oldest] = quickUntil.keys()
+    if (quickUntil.size > MOST_RUNS && oldest !== undefined) quickUntil.delete(oldest)
+  }
+  return {
+    async changed(run, ms, signal) {
+      const key = keyOf(run)
+      if (!quickUntil.has(key)) noteEvent(key)
+      const pace = (quickUntil.get(key) ?? 0) > clock.now() ? QUICK_MS : SLOW_MS
+      try {
+        await clock.delay(Math.max(0, Math.min(ms, pace)), signal)
+      } catch (reason) {
+        noteEvent(key)
+        throw reason
+      }
+    },
+    slot: async () => false,
+  }
+}
+
+function keyOf({ tenant, run_id }: RunKey): string {
+  return `${tenant}/${run_id}`
+}
+
+/** The Inputs port on AWS: there is no folder, so every path is refused (docs/differences.md). */
+export function openInputs(): Inputs {
+  return {
+    async read(_tenant, path) {
+      const message = `Cannot read input "${path.slice(0, 200)}": on AWS there is no inputs folder, only object refs are read. Give the block an input "file" that holds a ref (objstore://tenant/sha256) instead of config "path".`
+      throw new Fault('Rejected', 'inputs_not_here', message)
+    },
+  }
+}
+
+/** The Webhooks port: keys are secrets of Systems Manager or Secrets Manager. */
+export function openWebhookKeys({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): Webhooks {
+  return openWebhooks(settings.webhooks, async ({ secret }) =>
+    secret === undefined ? undefined : secrets?.read({ secret }),
+  )
+}
+
+/** The Providers port of functions that check documents and never dispatch: names, no adapter. */
+export function openProviderNames({ settings }: Pick<Core, 'settings'>): Providers {
+  const names = [...new Set([...PLACE_PROVIDERS, ...Object.keys(settings.providers)])]
+  return { names: () => names, get: refuse }
+}
+
+function refuse(name: string): never {
+  const message = `Cannot ask provider "${name}": this function only names providers. List port "secrets" in its line of shared/catalog.ts and deploy.`
+  throw new Fault('Bug', 'port_not_listed', message)
+}

@@ -1,0 +1,242 @@
+import { undeclaredKeys } from '../../shared/approvals/bypass.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { ContextItem } from '../../shared/runs/run-items.ts'
+import type { Appended, GivenKey, Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
+import type { World } from '../../shared/world.ts'
+import { requireRun } from '../require-run.ts'
+import { allEvents, type Pinned, readPinned } from './record/read-run.ts'
+
+/** The run another one continues: its shared context, and the first run of their lineage. */
+export interface ContinuedRun {
+  readonly run_id: string
+  readonly root: string
+  readonly run: RunKey
+  readonly meta: Meta
+  readonly values: Readonly<Record<string, Json>>
+}
+
+/**
+ * The run a run goes on from, which has to have ended, so that nothing of it changes any more. A DAG that moves a task
+ * takes one only from a run that moved it. Fault NotFound unknown_run (another tenant's too), Conflict run_not_ended.
+ */
+export async function continuedRun(
+  world: Pick<World, 'runs' | 'objects'>,
+  principal: Pick<Principal, 'tenant'>,
+  { dag, continues }: { readonly dag: Dag; readonly continues: string | undefined },
+): Promise<ContinuedRun | undefined> {
+  if (continues === undefined) return undefined
+  const { run, head } = await requireRun(world, { principal, params: { run_id: continues } })
+  if (head.state !== 'running') {
+    const { meta } = await readPinned(world, run)
+    const values = await valuesOf(world, run, dag)
+    return { run_id: continues, root: meta.root ?? continues, run, meta, values }
+  }
+  const message = `Cannot continue run "${continues}": it has not ended. Wait for it with \`sluice run watch\`, or stop it.`
+  throw new Fault('Conflict', 'run_not_ended', message, { facts: { run_id: continues } })
+}
+
+async function valuesOf(world: Pick<World, 'runs' | 'objects'>, run: RunKey, dag: Dag) {
+  const values = (await world.runs.context(run))?.values ?? {}
+  if (dag.task_gates === undefined || (await readPinned(world, run)).dag.task_gates !== undefined) return values
+  const { task: _, ...others } = values
+  return others
+}
+
+/**
+ * Gives a run the artifacts of the one it continues, before its machine starts, so that all of it is there for its
+ * first block; a repeat finds them. They are stored once more: an object lives from when it was last written. What is
+ * gone by then stays away. Attempt 0: any block of this run may replace one.
+ */
+export async function takeArtifacts(world: Pick<World, 'runs' | 'objects'>, meta: Meta): Promise<void> {
+  const { tenant, run_id, continues } = meta
+  if (continues === undefined) return
+  const there = new Set((await world.runs.artifacts({ tenant, run_id })).map(({ name }) => name))
+  for (const item of await world.runs.artifacts({ tenant, run_id: continues })) {
+    if (there.has(item.name)) continue
+    const body = await world.objects.get(tenant, item.ref).catch(whenGone)
+    if (body === undefined) continue
+    await world.objects.put(tenant, body)
+    const { epoch: _, ...whole } = item
+    const from_run = item.from_run ?? continues
+    await world.runs.putArtifact({ tenant, run_id }, { ...whole, attempt: 0, from_run })
+  }
+}
+
+function whenGone(error: unknown): undefined {
+  if (error instanceof Fault && error.name === 'NotFound') return undefined
+  throw error
+}
+
+type Values = Readonly<Record<string, Json>>
+
+/** Context keys that iterations and pivots set themselves. */
+export const MADE_KEYS: readonly string[] = ['feedback', 'previous', 'suggestions', 'task']
+
+/** What the blocks of an ended run were given from outside. */
+interface RetriedValues {
+  /** As the run left it, with what people changed on the way. */
+  readonly context: Values
+  /** What a retry begins with, under its own values. */
+  readonly earlier: Values
+  /** Of its overrides those that name a port of the retry's document. */
+  readonly overrides: Values
+}
+
+/**
+ * A retry begins with the context as the earlier run left it: a value a person has mended meanwhile stays mended, and a
+ * block that read the old one has other inputs now. But for what is made again: the task of a document that moves one is
+ * as that run found it, since its moves are; and a default of the document gives way to that of an edited one.
+ */
+export async function retriedValues(
+  world: Pick<World, 'runs' | 'objects'>,
+  principal: Pick<Principal, 'tenant'>,
+  { run, old, dag }: { readonly run: RunKey; readonly old: Pinned; readonly dag: Dag },
+): Promise<RetriedValues> {
+  const context = (await world.runs.context(run))?.values ?? {}
+  const overrides = Object.entries(old.meta.overrides).filter(([key]) => namesPort(dag, key))
+  const kept = Object.entries(context).filter(([key, value]) => !isDefault(old.dag, key, value))
+  const earlier = Object.fromEntries(kept)
+  if (dag.task_gates !== undefined) {
+    const { task: _, ...others } = earlier
+    const first = await continuedRun(world, principal, { dag, continues: old.meta.continues })
+    const task = first?.values.task
+    return { context, earlier: { ...others, ...(task === undefined ? {} : { task }) }, overrides: from(overrides) }
+  }
+  return { context, earlier, overrides: from(overrides) }
+}
+
+function from(entries: readonly (readonly [string, Json])[]): Values {
+  return Object.fromEntries(entries)
+}
+
+function isDefault({ inputs }: Dag, key: string, value: Json): boolean {
+  const given = Object.hasOwn(inputs, key) ? inputs[key]?.default : undefined
+  return given !== undefined && canonicalJson(given) === canonicalJson(value)
+}
+
+function namesPort({ blocks }: Dag, key: string): boolean {
+  const [id, port = ''] = key.split('.')
+  const block = blocks.find((one) => one.id === id)
+  return block !== undefined && Object.hasOwn(block.inputs, port)
+}
+
+/** Shown one by one; the hash of the others stands for them. */
+const MOST_SHOWN = 200
+const VALUE_LENGTH = 300
+
+interface Beginning {
+  readonly dag: Dag
+  /** The context the run begins with. */
+  readonly context: Readonly<Record<string, Json>>
+  /** Keys its request set itself. */
+  readonly given?: readonly string[]
+  /** Keys no person set. */
+  readonly made?: readonly string[]
+  /** The run whose context it goes on with. */
+  readonly before?: { readonly run: RunKey; readonly meta: Meta } | undefined
+}
+
+/**
+ * What of a run's first context is not what a plain start of its document would have: keys that it does not declare, and
+ * those that somebody had patched in the run before, or in one before that. For META, so that whoever decides is shown it.
+ */
+export async function givenContext(
+  world: Pick<World, 'runs'>,
+  { dag, context, given = [], made = [], before }: Beginning,
+): Promise<Pick<Meta, 'given'>> {
+  const undeclared = new Set(undeclaredKeys(dag, Object.keys(context)))
+  const whence = before === undefined ? () => undefined : await carriedFrom(world, before)
+  const all = Object.entries(context).flatMap(([key, value]): readonly GivenKey[] => {
+    const isGiven = given.includes(key)
+    const from = isGiven || made.includes(key) ? undefined : whence(key, undeclared.has(key))
+    const isTold = from !== undefined || (isGiven && undeclared.has(key))
+    return isTold ? [{ ...toldOf(key, value), ...from }] : []
+  })
+  return all.length === 0 ? {} : { given: shortened(all) }
+}
+
+type Whence = Pick<GivenKey, 'from' | 'by'>
+
+/** Where a key of the run before comes from, if it is not one that its document asks for. */
+async function carriedFrom(world: Pick<World, 'runs'>, { run, meta }: NonNullable<Beginning['before']>) {
+  const patched = await patchedIn(world, run)
+  const earlier = new Map((meta.given ?? []).map((one) => [one.key, one]))
+  const { run_id: from } = run
+  return (key: string, isUndeclared: boolean): Whence | undefined => {
+    if (patched.has(key)) return whenceOf(from, patched.get(key))
+    const first = earlier.get(key)
+    if (first !== undefined) return whenceOf(first.from ?? from, first.by)
+    return isUndeclared ? { from } : undefined
+  }
+}
+
+function whenceOf(from: string, by: string | undefined): Whence {
+  return { from, ...(by === undefined ? {} : { by }) }
+}
+
+/** Keys a request sets itself. */
+export function requestKeys({
+  context,
+  inputs,
+}: {
+  readonly context?: object | undefined
+  readonly inputs?: object | undefined
+}) {
+  return [...new Set([...Object.keys(context ?? {}), ...Object.keys(inputs ?? {})])]
+}
+
+function toldOf(key: string, value: Json): GivenKey {
+  const json = canonicalJson(value)
+  return { key, value: json.slice(0, VALUE_LENGTH).toWellFormed(), sha256: sha256(json) }
+}
+
+function shortened(all: readonly GivenKey[]): readonly GivenKey[] {
+  const more = all.slice(MOST_SHOWN)
+  if (more.length === 0) return all
+  const rest = { key: `${more.length} more keys`, value: '', sha256: sha256(canonicalJson(more as unknown as Json)) }
+  return [...all.slice(0, MOST_SHOWN), rest]
+}
+
+async function patchedIn({ runs }: Pick<World, 'runs'>, run: RunKey): Promise<ReadonlyMap<string, string | undefined>> {
+  const context = await runs.context(run)
+  const events = (context?.version ?? 0) > 0 ? await allEvents({ runs }, run) : []
+  return new Map(
+    events.flatMap((event) =>
+      event.type === 'context:patched' ? event.data.keys.map((key) => [key, event.data.by] as const) : [],
+    ),
+  )
+}
+
+const MAX_BYTES = 204_800
+
+/** Fault LimitExceeded context_too_large: a context has at most 200 KiB. */
+export function checkContextSize({ values }: ContextItem): void {
+  const bytes = Buffer.byteLength(canonicalJson(values))
+  if (bytes <= MAX_BYTES) return
+  const message = `Cannot change the context: it would have ${bytes} bytes, at most ${MAX_BYTES} are allowed.`
+  throw new Fault('LimitExceeded', 'context_too_large', message, {
+    status: 413,
+    facts: { bytes, max_bytes: MAX_BYTES },
+  })
+}
+
+/** Names a stored version by its event. The lane's ordinal is the version; one that is recorded stays as it is. */
+export function recordContext(
+  world: Pick<World, 'runs' | 'clock'>,
+  run: RunKey,
+  version: number,
+  keys: readonly string[],
+  by?: string,
+): Promise<Appended> {
+  return world.runs.append({
+    run,
+    lane: 'ctx',
+    ordinal: version,
+    guard: { below: version },
+    at: new Date(world.clock.now()).toISOString(),
+    events: [{ type: 'context:patched', data: { version, keys: [...keys], ...(by === undefined ? {} : { by }) } }],
+  })
+}

@@ -1,0 +1,213 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../../shared/errors.ts'
+import { type Entity, entityEdges, entityTime, entityType } from '../../shared/graph/entity.ts'
+import { readableTriples } from '../../shared/graph/rule-opaque.ts'
+import { cutPassages } from '../../shared/graph/search-text.ts'
+import { isEdge, type Triple } from '../../shared/graph/triple.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
+
+/** Pages kept in memory, KiB: the index of 100,000 entities fits into a function of 512 MB with its file in the page cache. */
+const CACHE_KIB = 65_536
+
+/**
+ * Opens an index file to write to it, making it when it is new (':memory:' too). undefined: it is of another version and
+ * must be made anew. Fault Unavailable index_unavailable where it is no index or cannot be opened.
+ */
+export function openIndexToWrite(file: string): DatabaseSync | undefined {
+  return opening(file, () => {
+    const db = new DatabaseSync(file, { timeout: 5_000 })
+    const { application_id, user_version, objects } = headerOf(db)
+    if (application_id === 0 && objects === 0) {
+      db.exec(
+        `PRAGMA application_id = ${INDEX_APPLICATION_ID}; PRAGMA user_version = ${INDEX_VERSION}; ${INDEX_SCHEMA}`,
+      )
+    } else if (application_id !== INDEX_APPLICATION_ID) {
+      db.close()
+      throw new Error('it is a SQLite file of another program')
+    } else if (user_version !== INDEX_VERSION) {
+      db.close()
+      return undefined
+    }
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`)
+    return db
+  })
+}
+
+/** Opens a snapshot, which nobody changes. undefined: it is of another version. Fault as above. */
+export function openIndexToRead(file: string): DatabaseSync | undefined {
+  return opening(file, () => {
+    const db = new DatabaseSync(file, { readOnly: true })
+    const { application_id, user_version } = headerOf(db)
+    if (application_id === INDEX_APPLICATION_ID && user_version === INDEX_VERSION) {
+      db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`)
+      return db
+    }
+    db.close()
+    return undefined
+  })
+}
+
+/** What `index_info` remembers under a key. */
+export function indexInfo(db: DatabaseSync, key: string): string | undefined {
+  const row = db.prepare('SELECT value FROM index_info WHERE key = ?').get(key)
+  return typeof row?.value === 'string' ? row.value : undefined
+}
+
+interface Header {
+  readonly application_id: number
+  readonly user_version: number
+  readonly objects: number
+}
+
+function headerOf(db: DatabaseSync): Header {
+  const sql = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) AS objects
+    FROM pragma_application_id, pragma_user_version`
+  // The row has exactly the columns the statement names, all integers.
+  return db.prepare(sql).get() as unknown as Header
+}
+
+function opening<T>(file: string, open: () => T): T {
+  try {
+    return open()
+  } catch (cause) {
+    const seen = cause instanceof Error ? cause.message : String(cause)
+    const message = `Cannot open the search index "${file}": ${seen}. Check the disk; an index can be removed, it is made anew from the graph.`
+    throw new Fault('Unavailable', 'index_unavailable', message, { cause })
+  }
+}
+
+/** 'SlcI' in the file's header. */
+const INDEX_APPLICATION_ID = 0x536c6349
+/** Raised when a table, a tokenizer or what is put into a column changes: an index of another version is made anew. */
+const INDEX_VERSION = 2
+
+/**
+ * The index of one tenant's graph. An entity is a number (`node`) in here. One that is only led to has a node and no
+ * hash; it goes with the last edge to it.
+ * A passage's id is node * PASSAGE_SPAN + k: 0 what the entity says of itself (its snippet, and facts: what it states, in
+ * words), 1.. its body. `words` has no content of its own: ranking reads `passages`.
+ * `stated.object` is the first 48 bits of the sha256 of the object's text: lookups need equality only, and a
+ * million texts would be most of the file.
+ */
+const INDEX_SCHEMA = `
+CREATE TABLE index_info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entities (
+  node INTEGER PRIMARY KEY, entity_id TEXT NOT NULL UNIQUE, reversed TEXT NOT NULL, hash TEXT, label TEXT, names TEXT,
+  type TEXT, kind TEXT, segment TEXT, domain TEXT, at INTEGER, lat REAL, lon REAL, ref TEXT, passages INTEGER);
+CREATE INDEX entities_reversed ON entities (reversed) WHERE hash IS NOT NULL;
+CREATE INDEX entities_newest ON entities (at DESC, entity_id);
+CREATE INDEX entities_place ON entities (lat, lon) WHERE lat IS NOT NULL;
+CREATE TABLE passages (id INTEGER PRIMARY KEY, facts TEXT, text TEXT NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5 (
+  names, facts, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE word_counts USING fts5vocab (words, row);
+CREATE TABLE names (
+  node INTEGER NOT NULL, alias INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (node, alias, name)) WITHOUT ROWID;
+CREATE INDEX names_name ON names (name);
+CREATE TABLE predicates (predicate INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE stated (
+  node INTEGER NOT NULL, predicate INTEGER NOT NULL, object INTEGER NOT NULL,
+  PRIMARY KEY (node, predicate, object)) WITHOUT ROWID;
+CREATE INDEX stated_object ON stated (predicate, object);
+CREATE TABLE edges (
+  src INTEGER NOT NULL, predicate INTEGER NOT NULL, dst INTEGER NOT NULL,
+  PRIMARY KEY (src, predicate, dst)) WITHOUT ROWID;
+CREATE INDEX edges_dst ON edges (dst);
+`
+
+/** Passages of node n have the ids n * PASSAGE_SPAN + k; shared/graph/search-text.ts makes 1,200 at most. */
+export const PASSAGE_SPAN = 2_048
+
+/** What the index keeps of one entity. */
+interface EntityRows {
+  readonly label: string | null
+  /** Every name and the words of its id's last segment, one a line: searched with the weight of a title. */
+  readonly names: string
+  readonly type: string
+  /** Its own type in small letters, where it has one; the fifth segment is searched anyway. */
+  readonly kind: string | null
+  readonly segment: string
+  readonly domain: string
+  /** Milliseconds since 1970. */
+  readonly at: number | null
+  readonly lat: number | null
+  readonly lon: number | null
+  readonly ref: string | null
+  readonly passages: readonly { readonly facts: string; readonly text: string }[]
+  /** As they are looked up. */
+  readonly lookups: readonly { readonly alias: 0 | 1; readonly name: string }[]
+  readonly stated: readonly { readonly predicate: string; readonly object: number }[]
+  /** Ids it leads to, by each predicate once. */
+  readonly edges: readonly { readonly predicate: string; readonly target: string }[]
+}
+
+export function entityRows(entity: Entity, body: string): EntityRows {
+  const { entity_id, label, aliases = [], type, geo, snippet = '', objectstore_ref, triples = [] } = entity
+  const segments = entity_id.split('.')
+  const readable = readableTriples(triples)
+  const at = entityTime(entity)
+  const instance = wordsOf(segments[5] ?? '')
+  return {
+    label: label ?? null,
+    names: [...new Set([...(label === undefined ? [] : [label]), ...aliases, instance])].join('\n'),
+    type: entityType(entity),
+    kind: type === undefined ? null : lookupName(type),
+    segment: lookupName(segments[4] ?? ''),
+    domain: segments[2] ?? '',
+    at: at === undefined ? null : Date.parse(at),
+    lat: geo?.lat ?? null,
+    lon: geo?.lon ?? null,
+    ref: objectstore_ref ?? null,
+    passages: [
+      { facts: factsOf(entityType(entity), readable), text: snippet },
+      ...cutPassages(body).map(({ text }) => ({ facts: '', text })),
+    ],
+    lookups: [
+      ...(label === undefined ? [] : [{ alias: 0 as const, name: lookupName(label) }]),
+      ...aliases.map((alias) => ({ alias: 1 as const, name: lookupName(alias) })),
+    ],
+    stated: readable.map(({ predicate, object }) => ({ predicate, object: objectNumber(object) })),
+    edges: entityEdges(entity).map(({ predicate, object }) => ({ predicate, target: object })),
+  }
+}
+
+/** A name as it is compared: case and outer blanks do not count. */
+export function lookupName(name: string): string {
+  return name.trim().toLowerCase()
+}
+
+/** The object of a statement as a number below 2 ** 48. */
+export function objectNumber(object: Triple['object']): number {
+  return Number.parseInt(sha256(lookupName(String(object))).slice(0, 12), 16)
+}
+
+/** What is stated, in words: `country; capital oslo; borders sweden, finland`. Each predicate is named once. */
+function factsOf(type: string, triples: readonly Triple[]): string {
+  const byPredicate = new Map<string, string[]>()
+  for (const triple of triples) {
+    const word = wordsOf(triple.predicate.split('.').at(-1) ?? '')
+    const value = isEdge(triple) ? wordsOf(String(triple.object).split('.')[5] ?? '') : String(triple.object)
+    byPredicate.set(word, [...(byPredicate.get(word) ?? []), value])
+  }
+  return [type, ...[...byPredicate].map(([word, values]) => `${word} ${values.join(', ')}`)].join('; ')
+}
+
+function wordsOf(segment: string): string {
+  return segment.replace(/[-_]+/g, ' ').trim()
+}
+
+/** Whether readers can open this snapshot: it is an index of this version. `file` is written and removed. */
+export function isReadable(snapshot: Uint8Array, file: string): boolean {
+  writeFileSync(file, snapshot)
+  try {
+    const db = openIndexToRead(file)
+    db?.close()
+    return db !== undefined
+  } catch (cause) {
+    if (cause instanceof Fault) return false
+    throw cause
+  } finally {
+    rmSync(file, { force: true })
+  }
+}

@@ -1,0 +1,148 @@
+import { bindKnown, type Machine as Definition } from '../../../shared/compile/asl.ts'
+import { Fault } from '../../../shared/errors.ts'
+import type { Clock } from '../../../shared/ports/host.ts'
+import { type ClearLimits, idleMachines, type MachineText } from '../../../shared/runs/machine.ts'
+import { sha256 } from '../../../shared/text/canonical.ts'
+import { readDefinition } from './definition.ts'
+import type { Journal } from './journal.ts'
+
+const PREFIX = 'local:'
+/** Between the hash of a machine and the key of one of its parts. */
+const PART = '/'
+/** Parsed machines kept at hand; running executions hold their own. */
+const MOST_LOADED = 100
+/** A use is written again after so long: much less than what is unused is kept for. */
+const NOTED_MS = 600_000
+
+export interface Definitions {
+  /** Checks and journals machine text under its hash; again is a use of it. */
+  keep(text: string, hash: string): void
+  forget(hash: string): void
+  idOf(hash: string): string
+  /** Fault NotFound machine_unknown; InvalidInput machine_not_supported for text an older process took. */
+  load(machine: string): Definition
+}
+
+/** Machines by id `local:<hash>`: text with placeholders in the journal, bound and parsed here. */
+export function createDefinitions(
+  journal: Journal,
+  bind: (text: string) => string,
+  clock: Pick<Clock, 'now'>,
+): Definitions {
+  const loaded = new Map<string, Definition>()
+  const noted = new Map<string, number>()
+  const note = (hash: string): void => {
+    const now = clock.now()
+    if (now - (noted.get(hash) ?? Number.NEGATIVE_INFINITY) < NOTED_MS) return
+    noted.set(hash, now)
+    journal.use(hash, now)
+  }
+  const remember = (hash: string, text: string): Definition => {
+    const definition = readDefinition(bind(text))
+    const [oldest] = loaded.keys()
+    if (loaded.size >= MOST_LOADED && oldest !== undefined) loaded.delete(oldest)
+    loaded.set(hash, definition)
+    return definition
+  }
+  return {
+    keep(text, hash) {
+      note(hash)
+      if (loaded.has(hash)) return
+      remember(hash, text)
+      journal.define(hash, text)
+    },
+    forget(hash) {
+      loaded.delete(hash)
+      noted.delete(hash)
+      journal.undefine(hash)
+    },
+    idOf: (hash) => PREFIX + hash,
+    load(machine) {
+      const hash = machine.startsWith(PREFIX) ? machine.slice(PREFIX.length) : ''
+      const known = loaded.get(hash)
+      if (known !== undefined) return known
+      const text = journal.definition(hash)
+      if (text === undefined) throw unknown(machine)
+      return remember(hash, text)
+    },
+  }
+}
+
+/** Hash under which a part is kept. */
+function hashOfPart(hash: string, key: string): string {
+  return hash + PART + key
+}
+
+/** Whether it is a part of a machine, which is started by that and by nobody else. */
+export function isPart(machine: string): boolean {
+  return machine.includes(PART)
+}
+
+function unknown(machine: string): Fault {
+  const message = `Cannot find machine "${machine}" on this place: only machines made by ensure() here are known.`
+  return new Fault('NotFound', 'machine_unknown', message, { facts: { machine } })
+}
+
+interface Deps {
+  readonly definitions: Definitions
+  readonly journal: Journal
+}
+
+/**
+ * Keeps a machine and its parts, parts first, and answers its id. An older version may have compiled another text of the
+ * same document: then this one gets an id of its own, since runs that began on the older text resume with that.
+ */
+export function keepWithParts(deps: Deps, text: string, hash: string, parts: readonly MachineText[]): string {
+  const own = ownHash(deps, text, hash, parts)
+  for (const [key, kept] of textsFor(deps.definitions, own, text, parts)) deps.definitions.keep(kept, key)
+  return deps.definitions.idOf(own)
+}
+
+/** The id `keepWithParts` would answer. */
+export function idWithParts(deps: Deps, text: string, hash: string, parts: readonly MachineText[]): string {
+  return deps.definitions.idOf(ownHash(deps, text, hash, parts))
+}
+
+function ownHash({ definitions, journal }: Deps, text: string, hash: string, parts: readonly MachineText[]): string {
+  const isFree = ([key, own]: readonly [string, string]) => (journal.definition(key) ?? own) === own
+  const plain = textsFor(definitions, hash, text, parts)
+  return plain.every(isFree) ? hash : `${hash}.${sha256(JSON.stringify(plain)).slice(0, 8)}`
+}
+
+/** Each text under its key, the placeholders of parts replaced by their ids. */
+function textsFor(definitions: Definitions, hash: string, text: string, parts: readonly MachineText[]) {
+  const ids = Object.fromEntries(parts.map(({ key }) => [key, definitions.idOf(hashOfPart(hash, key))]))
+  const rows = parts.map((part) => [hashOfPart(hash, part.key), bindKnown(part.text, ids)] as const)
+  return [...rows, [hash, bindKnown(text, ids)] as const]
+}
+
+interface Parts {
+  readonly journal: Journal
+  readonly definitions: Definitions
+  /** Machines that runs which have not ended name. */
+  needed?(): ReadonlySet<string>
+}
+
+/**
+ * Forgets the texts of machines that are idle, each with its parts; answers how many. What an unfinished execution runs
+ * on stays, and what a run names that has not started yet. Nothing comes between looking and forgetting.
+ */
+export function clearDefinitions({ journal, definitions, needed }: Parts, limits: ClearLimits): number {
+  const kept = new Set([...journal.unfinished().map(({ machine }) => machine), ...(needed?.() ?? [])].map(wholeOf))
+  const machines = new Map<string, { used_at: number; readonly hashes: string[] }>()
+  for (const { hash, used_at } of journal.uses()) {
+    const machine = machines.get(wholeOf(hash)) ?? { used_at: 0, hashes: [] }
+    machine.used_at = Math.max(machine.used_at, used_at)
+    machine.hashes.push(hash)
+    machines.set(wholeOf(hash), machine)
+  }
+  const all = [...machines].map(([whole, machine]) => ({ ...machine, whole }))
+  const idle = idleMachines(all, limits).filter(({ whole }) => !kept.has(definitions.idOf(whole)))
+  for (const hash of idle.flatMap(({ hashes }) => hashes)) definitions.forget(hash)
+  return idle.length
+}
+
+/** Hash or id, of a machine or of a part of it: a part's has the machine's before its `/`. */
+function wholeOf(name: string): string {
+  return name.split('/')[0] ?? name
+}

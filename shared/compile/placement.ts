@@ -1,0 +1,340 @@
+import { chooseClosings, type Search, searchIn } from './closings.ts'
+import {
+  attach,
+  type Core,
+  detach,
+  type Forest,
+  forestFor,
+  growForest,
+  isEmpty,
+  isSplitter,
+  type Lane,
+  type LaneTable,
+  lanesIn,
+  levelsBelow,
+  readLane,
+} from './forest.ts'
+import { at, hasBit, itemsOf, rowSize, zeros } from './rows.ts'
+import { MAX_DEPTH } from './series-parallel.ts'
+import { JOIN_COST, lastBlocks, PARALLEL_COST, SIGNAL_COST, type Steps, stepsCost } from './steps.ts'
+import { type Places, placesIn, stepsOfForest } from './steps-of-forest.ts'
+
+/** Cores up to this many pieces are laid again without their first closing: it is in the way of most. */
+const LOOK_AHEAD_PIECES = 30
+
+/**
+ * Lanes with joins for an order that holds an N, which no nesting alone can express. Every piece with several
+ * predecessors needs a join, unless it closes a Parallel those end; every piece with two branches needs a Parallel.
+ * So this starts with all the joins, saves those it can, and finds a place for the rest where it costs nothing. A small
+ * core gets a look ahead: one closing less may allow more of others.
+ */
+export function layLanes(core: Core): Steps {
+  const desk = deskFor(core)
+  const [first] = chooseWithout(desk, undefined)
+  const steps = finish(desk)
+  if (core.size > LOOK_AHEAD_PIECES || first === undefined) return steps
+  chooseWithout(desk, first)
+  const others = finish(desk)
+  return stepsCost(others) < stepsCost(steps) ? others : steps
+}
+
+/** What a core is laid on, each time over what was there. */
+interface Desk {
+  readonly forest: Forest
+  readonly search: Search
+  readonly lanes: Lanes
+  readonly places: Places
+}
+
+function deskFor(core: Core): Desk {
+  const forest = forestFor(core)
+  return { forest, search: searchIn(forest), lanes: laneTable(forest), places: placesIn(forest) }
+}
+
+function chooseWithout({ forest, search }: Desk, closing: number | undefined): readonly number[] {
+  growForest(forest)
+  return chooseClosings(search, closing)
+}
+
+function finish({ forest, lanes, places }: Desk): Steps {
+  hostRoots(forest)
+  appendLanes(lanes)
+  return stepsOfForest(forest, places)
+}
+
+/**
+ * Gives every root a place: the main lane, behind the last piece there that comes before it, where it costs nothing.
+ * Empty pieces that hold nothing get none: whoever comes after them waits for what comes before them.
+ */
+function hostRoots(forest: Forest): void {
+  cutTooDeep(forest)
+  shareWaits(forest)
+  const main = mainLane(forest)
+  for (let v = 1; v < forest.core.size; v++) {
+    if (forest.parent[v] === -1 && !isIdle(forest, v)) attach(forest, lastBefore(forest, main, v), v, 'branch')
+  }
+}
+
+/** Piece 0, its closing, the closing of that, and so on. */
+function mainLane({ closing }: Forest): readonly number[] {
+  const lane: number[] = []
+  for (let v = 0; v >= 0; v = at(closing, v)) lane.push(v)
+  return lane
+}
+
+function isIdle({ core, held, closing }: Forest, v: number): boolean {
+  return isEmpty(core, v) && held[v] === 0 && closing[v] === -1
+}
+
+/** A branch in which Parallels nest too deep becomes a root. A piece is one level at the most. */
+function cutTooDeep(forest: Forest): void {
+  const { core, first, next, closing } = forest
+  if (core.size + core.depth < MAX_DEPTH) return
+  const heights = zeros(core.size)
+  for (let v = core.size - 1; v >= 0; v--) {
+    const room = MAX_DEPTH - levelsBelow(forest, v)
+    let branch = 0
+    let after = -1
+    for (let k = at(first, v); k >= 0; k = after) {
+      after = at(next, k)
+      const height = at(heights, k)
+      if (height > room) detach(forest, k)
+      else branch = Math.max(branch, height)
+    }
+    const behind = at(closing, v)
+    const own = Math.max(core.expressions[v]?.depth ?? 0, behind < 0 ? 0 : at(heights, behind))
+    heights[v] = Math.max(own, branch + levelsBelow(forest, v))
+  }
+}
+
+/**
+ * Pieces that wait for the same piece may stand behind it, where that saves more signals than a Parallel there costs:
+ * otherwise each of the many blocks a piece can end with would signal each of them. The widest pieces come first.
+ */
+function shareWaits(forest: Forest): void {
+  const { core, closing } = forest
+  for (const { v, signals } of widePieces(core)) {
+    if (closing[v] !== -1) continue
+    const waiting = movableBehind(forest, v)
+    if (signals * waiting.length <= costOfSharing(forest, v, waiting.length)) continue
+    for (const next of waiting) attach(forest, v, next, 'branch')
+  }
+}
+
+interface Wide {
+  readonly v: number
+  readonly signals: number
+}
+
+/** The pieces whose waits cost more than a Parallel. */
+function widePieces(core: Core): readonly Wide[] {
+  const wide: Wide[] = []
+  for (let v = 1; v < core.size; v++) {
+    const waiting = rowSize(core.after, v)
+    if (waiting === 0) continue
+    const signals = signalsOf(core, v)
+    if (signals * waiting > PARALLEL_COST) wide.push({ v, signals })
+  }
+  return wide.sort((a, b) => b.signals - a.signals)
+}
+
+/** What it costs to wait for the piece: by its last blocks, or those before it if it is empty. */
+function signalsOf({ expressions, before }: Core, v: number): number {
+  const expression = expressions[v]
+  if (expression?.kind === 'block') return SIGNAL_COST
+  if (expression?.holdsBlock !== true) return SIGNAL_COST * rowSize(before, v)
+  return SIGNAL_COST * lastBlocks(expression).length
+}
+
+/** What waits for the piece anyway and may do so behind it. */
+function movableBehind(forest: Forest, v: number): readonly number[] {
+  const { starts, items } = forest.core.after
+  const hosts = hostsAround(forest, v)
+  return items.slice(at(starts, v), at(starts, v + 1)).filter((next) => isMovable(forest, next, hosts))
+}
+
+/** Neither a closing, nor a branch of the only piece before it. */
+function isMovable(forest: Forest, v: number, hosts: ReadonlySet<number>): boolean {
+  const { core, parent, closing } = forest
+  const host = at(parent, v)
+  return hosts.has(host) && closing[host] !== v && rowSize(core.before, v) > 1 && !isIdle(forest, v)
+}
+
+/**
+ * Where what may move behind the piece can be now: in a Parallel around it, up to one that closes. Nowhere yet (-1) if
+ * none does, but for a splitter: roots do not reach past those.
+ */
+function hostsAround({ core, parent, closing }: Forest, piece: number): ReadonlySet<number> {
+  const hosts = new Set([-1])
+  for (let v = piece; at(parent, v) >= 0; v = at(parent, v)) {
+    const host = at(parent, v)
+    const next = at(closing, host)
+    if (next === v) continue
+    hosts.add(host)
+    if (next < 0) continue
+    if (!isSplitter(core, next)) hosts.delete(-1)
+    break
+  }
+  return hosts
+}
+
+function costOfSharing(forest: Forest, v: number, coming: number): number {
+  const { core, held, parent } = forest
+  const holds = at(held, v)
+  const join = isEmpty(core, v) && parent[v] === -1 && holds === 0 ? JOIN_COST + signalsOf(core, v) : 0
+  const parallel = holds < 2 && holds + coming > 1 ? PARALLEL_COST : 0
+  return join + parallel + PARALLEL_COST * (lanesIn(forest, v) - 1)
+}
+
+/** All pieces of the main lane come before the root or after it: the last one before is found by halves. */
+function lastBefore({ core }: Forest, main: readonly number[], v: number): number {
+  let low = 0
+  let high = main.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (hasBit(core.ancestors, v, main[middle] ?? 0)) low = middle
+    else high = middle - 1
+  }
+  return main[low] ?? 0
+}
+
+interface Lanes extends LaneTable {
+  readonly forest: Forest
+  /** By piece: the lane's first piece it was last found for. */
+  readonly foundFor: number[]
+}
+
+/**
+ * Moves lanes that begin with a join behind those they wait for. A lane that comes after all of these needs no join:
+ * one is simply followed, several become a Parallel, which costs less. A lane that comes after one end of another one
+ * follows there: its join has a signal less.
+ */
+function appendLanes(lanes: Lanes): void {
+  const { before, size } = lanes.forest.core
+  startLanes(lanes)
+  readLanes(lanes)
+  for (let v = 1; v < size; v++) {
+    const lane = lanes.of[v]
+    if (lane?.first !== v || rowSize(before, v) < 2) continue
+    const found = placesBefore(lanes, v)
+    if (!closeLanes(lanes, lane, found)) followEnd(lanes, lane, found)
+  }
+}
+
+function laneTable(forest: Forest): Lanes {
+  const { size } = forest.core
+  return {
+    forest,
+    of: new Array(size),
+    endIn: new Array(size),
+    open: zeros(size),
+    levels: zeros(size),
+    closed: zeros(size),
+    foundFor: zeros(size),
+  }
+}
+
+function startLanes({ of, endIn, foundFor }: Lanes): void {
+  for (let v = 0; v < foundFor.length; v++) {
+    of[v] = undefined
+    endIn[v] = undefined
+    foundFor[v] = 0
+  }
+}
+
+function readLanes(lanes: Lanes): void {
+  const { forest } = lanes
+  for (const host of mainLane(forest)) {
+    for (let k = at(forest.first, host); k >= 0; k = at(forest.next, k)) readLane(forest, lanes, k)
+  }
+}
+
+/** The predecessors that have a place, for an empty piece without one those before it; the host needs no mention. */
+function placesBefore({ forest, foundFor }: Lanes, v: number): readonly number[] {
+  const { parent, core } = forest
+  const host = parent[v]
+  const places: number[] = []
+  const open = itemsOf(core.before, v)
+  for (let p = open.pop(); p !== undefined; p = open.pop()) {
+    if (p === host || foundFor[p] === v) continue
+    foundFor[p] = v
+    if (p === 0 || parent[p] !== -1) places.push(p)
+    else open.push(...itemsOf(core.before, p))
+  }
+  return places
+}
+
+function closeLanes(lanes: Lanes, lane: Lane, found: readonly number[]): boolean {
+  const { forest } = lanes
+  const v = lane.first
+  const host = at(forest.parent, v)
+  const closed = lanesToClose(lanes, found, host, v)
+  const [only] = closed
+  const depth = closed.reduce((most, other) => Math.max(most, other.depth), 0)
+  if (only === undefined || (closed.length > 1 && depth >= MAX_DEPTH)) return false
+  const first = closed.length > 1 ? around(forest, host, closed) : only.first
+  attach(forest, lastOf(forest, first), v, 'closing')
+  const level = closed.length > 1 ? 1 : 0
+  const joined = { first, ends: lane.ends, depth: Math.max(lane.depth, depth + level), into: undefined, counted: -1 }
+  lane.into = joined
+  for (const part of closed) part.into = joined
+  return true
+}
+
+/** The lanes of those found, if all are in one and each is beside piece v and comes before v as a whole. */
+function lanesToClose(lanes: Lanes, found: readonly number[], host: number, v: number): readonly Lane[] {
+  const closed: Lane[] = []
+  for (const p of found) {
+    const lane = present(lanes.of[p])
+    if (lane?.counted === v) continue
+    if (lane === undefined || lanes.forest.parent[lane.first] !== host || !endsBefore(lanes, lane, v)) return []
+    lane.counted = v
+    closed.push(lane)
+  }
+  return closed
+}
+
+function endsBefore({ forest, endIn }: Lanes, { ends }: Lane, v: number): boolean {
+  for (const end of ends) if (endIn[end] === ends && !hasBit(forest.core.ancestors, v, end)) return false
+  return true
+}
+
+/** An empty piece with these lanes as branches. */
+function around(forest: Forest, host: number, lanes: readonly Lane[]): number {
+  const v = forest.size++
+  attach(forest, host, v, 'branch')
+  for (const { first } of lanes) attach(forest, v, first, 'branch')
+  return v
+}
+
+function lastOf({ closing }: Forest, first: number): number {
+  let v = first
+  for (let next = at(closing, v); next >= 0; next = at(closing, v)) v = next
+  return v
+}
+
+/** A Parallel all alone stays as it is: its branches are those of the Parallel around it. */
+function followEnd({ forest, of, endIn }: Lanes, lane: Lane, found: readonly number[]): void {
+  for (const end of found) {
+    const other = present(of[end])
+    if (other === undefined || endIn[end] !== other.ends || forest.core.expressions[end]?.kind === 'par') continue
+    if (other.depth + lane.depth > MAX_DEPTH) continue
+    attach(forest, end, lane.first, 'branch')
+    endIn[end] = undefined
+    for (const own of lane.ends) {
+      if (endIn[own] !== lane.ends) continue
+      other.ends.push(own)
+      endIn[own] = other.ends
+    }
+    other.depth += lane.depth
+    lane.into = other
+    return
+  }
+}
+
+/** The lane it is part of now; the way there is shortened for the next who asks. */
+function present(lane: Lane | undefined): Lane | undefined {
+  if (lane?.into === undefined) return lane
+  lane.into = present(lane.into)
+  return lane.into
+}

@@ -1,0 +1,74 @@
+import * as z from 'zod'
+import { TaskStatusSchema } from './task.ts'
+
+const ArtifactNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/, 'letters, digits, . _ / -; at most 200, no ".."')
+  .refine((name) => !name.includes('..'), 'no ".."')
+  .refine((name) => name.split('/').every((part) => part !== '' && part !== '.'), 'no empty part, no part "."')
+
+/**
+ * The deterministic handlers a DAG may name, with the schema of their `config` (data only: the code is one file each
+ * in functions/attempts/handlers/). The table keeps `check` and the runtime from ever knowing different names.
+ */
+export const HANDLERS = {
+  /** Passes inputs through to outputs of the same name. */
+  pass: z.strictObject({}),
+  /** JSONata over {inputs}; a single output takes the whole answer, several take its members. */
+  transform: z.strictObject({ expression: z.string().min(1).max(4_000) }),
+  /** Reads `path` (below inputs_dir) or the object ref in input `file` into the one output. */
+  'read-input': z.strictObject({ path: z.string().min(1).max(400).optional() }),
+  /** Stores input `body` (or the one input) as artifact `name`; outputs: the object ref. */
+  'write-artifact': z.strictObject({
+    name: ArtifactNameSchema,
+    media_type: z.string().max(100).optional(),
+  }),
+  /** Descriptive statistics with confidence intervals of the table in input `table` (JSON rows or CSV text). */
+  'table-stats': z.strictObject({
+    columns: z.array(z.string()).min(1).max(50).optional(),
+    confidence: z.union([z.literal(0.9), z.literal(0.95), z.literal(0.99)]).optional(),
+    /** A column: the same statistics for the rows of each of its values (at most 200). */
+    group_by: z.string().optional(),
+  }),
+  /** Fits and cross-validates a model that tells `label` = `positive` by other columns of input `table`. */
+  'classify-table': z.strictObject({
+    label: z.string().min(1).max(200),
+    positive: z.string().min(1).max(200),
+    columns: z.array(z.string()).min(1).max(50).optional(),
+    folds: z.int().min(2).max(20).default(5),
+    /** Keeps the model under this name in the run. */
+    artifact: ArtifactNameSchema.optional(),
+  }),
+  /** A name of OpenSkelo's: the input `content_from` becomes an artifact under a path of the run. */
+  'builtin:write-file': z.strictObject({
+    content_from: z.string().max(64).optional(),
+    path_from: z.string().max(64).optional(),
+    default_path_template: z.string().min(1).max(200).default('output-{timestamp}.txt'),
+    timestamp_format: z
+      .string()
+      .regex(/^(?:YYYY|MM|DD|HH|mm|ss|[-_.T])+$/, 'it is made of YYYY, MM, DD, HH, mm, ss and - _ . T')
+      .max(40)
+      .default('YYYYMMDD-HHmmss'),
+    mkdir: z.boolean().optional(),
+    overwrite: z.boolean().default(false),
+  }),
+  /** Moves the run's task to a status, past the gates of its pipeline (docs/task-gates.md). */
+  'move-task': z.strictObject({ to: TaskStatusSchema }),
+  /** The deterministic verifier of a run's claims (docs/goal-gates.md, "Trust"). */
+  'verify-claims': z.strictObject({}),
+} as const
+
+export type HandlerName = keyof typeof HANDLERS
+
+/**
+ * Handlers that do more than their inputs and outputs show. A retried run that takes their outputs over takes the
+ * artifacts along that they left; what changes its run's context, or looks at its run, is done again and never cached.
+ */
+export const HANDLERS_BEYOND_PORTS: Readonly<Partial<Record<string, 'artifacts' | 'run'>>> = {
+  'write-artifact': 'artifacts',
+  'classify-table': 'artifacts',
+  'builtin:write-file': 'artifacts',
+  'move-task': 'run',
+  'verify-claims': 'run',
+} satisfies Partial<Record<HandlerName, 'artifacts' | 'run'>>
+export type HandlerConfig<N extends HandlerName> = z.infer<(typeof HANDLERS)[N]>

@@ -1,0 +1,222 @@
+import { type TemplateReference, templateReferences } from '../dag/template.ts'
+import type { Path, Problem } from '../text/problem.ts'
+import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
+import type { BlockDraft } from './block.ts'
+import type { DocumentDraft } from './draft.ts'
+import type { InputTypes } from './port-types.ts'
+import type { Ports } from './ports.ts'
+import type { Reading } from './sections.ts'
+import { type Reach, unknownBlock } from './wires.ts'
+
+/**
+ * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child, question of its research): broken
+ * references are problems. Answers the names that are neither an input of the block nor a declared run input: they are run inputs,
+ * resolved from the context.
+ */
+export function checkTemplates(reading: Reading, block: BlockDraft, types: InputTypes, declared: Ports): Set<string> {
+  const undeclared = new Set<string>()
+  const { work, settled, path } = block
+  const { foreach } = settled
+  for (const [text, at] of textsOf(work, settled)) {
+    for (const reference of templateReferences(text ?? '')) {
+      const name = checkReference(reading, block, types, reference, [...path, ...at])
+      if (name === foreach?.as && name !== undefined) checkItem(reading, name, [...path, ...at], at[0] === 'agent')
+      else if (name !== undefined && !declared.has(name)) undeclared.add(name)
+    }
+  }
+  checkList(reading, block, types, declared)
+  return undeclared
+}
+
+/** An item is there when the agent works on it, and neither when its list is made nor when a person is asked. */
+function checkItem({ problems }: Reading, name: string, path: Path, isThere: boolean): void {
+  if (isThere) return
+  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent see items`
+  problems.push({ code: 'unknown_input', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
+}
+
+/** Only json holds a list. */
+function checkList({ problems }: Reading, block: BlockDraft, types: InputTypes, declared: Ports): void {
+  const { items } = block.settled.foreach ?? {}
+  const [reference] = typeof items === 'string' ? templateReferences(items) : []
+  if (reference?.kind !== 'input' || reference.path.length > 1) return
+  const [name] = reference.path
+  const port = block.inputs.get(name) ?? declared.get(name)
+  const type = port === undefined ? undefined : (types.get(port) ?? port.type)
+  if (type === undefined || type === 'json') return
+  const text = `reads "inputs.${name}", a ${type}; a list comes from an input of type json`
+  const path = [...block.path, 'foreach', 'items']
+  problems.push({ code: 'type_mismatch', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
+}
+
+/** Every text of a block that is a template, with its path in the block. */
+function textsOf(
+  work: BlockDraft['work'],
+  { approval, foreach }: BlockDraft['settled'],
+): readonly (readonly [string | undefined, Path])[] {
+  const agent = work?.mode === 'ai' ? work.agent : undefined
+  return [
+    [agent?.prompt, ['agent', 'prompt']],
+    [agent?.system, ['agent', 'system']],
+    [approval?.prompt, ['approval', 'prompt']],
+    [typeof foreach?.items === 'string' ? foreach.items : undefined, ['foreach', 'items']],
+    ...childTexts(work),
+  ]
+}
+
+function childTexts(work: BlockDraft['work']): readonly (readonly [string | undefined, Path])[] {
+  if (work?.mode === 'dag') {
+    return Object.entries(work.dag.inputs).map(([name, text]) => {
+      return [typeof text === 'string' ? text : undefined, ['dag', 'inputs', name]]
+    })
+  }
+  if (work?.mode !== 'research') return []
+  const { topic, hints } = work.research
+  return [
+    [topic, ['research', 'topic']],
+    ...Object.entries(hints).map(([key, text]) => [text, ['research', 'hints', key]] as const),
+  ]
+}
+
+/** The port or run input a sound reference reads, unless it is an input of the block. */
+function checkReference(
+  { problems }: Reading,
+  { inputs }: BlockDraft,
+  types: InputTypes,
+  reference: TemplateReference,
+  path: Path,
+): string | undefined {
+  if (reference.kind === 'malformed') {
+    problems.push({ code: 'malformed_template', path, say: sayMalformed(reference.text, inputs) })
+    return undefined
+  }
+  const [name, ...members] = reference.path
+  const port = inputs.get(name)
+  if (port === undefined) return name
+  const type = types.get(port)
+  if (members.length > 0 && type !== undefined && type !== 'json') {
+    const text = `reads "inputs.${reference.path.join('.')}", but input "${name}" is a ${type} and has no members`
+    problems.push({ code: 'type_mismatch', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
+  }
+  return undefined
+}
+
+function sayMalformed(text: string, inputs: Ports): Problem['say'] {
+  return ({ place }) => {
+    const word = text.slice(2, -2).trim()
+    const near =
+      suggest(word.split('.').at(-1) ?? '', inputs.keys()) ?? (/^[A-Za-z][\w-]*$/.test(word) ? word : undefined)
+    return {
+      text: `${place} has ${quoted(text)}; a template reads inputs as {{inputs.NAME}}`,
+      hint: near === undefined ? undefined : `Did you mean "{{inputs.${near}}}"?`,
+    }
+  }
+}
+
+/** `when` reads inputs of the block and run inputs, declared or read by a template; everything else is a mistake. */
+export function checkConditions(
+  { problems }: Reading,
+  { inputs, reads, path }: BlockDraft,
+  types: InputTypes,
+  declared: Ports,
+  undeclared: ReadonlySet<string>,
+): void {
+  for (const [, name, ...members] of reads.when) {
+    if (name === undefined) continue
+    const port = inputs.get(name) ?? declared.get(name)
+    const at = [...path, 'when']
+    if (port !== undefined) {
+      const type = types.get(port) ?? port.type
+      if (hasNoMember(type, members))
+        problems.push({ code: 'type_mismatch', path: at, say: sayMember(name, members, type) })
+    } else if (!undeclared.has(name)) {
+      const known = [...inputs.keys(), ...declared.keys(), ...undeclared]
+      problems.push({ code: 'unknown_input', path: at, say: sayUnknown(name, known) })
+    }
+  }
+}
+
+/** A text has a length; json may have anything. */
+function hasNoMember(type: string | undefined, [first]: readonly string[]): boolean {
+  if (first === undefined || type === undefined || type === 'json') return false
+  return !(first === 'length' && (type === 'string' || type === 'file' || type === 'artifact'))
+}
+
+function sayMember(name: string, members: readonly string[], type = ''): Problem['say'] {
+  const text = `reads ${quoted(['inputs', name, ...members].join('.'))}, but input ${quoted(name)} is a ${type} and has no such member`
+  return ({ place }) => ({ text: `${place} ${text}` })
+}
+
+function sayUnknown(name: string, known: readonly string[]): Problem['say'] {
+  return ({ place }) => ({
+    text: `${place} reads ${quoted(`inputs.${name}`)}, but inputs of the block and of the run are ${listed(known)}`,
+    hint: didYouMean(suggest(name, known)),
+  })
+}
+
+/**
+ * `approval.show` of every block: inputs of the block itself, or outputs of blocks that are done before it. What it
+ * cannot show is a problem here: an approver decides on what is shown.
+ */
+export function checkShown(
+  { problems }: Reading,
+  blocks: readonly BlockDraft[],
+  byId: ReadonlyMap<string, BlockDraft>,
+  { before }: Reach,
+): void {
+  for (const block of blocks) {
+    const show = block.settled.approval?.show ?? []
+    const upstream = show.some((entry) => entry.includes('.')) ? before(block) : new Set<BlockDraft>()
+    for (const [index, entry] of show.entries()) {
+      const problem = shownProblem(entry, block, byId, upstream)
+      if (problem === undefined) continue
+      const [code, why] = problem
+      const say: Problem['say'] = ({ who }) => ({ text: `${who} shows ${quoted(entry)} to its approver, but ${why()}` })
+      problems.push({ code, path: [...block.path, 'approval', 'show', index], say })
+    }
+  }
+}
+
+function shownProblem(
+  entry: string,
+  { inputs }: BlockDraft,
+  byId: ReadonlyMap<string, BlockDraft>,
+  upstream: ReadonlySet<BlockDraft>,
+): readonly [code: string, why: () => string] | undefined {
+  const [id = '', output, ...more] = entry.split('.')
+  if (output === undefined) {
+    return inputs.has(entry) ? undefined : ['unknown_input', () => `its inputs are ${listed(inputs.keys())}`]
+  }
+  const source = byId.get(id)
+  if (source === undefined) return ['unknown_block', () => `there is no such block; blocks are ${listed(byId.keys())}`]
+  if (more.length > 0 || !source.outputs.has(output)) {
+    return ['unknown_output', () => `outputs of "${id}" are ${listed(source.outputs.keys())}`]
+  }
+  return upstream.has(source) ? undefined : ['not_upstream', () => `"${id}" is not done before this block`]
+}
+
+/**
+ * `entrypoints` and `terminals` have no effect here, since the wires say what comes first and last. They must name
+ * blocks; one that is not what it is called is worth a warning: its author expects something else to happen.
+ */
+export function checkEnds(
+  reading: Reading,
+  byId: ReadonlyMap<string, BlockDraft>,
+  { entrypoints, terminals }: Pick<DocumentDraft, 'entrypoints' | 'terminals'>,
+  { before, after }: Reach,
+): void {
+  const ends = [
+    { key: 'entrypoints', ids: entrypoints, beyond: before, why: 'waits for other blocks and starts after them' },
+    { key: 'terminals', ids: terminals, beyond: after, why: 'is followed by other blocks, which run too' },
+  ] as const
+  for (const { key, ids, beyond, why } of ends) {
+    for (const [index, id] of ids.entries()) {
+      const block = byId.get(id)
+      if (block === undefined) unknownBlock(reading, byId, id, [key, index])
+      else if (beyond(block).size > 0) {
+        const message = `"${key}" names block "${id}", which ${why}; the wires decide, not this list.`
+        reading.warnings.push({ code: 'end_has_no_effect', path: `${key}[${index}]`, message })
+      }
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import type { GateUse, PortType } from '../dag/dag.ts'
+import { COMPOSITIONS, checkParams, checkParts, findComposition } from '../gates/check.ts'
+import type { Gate, Held } from '../gates/gate.ts'
+import { fitsPort } from '../runs/block-inputs.ts'
+import type { Path, Problem } from '../text/problem.ts'
+import { shown } from '../text/wording.ts'
+import type { BlockDraft } from './block.ts'
+import type { PortDraft, Ports } from './ports.ts'
+import type { PlacedGate, Reading } from './sections.ts'
+import type { Wire } from './wires.ts'
+
+/** The type of every input; absent where a problem says why. */
+export type InputTypes = ReadonlyMap<PortDraft, PortType>
+
+/**
+ * Gives each input its type, written or of its source, and compares both where both are known: equal, or both of file
+ * and artifact.
+ */
+export function inferTypes(reading: Reading, blocks: readonly BlockDraft[], wires: readonly Wire[]): InputTypes {
+  const ports = blocks.flatMap(({ inputs }) => [...inputs.values()])
+  const types = new Map(ports.flatMap((port) => (port.type === undefined ? [] : [[port, port.type] as const])))
+  const wired = new Set<PortDraft>()
+  for (const wire of wires) {
+    const input = wire.to.inputs.get(wire.input ?? '')
+    if (input === undefined) continue
+    wired.add(input)
+    inferWire(reading, wire, input, types)
+  }
+  for (const port of ports) {
+    const hasSource = port.from !== undefined || wired.has(port)
+    if (!hasSource && port.type === undefined && !port.broken) refuseUntyped(reading, port.path)
+  }
+  for (const { inputs } of blocks) checkDefaults(reading, inputs, (port) => types.get(port))
+  return types
+}
+
+function inferWire(reading: Reading, wire: Wire, input: PortDraft, types: Map<PortDraft, PortType>): void {
+  if (input.broken) return
+  const source = typeOf(wire)
+  if (source === undefined) types.set(input, input.type ?? 'json')
+  else if (input.type === undefined) types.set(input, source)
+  else if (!fits(source, input.type)) refuseMismatch(reading, wire, source, input.type)
+}
+
+/** What arrives: a transform may make anything of it, and a fan-out makes a list of it. */
+function typeOf({ from, output = '', transform }: Wire): PortType | undefined {
+  if (transform !== undefined) return undefined
+  return from.settled.foreach === undefined ? from.outputs.get(output)?.type : 'json'
+}
+
+/** A default must be a value of its port's type. */
+export function checkDefaults(
+  { problems }: Reading,
+  ports: Ports,
+  typeOf: (port: PortDraft) => PortType | undefined,
+): void {
+  for (const port of ports.values()) {
+    const type = typeOf(port)
+    const value = port.default
+    if (value === undefined || type === undefined || fitsPort(type, value)) continue
+    const say: Problem['say'] = ({ place }) => ({ text: `${place} is ${shown(value)}, which is no ${type}` })
+    problems.push({ code: 'type_mismatch', path: [...port.path, 'default'], say })
+  }
+}
+
+function fits(source: PortType, target: PortType): boolean {
+  const isFile = (type: PortType) => type === 'file' || type === 'artifact'
+  return source === target || (isFile(source) && isFile(target))
+}
+
+function refuseMismatch({ problems }: Reading, wire: Wire, source: PortType, target: PortType): void {
+  const path = wire.path[0] === 'edges' ? [...wire.path, 'input'] : wire.path
+  const from = `"${wire.from.id}.${wire.output}"`
+  const say: Problem['say'] = () => ({
+    text: `block "${wire.to.id}" reads ${from}, a ${source}, into its input "${wire.input}", a ${target}`,
+    hint: `Give both the same type, or leave the type of "${wire.input}" out.`,
+  })
+  problems.push({ code: 'type_mismatch', path, say })
+}
+
+function refuseUntyped({ problems }: Reading, path: Path): void {
+  const say: Problem['say'] = ({ place }) => ({
+    text: `${place} has neither a type nor a source`,
+    hint: 'Add a type, such as string, or from: BLOCK.OUTPUT.',
+  })
+  problems.push({ code: 'untyped_input', path, say })
+}
+
+/**
+ * Gates on ports whose type they can never pass: a check of text on a number, `type_is` of another type than the port's,
+ * two ports that are to be equal and are of types whose values never are. Told before the run, since there every attempt would fail and be paid for. Of json nobody knows what it will hold.
+ */
+export function checkGatePorts(reading: Reading, blocks: readonly BlockDraft[], types: InputTypes): void {
+  const byIndex = new Map(blocks.map((block) => [block.index, block]))
+  for (const placed of reading.gate_uses) {
+    const block = byIndex.get(Number(placed.path[1]))
+    if (block === undefined) continue
+    const typeOf = (port: string) => typeSeen(block, types, placed.phase, port)
+    for (const leaf of leavesAt(placed.use.check, placed.path)) {
+      checkLeaf(reading, placed, leaf, typeOf)
+      checkCompared(reading, placed, leaf, typeOf)
+    }
+  }
+}
+
+/** The type a gate of that phase sees; undefined: it may be anything. Outputs go before inputs of the same name. */
+function typeSeen(
+  { inputs, outputs, settled }: BlockDraft,
+  types: InputTypes,
+  phase: PlacedGate['phase'],
+  port: string,
+): PortType | undefined {
+  const output = phase === 'pre' ? undefined : outputs.get(port)
+  // After a fan-out each output is the list of what its items made.
+  if (output !== undefined) return phase === 'post' && settled.foreach !== undefined ? 'json' : output.type
+  const input = inputs.get(port)
+  return input === undefined ? undefined : types.get(input)
+}
+
+type Check = GateUse['check']
+
+interface Leaf {
+  readonly check: Check
+  readonly path: Path
+  /** Whether it is turned round, by itself or by what it is composed into. */
+  readonly negated: boolean
+}
+
+function leavesAt(check: Check, path: Path, turned = false): readonly Leaf[] {
+  const negated = turned !== (check.not === true)
+  const composition = findComposition(check.type)
+  if (composition === undefined) return [{ check, path, negated }]
+  const { list } = COMPOSITIONS[composition]
+  return (checkParts(check)?.parts ?? []).flatMap((part, at) => leavesAt(part, [...path, list, at], negated))
+}
+
+function checkLeaf(
+  { problems, gates }: Reading,
+  { phase, use }: PlacedGate,
+  { check, path, negated }: Leaf,
+  typeOf: (port: string) => PortType | undefined,
+): void {
+  const gate = gates.gateOf(check.type)
+  if (gate === undefined) return
+  const params = checkParams(check)
+  for (const port of new Set(gate.reads(params))) {
+    const type = typeOf(port)
+    const held = type === undefined ? undefined : HELD[type]
+    const fitting = held === undefined ? undefined : unfitting(gate, params, { port, held, negated })
+    if (type === undefined || held === undefined || fitting === undefined) continue
+    const key = Object.keys(params).find((name) => params[name] === port)
+    const allowed = ALLOWED.filter(([kind]) => kind === 'json' || fitting.includes(kind)).flatMap(([, names]) => names)
+    const say: Problem['say'] = ({ who }) => ({
+      text: `${who} has ${phase === 'item' ? 'an' : 'a'} ${phase}-gate "${use.name}" of type ${check.type} that can never pass: port "${port}" is of type ${type}, and with these parameters it needs ${allowed.join(', ')}`,
+      hint: HINTS[held],
+    })
+    problems.push({ code: 'gate_never_passes', path: key === undefined ? path : [...path, key], say })
+  }
+}
+
+/** Values of two ports are never equal where one holds a text, say, and the other a number. */
+function checkCompared(
+  { problems, gates }: Reading,
+  { phase, use }: PlacedGate,
+  { check, path, negated }: Leaf,
+  typeOf: (port: string) => PortType | undefined,
+): void {
+  const params = checkParams(check)
+  const compared = gates.gateOf(check.type)?.compares?.(params)
+  if (compared === undefined || (compared.passes === 'equal') === negated) return
+  const [left, right] = compared.ports
+  const [one, other] = [typeOf(left), typeOf(right)]
+  if (one === undefined || other === undefined) return
+  if (HELD[one] === undefined || HELD[other] === undefined || HELD[one] === HELD[other]) return
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} has ${phase === 'item' ? 'an' : 'a'} ${phase}-gate "${use.name}" of type ${check.type} that can never pass: port "${left}" is of type ${one} and port "${right}" of type ${other}, and values of these types are never equal`,
+    hint: `Declare both of one type, or one of them json; or ${negated ? 'take its negation away' : 'set mode: not_equal'}.`,
+  })
+  const key = Object.keys(params).findLast((name) => params[name] === right)
+  problems.push({ code: 'gate_never_passes', path: key === undefined ? path : [...path, key], say })
+}
+
+/** What the port would have to hold; undefined: it fits. */
+function unfitting(
+  gate: Gate<unknown>,
+  params: ReturnType<typeof checkParams>,
+  { port, held, negated }: { readonly port: string; readonly held: Held; readonly negated: boolean },
+): readonly Held[] | undefined {
+  const judged = gate.judges?.(params, port)
+  if (judged !== undefined && !judged.includes(held)) return judged
+  const passing = negated ? undefined : gate.passesOn?.(params)
+  return passing === undefined || passing.includes(held) ? undefined : passing
+}
+
+const HELD: Readonly<Record<PortType, Held | undefined>> = {
+  string: 'text',
+  file: 'text',
+  artifact: 'text',
+  number: 'number',
+  boolean: 'boolean',
+  json: undefined,
+}
+
+const ALLOWED: readonly (readonly [Held | 'json', readonly PortType[]])[] = [
+  ['text', ['string', 'file', 'artifact']],
+  ['number', ['number']],
+  ['boolean', ['boolean']],
+  ['json', ['json']],
+]
+
+const HINTS: Readonly<Record<Held, string>> = {
+  text: 'Change the type of the port, or use a gate of text: contains, matches, equals.',
+  number: 'Change the type of the port, or use a gate of numbers: max_value, range, equals, port_matches.',
+  boolean: 'Change the type of the port, or use equals, expr or port_matches.',
+}

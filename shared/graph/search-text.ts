@@ -1,0 +1,222 @@
+/** A word of a text: its stem, and where it stands (UTF-16 units). */
+interface SearchWord {
+  readonly stem: string
+  readonly start: number
+  readonly end: number
+}
+
+/** The words of a text as the index has them: runs of letters and digits, without case and accents, stemmed. */
+export function searchWords(text: string): readonly SearchWord[] {
+  const words: SearchWord[] = []
+  WORD.lastIndex = 0
+  for (let match = WORD.exec(text); match !== null; match = WORD.exec(text)) {
+    words.push({ stem: stemOf(match[0]), start: match.index, end: WORD.lastIndex })
+  }
+  return words
+}
+
+/** A word without case, and Latin letters without accents, as the index's tokenizer folds it. */
+export function plainWord(word: string): string {
+  const small = word.toLowerCase()
+  if (ASCII.test(small)) return small
+  const plain = small.replace(LATIN, (letter) => letter.normalize('NFD')).replace(ACCENTS, '')
+  // A sigma at the end of a word is another character.
+  return plain.replaceAll('ς', 'σ')
+}
+
+/** Whether a word says nothing of what is looked for. */
+export function isStopWord(plain: string): boolean {
+  return STOP_WORDS.has(plain)
+}
+
+/** The marks SQLite's unicode61 drops within a word; every other one ends it. */
+const ACCENT = '\\u0300-\\u0304\\u0306-\\u030c\\u030f\\u0311\\u031b\\u0323-\\u0328\\u032d\\u032e\\u0330\\u0331'
+const ACCENTS = new RegExp(`[${ACCENT}]+`, 'g')
+const WORD = new RegExp(`[\\p{L}\\p{N}\\p{Co}][\\p{L}\\p{N}\\p{Co}${ACCENT}]*`, 'gu')
+const LATIN = /\p{Script=Latin}/gu
+const ASCII = /^[a-z0-9]*$/
+
+/** Stems of the words met last: texts repeat few words, and stemming is the dearest part of reading one. */
+const stems = new Map<string, string>()
+const MOST_STEMS = 50_000
+
+function stemOf(word: string): string {
+  const known = stems.get(word)
+  if (known !== undefined) return known
+  if (stems.size >= MOST_STEMS) stems.clear()
+  const made = stem(plainWord(word))
+  stems.set(word, made)
+  return made
+}
+
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about above after again against all also am an and any are as at be because been before being below between both but
+  by can cannot could did do does doing down during each either else ever every few for from further get give given gives
+  had has have having he hence her here hers him his how however i if in into is it its itself just let like made make
+  many may me might more most much must my no nor not now of off on once one only or other our out over own per please
+  rather s same shall she should show since so some such t tell than that the their theirs them then there therefore
+  these they this those through thus to too under until up upon us use used using very via was we were what when where
+  whether which while who whom whose why will with within without would yet you your yours`.split(/\s+/),
+)
+
+/**
+ * The stem of an English word in small letters: M.F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980,
+ * as SQLite's porter tokenizer has it. What is no vowel a e i o u is a consonant, also digits and
+ * other letters; words under 3 and over 64 bytes stay.
+ */
+function stem(word: string): string {
+  const bytes = Buffer.byteLength(word)
+  if (bytes < 3 || bytes > 64) return word
+  let stemmed = plural(word)
+  stemmed = pastOrGerund(stemmed)
+  stemmed = stemmed.endsWith('y') && VOWEL.test(vowelled(stemmed.slice(0, -1))) ? `${stemmed.slice(0, -1)}i` : stemmed
+  stemmed = replaceSuffix(stemmed, DOUBLE_SUFFIXES, 1)
+  stemmed = replaceSuffix(stemmed, SINGLE_SUFFIXES, 1)
+  stemmed = residual(stemmed)
+  return finalE(stemmed)
+}
+
+function plural(word: string): string {
+  if (word.endsWith('sses') || word.endsWith('ies')) return word.slice(0, -2)
+  return word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
+}
+
+function pastOrGerund(word: string): string {
+  if (word.endsWith('eed')) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word
+  const ending = word.endsWith('ed') ? 2 : word.endsWith('ing') ? 3 : 0
+  const base = word.slice(0, word.length - ending)
+  if (ending === 0 || !VOWEL.test(vowelled(base))) return word
+  if (/(at|bl|iz)$/.test(base)) return `${base}e`
+  if (/([^aeiouylsz])\1$/.test(base)) return base.slice(0, -1)
+  return measure(base) === 1 && endsShort(base) ? `${base}e` : base
+}
+
+type Rules = readonly (readonly [ending: string, replaced: string])[]
+
+/** The first ending that fits decides, whether or not enough is left before it. */
+function replaceSuffix(word: string, rules: Rules, least: number): string {
+  const rule = rules.find(([ending]) => word.endsWith(ending))
+  if (rule === undefined) return word
+  const base = word.slice(0, -rule[0].length)
+  return measure(base) >= least ? base + rule[1] : word
+}
+
+const readRules = (text: string): Rules => text.split(' ').map((pair) => pair.split('>') as [string, string])
+
+const DOUBLE_SUFFIXES = readRules(
+  'ational>ate tional>tion enci>ence anci>ance izer>ize logi>log bli>ble alli>al entli>ent eli>e ousli>ous ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al iviti>ive biliti>ble',
+)
+const SINGLE_SUFFIXES = readRules('icate>ic ative> alize>al iciti>ic ical>ic ful> ness>')
+const LAST_SUFFIXES = readRules(
+  'al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> ou> ism> ate> iti> ous> ive> ize>',
+)
+
+function residual(word: string): string {
+  const base = word.slice(0, -3)
+  if (word.endsWith('ion')) return /[st]$/.test(base) && measure(base) > 1 ? base : word
+  return replaceSuffix(word, LAST_SUFFIXES, 2)
+}
+
+function finalE(word: string): string {
+  if (word.endsWith('ll')) return measure(word) > 1 ? word.slice(0, -1) : word
+  if (!word.endsWith('e')) return word
+  const base = word.slice(0, -1)
+  const kept = measure(base) === 1 && endsShort(base)
+  return measure(base) > 1 || (measure(base) === 1 && !kept) ? base : word
+}
+
+const VOWEL = /v/
+
+/** Each byte as `v` (vowel; y after a consonant) or `c`: SQLite goes by bytes. */
+function vowelled(word: string): string {
+  let kinds = ''
+  for (const letter of word) {
+    const vowel = 'aeiou'.includes(letter) || (letter === 'y' && kinds.endsWith('c'))
+    kinds += vowel ? 'v' : 'c'.repeat(letter <= '\x7f' ? 1 : Buffer.byteLength(letter))
+  }
+  return kinds
+}
+
+/** How often vowels are followed by consonants: m in the paper. */
+function measure(word: string): number {
+  return vowelled(word).match(/v+c+/g)?.length ?? 0
+}
+
+/** consonant, vowel, consonant that is not w, x or y. */
+function endsShort(word: string): boolean {
+  return vowelled(word).endsWith('cvc') && !/[wxy]$/.test(word)
+}
+
+/** A piece of a body; `start` in UTF-16 units. */
+interface Passage {
+  readonly start: number
+  readonly text: string
+}
+
+/** Characters a passage aims at: about 150 English words, a paragraph or two. */
+const AIMED_CHARACTERS = 900
+/** A passage without any end of a sentence is cut at a blank, or hard, here. */
+const MOST_CHARACTERS = 1_400
+/** Passages of one body; 900 characters each, so about 1 MB. What comes after is not searched. */
+const MOST_PASSAGES = 1_200
+
+/**
+ * A body cut into passages that together are the body, each ending where a paragraph or a sentence ends where there is
+ * such a place near AIM. A short body is one passage.
+ */
+export function cutPassages(body: string): readonly Passage[] {
+  const passages: Passage[] = []
+  for (let start = 0; start < body.length && passages.length < MOST_PASSAGES; ) {
+    const end =
+      body.length - start <= MOST_CHARACTERS ? body.length : start + cutAt(body.slice(start, start + MOST_CHARACTERS))
+    passages.push({ start, text: body.slice(start, end) })
+    start = end
+  }
+  return passages
+}
+
+/** The last end of a paragraph in the second half, else of a sentence, else a blank, else a whole character. */
+function cutAt(piece: string): number {
+  for (const ending of ENDINGS) {
+    const ends = [...piece.matchAll(ending)].map(({ index, 0: { length } }) => index + length)
+    const near = ends.filter((end) => end >= AIMED_CHARACTERS / 2)
+    if (near.length > 0)
+      return near.reduce((best, end) =>
+        Math.abs(end - AIMED_CHARACTERS) < Math.abs(best - AIMED_CHARACTERS) ? end : best,
+      )
+  }
+  const last = piece.charCodeAt(piece.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? piece.length - 1 : piece.length
+}
+
+const ENDINGS = [/\n[^\S\n]*\n\s*/g, /[.!?。！？]["'”’)\]]*\s+/g, /\s+/g]
+
+/** Characters of a snippet. */
+const SNIPPET_CHARACTERS = 300
+
+/**
+ * The part of a text to show for a search: from the start of the sentence whose neighbourhood has most of the wanted
+ * stems (each counts once, by its weight), as many whole words as fit.
+ */
+export function cutSnippet(text: string, weights: ReadonlyMap<string, number>): string {
+  const trimmed = text.trim()
+  if (trimmed.length <= SNIPPET_CHARACTERS) return trimmed
+  const starts = [
+    0,
+    ...[...trimmed.matchAll(/[.!?。！？]["'”’)\]]*\s+|\n+\s*/g)].map(({ index, 0: { length } }) => index + length),
+  ]
+  const words = searchWords(trimmed).filter(({ stem }) => weights.has(stem))
+  let best = { start: 0, worth: -1 }
+  for (const start of starts) {
+    const seen = new Set(
+      words.filter((word) => word.start >= start && word.end <= start + SNIPPET_CHARACTERS).map(({ stem }) => stem),
+    )
+    const worth = [...seen].reduce((sum, stem) => sum + (weights.get(stem) ?? 0), 0)
+    if (worth > best.worth) best = { start, worth }
+  }
+  const shown = trimmed.slice(best.start, best.start + SNIPPET_CHARACTERS)
+  if (best.start + SNIPPET_CHARACTERS >= trimmed.length) return shown
+  const blank = shown.search(/\s\S*$/)
+  const whole = shown.slice(0, blank > 0 ? blank : SNIPPET_CHARACTERS - 1)
+  return `${/[\ud800-\udbff]$/.test(whole) ? whole.slice(0, -1) : whole}…`
+}

@@ -1,0 +1,53 @@
+import type { Price } from '../providers/prices.ts'
+import type { Json } from '../text/canonical.ts'
+
+/** What one call of a provider may use. */
+export interface Estimate {
+  readonly tokens_in: number
+  readonly tokens_out: number
+  /** undefined = the price is unknown. */
+  readonly usd_micros?: number
+}
+
+/** Tokens of an answer whose length nothing limits: what providers allow by default, or less than they do. */
+const ANSWER_TOKENS = 4_096
+
+/** How providers call the most an answer may have: OpenAI and most, newer OpenAI, Ollama, Bedrock, text generation servers. */
+const MOST_TOKENS = [
+  'max_completion_tokens',
+  'max_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
+  'maxTokens',
+  'num_predict',
+] as const
+
+/** Four characters a token, and the answer at its longest: what is reserved before the call. */
+export function estimateCall({ system = '', prompt, params }: CallShape, price: Price | undefined): Estimate {
+  const tokens_in = Math.ceil((system.length + prompt.length) / 4)
+  const tokens_out = answerTokens(params)
+  const usd_micros = costMicros({ tokens_in, tokens_out }, price)
+  return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
+}
+
+interface CallShape {
+  readonly system?: string
+  readonly prompt: string
+  readonly params: Readonly<Record<string, Json>>
+}
+
+/** A price a million tokens in dollars is one a token in millionths of a dollar. */
+export function costMicros(
+  { tokens_in, tokens_out }: Pick<Estimate, 'tokens_in' | 'tokens_out'>,
+  price: Price | undefined,
+): number | undefined {
+  if (price === undefined) return undefined
+  return Math.ceil(tokens_in * price.usd_per_million_in + tokens_out * price.usd_per_million_out)
+}
+
+/** What the parameters allow an answer; the usual default where they do not say. */
+export function answerTokens(params: Readonly<Record<string, Json>>): number {
+  const said = MOST_TOKENS.map((name) => (Object.hasOwn(params, name) ? params[name] : undefined))
+  const limits = said.filter((value): value is number => typeof value === 'number' && value > 0)
+  return limits.length === 0 ? ANSWER_TOKENS : Math.ceil(Math.max(...limits))
+}

@@ -1,0 +1,453 @@
+import { FUNCTIONS } from '../catalog.ts'
+import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
+import { type Block, type Dag, type GateUse, isJudged } from '../dag/dag.ts'
+import { LIMITS } from '../dag/limits.ts'
+import { findAgent } from '../document/agents.ts'
+import { Fault } from '../errors.ts'
+import { checkParams, leafChecks } from '../gates/check.ts'
+import { findGate } from '../gates/registry.ts'
+import { REVIEW_SYSTEM } from '../prompts/block.ts'
+import { callsModel, priceAt } from '../providers/prices.ts'
+import type { Routing } from '../settings/settings.ts'
+import { suggest } from '../text/wording.ts'
+import { answerTokens, costMicros } from './call-estimate.ts'
+import { PRICES } from './prices.ts'
+import type { SimulatedRun } from './simulate-machine.ts'
+
+interface CostLine {
+  readonly what: string
+  /** For 1,000 runs. */
+  readonly quantity: number
+  readonly usd: number
+}
+
+/** What 1,000 runs cost on AWS, in list prices. */
+export interface RunCost {
+  readonly region: string
+  /** Day of the price table. */
+  readonly as_of: string
+  /** Without the blocks' own work and without models. */
+  readonly orchestration_usd_per_1000_runs: number
+  readonly lines: readonly CostLine[]
+  /** The function that runs a block is paid for while the block works or waits for a model. */
+  readonly work_usd_per_1000_runs: number
+}
+
+/** `workSeconds`: the sum of the durations of all blocks and items. docs/plan.md writes the formula out. */
+export function runCost(dag: Dag, run: SimulatedRun, workSeconds: number, expectations: Expectations): RunCost {
+  const counted = { approvals: run.calls.RequestApproval ?? 0, questions: questionsOf(dag, expectations) }
+  const { approvals, questions } = counted
+  const calls = callsOf(run, counted)
+  const total = Object.values(calls).reduce((sum, count) => sum + count, 0)
+  const executions = run.executions.length + questions
+  const puts = QUANTITIES.puts_a_run + QUANTITIES.puts_a_block * run.works + QUANTITIES.puts_an_approval * approvals
+  const gets = QUANTITIES.gets_a_run + QUANTITIES.gets_a_block * run.works
+  const own = run.executions.reduce((sum, { transitions }) => sum + transitions, 0)
+  const lines = [
+    costLine('state transitions', own + RESEARCH_RUN.transitions * questions, PRICES.transition),
+    costLine('Lambda requests', total, PRICES.lambda_request),
+    costLine('Lambda GB-seconds', gbSeconds(calls), PRICES.lambda_gb_second),
+    costLine('table write units', writeUnits(dag, run, counted, expectations), PRICES.write_unit),
+    costLine(
+      'table read units',
+      QUANTITIES.read_units_a_call * total + RESEARCH_RUN.read_units * questions,
+      PRICES.read_unit,
+    ),
+    costLine('objects written', puts + (isJudged(dag) ? 1 : 0) + RESEARCH_RUN.puts * questions, PRICES.s3_put),
+    costLine('objects read', gets + RESEARCH_RUN.gets * questions, PRICES.s3_get),
+    costLine('API requests', 1 + approvals, PRICES.api_request),
+    costLine('log GB', (total * QUANTITIES.log_bytes_a_call) / 1e9, PRICES.log_gb),
+    costLine('traces', executions + 1 + approvals, PRICES.trace),
+  ]
+  const work = workSeconds * gigabytes('run-block') * PRICES.lambda_gb_second * RUNS
+  return {
+    region: PRICES.region,
+    as_of: PRICES.as_of,
+    orchestration_usd_per_1000_runs: rounded(lines.reduce((sum, { usd }) => sum + usd, 0)),
+    lines,
+    work_usd_per_1000_runs: rounded(work),
+  }
+}
+
+interface Counted {
+  readonly approvals: number
+  /** Runs of the research chain. */
+  readonly questions: number
+}
+
+const RUNS = 1_000
+
+function costLine(what: string, each: number, price: number): CostLine {
+  return { what, quantity: rounded(each * RUNS), usd: rounded(each * RUNS * price) }
+}
+
+function questionsOf({ blocks }: Dag, expectations: Expectations): number {
+  const asking = blocks.filter(({ mode }) => mode === 'research')
+  return asking.reduce((sum, block) => sum + (block.foreach === undefined ? 1 : expectedItems(block, expectations)), 0)
+}
+
+/** Calls of the machine by function name, and those a run makes beside it. */
+function callsOf({ calls }: SimulatedRun, { approvals, questions }: Counted): Readonly<Record<string, number>> {
+  const named = Object.entries(calls).map(([placeholder, count]) => {
+    const name = FUNCTIONS.find((one) => one.placeholder === placeholder)?.name ?? placeholder
+    return [name, count] as const
+  })
+  const all = [
+    ...named,
+    ...times(QUANTITIES.calls_a_run, 1),
+    ...times(QUANTITIES.calls_an_approval, approvals),
+    ...times(RESEARCH_RUN.calls, questions),
+  ]
+  const names = [...new Set(all.map(([name]) => name))]
+  return Object.fromEntries(
+    names.map((name) => [name, all.reduce((sum, [of, count]) => sum + (of === name ? count : 0), 0)]),
+  )
+}
+
+function times(calls: Readonly<Record<string, number>>, by: number): readonly (readonly [string, number])[] {
+  return Object.entries(calls).map(([name, count]) => [name, count * by])
+}
+
+function gbSeconds(calls: Readonly<Record<string, number>>): number {
+  const each = Object.entries(calls).map(([name, count]) => count * gigabytes(name))
+  return each.reduce((sum, gb) => sum + gb, 0) * QUANTITIES.seconds_a_call
+}
+
+function gigabytes(name: string): number {
+  return (FUNCTION_MB[name] ?? 256) / 1_024
+}
+
+/** Every append rewrites HEAD, which grows with the blocks; a signal and a wait are one small item each. */
+function writeUnits(
+  dag: Dag,
+  { works, calls }: SimulatedRun,
+  { approvals, questions }: Counted,
+  expectations: Expectations,
+): number {
+  const gates = dag.blocks.reduce((sum, block) => sum + verdictsOf(block, expectations), 0)
+  const events =
+    QUANTITIES.events_a_run + QUANTITIES.events_a_block * works + QUANTITIES.events_an_approval * approvals + gates
+  const each = QUANTITIES.units_an_event + QUANTITIES.units_an_event_and_block * dag.blocks.length
+  const beside = QUANTITIES.units_an_approval * approvals + RESEARCH_RUN.write_units * questions
+  return QUANTITIES.units_a_run + contextUnits(dag) + events * each + 2 * (calls.WaitJoin ?? 0) + beside
+}
+
+function verdictsOf(block: Block, expectations: Expectations): number {
+  const own = block.pre_gates.length + block.post_gates.length
+  return own + (block.foreach?.item_gates.length ?? 0) * expectedItems(block, expectations)
+}
+
+/** The context holds what the inputs are given; nobody knows it before but the defaults. A unit is 1 KiB. */
+function contextUnits({ inputs }: Dag): number {
+  const given = Object.entries(inputs).map(([name, { default: value }]) => [name, value])
+  return Math.ceil(Buffer.byteLength(JSON.stringify(Object.fromEntries(given))) / 1_024)
+}
+
+/** Six significant digits: a price list has no more. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(6))
+}
+
+/** Memory of the functions, MB: infra/aws/functions.ts, and a test holds them equal. */
+export const FUNCTION_MB: Readonly<Record<string, number>> = {
+  'run-block': 1_024,
+  'decide-completion': 1_024,
+  'wait-join': 256,
+  'request-approval': 512,
+  'open-child': 1_024,
+  'close-module': 256,
+  settle: 256,
+  'nl-classify': 1_769,
+  'route-search': 512,
+  'execute-subqueries': 1_769,
+  'assess-sufficiency': 512,
+  'synthesize-answer': 512,
+  'start-run': 1_024,
+  'send-outbox': 256,
+}
+
+/** Traced on the functions as they are deployed (test/aws/costs.test.ts), but for the seconds: see docs/plan.md. */
+export const QUANTITIES = {
+  /** Assumed. A call besides the work of its block: reading, judging, appending. */
+  seconds_a_call: 0.3,
+  /** Calls a run makes beside its machine: the start, and the outbox at its end. */
+  calls_a_run: { 'start-run': 1, 'send-outbox': 1 },
+  /** A person's decision, and the outbox that answers the machine. */
+  calls_an_approval: { 'decide-approval': 1, 'send-outbox': 1 },
+  /** Stored events: run:started and the run's end; ready, started, output, completed of a block; one of each gate. */
+  events_a_run: 2,
+  events_a_block: 4,
+  /** requested and decided. */
+  events_an_approval: 2,
+  /** Write units an event at a small HEAD with what lies beside it, and what each block of HEAD adds to it. */
+  units_an_event: 2.6,
+  units_an_event_and_block: 0.0047,
+  /** META, HEAD, place, rate, index entries and the end of a run. */
+  units_a_run: 13,
+  /** The question with what was shown, who answered it, and the writes that found it answered already. */
+  units_an_approval: 9,
+  read_units_a_call: 4.5,
+  /** The document; a prompt and an output of each block; a question and what it shows; the verdict on a goal. */
+  puts_a_run: 1,
+  puts_a_block: 2,
+  puts_an_approval: 2,
+  /** A function that is warm has the document; a block reads its inputs, and gates what they judge. */
+  gets_a_run: 1,
+  gets_a_block: 4,
+  log_bytes_a_call: 2_400,
+} as const
+
+/** A run of the research chain that finds its answer at once: what it needs beside the block that asks. */
+const RESEARCH_RUN = {
+  transitions: 13,
+  calls: {
+    'start-run': 1,
+    'nl-classify': 1,
+    'route-search': 1,
+    'execute-subqueries': 1,
+    'assess-sufficiency': 1,
+    'synthesize-answer': 1,
+    settle: 1,
+    'send-outbox': 2,
+  },
+  write_units: 48,
+  /** Above those of its calls: what the graph is read for. */
+  read_units: 180,
+  puts: 11,
+  gets: 10,
+} as const
+
+interface CallCost {
+  readonly block: string
+  readonly work: string
+  readonly provider: string
+  readonly model: string
+  readonly calls: Range
+  readonly tokens: Range
+  /** null = the price is unknown. */
+  readonly usd: Range | null
+}
+
+/** What models cost one run. */
+interface ModelCost {
+  readonly calls: readonly CallCost[]
+  readonly tokens: Range
+  /** Of the calls whose price is known. */
+  readonly usd: Range
+  /** Blocks with a call whose price is not. */
+  readonly unpriced: readonly string[]
+}
+
+/** Of every block, or of those `isMeant`. */
+export function modelCost(
+  dag: Dag,
+  expectations: Expectations,
+  routing: Routing,
+  isMeant: (block: string) => boolean = () => true,
+): ModelCost {
+  const meant = modelCalls(dag, expectations, routing).filter(({ block }) => isMeant(block))
+  const calls = meant.map((call) => costed(call, routing))
+  return {
+    calls,
+    tokens: totalRange(calls.map(({ tokens }) => tokens)),
+    usd: roundedRange(totalRange(calls.flatMap(({ usd }) => usd ?? []))),
+    unpriced: [...new Set(calls.flatMap(({ usd, block }) => (usd === null ? [block] : [])))],
+  }
+}
+
+function costed({ tokens_in, tokens_out, calls, ...call }: ModelCalls, routing: Routing): CallCost {
+  const price = priceAt(routing, call.provider, call.model)
+  const isModel = callsModel(routing.providers, call.provider)
+  const tokens = ranged((of) => (isModel ? of(calls) * (of(tokens_in) + of(tokens_out)) : 0))
+  const micros = (of: Bound) => costMicros({ tokens_in: of(tokens_in), tokens_out: of(tokens_out) }, price) ?? 0
+  const usd = price === undefined ? null : roundedRange(ranged((of) => (of(calls) * micros(of)) / 1_000_000))
+  return { ...call, calls, tokens, usd }
+}
+
+type Bound = (range: Range) => number
+
+function ranged(figure: (of: Bound) => number): Range {
+  return {
+    low: figure(({ low }) => low),
+    expected: figure(({ expected }) => expected),
+    high: figure(({ high }) => high),
+  }
+}
+
+function totalRange(ranges: readonly Range[]): Range {
+  return ranged((of) => ranges.reduce((sum, range) => sum + of(range), 0))
+}
+
+/** To the millionth of a dollar. */
+function roundedRange(range: Range): Range {
+  return ranged((of) => Math.round(of(range) * 1_000_000) / 1_000_000)
+}
+
+/** A figure when all goes as well as it can, as it usually does, and as badly as policies allow. */
+interface Range {
+  readonly low: number
+  readonly expected: number
+  readonly high: number
+}
+
+/** The calls one block makes of one model, and tokens of one of them. */
+interface ModelCalls {
+  readonly block: string
+  readonly work: string
+  readonly provider: string
+  readonly model: string
+  readonly calls: Range
+  readonly tokens_in: Range
+  readonly tokens_out: Range
+}
+
+/** What nobody can know before a run (docs/plan.md): tokens of a value in a prompt, and of an answer. */
+const VALUE: Range = { low: 0, expected: 250, high: 4_000 }
+const ANSWER = { low: 100, expected: 500 }
+const VERDICT = { low: 30, expected: 60 }
+
+/** Every call of a provider that runs of a document may make: answers, and models that judge as gates. */
+function modelCalls(dag: Dag, expectations: Expectations, routing: Routing): readonly ModelCalls[] {
+  const modules = bounceModules(dag.blocks)
+  return dag.blocks.flatMap((block) => {
+    const items = expectedItems(block, expectations)
+    const once = { tries: passesOf(block, modules) * block.retry.max_attempts, items: 1 }
+    const each = { ...once, items: block.foreach === undefined ? 1 : items }
+    return [
+      ...answersOf(block, each, routing),
+      ...chainOf(block, once.tries, routing),
+      ...judgesOf(block, block.foreach?.item_gates ?? [], each),
+      ...judgesOf(block, [...block.pre_gates, ...block.post_gates], once),
+    ]
+  })
+}
+
+/** How often a block may begin: once, and again with each bounce that resets it. */
+function passesOf({ id }: Block, modules: readonly BounceModule[]): number {
+  const rules = modules.flatMap((module) => module.rules).filter(({ hull }) => hull.includes(id))
+  return rules.reduce((passes, { bounce }) => passes + bounce.max_bounces, 1)
+}
+
+interface Times {
+  /** Of every pass together. */
+  readonly tries: number
+  readonly items: number
+}
+
+function answersOf(block: Block, { tries, items }: Times, routing: Routing): readonly ModelCalls[] {
+  if (block.mode !== 'ai') return []
+  const { agent } = block
+  const found = findAgent(agent, routing)
+  const { provider, model } = found.ok ? found : agent
+  const own = (agent.system ?? '').length + (agent.prompt ?? block.name).replace(/\{\{[^{}]*\}\}/g, '').length
+  const values = Object.keys(block.inputs).length
+  const most = answerTokens(agent.model_params)
+  const repairs = block.strict_output ? block.contract_repair_attempts : 0
+  return [
+    {
+      block: block.id,
+      work: 'answer',
+      provider,
+      model,
+      calls: { low: items, expected: items, high: items * tries * (1 + repairs) },
+      tokens_in: prompted(own, values),
+      tokens_out: upTo(ANSWER, most),
+    },
+  ]
+}
+
+/** Of a chain only its budget is known: it bounds all its calls together, and a try has a chain of its own. */
+function chainOf(block: Block, tries: number, { research }: Routing): readonly ModelCalls[] {
+  if (block.mode !== 'research') return []
+  const { provider, model } = research ?? OFFLINE
+  const answers = Math.floor(block.research.budget_tokens * ANSWER_SHARE)
+  const most = { low: 0, expected: answers, high: answers }
+  const rest = block.research.budget_tokens - answers
+  return [
+    {
+      block: block.id,
+      work: 'research',
+      provider,
+      model,
+      calls: { low: 1, expected: 1, high: tries },
+      tokens_in: { low: 0, expected: rest, high: rest },
+      tokens_out: most,
+    },
+  ]
+}
+
+const OFFLINE = { provider: 'extractive', model: 'extractive' }
+/** Prompts hold evidence, answers a page. */
+const ANSWER_SHARE = 0.25
+
+function judgesOf(block: Block, gates: readonly GateUse[], { tries, items }: Times): readonly ModelCalls[] {
+  return gates.flatMap(({ name, check }) =>
+    leafChecks(check).flatMap((leaf): readonly ModelCalls[] => {
+      const params = checkParams(leaf)
+      const asked = findGate(leaf.type)?.asks?.(params)
+      if (asked === undefined) return []
+      const { samples, criteria } = params
+      // A malformed answer is asked for once more.
+      const most = 2 * (typeof samples === 'number' ? samples : 1)
+      const own = REVIEW_SYSTEM.length + (typeof criteria === 'string' ? criteria.length : 0)
+      return [
+        {
+          block: block.id,
+          work: `judge ${name}`,
+          ...asked,
+          calls: { low: items, expected: items, high: items * tries * most },
+          tokens_in: prompted(own, 1),
+          tokens_out: upTo(VERDICT, answerTokens({})),
+        },
+      ]
+    }),
+  )
+}
+
+function prompted(characters: number, values: number): Range {
+  const own = Math.ceil(characters / 4)
+  const { low, expected, high } = VALUE
+  return { low: own + values * low, expected: own + values * expected, high: own + values * high }
+}
+
+function upTo({ low, expected }: Omit<Range, 'high'>, most: number): Range {
+  return { low: Math.min(low, most), expected: Math.min(expected, most), high: most }
+}
+
+/** What a caller knows about runs of a DAG that the document does not say. */
+export interface Expectations {
+  /** Seconds of a block's work, by block; of one item, where it is a foreach. */
+  readonly durations: Readonly<Record<string, number>>
+  /** Of the blocks `durations` does not name. */
+  readonly default_duration: number
+  /** Items of a foreach block whose list the document does not hold. */
+  readonly items: Readonly<Record<string, number>>
+  /** 0 = no limit. */
+  readonly max_parallel: number
+}
+
+/** Refuses names that are no blocks: InvalidInput unknown_block, with the one that was meant. */
+export function checkExpectations({ name, blocks }: Dag, { durations, items }: Expectations): void {
+  const ids = new Set(blocks.map(({ id }) => id))
+  for (const [what, given] of Object.entries({ durations, items })) {
+    const id = Object.keys(given).find((key) => !ids.has(key))
+    if (id === undefined) continue
+    const near = suggest(id, ids)
+    const hint = near === undefined ? 'GET /api/dag/validate lists them' : `did you mean "${near}"`
+    const message = `Cannot plan DAG "${name}": ${what} names "${id.slice(0, 64)}", which is no block of it; ${hint}.`
+    throw new Fault('InvalidInput', 'unknown_block', message)
+  }
+}
+
+/** Items of a foreach in the predicted run: those of the document, else as told, else one. 0 for other blocks. */
+export function expectedItems({ id, foreach }: Block, { items }: Expectations): number {
+  if (foreach === undefined) return 0
+  if (typeof foreach.items !== 'string') return foreach.items.length
+  return Object.hasOwn(items, id) ? (items[id] ?? 1) : 1
+}
+
+/** Items at most: the limit, where the list comes from a run. */
+export function mostItems({ foreach }: Block): number {
+  if (foreach === undefined) return 0
+  return typeof foreach.items === 'string' ? LIMITS.foreach_items : foreach.items.length
+}

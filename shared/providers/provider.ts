@@ -1,0 +1,137 @@
+import type { PortType } from '../dag/dag.ts'
+import type { Json } from '../text/canonical.ts'
+
+/**
+ * The provider adapter contract (docs/providers.md, "Every dispatch"). One dispatch is
+ * one attempt's call; retries belong to the block's policy, never to an adapter.
+ */
+export interface DispatchRequest {
+  readonly system?: string
+  readonly prompt: string
+  /** As written in the document; an adapter that has no models reports it as not used. */
+  readonly model: string
+  readonly params: Readonly<Record<string, Json>>
+  /** The block's resolved inputs, as data: for adapters that compute instead of generating. */
+  readonly inputs: Readonly<Record<string, Json>>
+  /** Ports the answer must carry; more than one (or any but a single string) asks for a JSON object. */
+  readonly output_schema: Readonly<
+    Record<string, { readonly type: PortType; readonly description?: string; readonly required: boolean }>
+  >
+  /** What the previous attempt failed on, one line a gate or contract error. */
+  readonly feedback: readonly string[]
+  readonly signal: AbortSignal
+  /** Same attempt, same key. */
+  readonly idempotency_key: string
+}
+
+export interface DispatchAnswer {
+  readonly text: string
+  readonly tokens_in: number
+  readonly tokens_out: number
+  /** Absent = the price is unknown. */
+  readonly usd?: number
+  /** The model that answered, as the provider names it. */
+  readonly model: string
+  readonly finish_reason: string
+  /** The answer's own, where the provider gives it one. */
+  readonly id?: string
+  /** One sentence for the event log when the answer did not come from the model asked for. */
+  readonly note?: string
+}
+
+/** Texts whose meaning is asked for as vectors. */
+export interface EmbedRequest {
+  /** At least one, none of them blank. */
+  readonly texts: readonly string[]
+  readonly model: string
+  readonly signal: AbortSignal
+  readonly idempotency_key: string
+}
+
+export interface EmbedAnswer {
+  /** One a text, in its order; all of one length, every number finite. */
+  readonly vectors: readonly (readonly number[])[]
+  readonly tokens_in: number
+  /** Absent = the price is unknown. */
+  readonly usd?: number
+}
+
+/**
+ * Typed failure: Fault Unavailable (code provider_unavailable, provider_timeout or provider_throttled; retryable,
+ * facts.retry_after_ms when the provider said so), Rejected (provider_refused) or InvalidInput (provider_invalid).
+ */
+export interface Provider {
+  dispatch(request: DispatchRequest): Promise<DispatchAnswer>
+  /** Of those that have embeddings (EMBEDDING_TYPES of shared/providers/settings.ts); fails as dispatch does. */
+  embed?(request: EmbedRequest): Promise<EmbedAnswer>
+}
+
+/** Every place has these without settings: deterministic tools, and the model of the research chain. */
+export const PLACE_PROVIDERS = ['local', 'extractive'] as const
+
+/** Where under functions/ the adapters lie that need a cloud's own client: a place loads one when its settings name it. */
+export const PROVIDER_FILES = { bedrock: 'aws/bedrock.ts' } as const
+
+/** Configured adapters by name; an unknown name is an error at the caller, never a fallback. */
+export interface Providers {
+  get(name: string): Provider | undefined
+  names(): readonly string[]
+}
+
+/** When a provider is left alone, and for how long. */
+export interface BreakerPolicy {
+  /** So many failures in a row, the first of them at most a minute ago. */
+  readonly failures: number
+  readonly open_ms: number
+}
+
+/** Of providers whose settings say nothing else. */
+export const BREAKER: BreakerPolicy = { failures: 5, open_ms: 30_000 }
+
+/**
+ * `open`: nobody is let through until then. `probing`: one call was let through to see; should nothing be heard of it,
+ * the next is let through at `until`.
+ */
+export type Breaker =
+  | { readonly state: 'closed'; readonly failed: number; readonly since: number }
+  | { readonly state: 'open'; readonly until: number }
+  | { readonly state: 'probing'; readonly until: number }
+
+/** `away`: it cannot be reached or does not answer. `unknown`: the call ended before that could be seen. */
+export type CallOutcome = 'answered' | 'away' | 'unknown'
+
+type Admission =
+  | { readonly admitted: true; readonly next: Breaker | undefined }
+  | { readonly admitted: false; readonly retry_after_ms: number }
+
+/** Failures further apart than this are not in a row: a provider that fails once an hour is there. */
+const ROW_MS = 60_000
+
+/** Whether a call may be made now; undefined = nothing is known yet. */
+export function admitCall(breaker: Breaker | undefined, { open_ms }: BreakerPolicy, now: number): Admission {
+  if (breaker === undefined || breaker.state === 'closed') return { admitted: true, next: breaker }
+  if (now < breaker.until) return { admitted: false, retry_after_ms: Math.max(1, Math.ceil(breaker.until - now)) }
+  return { admitted: true, next: { state: 'probing', until: now + open_ms } }
+}
+
+/**
+ * What a call's outcome makes of it. Any answer closes it, a late one too: the provider is there. While it is open, a
+ * late failure of a call made before changes nothing.
+ */
+export function breakerAfter(
+  breaker: Breaker | undefined,
+  outcome: CallOutcome,
+  { failures, open_ms }: BreakerPolicy,
+  now: number,
+): Breaker | undefined {
+  if (outcome === 'answered') return undefined
+  if (breaker !== undefined && breaker.state !== 'closed') {
+    if (breaker.state === 'open') return breaker
+    // A probe that was given up says nothing: the next call is one.
+    return { state: 'open', until: outcome === 'away' ? now + open_ms : now }
+  }
+  if (outcome === 'unknown') return breaker
+  const row = breaker !== undefined && now - breaker.since <= ROW_MS ? breaker : { failed: 0, since: now }
+  if (row.failed + 1 >= failures) return { state: 'open', until: now + open_ms }
+  return { state: 'closed', failed: row.failed + 1, since: row.since }
+}

@@ -1,0 +1,89 @@
+/**
+ * The words of a text that carry meaning, as they are compared: small letters, accents and possessives taken off, and
+ * so are the ends of plurals and verbs. Both sides are cut the same way; it need not be a word.
+ */
+export function contentTerms(text: string): readonly string[] {
+  return plainWords(text)
+    .filter((word) => !STOP_WORDS.has(word))
+    .map(stem)
+}
+
+/** The words of a text whose terms these are, as they stand in it: for people, who do not read stems. */
+export function wordsWithTerms(text: string, terms: readonly string[]): readonly string[] {
+  const wanted = new Set(terms)
+  return [...new Set(plainWords(text).filter((word) => !STOP_WORDS.has(word) && wanted.has(stem(word))))]
+}
+
+/** The words in their order, without accents and possessives, in small letters. */
+export function plainWords(text: string): readonly string[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return (plain.match(WORD) ?? []).map((word) => word.replace(/['’]s?$/, ''))
+}
+
+const WORD = /[\p{L}\p{N}]+(?:['’.,](?=[\p{L}\p{N}])[\p{L}\p{N}]+)*/gu
+
+/** Words of questions and grammar: they are in every text and about nothing. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  'a about all also an and any are as at be been being belong belongs between both but by called can could count currently did do does each ever every exactly find for from get give had has have how i if in into is it its kind kinds lie lies list located many me more most much my name no not number of on or other our people please say should show situated so some speak speaks spoken tell than that the their them then there these they this those to use used using was we were what when where which who whom whose why will with would you your'.split(
+    ' ',
+  ),
+)
+
+/** Ends that come and go, the longest first, each with the letters that must be left before it. */
+const SUFFIXES: readonly (readonly [string, number, string])[] = [
+  ['ies', 3, 'y'],
+  ['sses', 2, 'ss'],
+  ['ing', 4, ''],
+  ['ed', 4, ''],
+  ['s', 3, ''],
+]
+
+function stem(word: string): string {
+  if (!/^[a-z]+$/.test(word)) return word
+  const end = SUFFIXES.find(([ending, left]) => word.endsWith(ending) && word.length - ending.length >= left)
+  const cut = end === undefined || word.endsWith('ss') ? word : `${word.slice(0, -end[0].length)}${end[2]}`
+  return cut.length > 4 ? cut.replace(/e$/, '') : cut
+}
+
+/** Whether a text names a thing: all words of its label stand in it, one after the other. */
+export function isNamedIn(text: string, label: string | undefined): boolean {
+  const words = plainWords(label ?? '')
+  // A single letter or digit is in every text.
+  if (words.join('').length < 2) return false
+  return ` ${plainWords(text).join(' ')} `.includes(` ${words.join(' ')} `)
+}
+
+/**
+ * Those of the labels a text names, longer ones first: `Equatorial Guinea` does not name Guinea too. `rest` is the text
+ * without them, in small letters.
+ */
+export function namesIn(
+  text: string,
+  labels: readonly string[],
+): { readonly names: readonly string[]; readonly rest: string } {
+  let rest = ` ${plainWords(text).join(' ')} `
+  const names: string[] = []
+  const phrases = labels.map((label) => ({ label, phrase: ` ${plainWords(label).join(' ')} ` }))
+  // Two things of one name are both named.
+  for (const [phrase, same] of Map.groupBy(longestFirst(phrases), (one) => one.phrase)) {
+    if (phrase.trim().length < 2 || !rest.includes(phrase)) continue
+    rest = rest.replaceAll(phrase, ' | ')
+    names.push(...new Set(same.map(({ label }) => label)))
+  }
+  return { names, rest: rest.replaceAll('|', ' ') }
+}
+
+function longestFirst<T extends { readonly phrase: string }>(phrases: readonly T[]): readonly T[] {
+  return phrases.toSorted((a, b) => b.phrase.length - a.phrase.length)
+}
+
+/**
+ * What a question asks about its subject: the words before `of` (`the capital of Peru`), else the first ones after the
+ * question word (`which languages are ..`), else all of them. Names it may hold are for the caller to take out.
+ */
+export function askedRelation(topic: string): readonly string[] {
+  const before = /((?:[\p{L}\p{N}'’-]{1,40} ){1,2})of /iu.exec(topic)?.[1]
+  if (before !== undefined && contentTerms(before).length > 0) return contentTerms(before)
+  const after = /\b(?:what|which|whose|how many|how much) ((?:[\p{L}\p{N}'’-]{1,40} ?){1,2})/iu.exec(topic)?.[1]
+  return after !== undefined && contentTerms(after).length > 0 ? contentTerms(after) : contentTerms(topic)
+}

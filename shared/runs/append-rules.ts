@@ -1,0 +1,73 @@
+import { Fault } from '../errors.ts'
+import type { Spent } from './budget.ts'
+import type { EventData } from './event.ts'
+import { isRunEnd } from './event-types.ts'
+import type { HeadApproval, RunEnding } from './head.ts'
+import { type LaneOwner, laneKey, laneOwner } from './lane.ts'
+import type { Append } from './run-store.ts'
+
+/**
+ * A lane that could go back would give two events one id; running is one set, so one append moves it one way; an item's
+ * lane is there only while its block's items are open, which every append to it must ask.
+ */
+export function requireForward(append: Append): void {
+  const { lane, ordinal, guard, start, end } = append
+  const open = 'is' in guard ? (guard.is ?? -1) >= ordinal : guard.below > ordinal
+  if (open) {
+    const message = `Cannot append to lane "${lane}": its guard ${JSON.stringify(guard)} would let the lane go back to ${ordinal}. A guard admits only smaller ordinals.`
+    throw new Fault('Bug', 'append_backwards', message)
+  }
+  if (start !== undefined && end !== undefined) {
+    const message = `Cannot append to lane "${lane}": it starts lane ${laneKey(start)} and ends lane ${laneKey(end)}; an append does one of the two.`
+    throw new Fault('Bug', 'append_start_and_end', message)
+  }
+  requireAmounts(append)
+  requireItemLane(append)
+}
+
+/** A ledger of parts of tokens, or one that a negative estimate makes room in, would be no ledger. */
+function requireAmounts({ lane, reserve, settle }: Append): void {
+  const given: readonly (Spent | undefined)[] = [reserve, settle?.reserved, settle?.spent]
+  const amounts = given.flatMap((one) => (one === undefined ? [] : [one]))
+  const wrong = amounts
+    .flatMap(({ tokens, usd_micros, unpriced_tokens = 0 }) => [tokens, usd_micros, unpriced_tokens])
+    .find((n) => !(Number.isSafeInteger(n) && n >= 0))
+  if (wrong === undefined) return
+  const message = `Cannot append to lane "${lane}": it reserves or settles ${wrong}. Amounts are whole numbers of tokens and of millionths of a dollar, from 0 on.`
+  throw new Fault('Bug', 'append_amount', message)
+}
+
+function requireItemLane({ lane, item_of, open_items, drop_items }: Append): void {
+  const { block, item } = laneOwner(lane) ?? {}
+  const fits = item === undefined ? item_of === undefined : item_of?.block === block
+  const whole = open_items ?? drop_items
+  const both = open_items !== undefined && drop_items !== undefined
+  if (fits && !both && (whole === undefined || (item === undefined && whole.block === block))) return
+  const message = `Cannot append to lane "${lane}": a lane of a foreach item ("3.12") needs item_of with its block, no other lane has it; open_items or drop_items belong to an append of the block's own lane.`
+  throw new Fault('Bug', 'append_item_lane', message)
+}
+
+/** Whether an approval is as the writer of an append says that it was. */
+export function isApprovalUnchanged(
+  now: HeadApproval | undefined,
+  was: NonNullable<Append['approval']>['was'],
+): boolean {
+  if (was === null) return now === undefined
+  if (now === undefined) return false
+  return was === 'pending' ? now.status === was : JSON.stringify(now) === JSON.stringify(was)
+}
+
+/** The lanes an append ends: the block's, or one item's; with `items`, those of its first so many items too. */
+export function endedLanes({ items = 0, ...owner }: LaneOwner & { readonly items?: number }): readonly string[] {
+  const { block } = owner
+  return [laneKey(owner), ...Array.from({ length: items }, (_, item) => laneKey({ block, item }))]
+}
+
+/** How an append ends its run, if it does: its last event says when and why. */
+export function runEnding({ at, events }: Pick<Append, 'at' | 'events'>): RunEnding | undefined {
+  const end = events.at(-1)
+  if (end === undefined || !isRunEnd(end.type)) return undefined
+  // The ends of a run all say the same things.
+  const { code, reason } = end.data as EventData<'run:completed'>
+  return { at, code, reason }
+}

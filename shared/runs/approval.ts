@@ -1,0 +1,267 @@
+import { type Principal, personName, principalName, viaWords } from '../auth/principal.ts'
+import { canonicalJson, sha256 } from '../text/canonical.ts'
+import type { EventData, StoredValue } from './event.ts'
+import type { HeadApproval, Vote } from './head.ts'
+import { meantBy, type People, personOf } from './people.ts'
+import type { ApprovalItem } from './run-items.ts'
+
+/**
+ * Hash of exactly what a person is asked about: prompt, shown values, the block's definition, and of a dispatch what a yes
+ * lets happen (`binding`, the sha256 of a Binding: shared/approvals/binding.ts).
+ */
+export function approvalDigest(asked: {
+  readonly prompt: string
+  readonly shown: Readonly<Record<string, StoredValue>>
+  readonly block_hash: string
+  readonly binding?: string
+}): string {
+  const shown = Object.fromEntries(Object.entries(asked.shown).map(([port, value]) => [port, value.sha256]))
+  const { prompt, block_hash, binding } = asked
+  return sha256(canonicalJson({ prompt, shown, block_hash, ...(binding === undefined ? {} : { binding }) }))
+}
+
+/**
+ * Why this principal may not decide now, or undefined. Groups and aliases are those of this moment: who has left a group
+ * decides no more. A vote is a person's, by whichever name or token they come; where persons are counted or compared,
+ * whoever cannot be told as one decides nothing (docs/approvals.md, "Persons"). `starter`: the person who started the run.
+ */
+export function decisionRefusal(
+  item: Pick<ApprovalItem, 'approvers' | 'self_approval' | 'escalate' | 'quorum'>,
+  approval: Pick<HeadApproval, 'escalated' | 'votes'>,
+  principal: Principal,
+  starter: string,
+  people: People,
+): { readonly code: string; readonly message: string } | undefined {
+  const name = principalName(principal)
+  const told = toldPerson(principal, people)
+  const person = personOf(told ?? name, people)
+  if (approverRule(item, approval, name, people, told) === undefined) {
+    const listed = listedNames(item, approval)
+    const who =
+      listed.length === 0 ? `the default group "${people.default_group}"` : `the approvers (${fewNames(listed)})`
+    return { code: 'not_an_approver', message: `"${name}" is not among ${who}.` }
+  }
+  const isOthers = !(item.self_approval && people.self_approval)
+  if (isOthers && person === personOf(starter, people)) {
+    const said = people.self_approval ? 'self_approval is false' : 'safety.self_approval is false in sluice.yaml'
+    return { code: 'self_approval', message: `"${name}" started the run and ${said}: somebody else must decide.` }
+  }
+  if (told === undefined && isOthers) return { code: 'person_unknown', message: unknownPerson(name) }
+  return voteRefusal(item, approval, { name, told }, people)
+}
+
+/** A member of Slack's workspace of whom the settings do not say who they are may be anybody, also one who voted elsewhere. */
+function toldPerson(principal: Principal, people: People): string | undefined {
+  const told = personName(principal)
+  const isMember = principal.kind === 'slack' && principal.person === undefined
+  return isMember && told !== undefined && personOf(told, people) === told ? undefined : told
+}
+
+function voteRefusal(
+  { quorum = 1 }: Pick<ApprovalItem, 'quorum'>,
+  { votes = [] }: Pick<HeadApproval, 'votes'>,
+  { name, told }: { readonly name: string; readonly told: string | undefined },
+  people: People,
+) {
+  if (told === undefined) return quorum > 1 ? { code: 'person_unknown', message: unknownPerson(name) } : undefined
+  const person = personOf(told, people)
+  const earlier = votes.find((vote) => personOf(vote.person ?? vote.by, people) === person)
+  if (earlier === undefined) return undefined
+  const as = earlier.by === name ? '' : ` (as "${earlier.by}")`
+  const message = `"${name}" approved it already${as} at ${earlier.at} via ${earlier.via}: the other votes are other people's.`
+  return { code: 'already_voted', message }
+}
+
+/** One person's word as it is kept, of an event's or a request's members. */
+export function voteOf({ by, person, via, declared }: Omit<Vote, 'at'> | Cast, at: string): Vote {
+  return { by, ...(person && { person }), via, ...(declared && { declared }), at }
+}
+
+interface Cast {
+  readonly by: string
+  readonly person: string | undefined
+  readonly via: string
+  readonly declared: Vote['declared'] | undefined
+}
+
+/** The same where it decided. */
+export function decidedBy({ by, person, via, declared, at }: Vote): Partial<HeadApproval> {
+  return {
+    decided_by: by,
+    ...(person && { decided_person: person }),
+    decided_at: at,
+    via,
+    ...(declared && { declared }),
+  }
+}
+
+/** Of a caller who may be any of several people. */
+export function unknownPerson(name: string): string {
+  return `the person behind "${name}" cannot be told, and here persons are counted (quorum, self_approval). Come with a token of a person (\`sluice token create --person user:NAME\`), say in slack.users who a member of Slack's workspace is, or name the role in people of sluice:auth if its sessions are named after persons (docs/tokens.md).`
+}
+
+/** So many names a message has room for. */
+const NAMED = 20
+
+function fewNames(names: readonly string[]): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : ''
+  return `${names.slice(0, NAMED).join(', ')}${more}`
+}
+
+/** The decision somebody made before, in words. */
+export function earlierDecisionWords({ status, decided_by, decided_at, via, declared }: HeadApproval): string {
+  const by = decided_by === undefined ? '' : ` by ${decided_by}`
+  const at = decided_at === undefined ? '' : ` at ${decided_at}`
+  return `${status}${by}${at}${via === undefined ? '' : ` ${viaWords(via, declared)}`}`
+}
+
+type AskedRule = Pick<ApprovalItem, 'approvers' | 'self_approval' | 'escalate' | 'quorum'>
+type Escalation = Pick<HeadApproval, 'escalated'>
+
+/**
+ * The rule by which a principal may decide, as approval:decided tells it: `anyone_allowed`, `approvers`, `alias:NAME` (a
+ * listed name of the same person), `people:NAME` (whom the settings mean by it), `group:NAME`, `default_group:NAME`. Undefined: none does. An empty list means the
+ * default group, or without one whoever may approve in this deployment; with a list nobody else may. `told`: the person
+ * behind the name, where that is another name.
+ */
+export function approverRule(
+  item: AskedRule,
+  state: Escalation,
+  name: string,
+  people: People,
+  told: string = name,
+): string | undefined {
+  const listed = listedNames(item, state)
+  const person = personOf(told, people)
+  if (item.approvers.length === 0) {
+    if (people.default_group === undefined) return 'anyone_allowed'
+    if (isIn(people.default_group, person, people)) return `default_group:${people.default_group}`
+  }
+  const meant = listed.find((other) => meantBy(other, people)?.some((one) => personOf(one, people) === person))
+  if (meant !== undefined) return `people:${meant.slice('user:'.length)}`
+  // Where the settings say who is meant by a name, whoever merely has it is not.
+  const named = listed.filter((other) => meantBy(other, people) === undefined)
+  if (named.includes(name)) return 'approvers'
+  const alias = named.find((other) => !other.startsWith(GROUP) && personOf(other, people) === person)
+  if (alias !== undefined) return `alias:${alias}`
+  return named.find((other) => other.startsWith(GROUP) && isIn(other.slice(GROUP.length), person, people))
+}
+
+const GROUP = 'group:'
+
+/** The approvers, and once it was escalated those besides. */
+export function listedNames({ approvers, escalate }: AskedRule, { escalated }: Escalation): readonly string[] {
+  return escalated === true ? [...approvers, ...(escalate?.to ?? [])] : approvers
+}
+
+/** A group that is not there any more is nobody. */
+function isIn(group: string, person: string, people: People): boolean {
+  const members = Object.hasOwn(people.groups, group) ? people.groups[group] : undefined
+  return members?.some((member) => personOf(member, people) === person) === true
+}
+
+/** Hash of who may decide and how many have to, with the groups as they are now. */
+export function policyHash(item: AskedRule, state: Escalation, people: People): string {
+  const approvers = listedNames(item, state)
+  const asked = approvers.flatMap((name) => (name.startsWith(GROUP) ? [name.slice(GROUP.length)] : []))
+  const byDefault = item.approvers.length === 0 ? people.default_group : undefined
+  const groups = [...asked, ...(byDefault === undefined ? [] : [byDefault])].map((name) => [
+    name,
+    (Object.hasOwn(people.groups, name) ? people.groups[name] : undefined) ?? [],
+  ])
+  const names = approvers.flatMap((name) => {
+    const meant = meantBy(name, people)
+    return meant === undefined ? [] : [[name, meant] as const]
+  })
+  return sha256(
+    canonicalJson({
+      ...(names.length === 0 ? {} : { people: Object.fromEntries(names) }),
+      approvers: [...approvers],
+      quorum: item.quorum ?? 1,
+      self_approval: item.self_approval && people.self_approval,
+      default_group: byDefault ?? null,
+      groups: Object.fromEntries(groups),
+    }),
+  )
+}
+
+type Timing = Pick<ApprovalItem, 'requested_at' | 'expires_at' | 'remind_sec' | 'escalate'>
+type ToldState = Pick<HeadApproval, 'next_at' | 'escalated'>
+
+/** What comes next before the expiry, when people are asked or told again; undefined = nothing more does. */
+export function nextTelling(
+  item: Timing,
+  { escalated }: Pick<ToldState, 'escalated'>,
+  after: number,
+): { readonly next_at?: string } {
+  const times = [nextReminder(item, after), escalated === true ? undefined : escalationOf(item)]
+  const due = times.filter((time) => time !== undefined && time < Date.parse(item.expires_at)) as number[]
+  return due.length === 0 ? {} : { next_at: new Date(Math.min(...due)).toISOString() }
+}
+
+/**
+ * What is due of a pending approval at `now`. An escalation reminds too, so of both at one moment it comes alone; of
+ * reminders that were missed one comes, and the next is ahead.
+ */
+export function dueTelling(
+  item: Timing,
+  { next_at, escalated }: ToldState,
+  now: number,
+): 'remind' | 'escalate' | undefined {
+  if (next_at === undefined || Date.parse(next_at) > now || Date.parse(item.expires_at) <= now) return undefined
+  const escalation = escalated === true ? undefined : escalationOf(item)
+  return escalation !== undefined && escalation <= Date.parse(next_at) ? 'escalate' : 'remind'
+}
+
+function escalationOf({ requested_at, escalate }: Timing): number | undefined {
+  return escalate === undefined ? undefined : Date.parse(requested_at) + escalate.after_sec * 1_000
+}
+
+/** The first one behind `after`. */
+function nextReminder({ requested_at, remind_sec }: Timing, after: number): number | undefined {
+  if (remind_sec === undefined) return undefined
+  const [asked, every] = [Date.parse(requested_at), remind_sec * 1_000]
+  return asked + (Math.max(0, Math.floor((after - asked) / every)) + 1) * every
+}
+
+/** What a question waits for, and of how many where one is not enough: `waits for approval of 2 people`. */
+export function questionWords({ about = 'dispatch', quorum }: EventData<'approval:requested'>): string {
+  return quorum > 1 ? `${ASKS[about]} of ${quorum} people` : ASKS[about]
+}
+
+const ASKS = {
+  dispatch: 'waits for approval',
+  pre_gates: 'gates before it failed: waits for a waiver',
+  post_gates: 'gates after it failed: waits for a waiver',
+  budget: 'the budget is used up: waits for approval of more',
+} as const
+
+/** What was decided, by whom, how, and after how long (`took`, in words). */
+export function decisionWords(data: EventData<'approval:decided'>, took: string): string {
+  const { decision, by, person, via, declared, have, need, edits_hash, iterate } = data
+  const votes = need > 1 ? ` (${have} of ${need})` : ''
+  const edited = edits_hash === undefined ? '' : ', inputs changed'
+  const who = person === undefined ? '' : ` (${person})`
+  const again = iterate === undefined ? '' : `, another run goes on (${iterate})`
+  return `${DONE[decision]}${votes} by ${by.kind}:${by.id}${who} ${viaWords(via, declared)} after ${took}${edited}${again}`
+}
+
+/** A word that did not count, whose, and why not. */
+export function refusedDecisionWords({
+  decision,
+  by,
+  person,
+  via,
+  declared,
+  reason,
+}: EventData<'approval:refused'>): string {
+  const who = person === undefined ? '' : ` (${person})`
+  return `refused to ${decision} for ${by.kind}:${by.id}${who} ${viaWords(via, declared)}: ${reason}`
+}
+
+const DONE = { approve: 'approved', reject: 'rejected', waive: 'waived' } as const
+
+/** Whether a question is about gates that failed: the yes to it is a waiver and is called so (docs/gates.md, "Asking a person"). */
+export function asksWaiver({ about }: { readonly about?: string | undefined }): boolean {
+  return about === 'pre_gates' || about === 'post_gates'
+}

@@ -1,0 +1,324 @@
+import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
+import { type Block, type Dag, type GateUse, opensChild } from '../dag/dag.ts'
+import { leafChecks } from '../gates/check.ts'
+import type { RunEvent } from './event.ts'
+import { eventPlace } from './event-types.ts'
+import { foldRun } from './fold.ts'
+import type { AskedAbout } from './head.ts'
+import { NO_TRY } from './retry.ts'
+import type { BlockFold, RunFold, StepFold } from './run-fold.ts'
+import type { Meta } from './run-store.ts'
+
+/** More than this many reasons are counted instead of told. */
+const TOLD = 3
+
+/** What its events do not say of a run, for words. */
+export interface Waiting {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** Blocks that may run at once, 0 = no limit. */
+  readonly max_parallel: number
+  /** What the safety policy lowers `retry` to. */
+  readonly max_attempts: number
+  /** Of a research run. */
+  readonly kind?: Meta['kind'] | undefined
+  /** Its completion is judged when its blocks have ended. */
+  readonly judged?: boolean
+  /** Of a queued run: its place in the queue, from 1, and how many runs are active. */
+  readonly queue?: { readonly place: number; readonly active: number } | undefined
+}
+
+/**
+ * What a live run waits for and since when, in one sentence for people: `waiting for approval of deploy since ..`,
+ * `block build: attempt 2 of 3, running for 12 s`. Undefined when it has ended.
+ */
+export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string | undefined {
+  if (fold.state !== 'running') return undefined
+  if (fold.queued === true && waiting.queue !== undefined) return queueWords(fold, waiting.queue)
+  if (waiting.kind === 'research') return researchWords(fold, waiting.now)
+  const asked = Object.values(fold.approvals)
+    .filter(({ status }) => status === 'pending')
+    .map(({ block_id, requested_at, about = 'dispatch' }) => `${ASKED[about]} ${block_id} since ${requested_at}`)
+  const steps = newestSteps(fold.steps)
+  const busy = dag.blocks.flatMap((block) => {
+    const { id } = block
+    const decided = Object.values(fold.approvals).findLast(({ block_id }) => block_id === id)?.decided_at
+    return busyWords(block, foldedBlock(fold, id), { ...waiting, step: steps.get(id), decided })
+  })
+  const words = [
+    ...(asked.length === 0 ? [] : [`waiting for ${listed(asked)}`]),
+    ...busy,
+    ...slotWords(dag, fold, waiting),
+  ]
+  return words.length > 0 ? listed(words, '; ') : idleWords(dag, fold, waiting)
+}
+
+const ASKED: Readonly<Record<AskedAbout, string>> = {
+  dispatch: 'approval of',
+  pre_gates: 'a waiver of pre-gates of',
+  post_gates: 'a waiver of post-gates of',
+  budget: 'a higher budget for',
+}
+
+function queueWords({ started_at }: RunFold, { place, active }: NonNullable<Waiting['queue']>): string {
+  const runs = active === 1 ? '1 run is active' : `${active} runs are active`
+  return `waiting for a place since ${started_at}: ${nth(place)} in the queue, ${runs}`
+}
+
+/** `1st`, `2nd`, `3rd`, `4th`, `11th`, `21st`. */
+function nth(n: number): string {
+  const teen = n % 100 > 10 && n % 100 < 14
+  return `${n}${(teen ? undefined : ['th', 'st', 'nd', 'rd'][n % 10]) ?? 'th'}`
+}
+
+/** Of each block itself, not of the items of a fan-out. */
+function newestSteps(steps: readonly StepFold[]): ReadonlyMap<string, StepFold> {
+  return new Map(steps.flatMap((step) => (step.item === undefined ? [[step.block_id, step]] : [])))
+}
+
+interface BlockWaiting extends Waiting {
+  readonly step: StepFold | undefined
+  /** When a person last let it go on. */
+  readonly decided: string | undefined
+}
+
+function busyWords({ id, retry, mode }: Block, block: BlockFold | undefined, waiting: BlockWaiting): readonly string[] {
+  if (block === undefined) return []
+  const { now, max_attempts, step, decided } = waiting
+  const attempt = `block ${id}: ${attemptWords(block, Math.max(1, Math.min(retry.max_attempts, max_attempts)))}`
+  if (block.state === 'running') return [`${attempt}, ${workWords(mode, block, step?.started_at, now)}`]
+  if (block.state === 'ready') return [`block ${id}: ready to start${decided === undefined ? '' : ` since ${decided}`}`]
+  if (block.state !== 'retrying') return []
+  const since = step?.ended_at === undefined ? '' : `, waiting since ${step.ended_at}`
+  return [`${attempt}, ${block.error?.reason ?? 'failed'}, ${nextTry(block, now)}${since}`]
+}
+
+/** A lost attempt is tried again beyond the block's own retry, of which it uses up nothing (docs/adr/0009). */
+function attemptWords({ state, attempt, untried = 0, error }: BlockFold, most: number): string {
+  if (untried === 0)
+    return attempt > most ? `attempt ${attempt} (retry allows ${most})` : `attempt ${attempt} of ${most}`
+  const tries = attempt - untried
+  if (state === 'retrying' && NO_TRY.has(error?.code ?? ''))
+    return `attempt ${attempt} (no try, ${tries} of ${most} are used up)`
+  return `attempt ${attempt} (try ${tries} of ${most}; attempts that were no try: ${untried})`
+}
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
+
+function workWords(
+  mode: Block['mode'],
+  { child, item_count, items = {} }: BlockFold,
+  since: string | undefined,
+  now: number,
+): string {
+  const run = mode === 'research' ? 'research' : 'child run'
+  if (child !== undefined) return `waits for ${run} ${child}${since === undefined ? '' : ` since ${since}`}`
+  const work = since === undefined ? 'running' : `running for ${elapsed(now - Date.parse(since))}`
+  if (item_count === undefined) return work
+  const done = Object.values(items).filter(({ state }) => ENDED.has(state)).length
+  return `${done} of ${item_count} items done, ${work}`
+}
+
+/** The chain has no blocks: its stages follow one another. */
+function researchWords({ stage, started_at = '' }: RunFold, now: number): string {
+  if (stage === undefined) return `research: about to begin, since ${started_at}`
+  const after = `research: ${stage.stage} done (step ${stage.n + 1})`
+  const since = elapsed(now - Date.parse(stage.at))
+  return stage.stage === 'synthesize_answer' ? `${after}, about to end` : `${after}, next stage running for ${since}`
+}
+
+/** `12 s`, `3 min`, `2 h 4 min`. */
+function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+function nextTry({ due_at }: BlockFold, now: number): string {
+  const left = due_at === undefined ? 0 : Math.ceil((Date.parse(due_at) - now) / 1_000)
+  return left > 0 ? `next try in ${left} s` : 'next try due now'
+}
+
+/** Blocks whose turn it is, while as many run as may. */
+function slotWords(dag: Dag, fold: RunFold, { max_parallel }: Waiting): readonly string[] {
+  const running = fold.steps.filter(({ state, block_id, item }) => {
+    const block = foldedBlock(fold, block_id)
+    const isFanOut = item === undefined && block?.item_count !== undefined
+    // An attempt a person is asked about holds no place.
+    const works = (item === undefined ? block?.state : block?.items?.[item]?.state) === 'running'
+    return state === 'running' && !isFanOut && works
+  })
+  const next = nextBlocks(dag, fold)
+  if (max_parallel === 0 || running.length < max_parallel || next.length === 0) return []
+  const ids = next.map(({ id }) => id)
+  const { length } = running
+  const at = length === 1 ? '1 block runs' : `${length} blocks run`
+  const who = `${next.length === 1 ? 'block' : 'blocks'} ${listed(ids)}`
+  return [`${who}: waiting for a free place since ${since(next, fold)} (${at}, max_parallel ${max_parallel})`]
+}
+
+/** Nothing is under way: the machine is about to call its next function. */
+function idleWords(dag: Dag, fold: RunFold, { judged }: Waiting): string {
+  const next = nextBlocks(dag, fold)
+  if (next.length === 0 && judged === true && fold.goal === undefined)
+    return `its completion is being judged since ${lastEnd(fold)}`
+  if (next.length === 0) return `waiting for its end since ${lastEnd(fold)}`
+  return `about to start ${next.length === 1 ? 'block' : 'blocks'} ${listed(next.map(({ id }) => id))} since ${since(next, fold)}`
+}
+
+function lastEnd({ blocks, started_at = '' }: RunFold): string {
+  const ends = Object.values(blocks).flatMap(({ ended_at }) => ended_at ?? [])
+  return [started_at, ...ends].sort().at(-1) ?? ''
+}
+
+function nextBlocks(dag: Dag, fold: RunFold): readonly Block[] {
+  return movingBlocks(dag, fold).filter(({ id }) => (foldedBlock(fold, id)?.state ?? 'pending') === 'pending')
+}
+
+/** When the last of what the first of them waited for had ended: there it might have begun. */
+function since(blocks: readonly Block[], fold: RunFold): string {
+  const times = blocks.map(({ id, upstream }) => {
+    const ends = [id, ...upstream].map((other) => foldedBlock(fold, other)?.ended_at ?? '')
+    return [fold.started_at ?? '', ...ends].sort().at(-1) ?? ''
+  })
+  return times.sort()[0] ?? ''
+}
+
+function listed(words: readonly string[], comma = ', '): string {
+  const rest = words.length - TOLD
+  return rest > 0 ? `${words.slice(0, TOLD).join(comma)}${comma}and ${rest} more` : words.join(comma)
+}
+
+/**
+ * Whether only people can move the run on: it runs, at least one approval is pending, and no block is running,
+ * retrying, ready or about to start (the state paused_approval, which is derived and never stored).
+ */
+export function isWaitingForPeople(dag: Dag, fold: RunFold): boolean {
+  const isAsked = Object.values(fold.approvals).some(({ status }) => status === 'pending')
+  return fold.state === 'running' && isAsked && movingBlocks(dag, fold).length === 0
+}
+
+/** Blocks that are running, retrying, ready or about to start, in document order. */
+function movingBlocks(dag: Dag, fold: RunFold): readonly Block[] {
+  const modules = bounceModules(dag.blocks)
+  const asked = new Set(pendingBlocks(fold))
+  return dag.blocks.filter((block) => isMoving(block, modules, fold, asked))
+}
+
+function pendingBlocks({ approvals }: RunFold): readonly string[] {
+  return Object.values(approvals).flatMap(({ status, block_id }) => (status === 'pending' ? [block_id] : []))
+}
+
+/** A block as the fold knows it; undefined before its first event. */
+function foldedBlock({ blocks }: Pick<RunFold, 'blocks'>, id: string): BlockFold | undefined {
+  return Object.hasOwn(blocks, id) ? blocks[id] : undefined
+}
+
+const MOVING: ReadonlySet<string> = new Set(['running', 'retrying', 'ready'])
+
+function isMoving(
+  { id, upstream }: Block,
+  modules: readonly BounceModule[],
+  fold: RunFold,
+  asked: ReadonlySet<string>,
+): boolean {
+  const block = foldedBlock(fold, id)
+  // Between block:asked and the question itself its machine is about to ask.
+  if (block?.state === 'paused_approval') return !asked.has(id)
+  if (block !== undefined && asked.has(id) && itemsWait(block)) return false
+  if (block !== undefined && block.state !== 'pending') return MOVING.has(block.state)
+  return waitedFor(id, upstream, modules).every((other) => ENDED.has(foldedBlock(fold, other)?.state ?? 'pending'))
+}
+
+/** Whether nothing of a fan-out is under way but items that wait for an answer: further ones begin behind those. */
+function itemsWait({ items = {} }: BlockFold): boolean {
+  const states = Object.values(items).map(({ state }) => state)
+  return states.includes('paused_approval') && !states.some((state) => MOVING.has(state))
+}
+
+/** From outside, a bounce module is waited for as a whole: it may still send back what has ended. */
+function waitedFor(id: string, upstream: readonly string[], modules: readonly BounceModule[]): readonly string[] {
+  const entered = modules.filter(
+    ({ blocks }) => !blocks.includes(id) && blocks.some((other) => upstream.includes(other)),
+  )
+  return [...upstream, ...entered.flatMap(({ blocks }) => blocks)]
+}
+
+/** When a run counts as stalled if nothing happens until then (milliseconds since 1970), and what was to go on. */
+export interface Stall {
+  readonly at: number
+  /** Blocks at work or next, in document order; none: all have ended, and the run has not. */
+  readonly blocks: readonly string[]
+}
+
+interface StallRules {
+  readonly stall_ms: number
+  readonly max_block_ms: number
+}
+
+/** A dispatch that is over is judged by gates and recorded. */
+const RECORD_MS = 60_000
+/** A call of a block's function cannot be longer: its state ends after 930 s (shared/compile/emit-block.ts). */
+const CALL_MS = 930_000
+
+/**
+ * The stall watchdog's verdict on a live run that owes no start and waits for no child run: `since` is when anything
+ * last happened in it (an event of it or of its children, its release from the queue). A retry that is not due yet, an
+ * attempt inside its own timeout and gates that ask the world are waited for; undefined where a person is
+ * (docs/operate.md, "Stalls").
+ */
+export function findStall(
+  dag: Dag,
+  events: readonly RunEvent[],
+  since: number,
+  { stall_ms, max_block_ms }: StallRules,
+): Stall | undefined {
+  const fold = foldRun(events)
+  if (Object.values(fold.approvals).some(({ status }) => status === 'pending')) return undefined
+  const moving = movingBlocks(dag, fold)
+  const byId = new Map(dag.blocks.map((block) => [block.id, block]))
+  const resumed = resumedAt(events)
+  const attempts = fold.steps.flatMap((step) => attemptEnd(step, resumed, byId.get(step.block_id), max_block_ms))
+  const retries = events.flatMap(({ type, data }) => (type === 'block:retrying' ? [Date.parse(data.due_at)] : []))
+  const quiet = Math.max(since, ...retries) + stall_ms
+  // Without blocks it is a research chain: a stage is one call of a function, whatever it waits for.
+  const mayCall = dag.blocks.length === 0 || moving.some(asksTheWorld)
+  const calls = mayCall ? [Math.max(since, ...retries) + CALL_MS] : []
+  return { at: Math.max(quiet, ...attempts, ...calls), blocks: moving.map(({ id }) => id) }
+}
+
+/** By when an attempt under way must have been recorded; a foreach block is none, its items are; nor is a child run's. */
+function attemptEnd(
+  step: StepFold,
+  resumed: ReadonlyMap<string, string>,
+  block: Block | undefined,
+  maxMs: number,
+): readonly number[] {
+  if (step.state !== 'running' || block === undefined || opensChild(block.mode)) return []
+  if (block.foreach !== undefined && step.item === undefined) return []
+  const from = resumed.get(placeOf(step)) ?? step.started_at
+  return [Date.parse(from) + Math.min(block.timeout_ms, maxMs) + RECORD_MS]
+}
+
+/** When a block, or an item, went on last after a person's answer. */
+function resumedAt(events: readonly RunEvent[]): ReadonlyMap<string, string> {
+  return new Map(
+    events.flatMap((event) => {
+      if (event.type !== 'block:resumed' || event.block_id === undefined) return []
+      return [[placeOf({ block_id: event.block_id, ...eventPlace(event) }), event.at] as const]
+    }),
+  )
+}
+
+function placeOf({ block_id, epoch, attempt, item }: Pick<StepFold, 'block_id' | 'epoch' | 'attempt' | 'item'>) {
+  return `${epoch}/${attempt}/${item ?? ''}/${block_id}`
+}
+
+const ASKING: ReadonlySet<string> = new Set(['http', 'webhook', 'shell', 'llm_review'])
+
+/** Gates run before an attempt begins and after its dispatch; those that ask somebody take their time. */
+function asksTheWorld({ pre_gates, post_gates, foreach }: Block): boolean {
+  const uses: readonly GateUse[] = [...pre_gates, ...post_gates, ...(foreach?.item_gates ?? [])]
+  return uses.some(({ check }) => leafChecks(check).some(({ type }) => ASKING.has(type)))
+}

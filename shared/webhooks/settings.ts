@@ -1,0 +1,35 @@
+import * as z from 'zod'
+import { MAIN_TENANT } from '../auth/principal.ts'
+import { TenantSchema } from '../auth/settings.ts'
+import { encryptedUrl, KeySchema } from '../ports/secrets.ts'
+import { EVENT_TYPES } from '../runs/event-types.ts'
+
+const MOST_ENDPOINTS = 10
+
+const EndpointSchema = z.strictObject({
+  /** Part of every message's id. */
+  name: z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'a small letter, then small letters, digits and dashes, 31 at most'),
+  url: encryptedUrl,
+  events: z.union([z.literal('all'), z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length)], {
+    error: 'all, or a list of types of events, such as [run:completed, run:failed]',
+  }),
+  /** Whose runs it is told of; no other tenant sees that there is such an endpoint. */
+  tenant: TenantSchema.default(MAIN_TENANT),
+  /** Runs of these DAGs alone; absent = of all. */
+  dags: z.array(z.string().min(1).max(200)).min(1).max(100).optional(),
+  /** The secret messages are signed with, `whsec_..`; two while it is rotated: both sign. */
+  key: z.union([KeySchema, z.tuple([KeySchema, KeySchema])], {
+    error: 'give {env: NAME} or {secret: ARN}, or a list of two while it is rotated',
+  }),
+  /** Of one request: API Gateway waits 29 s for a test of it. */
+  timeout_ms: z.int().min(1).max(20_000).default(10_000),
+  /** How long a message is tried, before it is a dead letter. */
+  give_up_sec: z.int().min(60).max(259_200).default(86_400),
+})
+export type WebhookEndpoint = z.infer<typeof EndpointSchema>
+
+/** `webhooks` in sluice.yaml: who is told of events over HTTP (docs/webhooks.md). */
+export const WebhookSettingsSchema = z
+  .array(EndpointSchema)
+  .max(MOST_ENDPOINTS)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two endpoints have one name')
