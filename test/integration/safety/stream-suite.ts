@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../../conformance/virtual-clock.ts'
 import type { TestPlace } from '../test-place.ts'
-import { type Answer, dailyOnSqlite, type OpenSafe, post, startOf, WAITS } from './safety-place.ts'
+import { type Answer, dailyOnSqlite, eventually, type OpenSafe, post, startOf, WAITS } from './safety-place.ts'
 
 const MINUTE_MS = 60_000
 
@@ -77,6 +77,12 @@ export function streamSuite(store: string, openSafe: OpenSafe): void {
       const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'))
       open = await openSafe({}, { clock, sweep_ms: 0 })
       const run_id = await started()
+      // The store takes real time, whatever the clock says: all there is to read is there before the minutes begin.
+      const asks = async () => {
+        await clock.advance(10)
+        return (await open.events(run_id)).some(({ type }) => type === 'approval:requested')
+      }
+      await eventually(asks, 'a person is asked')
       const reading = (await stream(open, run_id)).text()
       for (let at = 0; at < 6; at += 1) await clock.advance(MINUTE_MS)
       const text = await reading
