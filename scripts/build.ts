@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
@@ -68,7 +69,7 @@ function placesOfSources(root: string): Plugin {
           .replace(/\bnew URL\(/g, 'packageUrl(')
           .replace(/\bimport\.meta\.url\b/g, `sourceUrl(${source})`)
           .replace(/\bimport\.meta\.dirname\b/g, `sourceFolder(${source})`)
-        if (/\bimport\.meta\./.test(contents)) throw new Error(`${path}: only import.meta.url and .dirname are bundled`)
+        assert.doesNotMatch(contents, /\bimport\.meta\./, `${path}: only import.meta.url and .dirname are bundled`)
         return {
           contents: `import { packageUrl, sourceFolder, sourceUrl } from 'sluice:package'\n${contents}`,
           loader: 'ts',

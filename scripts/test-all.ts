@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -45,8 +46,9 @@ const SUITES: readonly Suite[] = [
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const { values } = parseArgs({ options: { after: { type: 'string' }, seconds: { type: 'string' } } })
 const first = SUITES.findIndex(({ name }) => name === values.after) + 1
-if (values.after !== undefined && first === 0)
-  throw new Error(`--after is one of ${SUITES.map(({ name }) => name).join(', ')}, not ${values.after}`)
+if (values.after !== undefined && first === 0) {
+  assert.fail(`--after is one of ${SUITES.map(({ name }) => name).join(', ')}, not ${values.after}`)
+}
 
 const began = Date.now()
 const limit = Number(values.seconds ?? Number.POSITIVE_INFINITY)

@@ -58,6 +58,14 @@ const STATUS: Readonly<Record<FaultName, number>> = {
 }
 
 /**
+ * Why a program of a user's (a schema, a pattern, an expression) cannot be used or has no answer, in words for its author.
+ * Caught where programs are compiled and run, and told as a value.
+ */
+export class ProgramProblem extends Error {
+  override readonly name = 'ProgramProblem'
+}
+
+/**
  * The machine's own signals; never seen by a caller of the API. The message is JSON the block state's Catch parses,
  * so the stack is emptied: Lambda puts it into Cause and it must always parse.
  */

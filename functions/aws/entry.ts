@@ -97,7 +97,11 @@ export function streamEntry({ handler, ...parts }: EntryParts, env?: NodeJS.Proc
 function requireRuntime(): StreamRuntime {
   const found = (globalThis as { readonly awslambda?: StreamRuntime }).awslambda
   if (found !== undefined) return found
-  throw new Error('Cannot stream: this is not the Lambda runtime (there is no global awslambda).')
+  throw new Fault(
+    'Bug',
+    'bad_environment',
+    'Cannot stream: this is not the Lambda runtime (there is no global awslambda).',
+  )
 }
 
 async function send(out: Writable, body: RouteAnswer['body'], signal: AbortSignal): Promise<void> {

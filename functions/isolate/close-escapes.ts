@@ -1,4 +1,5 @@
 import { registerHooks } from 'node:module'
+import { ProgramProblem } from '../../shared/errors.ts'
 
 /**
  * Takes away what a program that is being evaluated must never reach, after the engine is loaded and before the first
@@ -32,7 +33,7 @@ function closePrototype(): void {
 function closeModules(): void {
   registerHooks({
     resolve(specifier) {
-      throw new Error(`no module is loaded here: ${specifier.slice(0, 100)}`)
+      throw new ProgramProblem(`no module is loaded here: ${specifier.slice(0, 100)}`)
     },
   })
   for (const name of ['getBuiltinModule', 'binding', '_linkedBinding', 'dlopen', 'mainModule']) {

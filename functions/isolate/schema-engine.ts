@@ -1,3 +1,4 @@
+import { ProgramProblem } from '../../shared/errors.ts'
 import { answerSchema, type Program, programProblem } from '../../shared/gates/programs.ts'
 import { schemaProblem } from '../../shared/gates/schema-budget.ts'
 import type { Job } from './isolate-messages.ts'
@@ -15,10 +16,10 @@ export function workUnderSchema(job: Job): string {
 /** Checks a value under a JSON Schema; JSON text of a SchemaAnswer. The budget is kept here too: nobody compiles past it. */
 function checkUnderSchema({ program, input }: Job): string {
   if (typeof program !== 'object' || program === null || Array.isArray(program)) {
-    throw new Error('a JSON Schema is an object')
+    throw new ProgramProblem('a JSON Schema is an object')
   }
   const problem = schemaProblem(program)
-  if (problem !== undefined) throw new Error(problem)
+  if (problem !== undefined) throw new ProgramProblem(problem)
   // An object that is no list, and schemaProblem() saw only JSON in it.
   return JSON.stringify(answerSchema(program as Exclude<typeof program, readonly unknown[]>, input))
 }

@@ -1,4 +1,5 @@
 import jsonata from 'jsonata'
+import { ProgramProblem } from '../../shared/errors.ts'
 import { textProblem } from '../../shared/text/json.ts'
 import type { Job } from './isolate-messages.ts'
 
@@ -47,21 +48,21 @@ const MAX_ANSWER = 10_485_760
 
 /** Evaluates a JSONata expression against the bindings; JSON text of the answer. Level 2.0.6 without $eval, clock and chance. */
 export async function transform({ program, input }: Job): Promise<string> {
-  if (typeof program !== 'string') throw new Error('a transform is the text of a JSONata expression')
+  if (typeof program !== 'string') throw new ProgramProblem('a transform is the text of a JSONata expression')
   const expression = jsonata(program)
   for (const [name, why] of REFUSED) {
     expression.registerFunction(name, () => {
-      throw new Error(`$${name} is not available: ${why}`)
+      throw new ProgramProblem(`$${name} is not available: ${why}`)
     })
   }
   const value: unknown = await expression.evaluate(input)
-  if (value === undefined) throw new Error('the expression has no value: nothing matched')
+  if (value === undefined) throw new ProgramProblem('the expression has no value: nothing matched')
   const text = JSON.stringify(value, onlyJson)
   if (text.length > MAX_ANSWER) {
-    throw new Error(`the answer has ${text.length} characters of JSON, at most ${MAX_ANSWER} are allowed`)
+    throw new ProgramProblem(`the answer has ${text.length} characters of JSON, at most ${MAX_ANSWER} are allowed`)
   }
   const problem = textProblem(text, 1)
-  if (problem !== undefined) throw new Error(`the answer is not taken, since ${problem.text}`)
+  if (problem !== undefined) throw new ProgramProblem(`the answer is not taken, since ${problem.text}`)
   return text
 }
 
@@ -76,12 +77,12 @@ const REFUSED: readonly (readonly [string, string])[] = [
 
 /** JSON.stringify would drop functions, print JSONata's insides and turn Infinity into null. */
 function onlyJson(_key: string, value: unknown): unknown {
-  if (typeof value === 'function') throw new Error('the answer holds a function')
+  if (typeof value === 'function') throw new ProgramProblem('the answer holds a function')
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw new Error(`the answer holds ${value}, which is not JSON`)
+    throw new ProgramProblem(`the answer holds ${value}, which is not JSON`)
   if (typeof value !== 'object' || value === null) return value
   if (Object.hasOwn(value, '_jsonata_lambda') || Object.hasOwn(value, '_jsonata_function')) {
-    throw new Error('the answer holds a function')
+    throw new ProgramProblem('the answer holds a function')
   }
   return value
 }

@@ -1,3 +1,4 @@
+import { Fault } from '../../shared/errors.ts'
 import { CLASSIFY_SYSTEM, classifyPrompt } from '../../shared/prompts/research.ts'
 import { toClassifierOutput } from '../../shared/research/chain.ts'
 import { promptRoom } from '../../shared/research/model-calls.ts'
@@ -62,7 +63,7 @@ function modelClassifier(call: StageCall): TopicClassifier {
       })
       if (asked.kind === 'answered') return asked.value
       // The chain passes it over and says so.
-      throw new Error(asked.why)
+      throw new Fault('Unavailable', 'provider_unavailable', asked.why)
     },
   }
 }

@@ -32,11 +32,13 @@ import {
 async function tellLoop({ world, run }: StageCall, { ref }: StageAnswer): Promise<void> {
   const { tenant, run_id } = run
   const triples = loopTriples(loopEntityId(tenant, run_id), await readChain(world, tenant, ref), ref)
+  const untold = (error: string) => world.log.error('a loop entity was not told of its answer', { run_id, error })
   try {
     const outcomes = await world.graph.addTriples(tenant, triples)
-    for (const told of outcomes) if (told.outcome === 'failed') throw new Error(told.message)
+    const failed = outcomes.find(({ outcome }) => outcome === 'failed')
+    if (failed?.outcome === 'failed') untold(failed.message)
   } catch (error) {
-    world.log.error('a loop entity was not told of its answer', { run_id, error: String(error) })
+    untold(String(error))
   }
 }
 

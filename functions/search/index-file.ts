@@ -24,7 +24,7 @@ export function openIndexToWrite(file: string): DatabaseSync | undefined {
       )
     } else if (application_id !== INDEX_APPLICATION_ID) {
       db.close()
-      throw new Error('it is a SQLite file of another program')
+      throw unusable(file, 'it is a SQLite file of another program')
     } else if (user_version !== INDEX_VERSION) {
       db.close()
       return undefined
@@ -71,10 +71,14 @@ function opening<T>(file: string, open: () => T): T {
   try {
     return open()
   } catch (cause) {
-    const seen = cause instanceof Error ? cause.message : String(cause)
-    const message = `Cannot open the search index "${file}": ${seen}. Check the disk; an index can be removed, it is made anew from the graph.`
-    throw new Fault('Unavailable', 'index_unavailable', message, { cause })
+    if (cause instanceof Fault) throw cause
+    throw unusable(file, cause instanceof Error ? cause.message : String(cause), cause)
   }
+}
+
+function unusable(file: string, seen: string, cause?: unknown): Fault {
+  const message = `Cannot open the search index "${file}": ${seen}. Check the disk; an index can be removed, it is made anew from the graph.`
+  return new Fault('Unavailable', 'index_unavailable', message, { cause })
 }
 
 /** 'SlcI' in the file's header. */

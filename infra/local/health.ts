@@ -77,12 +77,15 @@ function writeFile(folder: string): void {
     writeFileSync(path, body, { mode: 0o600 })
     const isThere = readFileSync(path).equals(body)
     rmSync(path, { force: true })
-    if (!isThere) throw new Error('the file has not what was written')
+    if (!isThere) throw unwritable('a file has not what was written')
   } catch (cause) {
-    const seen = cause instanceof Error ? cause.message : String(cause)
-    const message = `Cannot write to the folder of objects: ${seen}. Check the disk, its free space and the rights on the folder.`
-    throw new Fault('Unavailable', 'object_store_unavailable', message, { cause })
+    throw cause instanceof Fault ? cause : unwritable(cause instanceof Error ? cause.message : String(cause), cause)
   }
+}
+
+function unwritable(seen: string, cause?: unknown): Fault {
+  const message = `Cannot write to the folder of objects: ${seen}. Check the disk, its free space and the rights on the folder.`
+  return new Fault('Unavailable', 'object_store_unavailable', message, { cause })
 }
 
 async function compute(isolate: Isolate): Promise<void> {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -174,7 +175,7 @@ function keep({ keep: wanted = {}, line }: Step, out: string, names: Map<string,
     const found = path
       .split('.')
       .reduce<unknown>((value, part) => (value as Record<string, unknown>)?.[part], readJson(out))
-    if (typeof found !== 'string') throw new Error(`${line} printed no ${path}: ${out}`)
+    assert.ok(typeof found === 'string', `${line} printed no ${path}: ${out}`)
     names.set(name, found)
   }
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync } from 'node:fs'
@@ -49,7 +50,7 @@ async function runShown(words: readonly string[], cwd: string): Promise<readonly
     out += text
   })
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`sluice ${words.join(' ')} ended with ${code}:\n${out}`)
+  assert.equal(code, 0, `sluice ${words.join(' ')} ended with ${code}:\n${out}`)
   return shortened(out.trimEnd().split('\n').filter(isTelling).map(withoutChance))
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -139,7 +140,7 @@ async function startPlace(): Promise<Counted> {
 
 async function firstLine(child: ChildProcessByStdio<null, Readable, null>): Promise<{ readonly url: string }> {
   for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line) as { url: string }
-  throw new Error('the place ended before it served')
+  assert.fail('the place ended before it served')
 }
 
 /** Node numbers them in the order they are written. */

@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import * as z from 'zod'
+import { ProgramProblem } from '../errors.ts'
 import type { Isolate, Isolated } from '../ports/isolate.ts'
 import type { Json } from '../text/canonical.ts'
 import { keepLast, linearPattern, patternWeight } from '../text/linear-pattern.ts'
@@ -116,7 +117,7 @@ function compile(schema: JsonObject, all: boolean): ValidateFunction {
   const { $id: _, ...body } = schema
   if (ajv.validateSchema(body) !== true) {
     const problems = new Set((ajv.errors ?? []).map(sentence))
-    throw new Error(`the schema is not valid draft 2020-12: ${[...problems].slice(0, 2).join('; ')}`)
+    throw new ProgramProblem(`the schema is not valid draft 2020-12: ${[...problems].slice(0, 2).join('; ')}`)
   }
   try {
     return ajv.compile(body)
@@ -154,7 +155,7 @@ function ajvFor(all: boolean): Ajv2020 {
 /** ajv keeps patterns by their toString(): without one of their own all would become the first, and wrong data pass. */
 function linearRegExp(pattern: string, flags: string) {
   const read = linearPattern(pattern, flags)
-  if (!read.ok) throw new Error(`pattern "${pattern.slice(0, 80)}": ${read.message}`)
+  if (!read.ok) throw new ProgramProblem(`pattern "${pattern.slice(0, 80)}": ${read.message}`)
   return { test: read.pattern.test, toString: () => `linear:${flags}:${pattern}` }
 }
 // Only for code that ajv writes to a file, which we never ask for; the type wants it.

@@ -1,6 +1,13 @@
 import { UpdateTerminationProtectionCommand } from '@aws-sdk/client-cloudformation'
 import { DeleteTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
-import { DeleteBucketCommand, DeleteObjectsCommand, ListObjectVersionsCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  DeleteBucketCommand,
+  DeleteObjectsCommand,
+  ListObjectVersionsCommand,
+  S3Client,
+  type _Error as S3Error,
+} from '@aws-sdk/client-s3'
+import { Refused } from '../terminal/refused.ts'
 import { awsCaller, type CallerOptions } from './aws-caller.ts'
 import { awsRefusal } from './aws-refusal.ts'
 
@@ -44,11 +51,18 @@ async function emptyAndDelete(s3: S3Client, Bucket: string): Promise<number> {
     const Objects = [...Versions, ...DeleteMarkers].map(({ Key, VersionId }) => ({ Key, VersionId }))
     if (Objects.length === 0) break
     const { Errors = [] } = await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }))
-    if (Errors[0] !== undefined) throw new Error(`S3 would not delete ${Errors[0].Key}: ${Errors[0].Message}`)
+    if (Errors[0] !== undefined) throw notDeleted(Errors[0])
     deleted += Objects.length
   }
   await s3.send(new DeleteBucketCommand({ Bucket }))
   return deleted
+}
+
+function notDeleted({ Key, Code, Message }: S3Error): Refused {
+  return new Refused({
+    code: 'aws_call_refused',
+    detail: `AWS refused the call: S3 would not delete ${Key}: ${Code} ${Message}`,
+  })
 }
 
 function refused(error: unknown): never {

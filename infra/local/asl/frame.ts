@@ -125,7 +125,7 @@ function visitOf(frame: Frame, place: Extract<Frame['slot']['place'], { readonly
 function runState(definition: Definition, visit: Visit): Outcome | Promise<Outcome> {
   if (visit.frame.scope.ended) throw STOPPED
   const state = definition.States[visit.name]
-  if (state === undefined) throw new Error(`no state "${visit.name}"`)
+  if (state === undefined) throw new StateError('States.Runtime', `The machine has no state "${visit.name}"`)
   countEvents(visit.frame.execution, 2)
   // The table's row is that of the state's own type; TypeScript cannot follow the index.
   return RUN[state.Type](state as never, visit)

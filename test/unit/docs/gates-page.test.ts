@@ -15,16 +15,21 @@ test('docs/gates.md is what the registry says (vitest -u writes it anew)', async
 
 const HEAD = `# Gate types
 
-Made from the registry (\`shared/gates\`); every example is a test. A gate reads ports of its block: pre-gates see inputs,
-post-gates see inputs and outputs (outputs win where both have the name). A port that is missing, null or NaN fails; a
-check that crashes, runs out of time or cannot run in this place is \`error\`, which is never a pass. A gate on a port
-whose type it can never pass (\`contains\` on a number) is an error of the document, before the run. The JSON Schema of
-the parameters: \`sluice gates list --json\`. One type: \`sluice gates explain TYPE\`. One check without a server:
-\`sluice gates check --ndjson\`.`
+This page is made from the registry (\`shared/gates\`), and every example on it is a test.
+
+A gate reads ports of its block. Pre-gates see the inputs. Post-gates see inputs and outputs; where both have the same
+name, the output counts. What a gate can come to:
+
+- A port that is missing, null or NaN fails.
+- A check that crashes, runs out of time or cannot run in this place is \`error\`, which is never a pass.
+- A gate on a port whose type it can never pass (\`contains\` on a number) is an error of the document, before the run.
+
+\`sluice gates explain TYPE\` explains one type, \`sluice gates list --json\` has the JSON Schema of all parameters, and
+\`sluice gates check --ndjson\` runs one check without a server.`
 
 const ASKING = `## Asking a person
 
-\`on_fail: ask\` of a pre- or post-gate (not of the gates of single items) stops the attempt instead of failing it, and asks whether the gate may be waived:
+With \`on_fail: ask\`, a pre- or post-gate that fails stops the attempt and asks a person whether the gate may be waived, instead of failing the attempt. Gates of single items cannot ask.
 
 \`\`\`yaml
 blocks:
@@ -35,13 +40,13 @@ blocks:
       - { name: long-enough, check: { type: min_length, port: plan, min: 2000 }, on_fail: ask }
 \`\`\`
 
-- A try is cheaper than a person: where a gate with \`fail\`, \`route\` or \`retry\` failed too, that comes first (in this order). A person is asked when all gates that failed are such gates, and the composition would hold without them.
-- Who may decide on the block's dispatch (\`approval.approvers\`, \`self_approval\`) decides on this too; without an approval of its own, the default group, else anyone who may approve. 30 minutes, then it counts as a no. It stands in the inbox, in Slack and in \`run approve\` as every approval does; the yes is \`waive\` and needs a reason ([approvals.md](approvals.md)).
-- Waived, post-gates let the outputs out as they are: nothing is done again, and nobody sees them before. Pre-gates let the attempt begin, with the inputs that were shown. A no fails the block with \`ask_rejected\` (nobody in time: \`ask_expired\`), and the gates are the ones rules of \`on_gate_fail\` look at.
-- A waived gate is \`waived\`, never passed: its verdict says who, by which way and why, and what had failed. \`get run\`, the report of the block and \`run export\` show it so.
-- It is waived for this pass and these values: another try of the block with the same inputs asks nobody again, a pass after a bounce does, and so does a retried run, which takes over no result that only a person let pass.
-- While it waits the block holds no place among those that run, and the run's deadline stands still once nothing else goes on.
+- A person is asked when all gates that failed have \`on_fail: ask\` and the composition would hold without them. If a gate with \`fail\`, \`route\` or \`retry\` failed too, that comes first (in this order): a try is cheaper than a person.
+- Whoever may decide on the block's dispatch (\`approval.approvers\`, \`self_approval\`) decides on this too. If the block has no approval of its own, that is the default group, else anyone who may approve. A question that nobody answers within 30 minutes counts as a no. The question stands in the inbox, in Slack and in \`run approve\`, as every approval does. The yes is called \`waive\` and needs a reason ([approvals.md](approvals.md)).
+- When post-gates are waived, the outputs go out as they are: nothing is done again. When pre-gates are waived, the attempt begins with the inputs that were shown. A no fails the block with \`ask_rejected\` (no answer in time: \`ask_expired\`), and rules of \`on_gate_fail\` look at these gates.
+- A waived gate is \`waived\`, never passed. Its verdict says who waived it, by which way and why, and what had failed. \`get run\`, the report of the block and \`run export\` show this.
+- It is waived for this pass and these values only. Another try of the block with the same inputs does not ask again; a pass after a bounce does. So does a retried run: it takes over no result that only a person let pass.
+- While the block waits it holds no place among those that run. The run's deadline stands still once nothing else goes on.
 
-\`budget: { tokens: 200000, on_exceed: ask }\` of a document does the same where a call would go over the cap of the run: a yes (\`approve\`) raises it by as much as the document gave (more, where the call needs more), and the attempt goes on. Caps of a block, and the operator's, ask nobody; no person raises the run over \`max_run_tokens\` or \`max_run_usd\`. Blocks side by side each ask; items of one list wait for one answer together.
+A document's \`budget: { tokens: 200000, on_exceed: ask }\` does the same where a call would go over the cap of the run. A yes (\`approve\`) raises the cap by as much as the document gave (by more, if the call needs more), and the attempt goes on. Caps of a block, and the operator's caps, ask nobody, and no person can raise a run over \`max_run_tokens\` or \`max_run_usd\`. Blocks that run side by side each ask; items of one list wait for one answer together.
 
-Nine questions an attempt and twenty a block and pass are asked; what comes after fails as it would have without.`
+At most nine questions are asked in an attempt, and at most twenty in a block and pass. After that, a gate or a cap fails as it would without \`ask\`.`

@@ -126,26 +126,34 @@ const HEAD = `# Two-gate completion
 
 Made from the decision table and the registries (\`shared/goals\`).
 
-Good evidence is not the same as a reached goal. A model with 75 % accuracy may be measured perfectly and still not be the model with 90 % that was asked for. So two gates are judged, always both:
+A result can be measured perfectly and still miss the goal: 75 % accuracy, when 90 % was asked for. So two gates always judge a run:
 
-- The **trust gate**: is the evidence to be believed? A verifier that did not do the work gives a score from 0 to 100; 80 passes.
-- The **goal gate**: do the acceptance criteria of the **goal contract** hold, going by the evidence and by nothing else?
+- The **trust gate** asks whether the evidence can be believed. A verifier that did not do the work gives a score from 0 to 100; a score of at least 80 passes.
+- The **goal gate** asks whether the acceptance criteria of the **goal contract** are met. It looks at the evidence and at nothing else.
 
-**Quality gates** look at the form of the evidence. A run ends SUCCESS only when all three pass. Gates only downgrade: a run that claims PARTIAL, BLOCKED, FAILED or ABORTED keeps that or gets worse, and then nothing is done next. A gate that crashes has failed.
+**Quality gates** look at the form of the evidence. A run ends SUCCESS only when all three pass.
 
-[Runs](#runs) are judged so when they have a goal; \`sluice goal evaluate\`, \`sluice goal validate\` and \`sluice goal decide\` do the same [offline](#for-tools).
+Gates only downgrade. A run that claims PARTIAL, BLOCKED, FAILED or ABORTED keeps that outcome or gets a worse one, and nothing follows it. A gate that crashes has failed.
+
+A [run](#runs) is judged this way when it has a goal. \`sluice goal evaluate\`, \`sluice goal validate\` and \`sluice goal decide\` do the same [offline](#for-tools).
 
 ## What is decided`
 
-const CONTRACT = `NO_CONTRACT: there is no contract, the goal gate is skipped, the rest decides. A contract that is there and malformed is never treated as none: it does not pass.
+const CONTRACT = `NO_CONTRACT means that there is no contract: the goal gate is skipped, and the other gates decide. A malformed contract never counts as no contract; it does not pass.
 
 ## The goal contract
 
-\`goal_text\` and \`acceptance_criteria\` are needed; \`version\` is 1, \`max_goal_attempts\` 3 where nobody says, \`goal_type\` a word for people. Every criterion has an \`id\` of its own, a \`kind\`, and may have a \`description\`. Unknown kinds and keys, missing fields, numbers that are none and ids that are there twice are refused, all together. A contract is YAML or JSON; it stands alone or under \`goal_contract\` of a document. It is hashed and does not change while a run lives.
+A contract is YAML or JSON. It is a file of its own or stands in a document, under \`goal_contract\`.
 
-A target may be what the run is started with: \`target: { input: NAME }\`, where \`NAME\` is a declared run input of type number. It is bound when the run starts, before the contract is hashed: whoever starts the run sets the target, and nobody moves it later.
+- \`goal_text\` and \`acceptance_criteria\` are required.
+- \`version\` is 1 and \`max_goal_attempts\` is 3 unless the contract says otherwise. \`goal_type\` is a word for people.
+- Every criterion has an \`id\` of its own and a \`kind\`; it may have a \`description\`.
 
-The gate is MET when every criterion is. What is missing is NOT_MET; a malformed criterion is UNKNOWN, which is not met; named blockers, criteria out of reach and used up attempts make the gate BLOCKED.
+Unknown kinds and keys, missing fields, values that should be numbers and are not, and ids used twice are refused, all in one answer. The contract is hashed and does not change during a run.
+
+A target may come from an input of the run: \`target: { input: NAME }\`, where \`NAME\` is a declared run input of type number. It is bound when the run starts, before the contract is hashed. So whoever starts the run sets the target, and nobody moves it later.
+
+The gate is MET when every criterion is met. A criterion that fails, or whose evidence is missing, is NOT_MET; a malformed one is UNKNOWN, which is not met. The gate is BLOCKED when a blocker is named, when a criterion is out of reach, or when the attempts are used up.
 
 ## Criteria`
 
@@ -154,41 +162,62 @@ const EXAMPLES =
 
 const MARKERS = `## Evidence
 
-Blocks print markers, one a line: \`[TYPE:subtype:key=value] content\`. Nothing but white space may stand before the bracket: quoted lines, brackets in sentences and everything between code fences (in lists and quotations too; one that is never closed goes to the end) are prose, and what every object has (\`__proto__\`, \`constructor\`, \`toString\` ..) is no name of a metric. Of one block the first 10,000 are read, all its texts together, and more are told (\`MARKERS_CUT\`). TYPE is upper case; \`-\` and \`_\` are equal; \\r\\n is \\n. A CITATION keeps its colons. Other types than these are kept, and mean nothing unless a contract names them.
+Blocks print markers, one on a line: \`[TYPE:subtype:key=value] content\`. TYPE is upper case. \`-\` and \`_\` are equal, and so are \`\\r\\n\` and \`\\n\`. A CITATION keeps its colons. Types that are not listed below are kept, but mean nothing unless a contract names them.
 
-A metric's value is the first word of its content: sign, decimals, a leading dot, an exponent, an optional \`=\` before it. \`85%\`, \`1,234\`, \`NaN\`, \`inf\` and words are no numbers. The last line of a name counts, and results name the block, attempt and event it came from.`
+These are prose, not markers:
+
+- a line with anything but white space before the bracket, such as a quoted line or a bracket in a sentence;
+- everything between code fences, also in lists and quotations. A fence that is never closed goes to the end.
+
+A name that every object has (\`__proto__\`, \`constructor\`, \`toString\` ..) cannot be the name of a metric. Of each block the first 10,000 markers are read, all its texts together; if there are more, the evaluation says so (\`MARKERS_CUT\`).
+
+A metric's value is the first word of its content: a sign, decimals, a leading dot and an exponent are allowed, and an \`=\` before it. \`85%\`, \`1,234\`, \`NaN\`, \`inf\` and words are not numbers. Where a name occurs several times, its last line counts. Results name the block, the attempt and the event a value came from.`
 
 const TRUST = `## Trust
 
-Of several verifiers the lowest score counts. No verifier, or one without a number from 0 to 100, fails the gate.`
+Where there are several verifiers, the lowest score counts. A run without a verifier, or with one that gives no number from 0 to 100, fails the gate.`
 
 const VERIFY = `The built-in verifier, handler \`verify-claims\` ([how](dag.md#handlers)), asks each finding at least five questions of the stored evidence, and answers each \`upheld\`, \`refuted\` or \`unsupported\`. One refuted answer rejects the finding.`
 
 const AFTER_SCORE =
-  'A part there is nothing to look at for is 0. Where SUCCESS is claimed and the goal gate does not pass, a challenge `GOAL_CLAIM_MISMATCH` is recorded; it costs no points, so that the two gates stay independent.'
+  'A part with nothing to look at gives 0 points. Where SUCCESS is claimed and the goal gate does not pass, a challenge `GOAL_CLAIM_MISMATCH` is recorded; it costs no points, so that the two gates stay independent.'
 
 const QUALITY = `## Quality
 
-The score is 100 less the penalties, 0 at least; the gates pass without a single violation. \`ml\` has the standard rules too. Where there is no evidence at all quality is 0 with the one violation \`NO_EVIDENCE\`: no text of any block has a character that can be seen (white space, controls, zero-width characters, fillers and blank Braille are none; a text that is JSON is what it holds), no other value has a number, a yes or no, or such a text anywhere in it, and no artifact or file has a byte. An artifact whose size nobody tells (\`goal evaluate --ndjson\`) counts only where a criterion asks for it.`
+The score is 100 minus the penalties, and at least 0. The gates pass only without a single violation. The profile \`ml\` includes the standard rules.
+
+Where there is no evidence at all, quality is 0 with the one violation \`NO_EVIDENCE\`. That is the case when none of these is there:
+
+- a text of any block with a character that can be seen (white space, controls, zero-width characters, fillers and blank Braille cannot; a text that is JSON is what it holds);
+- another value with a number, a yes or no, or such a text anywhere in it;
+- an artifact or file with at least one byte. An artifact whose size nobody tells (\`goal evaluate --ndjson\`) counts only where a criterion asks for it.`
 
 const ATTEMPTS = `## Attempts and pivots
 
-An attempt whose goal gate is NOT_MET has failed, whatever the trust gate says; MET with failed quality has not. The attempt that fails with number \`max_goal_attempts\` ends BLOCKED (\`Maximum attempts reached\`); one that is MET on the last attempt is SUCCESS. Every attempt has a fingerprint of its approach: DAG, inputs, feedback. A criterion that two distinct approaches failed before and this one fails too is BLOCKED (\`Unachievable: ..\`). Until then each unmet criterion comes with a suggestion for the next attempt.`
+An attempt has failed when its goal gate is NOT_MET, whatever the trust gate says. An attempt that is MET with failed quality has not failed.
+
+The failed attempt whose number is \`max_goal_attempts\` ends BLOCKED (\`Maximum attempts reached\`). One that is MET on the last attempt is SUCCESS.
+
+Every attempt has a fingerprint of its approach: DAG, inputs and feedback. A criterion that this attempt and two distinct approaches before it failed is BLOCKED (\`Unachievable: ..\`). Until then, each unmet criterion comes with a suggestion for the next attempt.`
 
 const RUNS = `## Runs
 
-A run is judged when its document has \`completion\` or \`goal_contract\` ([dag.md](dag.md#completion)), or its start request a \`goal_contract\` (\`run start --goal-contract FILE\`), which goes before that of the document. The contract is checked when the run starts, its targets are bound, and what is frozen then is what counts at the end: stored as an object, its hash in \`run:started\`. A run without any of it ends as its blocks do.
+A run is judged when its document has \`completion\` or \`goal_contract\` ([dag.md](dag.md#completion)), or when the request that starts it has a \`goal_contract\` (\`run start --goal-contract FILE\`), which takes precedence over the document's. A run with none of these ends as its blocks do.
 
-When every block has completed or was skipped, \`_settle\` sends the machine to \`_decide_completion\`, once. It reads the evidence:
+The contract is checked and its targets are bound when the run starts. It is then stored as an object, its hash is in \`run:started\`, and this frozen contract is what counts at the end.
 
-- Texts: the string outputs of blocks, no object refs of files (of a fan-out those of its items, in their order), as the attempts left them that completed and stand. What an attempt said that was retried, or that a bounce put back, is none.
-- Artifacts of the run, each read from the object store: size and sha256 are as recorded, or it does not count (\`left_out\` of the evaluation names it). Those of attempts that do not stand, and of failed items of a fan-out, do not count either; what came along with the run that this one continues counts where it did so there.
-- Nothing of the blocks that \`completion\` names: verifiers, the claim and the blockers judge, they do not testify. Nor does a person's word in an approval, nor what was merely read: blocks of \`read-input\`, \`read-object\` and \`mode: research\`.
-- A marker line counts where it was said first. One whose marker stands anywhere in an output wired into its block (within a sentence, quoted, in a fence, a table, JSON, or in the text of a file) is relayed: it counts at the block that said it, or nowhere where that block does not testify; a finding may rest on relayed statistics of a block that does. Type, subtype and what is said are compared: numbers by value (0.950 and 95 % are 0.95), of a METRIC nothing but its number; of other contents the words, numbers and signs, and one that breaks off earlier says the same. Attributes, blanks, punctuation, and the case of contents are not. What was given without a marker (a number in prose) is not compared, nor what an agent reads by its tools. Inputs of the run are no block's output: whoever starts a run answers for them.
+When every block has completed or was skipped, \`_settle\` sends the machine to \`_decide_completion\`, once. That state reads the evidence:
 
-A verdict on what was sent back after it (by a rule of another block; the verifier did not look again) is none: no score, no claim. \`blockers\` in what a verifier says count beside those of \`completion.blockers\`.
+- **Texts**: the string outputs of blocks, without object refs of files. For a fan-out, those of its items, in their order. Only attempts that completed and still stand count. What an attempt said that was retried, or that a bounce put back, is not evidence.
+- **Artifacts** of the run. Each is read from the object store and counts only if its size and sha256 are as recorded; otherwise \`left_out\` of the evaluation names it. Artifacts of attempts that do not stand, and of failed items of a fan-out, do not count. An artifact that came with the run which this one continues counts if it counted there.
+- **Not** the outputs of the blocks that \`completion\` names: the verifiers, the claim and the blockers judge, they do not testify. **Not** a person's words in an approval. **Not** what was merely read: the outputs of \`read-input\` and \`read-object\`, and of blocks with \`mode: research\`.
+- A marker line counts where it was said first. If the same marker stands anywhere in an output that is wired into the block (within a sentence, quoted, in a fence, a table or JSON, or in the text of a file), the line is **relayed**: it counts at the block that said it first, or nowhere if that block does not testify. A finding may rest on relayed statistics of a block that does testify.
+- Two markers are the same when type, subtype and content are. Numbers are compared by value (0.950 and 95 % are 0.95), and of a METRIC nothing but its number. Of other contents the words, numbers and signs are compared; one that breaks off earlier counts as the same. Attributes, blanks, punctuation, and the case of contents are not compared.
+- What was given without a marker (a number in prose) is not compared, nor what an agent reads through its tools. Inputs of the run are not the output of any block: whoever starts a run answers for them.
 
-Then it writes down what the gates said, with everything they were asked, as one object, and \`goal:evaluated\` refers to that. The same question gives the same answer again. A failed attempt gets its number in the lineage before that. \`_settle\` ends the run:
+If work was sent back after a verifier judged it (by a rule of another block), and the verifier did not look again, its verdict counts for nothing: no score and no claim. \`blockers\` in what a verifier says are added to those of \`completion.blockers\`.
+
+\`_decide_completion\` then stores what the gates said, together with everything they were asked, as one object. \`goal:evaluated\` refers to that object, and the same question gives the same answer again. A failed attempt gets its number in the lineage before that. Then \`_settle\` ends the run:
 
 | outcome | run ends                              | code                                            |
 | ------- | ------------------------------------- | ----------------------------------------------- |
@@ -198,29 +227,35 @@ Then it writes down what the gates said, with everything they were asked, as one
 | FAILED  | failed: a block failed, or a claim    | that of the failure, or \`claimed_failed\`        |
 | ABORTED | cancelled: it was stopped, or a claim | that of the stop, or \`claimed_aborted\`          |
 
-A claim worse than what the gates say stays (\`claimed_partial\` and so on); an unknown one is PARTIAL. An output or the contract that is not in the object store when it is read is no evidence against anybody: it is tried again for some minutes, and then the run fails.
+A claim that is worse than what the gates say stays (\`claimed_partial\` and so on); an unknown claim is PARTIAL. If an output, or the contract, is not in the object store when it is read, that is not held against anybody: reading is tried again for some minutes, and then the run fails.
 
-A child run (\`mode: dag\`) is judged by its own document. Its block takes its outputs only when it ended completed: \`child_partial\` and \`child_blocked\` fail the block.`
+A child run (\`mode: dag\`) is judged by its own document. The block that started it takes its outputs only if the child ended completed; \`child_partial\` and \`child_blocked\` fail the block.`
 
 const LINES = `## For tools
 
-With \`--ndjson\` a JSON object a line comes in and one goes out, in the same order and at once; the exit code is 0 when all were answered. What may be left out may be null.
+With \`--ndjson\` one JSON object a line comes in, and one goes out for each, in the same order and at once. The exit code is 0 when all were answered. A member that may be left out may also be null.
 
 - \`goal evaluate\`: \`{"id", "contract", "output", "artifacts": [paths], "trust_score", "claimed_status", "prior_attempts": [{"fingerprint", "unmet": [ids]}], "quality": "standard" or "ml", "blockers": [texts]}\`, \`prior_failed_attempts\` (a number) instead of \`prior_attempts\` -> \`{"id", "goal_status", "met_count", "total_count", "trust_passed", "quality": {"passed", "score", "violations"}, "final_status", "row", "action", "warnings": [{"code", "message", "severity"}], "criteria": [{"id", "status", "actual", "target", "message", "source"}], "pivot": {"shouldPivot", "attemptNumber", "maxAttempts", "suggestions", "unachievable"}}\`
 - \`goal validate\`: \`{"id", "contract"}\` -> \`{"id", "valid", "errors": [{"code", "path", "line", "column", "message"}]}\`
 - \`goal decide\`: \`{"id", "trust_score", "quality_passed", "goal_status", "claimed_status"}\` -> \`{"id", "final_status", "row", "action"}\`
 
-A line that cannot be read is answered with an error \`malformed_line\`. \`contract\` is YAML text or an object; \`artifacts\` are taken as they are given, without a size (\`goal evaluate --artifacts\` looks at the files).
+A line that cannot be read is answered with an error \`malformed_line\`. \`contract\` is YAML text or an object. \`artifacts\` are taken as they are given, without a size (\`goal evaluate --artifacts\` looks at the files).
 
 With files: \`sluice goal evaluate --contract goal.yaml --output log.txt --artifacts model.pkl --trust 85\`. Exit codes: 0 SUCCESS, 3 PARTIAL or BLOCKED, 1 FAILED or ABORTED, 100 a malformed contract.
 
-A notebook brings everything: \`sluice goal evaluate --notebook churn.ipynb --trust 85\`. The contract is \`gyoshu.goal_contract\` in the YAML front matter (between two lines \`---\`) of its first raw or Markdown cell, the evidence what its code cells printed to stdout, in the order of the cells, the artifacts the files beside it and below that a criterion asks for. A Markdown file may hold the contract in the same way; its evidence is named with \`--output\`. A contract that stands beside \`gyoshu\`, or whose key is misspelt, is an error and not none.
+A notebook brings everything: \`sluice goal evaluate --notebook churn.ipynb --trust 85\`.
 
-\`sluice goal init FILE\` writes a contract into a document (under \`goal_contract\`), notebook or Markdown file: one of the [examples](#contracts-for-common-work), or with \`--contract\` that of another file; \`--replace\` for one that is there. \`--goal-text\` sets the goal, and in an example the figure it states of what that measures (\`at least 75 % accuracy\`, \`seven sources\`): a text with another metric, several figures, or a number that is not read whole is refused, and nothing is written. Every other byte stays as it is, and the file is written whole or not at all.
+- The contract is \`gyoshu.goal_contract\` in the YAML front matter (between two lines \`---\`) of its first raw or Markdown cell.
+- The evidence is what its code cells printed to stdout, in the order of the cells.
+- The artifacts are the files beside it and below that a criterion asks for.
+
+A Markdown file may hold the contract in the same way; name its evidence with \`--output\`. A contract that stands beside \`gyoshu\`, or whose key is misspelt, is an error: it is not taken for a missing one.
+
+\`sluice goal init FILE\` writes a contract into a document (under \`goal_contract\`), a notebook or a Markdown file. It is one of the [examples](#contracts-for-common-work), or with \`--contract\` that of another file; \`--replace\` replaces one that is there. \`--goal-text\` sets the goal and, in an example, the figure that the text states for what the example measures (\`at least 75 % accuracy\`, \`seven sources\`). A text with another metric, several figures, or a number that is not read whole is refused, and nothing is written. Every other byte of the file stays as it is, and the file is written whole or not at all.
 
 ## An example to run
 
-\`npm run demo:goals\` runs \`dags/churn-analysis.yaml\` on a public data set. A model is trained and cross-validated, its claims are verified, and all of it is the same each time but the target: 0.70 ends SUCCESS; 0.73 ends PARTIAL, and the next attempt, with more columns, SUCCESS; 0.90 ends PARTIAL twice and then BLOCKED.
+\`npm run demo:goals\` runs \`dags/churn-analysis.yaml\` on a public data set: a model is trained and cross-validated, and its claims are verified. Only the target differs from run to run. With 0.70 the run ends SUCCESS. With 0.73 it ends PARTIAL, and the next attempt, with more columns, ends SUCCESS. With 0.90 it ends PARTIAL twice and then BLOCKED.
 
 \`\`\`
 sluice run start --example churn-analysis --input target=0.70 --watch
