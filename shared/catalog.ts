@@ -61,7 +61,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   },
   {
     name: 'open-child',
-    file: 'runs/open-child.ts',
+    file: 'attempts/open-child.ts',
     placeholder: 'OpenChild',
     ports: [
       'runs',
@@ -132,7 +132,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     file: 'runs/retry-run.ts',
     ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'isolate', 'documents', 'telemetry'],
   },
-  { name: 'pivot-run', file: 'runs/pivot-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
+  { name: 'pivot-run', file: 'goals/pivot-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
   {
     name: 'index-graph',
     file: 'graph/index-graph.ts',

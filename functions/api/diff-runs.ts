@@ -1,11 +1,11 @@
 import { LINEAGE_ROUTES } from '../../shared/api/start-routes.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
-import { viewRun } from '../../shared/runs/views/run.ts'
-import { type DiffedRun, diffRuns } from '../../shared/runs/views/run-diff.ts'
+import { viewRun } from '../../shared/views/run.ts'
+import { type DiffedRun, diffRuns } from '../../shared/views/run-diff.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { allEvents, readPinned } from '../record/read-run.ts'
 import { requireRun } from '../require-run.ts'
-import { allEvents, readPinned } from '../runs/record/read-run.ts'
 
 /** Both runs are of the caller's tenant; each may still be running, then the answer is how they stand now. */
 export const handler = httpHandler({

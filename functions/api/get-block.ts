@@ -1,19 +1,19 @@
 import { type BlockAttempt, type BlockCallAnswer, GET_BLOCK } from '../../shared/api/run-data-routes.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
+import { passesOf, type RecordedParts, recordedInputs } from '../../shared/invariants/passes.ts'
 import { type KeptCall, RawAnswersSchema } from '../../shared/providers/recording.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { approvalEpoch } from '../../shared/runs/ids.ts'
-import { passesOf, type RecordedParts, recordedInputs } from '../../shared/runs/invariants/passes.ts'
 import type { BlockFold, RunFold, StepFold } from '../../shared/runs/run-fold.ts'
 import type { ApprovalItem } from '../../shared/runs/run-items.ts'
-import { attemptEvents, viewAttempt } from '../../shared/runs/views/attempt.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
+import { attemptEvents, viewAttempt } from '../../shared/views/attempt.ts'
 import { httpHandler } from '../http-handler.ts'
+import { allEvents, readPinned } from '../record/read-run.ts'
+import { readPatiently } from '../record/stored-run.ts'
 import { requireBlock, requireRun } from '../require-run.ts'
-import { allEvents, readPinned } from '../runs/record/read-run.ts'
-import { readPatiently } from '../runs/record/stored-run.ts'
 
 /** What a block was given, asked and answered in each of its attempts: folded from events, values read where they lie. */
 export const handler = httpHandler({

@@ -6,8 +6,8 @@ import { shownState } from '../../shared/runs/head.ts'
 import type { Meta, RunGoal } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { readEvaluation } from '../record/evaluation.ts'
 import { requireRun } from '../require-run.ts'
-import { readEvaluation } from '../runs/record/evaluation.ts'
 
 /** How far a run is with its goal; before it was judged, what is wanted of it. */
 export const handler = httpHandler({

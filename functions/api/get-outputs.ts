@@ -6,9 +6,9 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { readProjections, readValues } from '../record/projections.ts'
+import { readPinned } from '../record/read-run.ts'
 import { requireBlock, requireRun } from '../require-run.ts'
-import { readProjections, readValues } from '../runs/record/projections.ts'
-import { readPinned } from '../runs/record/read-run.ts'
 
 /**
  * Only a completed block has published anything: what an attempt made before its gates held is nobody's to read, nor is

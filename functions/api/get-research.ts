@@ -7,9 +7,9 @@ import { runLinks } from '../../shared/runs/links.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { allEvents } from '../record/read-run.ts'
 import { readResearchAnswer } from '../research/answer.ts'
 import { readChain } from '../research/chain.ts'
-import { allEvents } from '../runs/record/read-run.ts'
 
 /** The answer of a research run; before its end 202 and the stage it is at, after `wait` seconds at the most. */
 export const handler = httpHandler({

@@ -1,10 +1,10 @@
 import { PLAN_ROUTES } from '../../shared/api/document-routes.ts'
 import { dagGraph } from '../../shared/plan/dag-graph.ts'
 import type { RunGraph } from '../../shared/plan/graph.ts'
-import { type RunAnswer, viewRun } from '../../shared/runs/views/run.ts'
+import { type RunAnswer, viewRun } from '../../shared/views/run.ts'
 import { httpHandler } from '../http-handler.ts'
+import { allEvents, readPinned } from '../record/read-run.ts'
 import { requireRun } from '../require-run.ts'
-import { allEvents, readPinned } from '../runs/record/read-run.ts'
 
 /** The pinned document as a graph, with what each block is doing; the critical path is that of the times seen so far. */
 export const handler = httpHandler({

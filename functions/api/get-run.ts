@@ -2,13 +2,13 @@ import { GET_RUN } from '../../shared/api/run-routes.ts'
 import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
 import type { Vote } from '../../shared/runs/head.ts'
 import { type RunKey, runsPool } from '../../shared/runs/run-store.ts'
-import { viewRun } from '../../shared/runs/views/run.ts'
 import type { Json } from '../../shared/text/canonical.ts'
+import { viewRun } from '../../shared/views/run.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { readValues } from '../record/projections.ts'
+import { allEvents, readPinned } from '../record/read-run.ts'
 import { requireRun } from '../require-run.ts'
-import { readValues } from '../runs/record/projections.ts'
-import { allEvents, readPinned } from '../runs/record/read-run.ts'
 
 /** A run as its events tell it, so that it always equals a replay; with the values that people are asked about. */
 export const handler = httpHandler({

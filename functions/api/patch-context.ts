@@ -11,10 +11,10 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
+import { readPinned } from '../record/read-run.ts'
 import { requireRun } from '../require-run.ts'
 import { requireAuthor } from '../runs/authoring.ts'
 import { checkContextSize, recordContext } from '../runs/context.ts'
-import { readPinned } from '../runs/record/read-run.ts'
 import { skipsQuestion } from '../runs/start-values.ts'
 
 /**

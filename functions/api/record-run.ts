@@ -8,9 +8,9 @@ import { canonicalJson } from '../../shared/text/canonical.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { allEvents } from '../record/read-run.ts'
 import { requireRun } from '../require-run.ts'
 import { readChain } from '../research/chain.ts'
-import { allEvents } from '../runs/record/read-run.ts'
 
 /** Makes the recording of an ended run and keeps it as an object; the run itself is not touched. */
 export const handler = httpHandler({

@@ -2,8 +2,8 @@ import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import { loopEntityId } from '../../shared/research/loop.ts'
 import { runLinks } from '../../shared/runs/links.ts'
 import { changeHandler } from '../http-handler.ts'
-import { orderResearch, RESEARCH_DEADLINE_SEC } from '../research/order.ts'
 import { enterRun } from '../runs/enter-run.ts'
+import { orderResearch, RESEARCH_DEADLINE_SEC } from '../runs/order-research.ts'
 
 /**
  * A question. Its run is written owing its start, which send-outbox hands to start-run: nothing here starts executions

@@ -1,12 +1,12 @@
 import { VERIFY_RUN } from '../../shared/api/verify-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type AnchorLook, checkAnchor, type FoundAnchor } from '../../shared/runs/hash-chain.ts'
-import { type Checked, checkChain, checkRun } from '../../shared/runs/invariants/check-run.ts'
+import { type AnchorLook, checkAnchor, type FoundAnchor } from '../../shared/invariants/anchor.ts'
+import { type Checked, checkChain, checkRun } from '../../shared/invariants/check-run.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { readStoredRun, type Seal } from '../record/stored-run.ts'
 import { requireRun } from '../require-run.ts'
-import { readStoredRun, type Seal } from '../runs/record/stored-run.ts'
 
 /** Checks a stored run against itself; it changes nothing and mends nothing. */
 export const handler = httpHandler({

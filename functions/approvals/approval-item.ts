@@ -17,7 +17,7 @@ import { askedInputs, attemptInputs, storeInputs } from '../attempts/inputs.ts'
 import { putBack } from '../attempts/meter.ts'
 import { judgePre } from '../attempts/prepare.ts'
 import { earlierEnd } from '../attempts/reuse.ts'
-import { allEvents, readPinned } from '../runs/record/read-run.ts'
+import { allEvents, readPinned } from '../record/read-run.ts'
 
 /** What a person is asked about a block; undefined when its inputs or pre-gates would refuse it anyway, or an earlier result stands in for it. */
 export async function questionBeforeWork(call: BlockCall, id: string): Promise<ApprovalItem | undefined> {

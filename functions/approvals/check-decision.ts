@@ -11,7 +11,7 @@ import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { readPinned } from '../runs/record/read-run.ts'
+import { readPinned } from '../record/read-run.ts'
 
 type CheckWorld = Pick<World, 'runs' | 'objects' | 'settings'>
 

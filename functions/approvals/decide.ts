@@ -10,8 +10,8 @@ import { peopleOf } from '../../shared/runs/people.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import { shortText } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
+import { openStorage } from '../record/storage.ts'
 import { deadlineAfterPause, expireApproval, notifyEntry } from '../runs/due-approvals.ts'
-import { openStorage } from '../runs/record/storage.ts'
 import { checkDecision, type Picked, pickApproval, type StoredDecision } from './check-decision.ts'
 
 type DecisionWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'outbox' | 'settings'>

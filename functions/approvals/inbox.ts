@@ -7,8 +7,8 @@ import type { StoredValue } from '../../shared/runs/event.ts'
 import { type People, peopleOf } from '../../shared/runs/people.ts'
 import { type Asked, shownStatus } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { readValues } from '../runs/record/projections.ts'
-import { readPinned } from '../runs/record/read-run.ts'
+import { readValues } from '../record/projections.ts'
+import { readPinned } from '../record/read-run.ts'
 
 /** A question with the values of these ports (the others are named), and whether the caller may decide. */
 export async function describeAsked(

@@ -12,8 +12,8 @@ import { appendWithUse } from '../attempts/budget.ts'
 import { resumedCall } from '../attempts/decision.ts'
 import { findQuestion } from '../attempts/question.ts'
 import { functionHandler } from '../handler.ts'
+import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
 import { fewNames, notifyEntry } from '../runs/due-approvals.ts'
-import { MachineInputSchema, toRunKey } from '../runs/record/read-run.ts'
 import { questionBeforeWork, questionInAttempt } from './approval-item.ts'
 
 const InputSchema = z.strictObject({

@@ -5,8 +5,8 @@ import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import { canonicalJson } from '../../shared/text/canonical.ts'
 import type { HostContext } from '../handler.ts'
+import { readValues } from '../record/projections.ts'
 import { endIfOverdue } from '../runs/end-run.ts'
-import { readValues } from '../runs/record/projections.ts'
 import { type AttemptEnd, toFailure } from './attempt.ts'
 import {
   type Answer,

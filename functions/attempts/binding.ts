@@ -22,8 +22,8 @@ import { readOrdinal } from '../../shared/runs/lane.ts'
 import type { ApprovalItem, BlockProjection } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
-import { readProjections, readValues } from '../runs/record/projections.ts'
-import { allEvents, readPinned } from '../runs/record/read-run.ts'
+import { readProjections, readValues } from '../record/projections.ts'
+import { allEvents, readPinned } from '../record/read-run.ts'
 import { type BlockCall, childRun, type DecisionUsed } from './block-call.ts'
 
 /**

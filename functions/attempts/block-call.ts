@@ -20,8 +20,8 @@ import type { AskedNote, BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, LaneStands, RunKey } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { type Pinned, readPinned } from '../runs/record/read-run.ts'
-import { openStorage, type Storage } from '../runs/record/storage.ts'
+import { type Pinned, readPinned } from '../record/read-run.ts'
+import { openStorage, type Storage } from '../record/storage.ts'
 import { type CallMeter, openMeter } from './meter.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */

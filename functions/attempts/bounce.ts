@@ -2,7 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import { blockLane, blockOutcome } from '../../shared/runs/head.ts'
 import { type BounceCase, dueBounceRule } from '../../shared/runs/retry.ts'
 import type { World } from '../../shared/world.ts'
-import { readProjections } from '../runs/record/projections.ts'
+import { readProjections } from '../record/projections.ts'
 import type { BlockCall } from './block-call.ts'
 
 /**

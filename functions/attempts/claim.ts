@@ -6,8 +6,8 @@ import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
 import { attemptLease, type ProviderLease } from '../provider-call.ts'
-import { LEASE_MS, readOwnProjection } from '../runs/record/projections.ts'
-import { recordEvents, settled } from '../runs/record/record-events.ts'
+import { LEASE_MS, readOwnProjection } from '../record/projections.ts'
+import { recordEvents, settled } from '../record/record-events.ts'
 import {
   appendBase,
   type BlockCall,

@@ -4,9 +4,9 @@ import { laneOwner, moduleLane, ordinal, PHASE, readOrdinal, workingLeg } from '
 import { attemptCap, dueBounceRule, retryDelayMs, spentBounceWords } from '../../shared/runs/retry.ts'
 import type { BlockProjection, BlockState } from '../../shared/runs/run-items.ts'
 import type { LaneStands } from '../../shared/runs/run-store.ts'
+import { outputOrigin, readOwnProjection } from '../record/projections.ts'
+import { recordEvents } from '../record/record-events.ts'
 import { endRun } from '../runs/end-run.ts'
-import { outputOrigin, readOwnProjection } from '../runs/record/projections.ts'
-import { recordEvents } from '../runs/record/record-events.ts'
 import type { AttemptEnd, Failure, Recorded } from './attempt.ts'
 import {
   appendBase,

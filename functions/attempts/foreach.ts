@@ -1,12 +1,12 @@
-import { LIMITS } from '../../shared/dag/limits.ts'
 import { Fault } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { foreachList } from '../../shared/runs/block-inputs.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
 import { laneKey, type Outcome, readOrdinal } from '../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
 import { shortText } from '../../shared/text/short-text.ts'
-import { readValues, recoverProjection } from '../runs/record/projections.ts'
+import { readValues, recoverProjection } from '../record/projections.ts'
 import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt.ts'
 import {
   type BlockCall,

@@ -5,7 +5,7 @@ import { approvalId } from '../../shared/runs/ids.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { ForeachItems } from '../../shared/runs/run-items.ts'
 import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
-import { readProjections, readValues } from '../runs/record/projections.ts'
+import { readProjections, readValues } from '../record/projections.ts'
 import { governedContext } from './binding.ts'
 import type { BlockCall, BlockInputs, DecisionUsed, OpenQuestion } from './block-call.ts'
 

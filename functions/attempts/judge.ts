@@ -11,7 +11,7 @@ import type { EventData, NewEvent, StoredValue, UsedByCalls } from '../../shared
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
 import { shortText } from '../../shared/text/short-text.ts'
 import { leasedProvider, recordingProvider, storeAnswers } from '../provider-call.ts'
-import { isOverQuota } from '../runs/record/storage.ts'
+import { isOverQuota } from '../record/storage.ts'
 import { objectReader } from './agent-files.ts'
 import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt.ts'
 import { type BlockCall, eventBase } from './block-call.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { functionHandler } from '../handler.ts'
-import { joinKey } from '../runs/record/joins.ts'
-import { MachineInputSchema, toRunKey } from '../runs/record/read-run.ts'
+import { joinKey } from '../record/joins.ts'
+import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,

@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import { keepWatch, type Watcher } from '../provider-call.ts'
-import { LEASE_MS } from '../runs/record/projections.ts'
+import { LEASE_MS } from '../record/projections.ts'
 import type { BlockCall } from './block-call.ts'
 
 const RENEW_MS = 10_000

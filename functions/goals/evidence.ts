@@ -12,7 +12,7 @@ import type { ArtifactItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { type Pinned, readPinned } from '../runs/record/read-run.ts'
+import { type Pinned, readPinned } from '../record/read-run.ts'
 import { evidenceBlocks, readStanding, type Standing, standingBlocks } from './standing.ts'
 
 /** What the gates judge a run by, and what was recorded and is none. */

@@ -6,8 +6,8 @@ import type { BlockFold } from '../../shared/runs/run-fold.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { readValues } from '../runs/record/projections.ts'
-import { allEvents, unavailableIfMissing } from '../runs/record/read-run.ts'
+import { readValues } from '../record/projections.ts'
+import { allEvents, unavailableIfMissing } from '../record/read-run.ts'
 
 /** An attempt whose outputs are its block's: it completed in the newest epoch. */
 export interface Standing {

@@ -1,6 +1,6 @@
 import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
 import { changeHandler } from '../http-handler.ts'
-import { takeUploadBytes } from '../runs/record/storage.ts'
+import { takeUploadBytes } from '../record/storage.ts'
 
 export const handler = changeHandler({
   name: 'put-object',

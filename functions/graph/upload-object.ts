@@ -1,6 +1,6 @@
 import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
 import { changeHandler } from '../http-handler.ts'
-import { takeUploadBytes } from '../runs/record/storage.ts'
+import { takeUploadBytes } from '../record/storage.ts'
 
 /** The way for a body that is too large for a request: its content is told first, so that its ref is known before it is there. */
 export const handler = changeHandler({

@@ -1,5 +1,5 @@
 import { WEBHOOK_ROUTES } from '../../shared/api/webhook-routes.ts'
-import type { DeadWebhook } from '../../shared/webhooks/dead-webhook.ts'
+import type { DeadWebhook } from '../../shared/runs/dead-webhook.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /** Store reads one request may cost; then its page is short and the cursor goes on. */

@@ -1,6 +1,6 @@
 import { WEBHOOK_ROUTES } from '../../shared/api/webhook-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { DeadWebhook } from '../../shared/webhooks/dead-webhook.ts'
+import type { DeadWebhook } from '../../shared/runs/dead-webhook.ts'
 import { readMessageId, webhookMessage } from '../../shared/webhooks/message.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'

@@ -11,7 +11,7 @@ import type { OutboxEntry } from '../../shared/runs/head.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents } from '../runs/record/read-run.ts'
+import { allEvents } from '../record/read-run.ts'
 import { readAsked, readChain } from './chain.ts'
 
 interface Filter {

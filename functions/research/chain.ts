@@ -5,7 +5,7 @@ import { kickoffTriples, loopEntityId } from '../../shared/research/loop.ts'
 import { type AskedIntent, AskedIntentSchema } from '../../shared/research/payloads/intent.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { unavailableIfMissing } from '../runs/record/read-run.ts'
+import { unavailableIfMissing } from '../record/read-run.ts'
 
 /** The state of a chain, as a stage stored it: the ref of its event names it. */
 export async function readChain({ objects }: Pick<World, 'objects'>, tenant: string, ref: string): Promise<ChainState> {

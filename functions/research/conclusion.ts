@@ -5,7 +5,7 @@ import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import type { Append, Meta } from '../../shared/runs/run-store.ts'
 import { shortText } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents } from '../runs/record/read-run.ts'
+import { allEvents } from '../record/read-run.ts'
 import { readAsked, readChain } from './chain.ts'
 
 /** The lane behind those of the five stages. */

@@ -10,8 +10,8 @@ import type { Head } from '../../shared/runs/head.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { LaneStands, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents, MachineInputSchema, toRunKey } from '../runs/record/read-run.ts'
-import { openStorage } from '../runs/record/storage.ts'
+import { allEvents, MachineInputSchema, toRunKey } from '../record/read-run.ts'
+import { openStorage } from '../record/storage.ts'
 import { readAsked, readChain } from './chain.ts'
 
 /** One invocation of one stage: what it found, and what its model calls used. */

@@ -18,11 +18,11 @@ import type { Appended, RunKey } from '../../shared/runs/run-store.ts'
 import { shortText } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
-import { signalJoins } from './record/joins.ts'
-import { readProjections } from './record/projections.ts'
-import { MachineInputSchema, type Pinned, readPinned, toRunKey } from './record/read-run.ts'
-import { recordEvents } from './record/record-events.ts'
-import { openStorage } from './record/storage.ts'
+import { signalJoins } from '../record/joins.ts'
+import { readProjections } from '../record/projections.ts'
+import { MachineInputSchema, type Pinned, readPinned, toRunKey } from '../record/read-run.ts'
+import { recordEvents } from '../record/record-events.ts'
+import { openStorage } from '../record/storage.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,

@@ -6,8 +6,8 @@ import type { ContextItem } from '../../shared/runs/run-items.ts'
 import type { Appended, GivenKey, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
+import { allEvents, type Pinned, readPinned } from '../record/read-run.ts'
 import { requireRun } from '../require-run.ts'
-import { allEvents, type Pinned, readPinned } from './record/read-run.ts'
 
 /** The run another one continues: its shared context, and the first run of their lineage. */
 export interface ContinuedRun {

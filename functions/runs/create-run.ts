@@ -1,12 +1,12 @@
 import type { Dag } from '../../shared/dag/dag.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import { earlierTime, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
-import { type Caps, runCaps, smallestCaps } from '../../shared/runs/run-caps.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
+import { type Caps, runCaps, smallestCaps } from '../../shared/runs/safety.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
 import { endpointEntries } from '../../shared/webhooks/endpoint.ts'
 import type { World } from '../../shared/world.ts'
-import { openStorage } from './record/storage.ts'
+import { openStorage } from '../record/storage.ts'
 
 type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
 

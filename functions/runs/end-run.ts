@@ -1,6 +1,6 @@
 import type { FaultName } from '../../shared/errors.ts'
+import type { FinalStatus } from '../../shared/goals/two-gates.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
-import type { FinalStatus } from '../../shared/runs/head.ts'
 import {
   blockOutcome,
   type Head,
@@ -14,8 +14,8 @@ import type { Execution } from '../../shared/runs/machine.ts'
 import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
+import { readPinned } from '../record/read-run.ts'
 import { notifyEntry } from './due-approvals.ts'
-import { readPinned } from './record/read-run.ts'
 
 interface Ending {
   readonly state: Exclude<RunState, 'running'>

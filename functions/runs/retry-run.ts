@@ -16,12 +16,12 @@ import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
 import { listed, suggest } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
+import { type Pinned, readPinned } from '../record/read-run.ts'
 import { requireRun } from '../require-run.ts'
 import { authoredParts, changedDocument, requireAuthor } from './authoring.ts'
 import { givenContext, MADE_KEYS, requestKeys, retriedValues } from './context.ts'
 import { type BoundDocument, bindDocument, childDocuments, type DocumentWorld, deployedDocument } from './documents.ts'
 import { type Entry, enterRun } from './enter-run.ts'
-import { type Pinned, readPinned } from './record/read-run.ts'
 import { startValues } from './start-values.ts'
 
 /**

@@ -4,11 +4,11 @@ import { blockEpoch, blockOutcome, type Head } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { judgedVerdict } from '../goals/judged-verdict.ts'
 import { functionHandler } from '../handler.ts'
+import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from '../record/read-run.ts'
 import { concludeResearch } from '../research/conclusion.ts'
 import { endRun } from './end-run.ts'
-import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from './record/read-run.ts'
+import { judgedVerdict } from './judged-verdict.ts'
 
 const PAGE = 500
 

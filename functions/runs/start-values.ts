@@ -6,8 +6,8 @@ import { defaultsOf, fitsPort, missingInputs } from '../../shared/runs/block-inp
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
+import { freezeGoal } from '../record/frozen-goal.ts'
 import type { RunOrder } from './create-run.ts'
-import { freezeGoal } from './record/frozen-goal.ts'
 
 /** What a run begins with: its first context, and what it is judged by, whose targets may be among those values. */
 export async function startValues(

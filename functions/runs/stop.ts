@@ -11,11 +11,11 @@ import { type Append, type LaneStands, type RunKey, runsPool } from '../../share
 import { shortText } from '../../shared/text/short-text.ts'
 import { suggest } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
+import { freshItems, readProjections } from '../record/projections.ts'
+import { type Pinned, readPinned } from '../record/read-run.ts'
+import { settled } from '../record/record-events.ts'
 import { deadlineAfterPause, notifyEntry } from './due-approvals.ts'
 import { endRun } from './end-run.ts'
-import { freshItems, readProjections } from './record/projections.ts'
-import { type Pinned, readPinned } from './record/read-run.ts'
-import { settled } from './record/record-events.ts'
 
 /** Cancels a run at once: the terminal state first, then the execution. Conflict run_ended when it is over. */
 export async function stopRun(

@@ -5,11 +5,11 @@ import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { findStall, type Stall } from '../../shared/runs/waiting.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
+import { allEvents, readPinned } from '../record/read-run.ts'
 import { expireApproval, remindOrEscalate } from './due-approvals.ts'
 import { endIfOverdue, endRun, openChildren, reconcileRun } from './end-run.ts'
 import { predecessorOf, settleSuccessor } from './lineage.ts'
 import { fillPlaces, givePlace, keepPlaces } from './places.ts'
-import { allEvents, readPinned } from './record/read-run.ts'
 
 const PER_SWEEP = 100
 const AGAIN_MS = 1_000

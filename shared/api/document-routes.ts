@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { LIMITS } from '../dag/limits.ts'
+import { LIMITS } from '../limits.ts'
 import { RunGraphSchema } from '../plan/graph.ts'
 import { PlanSchema } from '../plan/plan.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'

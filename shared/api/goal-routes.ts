@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { FINAL_STATUSES, RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
+import { FINAL_STATUSES } from '../goals/two-gates.ts'
+import { RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { MADE_RUN, RUN_VALUES } from './run-parts.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DeadWebhookSchema } from '../webhooks/dead-webhook.ts'
+import { DeadWebhookSchema } from '../runs/dead-webhook.ts'
 import { queryInt, type RouteSchema } from './route-schema.ts'
 
 const text = z.string()

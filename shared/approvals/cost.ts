@@ -1,7 +1,7 @@
 import type { Block, Dag } from '../dag/dag.ts'
+import type { Routing } from '../document/agents.ts'
 import { modelCost } from '../plan/cost.ts'
 import type { RunBudget } from '../runs/budget.ts'
-import type { Routing } from '../settings/settings.ts'
 
 interface Range {
   readonly low: number

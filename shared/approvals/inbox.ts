@@ -1,10 +1,9 @@
-import type { ApprovalEntry } from '../api/approval-routes.ts'
 import type { Dag } from '../dag/dag.ts'
+import type { Routing } from '../document/agents.ts'
 import { type BlockPlaces, blockLane } from '../runs/head.ts'
 import { readOrdinal } from '../runs/lane.ts'
 import { runLinks } from '../runs/links.ts'
 import { type Asked, shownStatus } from '../runs/run-store.ts'
-import type { Routing } from '../settings/settings.ts'
 import { approvalCost } from './cost.ts'
 import { askedParts, blocksToCome } from './question.ts'
 import { approvalRisk } from './risk.ts'
@@ -18,7 +17,7 @@ interface EntryFacts {
 }
 
 /** One question as the inbox shows it, but for the values and for who asks (GET /api/dag/approvals). */
-export function inboxEntry(asked: Asked, facts: EntryFacts): Omit<ApprovalEntry, 'shown' | 'may_decide'> {
+export function inboxEntry(asked: Asked, facts: EntryFacts) {
   const { item, meta, head, at } = asked
   const status = shownStatus(head, item.id) ?? 'pending'
   const isOpen = status === 'pending'
@@ -35,7 +34,7 @@ export function inboxEntry(asked: Asked, facts: EntryFacts): Omit<ApprovalEntry,
     shown_refs: item.shown,
     digest: item.digest,
     edit: [],
-    on_reject: 'fail',
+    on_reject: 'fail' as const,
     ...askedParts(item),
     on_timeout: item.on_timeout,
     starter: meta.starter,
@@ -68,7 +67,7 @@ function progressOf({ item, head, at }: Asked, isOpen: boolean) {
   }
 }
 
-function weighed({ item, head }: Asked, { dag, places, routing }: EntryFacts): Pick<ApprovalEntry, 'risk' | 'cost'> {
+function weighed({ item, head }: Asked, { dag, places, routing }: EntryFacts) {
   const laneOf = (id: string) => blockLane(places, head, id)
   const hasEnded = (id: string) => readOrdinal(laneOf(id) ?? 0).outcome !== undefined
   const coming = blocksToCome(dag, item, hasEnded)

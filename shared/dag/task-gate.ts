@@ -26,3 +26,4 @@ export const PipelineSettingsSchema = z.strictObject({
   dag: z.string().min(1).max(200),
   gates: z.array(gateName).max(20),
 })
+export type PipelineSettings = z.infer<typeof PipelineSettingsSchema>

@@ -1,9 +1,29 @@
+import type { AuthSettings } from '../auth/settings.ts'
 import type { Agent, AgentRoute, Block, Dag } from '../dag/dag.ts'
 import type { Issue } from '../errors.ts'
-import { type ProviderSettings, providerIdentity } from '../providers/settings.ts'
-import type { Routing, Settings } from '../settings/settings.ts'
+import type { HttpGateSettings, ShellGateSettings } from '../gates/settings.ts'
+import type { Pricing } from '../providers/prices.ts'
+import { type AgentSettings, type ProviderSettings, providerIdentity } from '../providers/settings.ts'
+import type { ResearchSettings } from '../research/settings.ts'
+import type { People } from '../runs/people.ts'
+import type { Safety } from '../runs/safety.ts'
 import { canonicalJson, sha256 } from '../text/canonical.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
+
+/** What of a place's settings says who does the work of a document, what that costs, and who can be asked there. */
+export interface Routing extends Pricing {
+  readonly agents: Readonly<Record<string, AgentSettings>>
+  readonly research?: ResearchSettings | undefined
+  readonly shell_gates?: ShellGateSettings | undefined
+  readonly http_gates?: HttpGateSettings | undefined
+  readonly safety?: Safety | undefined
+  readonly approvals?: Pick<People, 'groups' | 'default_group'> | undefined
+  readonly people?: People['names']
+  readonly slack?: { readonly users: People['aliases'] } | undefined
+  readonly auth?: AuthSettings | undefined
+  readonly iam_people?: readonly string[] | undefined
+  readonly local_person?: string | undefined
+}
 
 /** What a block asks for: members of `agent` as its author wrote them, '' = not said. */
 type WantedAgent = Pick<Agent, 'provider' | 'model' | 'route'>
@@ -33,8 +53,6 @@ export function findAgent(wanted: WantedAgent, { agents, providers }: Routing): 
   return listedModel(providers, { provider, model: wanted.model === '' ? model : wanted.model, agent })
 }
 
-type AgentSettings = Settings['agents'][string]
-
 function fits(name: string, agent: AgentSettings, { provider, route }: WantedAgent): boolean {
   const { role, capability, specific } = route ?? {}
   return (
@@ -59,7 +77,7 @@ function listedModel(
 
 const ADD_AGENT = 'Add it under agents in sluice.yaml.'
 
-function refuseRoute(wanted: WantedAgent, route: AgentRoute, agents: Settings['agents']): FoundAgent {
+function refuseRoute(wanted: WantedAgent, route: AgentRoute, agents: Routing['agents']): FoundAgent {
   const names = Object.keys(agents)
   const { specific, capability } = route
   if (specific !== undefined && !names.includes(specific)) {
@@ -80,7 +98,7 @@ function routeWords({ provider }: WantedAgent, { role, capability, specific }: A
 }
 
 /** A dozen at most: `coder (worker; coding, tests; local)`. */
-function described(agents: Settings['agents']): string {
+function described(agents: Routing['agents']): string {
   const all = Object.entries(agents).map(([name, { role, provider, capabilities = [] }]) => {
     const can = capabilities.length === 0 ? '' : ` ${capabilities.join(', ')};`
     return `${name} (${role};${can} ${provider})`

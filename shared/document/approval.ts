@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { ApprovalPolicy } from '../dag/dag.ts'
-import { LIMITS } from '../dag/limits.ts'
+import { LIMITS } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Path, Problem } from '../text/problem.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'

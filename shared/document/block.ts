@@ -1,5 +1,5 @@
 import type { Block, BudgetCaps } from '../dag/dag.ts'
-import { isName, NAME_RULE } from '../dag/limits.ts'
+import { isName, NAME_RULE } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
 import { type Path, type Problem, pathText } from '../text/problem.ts'
 import { shown } from '../text/wording.ts'

@@ -1,6 +1,6 @@
 import { bounceModules } from '../dag/bounce-modules.ts'
 import { type Bounce, REJECTION_GATE } from '../dag/dag.ts'
-import { LIMITS } from '../dag/limits.ts'
+import { LIMITS } from '../limits.ts'
 import { type Path, type Problem, pathText } from '../text/problem.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'

@@ -1,6 +1,6 @@
 import { type CompletionSettings, type Dag, DEFAULT_COMPLETION, type PortType } from '../dag/dag.ts'
-import { LIMITS } from '../dag/limits.ts'
 import { readOpenContract } from '../goals/goal-contract.ts'
+import { LIMITS } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Path, Problem } from '../text/problem.ts'
 import { quoted } from '../text/wording.ts'

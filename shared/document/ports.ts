@@ -1,5 +1,5 @@
 import { PORT_TYPES, type PortType } from '../dag/dag.ts'
-import { isName, LIMITS, NAME_RULE } from '../dag/limits.ts'
+import { isName, LIMITS, NAME_RULE } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Path, Problem } from '../text/problem.ts'
 import { didYouMean, listed, shown, suggest } from '../text/wording.ts'

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import type { GateUse } from '../dag/dag.ts'
-import { LIMITS } from '../dag/limits.ts'
 import type { Gate } from '../gates/gate.ts'
 import type { Program } from '../gates/programs.ts'
+import { LIMITS } from '../limits.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
-import type { Routing } from '../settings/settings.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Path, Problem } from '../text/problem.ts'
 import { issueProblems, unknownKey } from '../text/schema-issues.ts'
 import { shown } from '../text/wording.ts'
+import type { Routing } from './agents.ts'
 import type { DagWarning } from './warnings.ts'
 
 /**

@@ -1,13 +1,15 @@
 import type { Block, Dag, TaskGate } from '../dag/dag.ts'
-import { TASK_PORTS, type TaskGateSettings } from '../dag/task-gate.ts'
+import { type PipelineSettings, TASK_PORTS, type TaskGateSettings } from '../dag/task-gate.ts'
 import type { Issue } from '../errors.ts'
 import { portsRead } from '../gates/judge.ts'
 import { parseCheck } from '../gates/parse-check.ts'
-import type { Settings } from '../settings/settings.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 
 /** What settings say of tasks. */
-export type TaskSettings = Pick<Settings, 'gates' | 'pipelines'>
+export interface TaskSettings {
+  readonly gates: readonly TaskGateSettings[]
+  readonly pipelines: Readonly<Record<string, PipelineSettings>>
+}
 
 type GatedDag = { readonly ok: true; readonly dag: Dag } | { readonly ok: false; readonly issues: readonly TaskIssue[] }
 
@@ -108,7 +110,7 @@ function approves(block: Block): boolean {
 }
 
 /** What is wrong between gates, gate types and pipelines of settings whose shape is right; paths as in the file. */
-export function taskGateIssues({ gates, pipelines }: Pick<Settings, 'gates' | 'pipelines'>): readonly Issue[] {
+export function taskGateIssues({ gates, pipelines }: TaskSettings): readonly Issue[] {
   const names = gates.map(({ name }) => name)
   const own = gates.flatMap(({ name, check }, at) => {
     const twice = names.indexOf(name) < at
@@ -118,7 +120,7 @@ export function taskGateIssues({ gates, pipelines }: Pick<Settings, 'gates' | 'p
   return [...own, ...pipelineIssues(pipelines, names)]
 }
 
-function checkIssues(check: Settings['gates'][number]['check'], path: string): readonly Issue[] {
+function checkIssues(check: TaskGateSettings['check'], path: string): readonly Issue[] {
   const parsed = parseCheck(check)
   if (!parsed.ok) {
     return parsed.errors.map(({ path: inner, message, hint }) => ({
@@ -140,7 +142,7 @@ function checkIssues(check: Settings['gates'][number]['check'], path: string): r
     })
 }
 
-function pipelineIssues(pipelines: Settings['pipelines'], names: readonly string[]): readonly Issue[] {
+function pipelineIssues(pipelines: TaskSettings['pipelines'], names: readonly string[]): readonly Issue[] {
   const dags = Object.values(pipelines).map(({ dag }) => dag)
   return Object.entries(pipelines).flatMap(([name, { dag, gates }], at) => {
     const path = `pipelines.${name}`
@@ -164,10 +166,7 @@ export type ConfiguredGate = TaskGateSettings & {
 }
 
 /** The gates of tasks as GET /api/gates and `sluice gates list` show them. */
-export function configuredGates({
-  gates,
-  pipelines,
-}: Pick<Settings, 'gates' | 'pipelines'>): readonly ConfiguredGate[] {
+export function configuredGates({ gates, pipelines }: TaskSettings): readonly ConfiguredGate[] {
   const uses = Object.entries(pipelines)
   return gates.map((gate) => ({
     ...gate,

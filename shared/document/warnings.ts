@@ -4,10 +4,10 @@ import { shellRefusal } from '../gates/gate-ports.ts'
 import { listProblem } from '../gates/settings.ts'
 import { priceAt } from '../providers/prices.ts'
 import { meantBy } from '../runs/people.ts'
-import { blockCaps, runCaps } from '../runs/run-caps.ts'
-import { type Routing, SafetySchema, type Settings } from '../settings/settings.ts'
+import { blockCaps, runCaps, SafetySchema } from '../runs/safety.ts'
 import { type Path, pathText } from '../text/problem.ts'
 import { quoted } from '../text/wording.ts'
+import type { Routing } from './agents.ts'
 import { findAgent } from './agents.ts'
 
 /** Something a valid document will suffer from when it runs. */
@@ -18,7 +18,7 @@ export interface DagWarning {
   readonly message: string
 }
 
-type Place = Partial<Pick<Settings, 'shell_gates' | 'http_gates'>>
+type Place = Pick<Routing, 'shell_gates' | 'http_gates'>
 
 /**
  * Warnings of a document that is valid; none of them keeps it from being started. Those of a place are told where its

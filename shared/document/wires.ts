@@ -1,4 +1,4 @@
-import { isName } from '../dag/limits.ts'
+import { isName } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Path, Problem } from '../text/problem.ts'
 import { didYouMean, listed, quoted, shown, suggest } from '../text/wording.ts'

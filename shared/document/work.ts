@@ -1,7 +1,7 @@
 import jsonata from 'jsonata'
 import type { Agent, AgentRoute, ApprovalPolicy, ChildDag, Research } from '../dag/dag.ts'
 import { HANDLERS, HANDLERS_BEYOND_PORTS } from '../dag/handlers.ts'
-import { isName, isReserved, LIMITS, NAME_RULE } from '../dag/limits.ts'
+import { isName, isReserved, LIMITS, NAME_RULE } from '../limits.ts'
 import { ASKED_LIMITS, resolveBudgets } from '../research/payloads/intent.ts'
 import type { Json } from '../text/canonical.ts'
 import { type Path, type Problem, pathText } from '../text/problem.ts'

@@ -1,8 +1,8 @@
 import type { Isolate } from '../ports/isolate.ts'
+import type { SignedContent } from '../ports/secrets.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Json } from '../text/canonical.ts'
 import { oneSentence } from '../text/redact.ts'
-import type { SignedContent } from '../webhooks/message.ts'
 import type { ShellGateSettings } from './settings.ts'
 
 /** One request of an http or webhook gate, as net-gate carries it out: guarded, bounded, never with a caller's header. */

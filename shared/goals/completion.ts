@@ -1,4 +1,3 @@
-import type { FinalStatus, RunState } from '../runs/head.ts'
 import type { CriterionStatus, EvidenceSource } from './criteria/criterion.ts'
 import { type Evidence, type EvidenceArtifact, type EvidenceText, readEvidence, saysNothing } from './evidence.ts'
 import {
@@ -14,7 +13,15 @@ import {
 import { MOST_MARKERS } from './marker.ts'
 import { judgeQuality, type QualityProfile, type QualityResult } from './quality.ts'
 import { readGoalContract } from './read-contract.ts'
-import { decideTwoGates, judgeTrust, type NextAction, readBlockers, readClaim, type TrustResult } from './two-gates.ts'
+import {
+  decideTwoGates,
+  type FinalStatus,
+  judgeTrust,
+  type NextAction,
+  readBlockers,
+  readClaim,
+  type TrustResult,
+} from './two-gates.ts'
 
 export interface CompletionRequest {
   /** undefined = there is none. Anything else is judged as one: YAML text, a document that has one, an object. */
@@ -266,7 +273,7 @@ export interface GoalEvaluation extends EvaluatedCompletion {
 
 /** How a judged run ends: its state, a code of docs/errors.md, and one sentence without a full stop. */
 export interface GoalEnding {
-  readonly state: Exclude<RunState, 'running' | 'iterated'>
+  readonly state: 'completed' | 'partial' | 'blocked' | 'failed' | 'cancelled'
   readonly code: string
   readonly reason: string
   readonly final_status: FinalStatus

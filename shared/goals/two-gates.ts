@@ -1,6 +1,10 @@
-import { FINAL_STATUSES, type FinalStatus } from '../runs/head.ts'
 import { shown } from '../text/wording.ts'
 import type { GoalStatus } from './goal-gate.ts'
+
+/** How a run can end; later is worse. FAILED: the run itself failed, ABORTED: it was stopped. */
+export const FINAL_STATUSES = ['SUCCESS', 'PARTIAL', 'BLOCKED', 'FAILED', 'ABORTED'] as const
+
+export type FinalStatus = (typeof FINAL_STATUSES)[number]
 
 export type NextAction = 'accept' | 'pivot' | 'none' | 'rework_trust' | 'rework_and_pivot' | 'fix_quality'
 

@@ -45,3 +45,12 @@ export const encryptedUrl = httpUrl.refine(
 export interface Secrets {
   read(ref: { readonly secret: string }): Promise<string>
 }
+
+/** What a signature is over: nothing of it may change on the way. */
+export interface SignedContent {
+  readonly id: string
+  /** Unix time of this sending, in whole seconds. */
+  readonly timestamp: number
+  /** The body. */
+  readonly text: string
+}

@@ -123,3 +123,19 @@ function typeWords(seen: unknown): string {
   const allowed = `type must be one of ${TYPES.map((type) => `"${type}"`).join(', ')}`
   return near === undefined ? allowed : `${allowed}. ${near}`
 }
+
+/** `agents` of sluice.yaml: a role's provider and model under a name that documents ask for. */
+export const AgentSettingsSchema = z.strictObject({
+  role: z.enum(['worker', 'reviewer', 'manager', 'specialist']),
+  provider: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/),
+  model: z.string().min(1).max(200),
+  capabilities: z.array(z.string().min(1).max(100)).max(100).optional(),
+  /** Sent before the prompt of blocks that have no `system` of their own; as it stands, it is no template. */
+  system: z
+    .string()
+    .min(1)
+    .max(20_000)
+    .refine((text) => !text.includes('{{'), 'a text without {{ }}: it is sent as it is, placeholders are for blocks')
+    .optional(),
+})
+export type AgentSettings = z.infer<typeof AgentSettingsSchema>

@@ -60,3 +60,4 @@ export const ResearchSettingsSchema = z
     path: ['model'],
     message: 'is missing: name a model of that provider',
   })
+export type ResearchSettings = z.infer<typeof ResearchSettingsSchema>

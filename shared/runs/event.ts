@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { DeclaredSchema } from '../auth/principal.ts'
-import { ASKED_ABOUT, FINAL_STATUSES, RESTART_MODES } from './head.ts'
+import { FINAL_STATUSES } from '../goals/two-gates.ts'
+import { ASKED_ABOUT, RESTART_MODES } from './head.ts'
 
 const text = z.string()
 const count = z.int().min(0)

@@ -252,8 +252,3 @@ function nextOf({ next_at, expires_at }: Head['approvals'][string]): string {
 export function earlierTime(a: string | undefined, b: string): string {
   return a !== undefined && a < b ? a : b
 }
-
-/** How a run can end; later is worse. FAILED: the run itself failed, ABORTED: it was stopped. */
-export const FINAL_STATUSES = ['SUCCESS', 'PARTIAL', 'BLOCKED', 'FAILED', 'ABORTED'] as const
-
-export type FinalStatus = (typeof FINAL_STATUSES)[number]

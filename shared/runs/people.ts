@@ -1,4 +1,4 @@
-import type { Settings } from '../settings/settings.ts'
+import type { Safety } from './safety.ts'
 
 /** What a place says of the people who decide, at this moment. */
 export interface People {
@@ -14,8 +14,15 @@ export interface People {
   readonly self_approval: boolean
 }
 
-export function peopleOf(settings: Pick<Settings, 'approvals' | 'people' | 'slack' | 'safety'>): People {
-  const { approvals, people, slack, safety } = settings
+/** What of the settings says who they are. */
+interface PeopleSettings {
+  readonly approvals: Pick<People, 'groups' | 'default_group'>
+  readonly people: People['names']
+  readonly slack?: { readonly users: People['aliases'] } | undefined
+  readonly safety: Pick<Safety, 'self_approval'>
+}
+
+export function peopleOf({ approvals, people, slack, safety }: PeopleSettings): People {
   const { groups, default_group } = approvals
   return { groups, names: people, default_group, aliases: slack?.users ?? {}, self_approval: safety.self_approval }
 }

@@ -1,7 +1,8 @@
 import type { Declared } from '../auth/principal.ts'
+import type { FinalStatus } from '../goals/two-gates.ts'
 import type { Stage } from '../research/stages.ts'
 import type { EventData, StoredValue } from './event.ts'
-import type { AskedAbout, FinalStatus, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
+import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
 import type { BlockState } from './run-items.ts'
 
 /** One attempt: an entry of `steps` in the answer about a run. */

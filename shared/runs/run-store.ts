@@ -1,11 +1,11 @@
 import type { CompletionSettings } from '../dag/dag.ts'
+import type { FinalStatus } from '../goals/two-gates.ts'
 import { PIPELINE_ROLE } from '../research/loop.ts'
 import type { Json } from '../text/canonical.ts'
-import type { DeadWebhooks } from '../webhooks/dead-webhook.ts'
 import type { Amount, Spent } from './budget.ts'
+import type { DeadWebhooks } from './dead-webhook.ts'
 import type { NewEvent, RunEvent } from './event.ts'
-import type { FinalStatus, Head, HeadApproval, HeadModule, OutboxEntry, RestartMode, RunState } from './head.ts'
-import type { Caps } from './run-caps.ts'
+import type { Head, HeadApproval, HeadModule, OutboxEntry, RestartMode, RunState } from './head.ts'
 import type {
   ApprovalItem,
   ArtifactItem,
@@ -15,6 +15,7 @@ import type {
   DocumentChange,
   JoinItem,
 } from './run-items.ts'
+import type { Caps } from './safety.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {

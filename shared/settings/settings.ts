@@ -5,63 +5,15 @@ import { AuthSettingsSchema, TenantSchema, TenantsSchema } from '../auth/setting
 import { PipelineSettingsSchema, TaskGateSettingsSchema } from '../dag/task-gate.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from '../gates/settings.ts'
 import { PriceSettingsSchema } from '../providers/prices.ts'
-import { ProviderSettingsSchema } from '../providers/settings.ts'
+import { AgentSettingsSchema, ProviderSettingsSchema } from '../providers/settings.ts'
 import { ResearchSettingsSchema } from '../research/settings.ts'
+import { SafetySchema } from '../runs/safety.ts'
 import { SlackSettingsSchema } from '../slack/settings.ts'
 import { TelemetrySettingsSchema } from '../telemetry/settings.ts'
 import { WebhookSettingsSchema } from '../webhooks/settings.ts'
 
 /** sluice.yaml (docs/operate.md, "Settings"): everything optional, unknown keys refused. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
-
-const AgentSettingsSchema = z.strictObject({
-  role: z.enum(['worker', 'reviewer', 'manager', 'specialist']),
-  provider: name,
-  model: z.string().min(1).max(200),
-  capabilities: z.array(z.string().min(1).max(100)).max(100).optional(),
-  /** Sent before the prompt of blocks that have no `system` of their own; as it stands, it is no template. */
-  system: z
-    .string()
-    .min(1)
-    .max(20_000)
-    .refine((text) => !text.includes('{{'), 'a text without {{ }}: it is sent as it is, placeholders are for blocks')
-    .optional(),
-})
-
-/** 64 TiB. */
-const MOST_BYTES = 2 ** 46
-
-/** Safety policy (docs/limits-and-costs.md, "Caps an operator sets"). */
-export const SafetySchema = z.strictObject({
-  max_run_sec: z.int().min(1).max(31_536_000).default(604_800),
-  max_block_ms: z.int().min(1).max(840_000).default(840_000),
-  max_attempts: z.int().min(1).max(100).default(5),
-  max_parallel: z.int().min(0).max(1_000).default(50),
-  max_body_bytes: z.int().min(1_024).max(10_485_760).default(1_048_576),
-  /** Active runs of a tenant; children of a run are not counted. Over it a start is refused, or waits with `queue`. */
-  max_runs: z.int().min(1).max(1_000).default(20),
-  queue: z.boolean().default(false),
-  /** Without progress and nothing to wait for, a run is cancelled after this long. */
-  stall_sec: z.int().min(60).max(86_400).default(300),
-  /** What providers may use; absent = no cap. */
-  max_run_tokens: z.int().min(1).optional(),
-  max_run_usd: z.number().positive().optional(),
-  max_block_tokens: z.int().min(1).optional(),
-  max_block_usd: z.number().positive().optional(),
-  /** Bytes of bodies: of a run, and of a tenant's runs and uploads as long as they are kept; absent = no quota. */
-  max_run_bytes: z.int().min(1_048_576).max(MOST_BYTES).default(268_435_456),
-  max_tenant_bytes: z.int().min(1_048_576).max(MOST_BYTES).optional(),
-  /** Requests of one caller that start, change or check something. */
-  max_requests_per_min: z.int().min(1).max(100_000).default(120),
-  /** Streams of events that are open at once: of a caller, and of all callers of a tenant together. */
-  max_streams_per_caller: z.int().min(1).max(1_000).default(10),
-  max_streams: z.int().min(1).max(1_000).default(100),
-  /** false: whoever started a run may not decide in it, whatever its document says. */
-  self_approval: z.boolean().default(true),
-  /** How long an ended run and its bodies are kept. */
-  retention_days: z.int().min(1).max(3_650).default(90),
-})
-export type Safety = z.infer<typeof SafetySchema>
 
 /** Where the record of a run is kept from whoever runs the place (docs/adr/0067). Only a stage on AWS has such a where. */
 const AuditSettingsSchema = z.strictObject({
@@ -130,25 +82,6 @@ export const FileSettingsSchema = SettingsSchema.omit({
   local_person: true,
 })
 export type Settings = z.infer<typeof SettingsSchema>
-/** What routing and binding need of a place (shared/document/agents.ts), and whether it runs commands (warnings). */
-export type Routing = Pick<Settings, 'agents' | 'providers'> &
-  Partial<
-    Pick<
-      Settings,
-      | 'shell_gates'
-      | 'http_gates'
-      | 'prices'
-      | 'safety'
-      | 'approvals'
-      | 'people'
-      | 'research'
-      | 'auth'
-      | 'iam_people'
-      | 'local_person'
-      | 'slack'
-    >
-  >
-
 /**
  * The people of a place on one machine: `owner`, whom documents of other tools ask, is whoever runs it, unless the
  * settings say somebody else. Without login nobody else can come but by Slack.

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { ProviderSettings } from '../providers/settings.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Attributes, Span } from './span.ts'
 import { type Asked, attemptSpanId, type CallPlace, runSpanId, runTraceId, type TracedCall } from './telemetry-port.ts'
@@ -8,7 +8,7 @@ import { type Asked, attemptSpanId, type CallPlace, runSpanId, runTraceId, type 
 const MOST_TEXT = 200
 
 interface CallSpanOptions {
-  readonly providers: Settings['providers']
+  readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly span_id: string
   readonly capture_content: boolean
 }
@@ -140,7 +140,7 @@ interface GenAiProvider {
  * conventions for generative AI); servers that speak OpenAI's protocol and are not in the list are `openai`, since the
  * name says the form of what is asked; what the list has no name for goes by the type of sluice.yaml.
  */
-export function genAiProvider(providers: Settings['providers'], name: string): GenAiProvider {
+export function genAiProvider(providers: Readonly<Record<string, ProviderSettings>>, name: string): GenAiProvider {
   const settings = Object.hasOwn(providers, name) ? providers[name] : undefined
   if (settings === undefined || settings.type === 'local' || settings.type === 'replay') {
     return { name: `sluice.${settings?.type ?? name}`, here: true }

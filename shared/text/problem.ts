@@ -1,4 +1,4 @@
-import { LIMITS } from '../dag/limits.ts'
+import { LIMITS } from '../limits.ts'
 import type { Json } from './canonical.ts'
 import { quoted } from './wording.ts'
 

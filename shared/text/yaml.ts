@@ -9,7 +9,7 @@ import {
   type ScalarEvent,
   YAMLException,
 } from 'js-yaml'
-import { isReserved, LIMITS } from '../dag/limits.ts'
+import { isReserved, LIMITS } from '../limits.ts'
 import type { Json } from './canonical.ts'
 import { changedNumber, changedWords } from './numbers.ts'
 import type { Path, Problem, Source, Spot } from './problem.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { Fault } from '../errors.ts'
-import type { KeyRef } from '../ports/secrets.ts'
+import type { KeyRef, SignedContent } from '../ports/secrets.ts'
 import type { RunEvent } from '../runs/event.ts'
 import type { Meta, RunKey } from '../runs/run-store.ts'
 import { redact } from '../text/redact.ts'
@@ -80,15 +80,6 @@ function secretOf(name: string, text: string | undefined): Uint8Array {
 function missing(name: string): Fault {
   const message = `Cannot sign for webhook "${name}": this place has no key of it. Set the environment variable that webhooks.*.key.env names here, or name secret: ARN on AWS.`
   return new Fault('InvalidInput', 'webhook_key_missing', message, { facts: { webhook: name } })
-}
-
-/** What a signature is over: nothing of it may change on the way. */
-export interface SignedContent {
-  readonly id: string
-  /** Unix time of this sending, in whole seconds. */
-  readonly timestamp: number
-  /** The body. */
-  readonly text: string
 }
 
 /**

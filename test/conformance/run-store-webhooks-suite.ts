@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { DeadWebhook } from '../../shared/runs/dead-webhook.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
-import type { DeadWebhook } from '../../shared/webhooks/dead-webhook.ts'
 import type { EndpointEntry } from '../../shared/webhooks/endpoint.ts'
 import { at, ending, keyOf, newRun, step, time } from './run-store-fixture.ts'
 

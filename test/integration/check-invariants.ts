@@ -1,10 +1,10 @@
 import type { Dag } from '../../shared/dag/dag.ts'
+import { logProblems } from '../../shared/invariants/check-run.ts'
+import type { StoredRun } from '../../shared/invariants/invariant.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { isRunEnd } from '../../shared/runs/event-types.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
 import { hashAfter } from '../../shared/runs/hash-chain.ts'
-import { logProblems } from '../../shared/runs/invariants/check-run.ts'
-import type { StoredRun } from '../../shared/runs/invariants/invariant.ts'
 
 /** What is wrong with the log of an ended run of this document, by the invariants of its events; empty = nothing. */
 export function brokenInvariants(

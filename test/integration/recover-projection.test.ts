@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { recoverProjection } from '../../functions/runs/record/projections.ts'
+import { recoverProjection } from '../../functions/record/projections.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import { block, probe } from './loop.ts'
 import { openTestPlace } from './test-place.ts'

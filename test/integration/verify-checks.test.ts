@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readStoredRun } from '../../functions/runs/record/stored-run.ts'
+import { readStoredRun } from '../../functions/record/stored-run.ts'
 import { DEFAULT_COMPLETION } from '../../shared/dag/dag.ts'
+import { checkChain, checkRun, INVARIANTS } from '../../shared/invariants/check-run.ts'
+import type { RunParts } from '../../shared/invariants/invariant.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import { checkChain, checkRun, INVARIANTS } from '../../shared/runs/invariants/check-run.ts'
-import type { RunParts } from '../../shared/runs/invariants/invariant.ts'
 import { richRun } from './rich-run.ts'
 import type { TestPlace } from './test-place.ts'
 

@@ -40,6 +40,20 @@ const within =
   (path: string) =>
     rooms.some((room) => path.startsWith(room))
 
+/** The floors of two rooms, what others stand on first (docs/architecture.md). Types count: who reads a type knows its owner. */
+const FLOORS: Readonly<Record<string, readonly string[]>> = {
+  shared: [
+    'errors.ts limits.ts text auth ports table',
+    'goals dag graph research providers prompts gates runs',
+    'document catalog.ts compile plan approvals slack telemetry webhooks settings',
+    'routes.ts api console invariants views world.ts',
+  ].flatMap((names) => names.split(' ')),
+  functions: [
+    'handler.ts http-handler.ts require-run.ts record provider-call.ts search isolate providers gates telemetry',
+    'research runs goals attempts approvals slack notify graph auth api aws',
+  ].flatMap((names) => names.split(' ')),
+}
+
 describe('arrows', () => {
   test.each<[string, readonly string[]]>([
     ['shared/', ['shared/']],
@@ -74,6 +88,23 @@ describe('arrows', () => {
       )
     expect(bad).toEqual([])
   })
+
+  test.each(Object.entries(FLOORS))(
+    'in %s/ a folder, and a file beside the folders, reads those above it in the table',
+    (room, floors) => {
+      const floorOf = (path: string) => path.split('/')[1] ?? ''
+      const inRoom = sources.filter(({ path }) => path.startsWith(`${room}/`))
+      expect([...new Set(inRoom.map(({ path }) => floorOf(path)))].toSorted()).toEqual(floors.toSorted())
+      const up = inRoom.flatMap(({ path, imports }) =>
+        imports
+          .filter(
+            (name) => name.startsWith(`${room}/`) && floors.indexOf(floorOf(name)) > floors.indexOf(floorOf(path)),
+          )
+          .map((name) => `${path} -> ${name}`),
+      )
+      expect(up).toEqual([])
+    },
+  )
 
   test('nothing but functions/aws, infra/aws and clients/cli/aws imports AWS packages', () => {
     const may = within('functions/aws/', 'infra/aws/', 'clients/cli/aws/')

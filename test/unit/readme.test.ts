@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseDag } from '../../shared/document/parse.ts'
+import { SafetySchema } from '../../shared/runs/safety.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
-import { SafetySchema } from '../../shared/settings/settings.ts'
 import { codesIn, fencedBlocks, filesBelow, readText, rowsBelow } from './docs/markdown.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { CONTRACT_SKELETONS } from '../../../shared/goals/contract-skeletons.ts'
-import { FINAL_STATUSES } from '../../../shared/runs/head.ts'
+import { FINAL_STATUSES } from '../../../shared/goals/two-gates.ts'
 import { wholeNumber } from '../terminal/options.ts'
 import { usage } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { LIMITS } from '../../../shared/dag/limits.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 
 /** Options of every command that talks to a server. */
 export interface TargetOptions {

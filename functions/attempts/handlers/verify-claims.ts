@@ -2,7 +2,7 @@ import { verifyClaims as verify } from '../../../shared/goals/verify-claims.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import type { QuoteSource } from '../../../shared/text/verbatim.ts'
 import { gatherEvidence } from '../../goals/evidence.ts'
-import { readPinned } from '../../runs/record/read-run.ts'
+import { readPinned } from '../../record/read-run.ts'
 import { type BlockHandler, type HandlerCall, readConfig, refuse } from './handler.ts'
 
 /**

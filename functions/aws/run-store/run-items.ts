@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../shared/dag/limits.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import type { LaneOwner } from '../../../shared/runs/lane.ts'
 import type { ArtifactItem, BlockProjection, JoinItem } from '../../../shared/runs/run-items.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'

@@ -9,7 +9,7 @@ import {
   SCALAR_STYLE,
   type ScalarEvent,
 } from 'js-yaml'
-import { LIMITS } from '../../dag/limits.ts'
+import { LIMITS } from '../../limits.ts'
 import { canonicalJson, type Json } from '../../text/canonical.ts'
 import { type ReadDocument, readYaml } from '../../text/yaml.ts'
 import { memberOf } from '../goal-contract.ts'

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { readStoredRun } from '../../../functions/runs/record/stored-run.ts'
-import { checkRun } from '../../../shared/runs/invariants/check-run.ts'
+import { readStoredRun } from '../../../functions/record/stored-run.ts'
+import { checkRun } from '../../../shared/invariants/check-run.ts'
 import { type ApprovalPlace, agent, openApprovalPlace } from './approval-place.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { nextAttempt } from '../../../functions/goals/next-attempt.ts'
-import { readPinned } from '../../../functions/runs/record/read-run.ts'
+import { readPinned } from '../../../functions/record/read-run.ts'
+import { nextAttempt } from '../../../functions/runs/next-attempt.ts'
 import type { GoalEvaluation } from '../../../shared/goals/completion.ts'
 import { childOf, deployDocument, child as outer } from '../child-place.ts'
 import { ACCURACY, contractOf, type Judged, judge, judgedRun, openGoalPlace, QUIET } from '../goals/goal-place.ts'

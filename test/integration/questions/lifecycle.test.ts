@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { extractiveProvider } from '../../../functions/providers/extractive.ts'
-import { orderResearch } from '../../../functions/research/order.ts'
 import { createRun } from '../../../functions/runs/create-run.ts'
+import { orderResearch } from '../../../functions/runs/order-research.ts'
 import { launchRun } from '../../../functions/runs/start-run.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Provider } from '../../../shared/providers/provider.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { RunDiff } from '../../../shared/runs/views/run-diff.ts'
+import type { RunDiff } from '../../../shared/views/run-diff.ts'
 import { ai, type EndedRun, openRetryPlace, type RetryPlace } from './retry-place.ts'
 
 let place: RetryPlace

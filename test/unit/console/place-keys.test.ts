@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listedKeys, matchKey } from '../../../clients/console/parts/key-match.ts'
 import { capLabel, capWords } from '../../../clients/console/safety/cap-words.ts'
-import { SafetySchema } from '../../../shared/settings/settings.ts'
+import { SafetySchema } from '../../../shared/runs/safety.ts'
 
 const KEYS = [
   { keys: 'a', by: 'view' },

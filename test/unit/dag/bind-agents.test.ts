@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
+import type { Routing } from '../../../shared/document/agents.ts'
 import { bindAgents } from '../../../shared/document/agents.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
-import { type Routing, SettingsSchema } from '../../../shared/settings/settings.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 const url = 'http://127.0.0.1:1/'
 const place = (more: object = {}): Routing =>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Routing } from '../../../shared/document/agents.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { unreachableApprovers } from '../../../shared/document/warnings.ts'
-import { type Routing, SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'
+import { SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'
 
 const settings = (given: object) => SettingsSchema.parse(given)
 const ME = { kind: 'user', id: 'ana' } as const

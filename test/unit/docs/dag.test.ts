@@ -3,9 +3,9 @@ import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import { type Block, DEFAULT_COMPLETION, PORT_TYPES } from '../../../shared/dag/dag.ts'
 import { OUTCOMES } from '../../../shared/dag/expression.ts'
 import { HANDLERS } from '../../../shared/dag/handlers.ts'
-import { LIMITS } from '../../../shared/dag/limits.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { SECTIONS } from '../../../shared/document/sections.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { codesIn, fencedBlocks, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/dag.md')

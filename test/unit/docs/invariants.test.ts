@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { ANCHOR_CHECK, ANCHOR_TITLE } from '../../../shared/runs/hash-chain.ts'
-import { CHAIN_TITLE, INVARIANTS } from '../../../shared/runs/invariants/check-run.ts'
+import { ANCHOR_CHECK, ANCHOR_TITLE } from '../../../shared/invariants/anchor.ts'
+import { CHAIN_TITLE, INVARIANTS } from '../../../shared/invariants/check-run.ts'
 import { readText } from './markdown.ts'
 
 const page = readText('docs/invariants.md')

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../shared/dag/limits.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { ENTITY_LIMITS } from '../../../shared/graph/entity.ts'
+import { LIMITS } from '../../../shared/limits.ts'
 import { planDag } from '../../../shared/plan/plan-dag.ts'
 import { PRICES } from '../../../shared/plan/prices.ts'
-import { SafetySchema } from '../../../shared/settings/settings.ts'
+import { SafetySchema } from '../../../shared/runs/safety.ts'
 import { codesIn, readText, rowsBelow } from './markdown.ts'
 
 /** docs/limits-and-costs.md against the constants its rows name, and against documents that break them. */

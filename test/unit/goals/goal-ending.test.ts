@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { goalEnding } from '../../../shared/goals/completion.ts'
-import { DECISION_TABLE, decideTwoGates } from '../../../shared/goals/two-gates.ts'
-import { FINAL_STATUSES } from '../../../shared/runs/head.ts'
+import { DECISION_TABLE, decideTwoGates, FINAL_STATUSES } from '../../../shared/goals/two-gates.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const { completion } = evaluated({ output: '' })

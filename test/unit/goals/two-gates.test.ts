@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DECISION_TABLE, decideTwoGates } from '../../../shared/goals/two-gates.ts'
-import { FINAL_STATUSES } from '../../../shared/runs/head.ts'
+import { DECISION_TABLE, decideTwoGates, FINAL_STATUSES } from '../../../shared/goals/two-gates.ts'
 
 const given = { trust_passed: true, quality_passed: true, goal_status: 'MET', claimed_status: 'SUCCESS' } as const
 

@@ -5,7 +5,7 @@ import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
 import type { Meta } from '../../../shared/runs/run-store.ts'
-import { viewRun } from '../../../shared/runs/views/run.ts'
+import { viewRun } from '../../../shared/views/run.ts'
 import {
   decided,
   ended,

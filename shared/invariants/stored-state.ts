@@ -1,0 +1,221 @@
+import { amountUsed, usedByEvent } from '../runs/cost.ts'
+import type { EventData, RunEvent } from '../runs/event.ts'
+import { eventPlace } from '../runs/event-types.ts'
+import { foldRun } from '../runs/fold.ts'
+import type { Head } from '../runs/head.ts'
+import { laneKey, laneOwner, readOrdinal } from '../runs/lane.ts'
+import type { RunFold } from '../runs/run-fold.ts'
+import type { BlockProjection, BlockState } from '../runs/run-items.ts'
+import { canonicalJson } from '../text/canonical.ts'
+import { invariant } from './invariant.ts'
+
+export const headOfEvents = invariant({
+  n: 23,
+  title: 'what is stored of the run is the fold of its events, and so is every answer about it',
+  of: 'store',
+  needs: ['events', 'head'],
+  check({ events, head, dag }) {
+    const fold = foldRun(events)
+    const ids = dag?.blocks.map(({ id }) => id)
+    return [
+      ...(fold.state === head.state ? [] : [`HEAD says ${head.state}, the fold ${fold.state}`]),
+      ...laneProblems(events, head),
+      ...approvalProblems(fold, head),
+      ...moduleProblems(events, head),
+      ...(ids === undefined ? [] : runningProblems(fold, head, ids)),
+    ]
+  },
+})
+
+/** Each lane stands where its newest event says; those of items leave with the end of their block. */
+function laneProblems(events: readonly RunEvent[], { lanes }: Head): readonly string[] {
+  const newest = new Map<string, number>()
+  for (const { id } of events) {
+    const [lane = '', ordinal] = id.split('/')
+    newest.set(lane, Math.max(newest.get(lane) ?? 0, Number(ordinal)))
+  }
+  const wrong = [...newest].flatMap(([lane, ordinal]) => {
+    const stands = lanes[lane]
+    if (stands === ordinal || (stands === undefined && laneOwner(lane)?.item !== undefined)) return []
+    return [`lane ${lane} is at ${stands ?? 'nothing'}, its events are at ${ordinal}`]
+  })
+  return [...wrong, ...Object.keys(lanes).flatMap((lane) => (newest.has(lane) ? [] : [`lane ${lane} has no event`]))]
+}
+
+/** The end of a run leaves a pending question as it is: the fold tells that it was cancelled with it. */
+function approvalProblems(fold: RunFold, { approvals }: Head): readonly string[] {
+  const ids = new Set([...Object.keys(fold.approvals), ...Object.keys(approvals)])
+  return [...ids].flatMap((id) => {
+    const told = fold.approvals[id]?.status
+    const status = approvals[id]?.status
+    if (status === told || (told === 'cancelled' && status === 'pending')) return []
+    return [`approval ${id} is ${status ?? 'not there'}, the fold says ${told ?? 'nothing of it'}`]
+  })
+}
+
+function moduleProblems(events: readonly RunEvent[], { modules }: Head): readonly string[] {
+  const epochs = new Map<string, number>()
+  for (const event of events) {
+    if (event.type === 'block:rerouted') epochs.set(event.id.split('/')[0]?.slice(1) ?? '', event.data.epoch)
+  }
+  const keys = new Set([...epochs.keys(), ...Object.keys(modules)])
+  return [...keys].flatMap((key) => {
+    const [stored, told] = [modules[key]?.epoch ?? 0, epochs.get(key) ?? 0]
+    return stored === told ? [] : [`bounce module ${key} is in epoch ${stored}, its events in ${told}`]
+  })
+}
+
+/** Who holds a place among the running does run. A run that has ended has none to give. */
+function runningProblems(fold: RunFold, head: Head, ids: readonly string[]): readonly string[] {
+  if (head.state !== 'running') return []
+  return head.running.flatMap((lane) => {
+    const { block, item } = laneOwner(lane) ?? { block: -1 }
+    const known = fold.blocks[ids[block] ?? '']
+    const state = item === undefined ? known?.state : known?.items?.[item]?.state
+    return state === 'running' ? [] : [`lane ${lane} counts as running, its events say ${state ?? 'nothing'}`]
+  })
+}
+
+export const projections = invariant({
+  n: 22,
+  title: 'every projection is what the events of its lane say up to it',
+  of: 'store',
+  needs: ['events', 'projections'],
+  check({ events, projections: stored }) {
+    const lanes = Map.groupBy(events, ({ id }) => id.split('/')[0] ?? '')
+    return stored.flatMap((one) => {
+      const lane = laneKey(one)
+      return problemsOf(one, lanes.get(lane) ?? []).map((problem) => `the projection of lane ${lane} ${problem}`)
+    })
+  },
+})
+
+const STATES: Readonly<Record<string, BlockState>> = {
+  'block:started': 'running',
+  'block:asked': 'paused_approval',
+  'block:resumed': 'running',
+  'block:retrying': 'retrying',
+  'block:completed': 'completed',
+  'block:failed': 'failed',
+  'block:skipped': 'skipped',
+  'block:cancelled': 'cancelled',
+}
+
+function problemsOf(one: BlockProjection, lane: readonly RunEvent[]): readonly string[] {
+  const { epoch, attempt } = readOrdinal(one.ordinal)
+  const told = lane.filter(({ id }) => ordinalOf(id) <= one.ordinal && readOrdinal(ordinalOf(id)).epoch === epoch)
+  if (!told.some(({ id }) => ordinalOf(id) === one.ordinal)) return [`is of a step (${one.ordinal}) no event tells of`]
+  const last = told.findLast(({ type }) => STATES[type] !== undefined)
+  const state = STATES[last?.type ?? ''] ?? 'ready'
+  const wrong: string[] = []
+  if (one.state !== state) wrong.push(`says ${one.state}, the events say ${state}`)
+  if (one.attempt !== attempt) wrong.push(`says attempt ${one.attempt}, the events say ${attempt}`)
+  if (state === 'completed' && !isSame(one.outputs, outputsOf(told, attempt)))
+    wrong.push('has other outputs than were recorded')
+  return wrong
+}
+
+function ordinalOf(id: string): number {
+  return Number(id.split('/')[1])
+}
+
+function outputsOf(events: readonly RunEvent[], attempt: number) {
+  const output = events.findLast((event) => event.type === 'block:output' && event.attempt === attempt)
+  return output?.type === 'block:output' ? output.data.outputs : undefined
+}
+
+function isSame(a: BlockProjection['outputs'], b: BlockProjection['outputs']): boolean {
+  return canonicalJson(a ?? {}) === canonicalJson(b ?? {})
+}
+
+const UNITS = ['tokens', 'usd_micros'] as const
+type Unit = (typeof UNITS)[number]
+
+export const budget = invariant({
+  n: 17,
+  title:
+    'what is committed stays under the caps, as people raised them, but for what calls used beyond their estimates',
+  of: 'store',
+  needs: ['events', 'head'],
+  check: ({ events, head }) =>
+    UNITS.flatMap((unit) => {
+      const { committed, spent, cap } = amountsOf(head, unit)
+      const wrong: string[] = []
+      if (spent < 0 || !Number.isSafeInteger(spent) || !Number.isSafeInteger(committed)) {
+        wrong.push(`spent ${unit} are ${spent}, committed ${committed}`)
+      }
+      if (committed < spent) wrong.push(`${committed} ${unit} are committed, but ${spent} spent`)
+      const over = overEstimates(events, unit)
+      if (cap !== undefined && committed > cap + over) {
+        wrong.push(`${committed} ${unit} are committed, the cap is ${cap}, calls used ${over} beyond their estimates`)
+      }
+      const allowed = allowedCap(events, unit)
+      if (cap !== allowed)
+        wrong.push(`the cap of ${unit} is ${cap ?? 'none'}, people and document make it ${allowed ?? 'none'}`)
+      return wrong
+    }),
+})
+
+export const spent = invariant({
+  n: 18,
+  title: 'what is spent never falls, and no call gave anything back',
+  of: 'store',
+  needs: ['events', 'head'],
+  check: ({ head, before, events }) =>
+    UNITS.flatMap((unit) => {
+      const now = amountsOf(head, unit).spent
+      const earlier = before === undefined ? 0 : amountsOf(before, unit).spent
+      const told = toldAtEnd(events)?.[unit] ?? 0
+      return [
+        ...(now < earlier ? [`${now} ${unit} are spent, they were ${earlier}`] : []),
+        ...(now < told ? [`${now} ${unit} are spent, the end of the run says ${told}`] : []),
+      ]
+    }),
+})
+
+function amountsOf({ budget: ledger }: Head, unit: Unit) {
+  if (unit === 'tokens') {
+    return { cap: ledger.cap_tokens, committed: ledger.committed_tokens, spent: ledger.spent_tokens }
+  }
+  return { cap: ledger.cap_usd_micros, committed: ledger.committed_usd_micros, spent: ledger.spent_usd_micros }
+}
+
+/** The cap the run began with, as it was raised by everybody who said yes to that. */
+function allowedCap([first, ...events]: readonly RunEvent[], unit: Unit): number | undefined {
+  const begun = first?.type === 'run:started' ? first.data.caps[`cap_${unit}`] : undefined
+  if (begun === undefined) return undefined
+  const raises = new Map<string, number>()
+  return events.reduce((cap, { type, data }) => {
+    if (type === 'block:asked') {
+      const { approval_id, raise } = data
+      // Items share a question: it is that of the first of them.
+      if (!raises.has(approval_id)) raises.set(approval_id, raise?.[unit] ?? 0)
+    }
+    const isYes = type === 'approval:decided' && data.decision !== 'reject' && data.have >= data.need
+    return isYes ? Math.max(cap, raises.get(data.approval_id) ?? 0) : cap
+  }, begun)
+}
+
+/** Sum over the attempts of what their calls used beyond what was reserved for them. */
+function overEstimates(events: readonly RunEvent[], unit: Unit): number {
+  const open = new Map<string, number>()
+  for (const event of events) {
+    const key = attemptOf(event)
+    const reserved = event.type === 'budget:reserved' ? event.data[unit] : 0
+    open.set(key, (open.get(key) ?? 0) + amountUsed(usedByEvent(event))[unit] - reserved)
+  }
+  return [...open.values()].reduce((sum, over) => sum + Math.max(0, over), 0)
+}
+
+function attemptOf(event: RunEvent): string {
+  const { epoch, attempt, item } = eventPlace(event)
+  return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
+}
+
+function toldAtEnd(events: readonly RunEvent[]): EventData<'run:completed'>['spent'] {
+  const end = events.at(-1)
+  // The ends of a run all say the same things.
+  return end?.type.startsWith('run:') === true && end.type !== 'run:started'
+    ? (end.data as EventData<'run:completed'>).spent
+    : undefined
+}

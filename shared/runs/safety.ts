@@ -1,0 +1,76 @@
+import * as z from 'zod'
+import type { BudgetCaps } from '../dag/dag.ts'
+import type { RunBudget } from './budget.ts'
+
+/** 64 TiB. */
+const MOST_BYTES = 2 ** 46
+
+/** Safety policy (docs/limits-and-costs.md, "Caps an operator sets"). */
+export const SafetySchema = z.strictObject({
+  max_run_sec: z.int().min(1).max(31_536_000).default(604_800),
+  max_block_ms: z.int().min(1).max(840_000).default(840_000),
+  max_attempts: z.int().min(1).max(100).default(5),
+  max_parallel: z.int().min(0).max(1_000).default(50),
+  max_body_bytes: z.int().min(1_024).max(10_485_760).default(1_048_576),
+  /** Active runs of a tenant; children of a run are not counted. Over it a start is refused, or waits with `queue`. */
+  max_runs: z.int().min(1).max(1_000).default(20),
+  queue: z.boolean().default(false),
+  /** Without progress and nothing to wait for, a run is cancelled after this long. */
+  stall_sec: z.int().min(60).max(86_400).default(300),
+  /** What providers may use; absent = no cap. */
+  max_run_tokens: z.int().min(1).optional(),
+  max_run_usd: z.number().positive().optional(),
+  max_block_tokens: z.int().min(1).optional(),
+  max_block_usd: z.number().positive().optional(),
+  /** Bytes of bodies: of a run, and of a tenant's runs and uploads as long as they are kept; absent = no quota. */
+  max_run_bytes: z.int().min(1_048_576).max(MOST_BYTES).default(268_435_456),
+  max_tenant_bytes: z.int().min(1_048_576).max(MOST_BYTES).optional(),
+  /** Requests of one caller that start, change or check something. */
+  max_requests_per_min: z.int().min(1).max(100_000).default(120),
+  /** Streams of events that are open at once: of a caller, and of all callers of a tenant together. */
+  max_streams_per_caller: z.int().min(1).max(1_000).default(10),
+  max_streams: z.int().min(1).max(1_000).default(100),
+  /** false: whoever started a run may not decide in it, whatever its document says. */
+  self_approval: z.boolean().default(true),
+  /** How long an ended run and its bodies are kept. */
+  retention_days: z.int().min(1).max(3_650).default(90),
+})
+export type Safety = z.infer<typeof SafetySchema>
+
+/** Absent = no cap. */
+export type Caps = Pick<RunBudget, 'cap_tokens' | 'cap_usd_micros'>
+
+type RunSafety = Pick<Safety, 'max_run_tokens' | 'max_run_usd'>
+
+/** What the safety policy and a document allow a run; of two caps the smaller one holds. */
+export function runCaps({ max_run_tokens, max_run_usd }: RunSafety, budget: BudgetCaps = {}): Caps {
+  return smallestCaps(caps(max_run_tokens, max_run_usd), caps(budget.tokens, budget.usd))
+}
+
+/** What the safety policy and a document allow one block. */
+export function blockCaps({ max_block_tokens, max_block_usd }: Safety, budget: BudgetCaps = {}): Caps {
+  return smallestCaps(caps(max_block_tokens, max_block_usd), caps(budget.tokens, budget.usd))
+}
+
+export function smallestCaps(...all: readonly Caps[]): Caps {
+  const least = (of: (one: Caps) => number | undefined) => {
+    const known = all.map(of).filter((cap) => cap !== undefined)
+    return known.length === 0 ? undefined : Math.min(...known)
+  }
+  const cap_tokens = least((one) => one.cap_tokens)
+  const cap_usd_micros = least((one) => one.cap_usd_micros)
+  return {
+    ...(cap_tokens === undefined ? {} : { cap_tokens }),
+    ...(cap_usd_micros === undefined ? {} : { cap_usd_micros }),
+  }
+}
+
+function caps(tokens: number | undefined, usd: number | undefined): Caps {
+  return {
+    ...(tokens === undefined ? {} : { cap_tokens: tokens }),
+    // A cap below a millionth of a dollar is still a cap.
+    ...(usd === undefined
+      ? {}
+      : { cap_usd_micros: Math.max(1, Math.min(Math.round(usd * 1e6), Number.MAX_SAFE_INTEGER)) }),
+  }
+}
