@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, normalize, relative } from 'node:path'
+import { dirname, join, normalize, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** One source file: its lines, what it exports, and the files it reads (imports, lazy ones and types too). */
@@ -112,7 +112,7 @@ function circlesOf(house: readonly Room[]): readonly (readonly string[])[] {
   return circles
 }
 
-/** `shared/runs, shared/dag`: folders right below shared/ and functions/ whose files read each other both ways. */
+/** `shared/runs, shared/dag`: folders right below shared/ and functions/, and files beside them, that read each other both ways. */
 function bothWays(house: readonly Room[]): readonly string[] {
   const arrows = new Set<string>()
   for (const room of house) {
@@ -130,7 +130,7 @@ function bothWays(house: readonly Room[]): readonly string[] {
 
 function roomFolder(path: string): string {
   const [top = '', folder = ''] = path.split('/')
-  return basename(path) === folder ? top : `${top}/${folder}`
+  return `${top}/${folder}`
 }
 
 function folderLines(house: readonly Room[]): readonly string[] {

@@ -144,21 +144,13 @@ export const DAMAGED_FIX =
 
 /**
  * The run store port. Every write is one conditional update and safe to repeat; SQLite does the same in one
- * transaction. Reads are consistent. Items beside HEAD may only be written for a run that was created. Protocol:
- * docs/architecture.md; faults: docs/faults.md; suite: test/conformance/run-store-suite.ts.
+ * transaction. Reads are consistent. Protocol: docs/architecture.md; faults: docs/faults.md; suite:
+ * test/conformance/run-store-suite.ts. A third place writes RunLog first: the rest stands beside what it keeps.
  */
-export interface RunStore
-  extends Leases,
-    RunQueue,
-    StartHolds,
-    RequestRate,
-    StoredBytes,
-    NotedRequests,
-    Turns,
-    Lineages,
-    GoalAttempts,
-    Inbox,
-    DeadWebhooks {
+export interface RunStore extends RunLog, RunItems, TenantItems {}
+
+/** The durable core: a run's HEAD, META and events, and the one write that moves it. */
+interface RunLog {
   /** HEAD, META and CTX, if no HEAD is there. run:started gets seq 1, on lane `run` at PHASE.claimed. */
   create(run: NewRun): Promise<{ readonly created: boolean; readonly meta: Meta }>
   meta(run: RunKey): Promise<Meta | undefined>
@@ -168,19 +160,10 @@ export interface RunStore
   events(run: RunKey, since: number, limit: number): Promise<readonly RunEvent[]>
   /** How far the hash chain is closed: seq of its last event, and the hash there. All of it once an ended run is at rest. */
   sealed(run: RunKey): Promise<{ readonly seq: number; readonly hash: string } | undefined>
-  /** Newest created_at first, then greater run_id; a `next` that `list` did not give: Fault InvalidInput bad_cursor. */
-  list(
-    tenant: string,
-    filter: RunFilter,
-  ): Promise<{
-    readonly runs: readonly (Meta & { readonly head: Head })[]
-    /** Of the page: what is stored of them cannot be read. They keep nobody from the others. */
-    readonly damaged?: readonly DamagedRun[]
-    readonly next?: string
-  }>
-  /** Runs whose check_at has come, oldest first. */
-  due(at: string, limit: number): Promise<readonly RunKey[]>
+}
 
+/** Items beside HEAD. They may only be written for a run that was created. */
+interface RunItems {
   /** Only if its ordinal is greater than the stored one; else nothing happens. */
   putProjection(run: RunKey, projection: BlockProjection): Promise<void>
   /** Of blocks; those of items are asked for by their block. */
@@ -194,16 +177,11 @@ export interface RunStore
     holder: string,
     lease_until: string,
   ): Promise<boolean>
-
-  /** The newest kept result of this definition and inputs, of whichever run of the tenant: the one of the latest `at`. */
-  cached(tenant: string, block_hash: string, inputs_hash: string): Promise<CachedResult | undefined>
-  putCached(tenant: string, block_hash: string, inputs_hash: string, result: CachedResult): Promise<void>
   /**
    * Every token the parent's block ever waited with, in order: a block state that is tried again waits with a new one
    * (docs/adr/0021). `answer_parent` answers them all; nobody else sees them.
    */
   parentTokens(run: RunKey): Promise<readonly string[]>
-
   /**
    * Writes the item if none is there, and ADDs the token: of two that ask at once the first asks for both, and a late write
    * of an older token must not hide a newer one (docs/adr/0021).
@@ -215,7 +193,6 @@ export interface RunStore
   noteMessage(run: RunKey, id: string, message: NonNullable<ApprovalItem['slack']>): Promise<void>
   /** Every approval of the run, by id. */
   approvals(run: RunKey): Promise<readonly ApprovalItem[]>
-
   /** ONE conditional write: token is ADDed, need set, unless `need` sources are done; then the answer is 'done'. */
   waitJoin(
     run: RunKey,
@@ -224,25 +201,51 @@ export interface RunStore
   ): Promise<'waiting' | 'done'>
   /** ADD done {source}, returning the whole new item. */
   signalJoin(run: RunKey, join: string, source: string): Promise<JoinItem>
-
   /** Removes performed entries; recomputes nothing else. */
   settleOutbox(run: RunKey, ids: readonly string[]): Promise<void>
   /** Puts `to` in the place of an entry (undefined removes it), only while it is exactly `was`; the ids are one. */
   moveEntry(run: RunKey, was: OutboxEntry, to: OutboxEntry | undefined): Promise<boolean>
   /** Moves check_at forward after a look (undefined removes it), only while it still is `was`. */
   moveCheck(run: RunKey, was: string, to: string | undefined): Promise<void>
-
   /** Marks the run, or one block of it, as stopped for dispatches in flight (the tiny STOP item). */
   putStop(run: RunKey, block?: number): Promise<void>
   /** Whether the run is stopped, or that block of it. */
   stopped(run: RunKey, block?: number): Promise<boolean>
-
   context(run: RunKey): Promise<ContextItem | undefined>
   /** Compare-and-set on the version; false when another version is there. */
   putContext(run: RunKey, item: ContextItem, if_version: number): Promise<boolean>
-
   putArtifact(run: RunKey, item: ArtifactItem): Promise<void>
   artifacts(run: RunKey): Promise<readonly ArtifactItem[]>
+}
+
+/** What a tenant's runs share: lists and inboxes, results kept for others, places, queues and counts. */
+interface TenantItems
+  extends Leases,
+    RunQueue,
+    StartHolds,
+    RequestRate,
+    StoredBytes,
+    NotedRequests,
+    Turns,
+    Lineages,
+    GoalAttempts,
+    Inbox,
+    DeadWebhooks {
+  /** Newest created_at first, then greater run_id; a `next` that `list` did not give: Fault InvalidInput bad_cursor. */
+  list(
+    tenant: string,
+    filter: RunFilter,
+  ): Promise<{
+    readonly runs: readonly (Meta & { readonly head: Head })[]
+    /** Of the page: what is stored of them cannot be read. They keep nobody from the others. */
+    readonly damaged?: readonly DamagedRun[]
+    readonly next?: string
+  }>
+  /** Runs whose check_at has come, oldest first. */
+  due(at: string, limit: number): Promise<readonly RunKey[]>
+  /** The newest kept result of this definition and inputs, of whichever run of the tenant: the one of the latest `at`. */
+  cached(tenant: string, block_hash: string, inputs_hash: string): Promise<CachedResult | undefined>
+  putCached(tenant: string, block_hash: string, inputs_hash: string, result: CachedResult): Promise<void>
 }
 
 /**
