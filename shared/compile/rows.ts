@@ -131,13 +131,8 @@ export type Upstream = readonly (readonly number[])[]
  * Transitive reduction: drops each edge another path implies (data flows through the store, so such an edge costs
  * nothing to leave out). Nothing in the answer depends on the order the edges came in.
  * Costs (kept edges * n / 32) word operations. The document check has refused cycles before: one here is a Bug.
+ * Rows: those nearest in the order come first in each.
  */
-export function reduceTransitively(upstream: Upstream): Upstream {
-  const { starts, items } = reducedRows(upstream)
-  return upstream.map((_, v) => items.slice(at(starts, v), at(starts, v + 1)))
-}
-
-/** The same as rows. Those nearest in the order come first in each. */
 export function reducedRows(upstream: Upstream): Rows {
   const { order, nearestFirst } = topologicalOrder(upstream)
   // Where nothing waits for two, nothing is implied.

@@ -256,6 +256,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       model: 'A model of that provider.',
       prompt: 'Template: {{inputs.NAME}}. Default: written from name, ports and gate errors.',
       system: 'Template, sent before the prompt.',
+      prompt_template: 'A shipped text for the part this agent plays towards a goal; it stands before `system`.',
       model_params: 'Handed to the provider as they are.',
       role: 'Finds an agent of sluice.yaml by its role.',
       capability: 'Finds an agent of sluice.yaml by what it can do.',

@@ -3,6 +3,7 @@ import type { GateUse } from '../dag/dag.ts'
 import type { Gate } from '../gates/gate.ts'
 import type { Program } from '../gates/programs.ts'
 import { LIMITS } from '../limits.ts'
+import { TEMPLATE_NAMES } from '../prompts/templates.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Path, Problem } from '../text/problem.ts'
@@ -95,6 +96,7 @@ export const SECTIONS = {
     model: label.optional(),
     prompt: text.optional(),
     system: text.optional(),
+    prompt_template: z.enum(TEMPLATE_NAMES).optional(),
     model_params: z.record(z.string(), z.json()).optional(),
     role: z.enum(['worker', 'reviewer', 'manager', 'specialist']).optional(),
     capability: label.optional(),

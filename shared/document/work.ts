@@ -2,6 +2,7 @@ import jsonata from 'jsonata'
 import type { Agent, AgentRoute, ApprovalPolicy, ChildDag, Research } from '../dag/dag.ts'
 import { HANDLERS, HANDLERS_BEYOND_PORTS } from '../dag/handlers.ts'
 import { isName, isReserved, LIMITS, NAME_RULE } from '../limits.ts'
+import { PROMPT_TEMPLATES, type TemplateName } from '../prompts/templates.ts'
 import { ASKED_LIMITS, resolveBudgets } from '../research/payloads/intent.ts'
 import type { Json } from '../text/canonical.ts'
 import { type Path, type Problem, pathText } from '../text/problem.ts'
@@ -29,8 +30,12 @@ function readAgent(
   return { mode: 'ai', agent: { ...agent, model_params: model_params as Mapping } }
 }
 
-function textsOf({ prompt, system }: Loose<Pick<Agent, 'prompt' | 'system'>>): Pick<Agent, 'prompt' | 'system'> {
-  return { ...(prompt === undefined ? {} : { prompt }), ...(system === undefined ? {} : { system }) }
+type Texts = Pick<Agent, 'prompt' | 'system'>
+
+/** The words of a template are put in here, so that a run is pinned to them and not to a name. */
+function textsOf({ prompt, prompt_template: name, system }: Loose<Texts & { prompt_template: TemplateName }>): Texts {
+  const parts = [name === undefined ? undefined : PROMPT_TEMPLATES[name], system].filter((part) => part !== undefined)
+  return { ...(prompt === undefined ? {} : { prompt }), ...(parts.length === 0 ? {} : { system: parts.join('\n\n') }) }
 }
 
 /** As a section answers it: what is absent is undefined. */

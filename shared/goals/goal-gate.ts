@@ -2,9 +2,9 @@ import { canonicalJson, sha256 } from '../text/canonical.ts'
 import { quoted } from '../text/wording.ts'
 import type { AcceptanceCriterion, CriterionStatus, EvidenceSource } from './criteria/criterion.ts'
 import { criterionKind } from './criteria/registry.ts'
-import { type Evidence, readEvidence } from './evidence.ts'
+import type { Evidence } from './evidence.ts'
 import { DEFAULT_MAX_ATTEMPTS } from './goal-contract.ts'
-import { type ReadContract, type ReadCriterion, readGoalContract } from './read-contract.ts'
+import type { ReadContract, ReadCriterion } from './read-contract.ts'
 
 export type GoalStatus = 'MET' | 'NOT_MET' | 'BLOCKED' | 'NO_CONTRACT'
 
@@ -32,22 +32,9 @@ export interface GoalGateResult {
 }
 
 /**
- * The goal gate over plain text and paths. undefined = there is no contract, and the gate is skipped; anything else that
- * is no valid contract is judged and never passes.
+ * The goal gate. `read` undefined = there is no contract, and the gate is skipped; anything else that is no valid contract is
+ * judged and never passes. `blockers`: what somebody says keeps the goal from being met.
  */
-export function evaluateGoalGate(
-  contract: unknown,
-  notebookOutput: string,
-  artifacts: readonly string[],
-): GoalGateResult {
-  const evidence = readEvidence(
-    [{ text: notebookOutput }],
-    artifacts.map((name) => ({ name })),
-  )
-  return judgeGoal(contract === undefined ? undefined : readGoalContract(contract), evidence)
-}
-
-/** The same over evidence that knows where it comes from. `blockers`: what somebody says keeps the goal from being met. */
 export function judgeGoal(
   read: ReadContract | undefined,
   evidence: Evidence,

@@ -35,15 +35,6 @@ export async function checkRun(run: StoredRun, asked: readonly Invariant[] = INV
   return found
 }
 
-/** What the checks of events alone say, at once: for every step of a simulation. Each problem begins with its number. */
-export function logProblems(run: StoredRun): readonly string[] {
-  return INVARIANTS.filter(({ of }) => of === 'log').flatMap((one) => {
-    if (whyLeftOut(one, run) !== undefined) return []
-    const problems = one.check(run as RunParts)
-    return Array.isArray(problems) ? problems.map((problem) => `${one.n}: ${problem}`) : []
-  })
-}
-
 function whyLeftOut({ needs, at_rest }: Invariant, run: StoredRun): string | undefined {
   const missing = needs.filter((part) => run[part] === undefined)
   if (missing.length > 0) return `not at hand: ${missing.map((part) => NAMES[part]).join(', ')}`

@@ -49,8 +49,12 @@ Ask of the goal too: does the evidence show that each acceptance criterion is me
 
 Answer with: trust_score, a number from 0 to 100 (statistical rigor 30, quality of the evidence 25, metrics that can be verified 20, completeness 15, methodology 10, and 30 less for each finding you reject); challenges, the list; findings_verified and findings_rejected, whole numbers; blockers, a list of texts, empty if there are none. Below 80 the work is not trusted. A score is not a courtesy: what was not shown earns nothing.`
 
-/** The shipped texts an agent may be given by name (`agent.prompt_template`): what stands before its own prompt. */
-export const PROMPT_TEMPLATES: Readonly<Record<'planner' | 'worker' | 'verifier', string>> = {
+/** What `agent.prompt_template` may name (docs/goal-gates.md, "Prompt templates"). */
+export const TEMPLATE_NAMES = ['planner', 'worker', 'verifier'] as const
+export type TemplateName = (typeof TEMPLATE_NAMES)[number]
+
+/** The shipped texts an agent may be given by name: they stand before its own system text. None has a placeholder. */
+export const PROMPT_TEMPLATES: Readonly<Record<TemplateName, string>> = {
   planner: PLANNER_PROMPT,
   worker: WORKER_PROMPT,
   verifier: VERIFIER_PROMPT,

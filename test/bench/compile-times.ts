@@ -1,9 +1,9 @@
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { decompose } from '../../shared/compile/name-steps.ts'
-import { reduceTransitively } from '../../shared/compile/rows.ts'
 import type { Steps } from '../../shared/compile/steps.ts'
 import type { PublicDag } from '../machines/public-dags.ts'
 import { randomDag, type Upstream } from '../machines/random-dags.ts'
+import { reduceTransitively } from '../unit/compile/reduce-transitively.ts'
 import { buildLangGraph } from './build-langgraph.ts'
 import { blocksOf } from './machine-bytes.ts'
 

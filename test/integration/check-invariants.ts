@@ -1,6 +1,6 @@
 import type { Dag } from '../../shared/dag/dag.ts'
-import { logProblems } from '../../shared/invariants/check-run.ts'
-import type { StoredRun } from '../../shared/invariants/invariant.ts'
+import { INVARIANTS } from '../../shared/invariants/check-run.ts'
+import type { RunParts, StoredRun } from '../../shared/invariants/invariant.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { isRunEnd } from '../../shared/runs/event-types.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
@@ -17,4 +17,15 @@ export function brokenInvariants(
   if (hashAfter(events).length !== 64) wrong.push('no hash chain')
   if (foldRun(events).seq !== events.length) wrong.push('the fold did not reach the last event')
   return wrong
+}
+
+/** What the checks of events alone say. Each problem begins with its number. */
+function logProblems(run: StoredRun): readonly string[] {
+  return INVARIANTS.filter(({ of, needs }) => of === 'log' && needs.every((part) => run[part] !== undefined)).flatMap(
+    (one) => {
+      // The parts it needs are there.
+      const problems = one.check(run as RunParts)
+      return Array.isArray(problems) ? problems.map((problem) => `${one.n}: ${problem}`) : []
+    },
+  )
 }

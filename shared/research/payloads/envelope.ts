@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Fault } from '../../errors.ts'
-import { type Decoded, decodePayload, encodePayload, type PayloadKind, payloadError, readPayload } from './decode.ts'
+import { type Decoded, decodePayload, type PayloadKind, payloadError, readPayload } from './decode.ts'
 import { intentKind } from './intent.ts'
 import { searchResultKind } from './result.ts'
 import { routeDecisionKind } from './route.ts'
@@ -116,13 +116,6 @@ export function openEnvelope(registry: PayloadRegistry, input: unknown): Decoded
 export function isEnvelope(input: unknown): input is { readonly type: object; readonly payload: unknown } {
   if (typeof input !== 'object' || input === null || !Object.hasOwn(input, 'payload')) return false
   return 'type' in input && typeof input.type === 'object' && input.type !== null
-}
-
-/** The envelope as JSON, with the payload as its kind encodes it. */
-export function sealEnvelope(registry: PayloadRegistry, envelope: Envelope): Decoded<unknown> {
-  const kind = registry.find(envelope.type)
-  if (kind === undefined) return { ok: false, errors: [unknownType(registry, envelope.type)] }
-  return { ok: true, value: { ...envelope, payload: encodePayload(kind.schema, envelope.payload) } }
 }
 
 function unknownType(registry: PayloadRegistry, type: PayloadType) {

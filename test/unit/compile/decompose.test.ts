@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { decompose } from '../../../shared/compile/name-steps.ts'
-import { reduceTransitively } from '../../../shared/compile/rows.ts'
 import type { Steps } from '../../../shared/compile/steps.ts'
 import { plainHybrid } from '../../bench/plain-hybrid.ts'
 import { figuresOf, startsOf } from '../../machines/play-steps.ts'
@@ -14,6 +13,7 @@ import {
   shuffled,
   type Upstream,
 } from '../../machines/random-dags.ts'
+import { reduceTransitively } from './reduce-transitively.ts'
 
 const families = Object.keys(FAMILIES)
 const shapes = publicDags().map(({ source, upstream }): RandomDag => ({ name: source, upstream }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { reduceTransitively } from '../../../shared/compile/rows.ts'
 import { FAMILIES, randomDags, type Upstream } from '../../machines/random-dags.ts'
+import { reduceTransitively } from './reduce-transitively.ts'
 
 test.each(Object.keys(FAMILIES))('%s: reduceTransitively() keeps exactly the edges no other path implies', (family) => {
   const sorted = (upstream: Upstream) => upstream.map((sources) => [...sources].sort((a, b) => a - b))

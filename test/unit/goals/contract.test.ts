@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { freezeContract, readGoalContract } from '../../../shared/goals/read-contract.ts'
-import { validateGoalContract } from '../../../shared/goals/validate-contract.ts'
 import { ACCURACY, contractOf } from './evaluated.ts'
 
 const VALID = contractOf(ACCURACY)
@@ -245,20 +244,6 @@ describe('readGoalContract()', () => {
   })
 })
 
-describe('validateGoalContract()', () => {
-  test('answers isValid and one line an error', () => {
-    expect(validateGoalContract(VALID)).toEqual({ isValid: true, errors: [] })
-    expect(validateGoalContract({ ...VALID, version: 3 })).toEqual({
-      isValid: false,
-      errors: ['version: Cannot use the goal contract: version of the goal contract is 3; allowed are "1".'],
-    })
-    expect(validateGoalContract(7)).toEqual({
-      isValid: false,
-      errors: ['Cannot use the goal contract: the goal contract must be a mapping, got 7.'],
-    })
-  })
-})
-
 describe('freezeContract()', () => {
   test('one contract has one hash, however it is written', () => {
     const { hash, text } = freezeContract(contract(VALID))
@@ -314,8 +299,15 @@ describe('messages say what is allowed', () => {
     [contractOf({ kind: 'artifact_exists', artifactPattern: ' ' }), 'it must not be blank'],
     [contractOf({ kind: 'artifact_exists', artifactPattern: '[z-a]' }), 'it is a glob that cannot be read'],
     [contractOf({ kind: 'marker_required', marker: '*' }), 'a marker is TYPE or TYPE:subtype'],
+    [{ version: 3 }, 'Cannot use the goal contract: version of the goal contract is 3; allowed are "1".'],
     [contractOf({ id: 'A' }), 'kind of criterion "A" is nothing; allowed are "metric_threshold", "marker_required"'],
   ])('%j: %s', (change, words) => {
     expect(message(change)).toContain(words)
   })
+})
+
+test('what is no mapping is told as that', () => {
+  const read = readGoalContract(7)
+  const errors = read.ok ? [] : read.errors.map(({ message }) => message)
+  expect(errors).toEqual(['Cannot use the goal contract: the goal contract must be a mapping, got 7.'])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { evaluateGoalGate } from '../../../shared/goals/goal-gate.ts'
+import { evaluateGoalGate } from './evaluate-goal-gate.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 /** Ways to talk a gate into passing. Each must end in anything but SUCCESS; the last of each group shows the honest way. */

@@ -6,6 +6,7 @@ import { QUALITY_RULES } from '../../../shared/goals/quality.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 import { DECISION_TABLE, TRUST_BANDS } from '../../../shared/goals/two-gates.ts'
 import { CLAIM_WEIGHTS, REJECTED_FINDING_COSTS } from '../../../shared/goals/verify-claims.ts'
+import { PROMPT_TEMPLATES } from '../../../shared/prompts/templates.ts'
 import { evaluated } from './evaluated.ts'
 import { EXAMPLE_CONTRACTS } from './example-contracts.ts'
 
@@ -45,6 +46,7 @@ test('docs/goal-gates.md is what the table and the registries say (vitest -u wri
     quality(),
     ATTEMPTS,
     RUNS,
+    templates(),
     LINES,
   ]
   await expect(`${parts.join('\n\n')}\n`).toMatchFileSnapshot('../../../docs/goal-gates.md')
@@ -56,6 +58,11 @@ function decisions(): string {
     return [trust, goal, final, action, without]
   })
   return table(['trust', 'goal', 'outcome', 'next', 'with failed quality'], rows)
+}
+
+function templates(): string {
+  const texts = Object.entries(PROMPT_TEMPLATES).map(([name, text]) => `### ${name}\n\n\`\`\`text\n${text}\n\`\`\``)
+  return `${TEMPLATES}\n\n${texts.join('\n\n')}`
 }
 
 function kinds(): string {
@@ -230,6 +237,16 @@ If work was sent back after a verifier judged it (by a rule of another block), a
 A claim that is worse than what the gates say stays (\`claimed_partial\` and so on); an unknown claim is PARTIAL. If an output, or the contract, is not in the object store when it is read, that is not held against anybody: reading is tried again for some minutes, and then the run fails.
 
 A child run (\`mode: dag\`) is judged by its own document. The block that started it takes its outputs only if the child ended completed; \`child_partial\` and \`child_blocked\` fail the block.`
+
+const TEMPLATES = `## Prompt templates
+
+Three texts are shipped for agents that work towards a goal. Name one as \`agent.prompt_template\` ([dag.md](dag.md#agent)), and it is sent before the block's own \`system\` text:
+
+\`\`\`yml
+agent: { provider: claude, model: claude-sonnet-4-5, prompt_template: worker, prompt: "Train a classifier on {{inputs.rows}}." }
+\`\`\`
+
+A template only tells a model early what is judged later: every rule that matters is a gate, and holds without it.`
 
 const LINES = `## For tools
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import {
   approachFingerprint,
   blockByHistory,
-  evaluateGoalGate,
   failedAttempt,
   type GoalAttempt,
   recommendPivot,
 } from '../../../shared/goals/goal-gate.ts'
+import { evaluateGoalGate } from './evaluate-goal-gate.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const BASELINE = { kind: 'marker_required', marker: 'METRIC:baseline' }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { parseDag } from '../../../shared/document/parse.ts'
 import { CRITERION_KINDS } from '../../../shared/goals/criteria/registry.ts'
 import { DEFAULT_MAX_ATTEMPTS } from '../../../shared/goals/goal-contract.ts'
 import { MARKER_TYPES, parseMarkers } from '../../../shared/goals/marker.ts'
@@ -67,4 +68,31 @@ describe('the prompt templates', () => {
       expect(text).not.toContain('{{')
     }
   })
+
+  test('an agent is given one by name: its words stand before the system text of the block, and are pinned', () => {
+    const agentOf = (more: object) => {
+      const read = parseDag(JSON.stringify(withAgent(more)))
+      const [block] = read.ok ? read.dag.blocks : []
+      return block?.mode === 'ai' ? block.agent : undefined
+    }
+    for (const [name, text] of Object.entries(PROMPT_TEMPLATES)) {
+      expect(agentOf({ prompt_template: name })).toMatchObject({ system: text })
+      expect(agentOf({ prompt_template: name, system: 'Be brief.' })).toMatchObject({ system: `${text}\n\nBe brief.` })
+      expect(agentOf({ prompt_template: name })).not.toHaveProperty('prompt_template')
+    }
+    expect(agentOf({ system: 'Be brief.' })).toMatchObject({ system: 'Be brief.' })
+    expect(agentOf({})).not.toHaveProperty('system')
+  })
+
+  test('a name there is not is refused with those there are', () => {
+    const read = parseDag(JSON.stringify(withAgent({ prompt_template: 'verifer' })))
+    const [error] = read.ok ? [] : read.errors
+    expect(error).toMatchObject({ path: 'blocks[0].agent.prompt_template' })
+    expect(error?.message).toMatch(/"?planner"?.*"?worker"?.*"?verifier"?/)
+  })
 })
+
+function withAgent(more: object): object {
+  const agent = { provider: 'local', model: 'outline', prompt: 'Go on.', ...more }
+  return { name: 'templates', blocks: [{ id: 'work', outputs: { text: 'string' }, agent }] }
+}

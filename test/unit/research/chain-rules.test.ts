@@ -5,12 +5,6 @@ import { readPayload } from '../../../shared/research/payloads/decode.ts'
 import { searchResultKind } from '../../../shared/research/payloads/result.ts'
 import { ROUTE_ACTIONS, routeByDefault, routeErrors } from '../../../shared/research/payloads/route.ts'
 import { assessByDefault, assessmentOutputKind } from '../../../shared/research/payloads/stage-outputs.ts'
-import {
-  type ResearchLedger,
-  reserveTokens,
-  settleTokens,
-  unspentTokens,
-} from '../../../shared/research/research-ledger.ts'
 import { MAX_RETIGHTENS, stageAfterAssessment, stageAfterRoute } from '../../../shared/research/stages.ts'
 
 const none = { retighten_rounds: 0, iterations: 0 }
@@ -95,38 +89,6 @@ test('the default assessment is not sufficient, searches the topic again and say
   const assessment = assessByDefault('pump faults', 3, 'the assessor answered no JSON twice')
   expect(assessment).toMatchObject({ sufficient: false, refined_queries: ['pump faults'], degraded: true })
   expect(readPayload(assessmentOutputKind, assessment).ok).toBe(true)
-})
-
-describe('the ledger', () => {
-  test('a call is reserved before it is made; one that does not fit is skipped', () => {
-    const ledger = { cap: 100, spent: 0, reserved: 0 }
-    const first = reserveTokens(ledger, 60)
-    expect(first).toEqual({ cap: 100, spent: 0, reserved: 60 })
-    expect(first && reserveTokens(first, 41)).toBeUndefined()
-    expect(first && settleTokens(first, 60, 25)).toEqual({ cap: 100, spent: 25, reserved: 0 })
-  })
-
-  test('nothing is reserved beyond the cap, and what is spent, reserved and given back is the cap', () => {
-    const call = fc.record({ estimate: fc.nat({ max: 50 }), used: fc.nat({ max: 50 }) })
-    const law = fc.property(fc.nat({ max: 200 }), fc.array(call), (cap, calls) => {
-      let ledger: ResearchLedger = { cap, spent: 0, reserved: 0 }
-      let used = 0
-      for (const { estimate, used: actual } of calls) {
-        const reserved = reserveTokens(ledger, estimate)
-        if (reserved === undefined) continue
-        expect(reserved.spent + reserved.reserved).toBeLessThanOrEqual(cap)
-        used += Math.min(actual, estimate)
-        ledger = settleTokens(reserved, estimate, Math.min(actual, estimate))
-      }
-      expect(ledger.spent).toBe(used)
-      expect(ledger.spent + unspentTokens(ledger)).toBe(cap)
-    })
-    fc.assert(law, { numRuns: 100 })
-  })
-
-  test('a call that used more than its estimate leaves nothing, never less than nothing', () => {
-    expect(unspentTokens({ cap: 10, spent: 12, reserved: 0 })).toBe(0)
-  })
 })
 
 describe('degradedResult()', () => {
