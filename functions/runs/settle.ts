@@ -1,14 +1,17 @@
 import * as z from 'zod'
+import { type GoalEnding, goalEnding } from '../../shared/goals/completion.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { blockEpoch, blockOutcome, type Head } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { shortText } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
+import { readEvaluation } from '../record/evaluation.ts'
 import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from '../record/read-run.ts'
 import { concludeResearch } from '../research/conclusion.ts'
 import { endRun } from './end-run.ts'
-import { judgedVerdict } from './judged-verdict.ts'
+import { nextAttempt } from './next-attempt.ts'
 
 const PAGE = 500
 
@@ -100,4 +103,21 @@ async function firstFailure(
 
 function isFailure({ type }: RunEvent): boolean {
   return type === 'block:failed' || type === 'block:cancelled'
+}
+
+/**
+ * The verdict that the evaluation of a run gives it, whose blocks ended well (`words` say how); undefined = there is
+ * none yet. A run that goes on by itself names the run that does.
+ */
+async function judgedVerdict(
+  world: Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>,
+  run: RunKey,
+  pinned: Pinned,
+  words: string,
+): Promise<(GoalEnding & { readonly next_run?: string }) | undefined> {
+  const found = await readEvaluation(world, run)
+  if (found === undefined) return undefined
+  const ending = goalEnding(found.evaluation.completion, words)
+  const next_run = await nextAttempt(world, run, pinned, found.evaluation)
+  return { ...ending, reason: shortText(ending.reason), ...(next_run === undefined ? {} : { next_run }) }
 }
