@@ -57,7 +57,7 @@ async function look(world: World, run: RunKey, holders: Holders | undefined): Pr
   if (head.outbox.length > 0) await world.outbox.nudge(run)
   const now = await world.runs.head(run, [])
   if (now?.check_at === undefined) return
-  await world.runs.moveCheck(run, now.check_at, comingCheck(now, world.clock.now(), stall_at))
+  await world.runs.moveCheck(run, now.check_at, comingCheck(now, world.clock.now(), stall_at), now.seq)
 }
 
 /** What is overdue is looked at again soon, but after the others: what never gets done must not hold them up. */
@@ -73,7 +73,7 @@ async function lookLater(world: World, run: RunKey, error: unknown): Promise<voi
   const head = await world.runs.head(run, []).catch(() => undefined)
   if (head?.check_at === undefined) return
   const later = new Date(world.clock.now() + LATER_MS).toISOString()
-  await world.runs.moveCheck(run, head.check_at, later).catch(() => undefined)
+  await world.runs.moveCheck(run, head.check_at, later, head.seq).catch(() => undefined)
 }
 
 /**

@@ -205,8 +205,12 @@ interface RunItems {
   settleOutbox(run: RunKey, ids: readonly string[]): Promise<void>
   /** Puts `to` in the place of an entry (undefined removes it), only while it is exactly `was`; the ids are one. */
   moveEntry(run: RunKey, was: OutboxEntry, to: OutboxEntry | undefined): Promise<boolean>
-  /** Moves check_at forward after a look (undefined removes it), only while it still is `was`. */
-  moveCheck(run: RunKey, was: string, to: string | undefined): Promise<void>
+  /**
+   * Moves check_at after a look (undefined removes it), only while it still is `was`; with `seq`, only while HEAD's is that
+   * too. Who moves it later says it: what was appended since may be owed before, and an append leaves an earlier check_at as
+   * it is.
+   */
+  moveCheck(run: RunKey, was: string, to: string | undefined, seq?: number): Promise<void>
   /** Marks the run, or one block of it, as stopped for dispatches in flight (the tiny STOP item). */
   putStop(run: RunKey, block?: number): Promise<void>
   /** Whether the run is stopped, or that block of it. */

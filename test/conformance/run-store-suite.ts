@@ -438,6 +438,25 @@ function headTests(store: Store): void {
     expect((await store().head(run))?.outbox).toEqual([entry])
   })
 
+  test('check_at moves later only while nothing was appended since the look', async () => {
+    // A sweep reads HEAD; the run ends, owes something, and keeps the earlier check_at; then the sweep moves what it saw.
+    const run = await begun(store)
+    const { check_at } = newRun(1)
+    const seen = await store().head(run, [])
+    const entry = { id: 'answer', at: time(2), kind: 'stop_execution', cause: 'stopped' } as const
+    const owed = step(run, '0', 10, { outbox: [entry], check_at: time(95_000) })
+    expect(await store().append(owed)).toMatchObject({ ok: true })
+    for (const to of [time(90_000), undefined]) {
+      await store().moveCheck(run, check_at, to, seen?.seq)
+      expect((await store().head(run, []))?.check_at).toBe(check_at)
+    }
+    const now = await store().head(run, [])
+    await store().moveCheck(run, check_at, time(90_000), now?.seq)
+    expect((await store().head(run, []))?.check_at).toBe(time(90_000))
+    await store().moveCheck(run, time(90_000), undefined, now?.seq)
+    expect(await store().head(run, [])).not.toHaveProperty('check_at')
+  })
+
   test('check_at moves only from what was seen; undefined takes the run out of the due list', async () => {
     const run = await begun(store)
     const { check_at } = newRun(1)

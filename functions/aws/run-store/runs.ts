@@ -148,12 +148,20 @@ export function headsOn(
       })
       return moved.ok
     },
-    async moveCheck(run, was, to) {
+    async moveCheck(run, was, to, seq) {
       if (to === undefined) await spillRest(table, run)
-      await table.update(headKey(run), ({ path, value }) => ({
-        update: to === undefined ? `REMOVE ${path('check_at')}` : `SET ${path('check_at')} = ${value(as.text(to))}`,
-        condition: `${path('check_at')} = ${value(as.text(was))}`,
-      }))
+      const base = seq === undefined ? undefined : await baseOf(table, run)
+      await table.update(headKey(run), ({ path, value }) => {
+        const guards = [`${path('check_at')} = ${value(as.text(was))}`]
+        if (seq !== undefined && base !== undefined) {
+          guards.push(`${path('base')} = ${value(as.number(base))}`)
+          guards.push(`size(${path('tail')}) = ${value(as.number(seq - base))}`)
+        }
+        return {
+          update: to === undefined ? `REMOVE ${path('check_at')}` : `SET ${path('check_at')} = ${value(as.text(to))}`,
+          condition: guards.join(' AND '),
+        }
+      })
     },
     async putStop(run, block) {
       await table.put({ ...stopKey(run, block), ttl: keepItem(table) })
@@ -169,6 +177,12 @@ export function headsOn(
 
 function stopKey(run: RunKey, block?: number): Item {
   return itemKey(run, block === undefined ? 'STOP' : `STOP#${block}`)
+}
+
+/** A condition cannot add: that HEAD is at seq s, it says as its base and the size of its tail. */
+async function baseOf(table: RunTable, run: RunKey): Promise<number | undefined> {
+  const item = await table.get(headKey(run), { only: [['base']] })
+  return item === undefined ? undefined : from.number(item, 'base')
 }
 
 /** Before the last look at a run that ended: what the writer of its end had no time to spill. */

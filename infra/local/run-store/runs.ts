@@ -82,7 +82,9 @@ export function headsOn(db: DatabaseSync): Pick<RunStore, 'head' | 'settleOutbox
   const entry = 'WHERE run = (SELECT run FROM runs WHERE tenant = ? AND run_id = ?) AND id = ? AND body = ?'
   const change = db.prepare(`UPDATE outbox SET at = ?, body = ? ${entry}`)
   const remove = db.prepare(`DELETE FROM outbox ${entry}`)
-  const move = db.prepare('UPDATE runs SET check_at = ? WHERE tenant = ? AND run_id = ? AND check_at = ?')
+  const move = db.prepare(
+    'UPDATE runs SET check_at = ? WHERE tenant = ? AND run_id = ? AND check_at = ? AND seq = coalesce(?, seq)',
+  )
   return {
     head: async (run, lanes) => read(run, lanes),
     settleOutbox: ({ tenant, run_id }, ids) =>
@@ -96,9 +98,9 @@ export function headsOn(db: DatabaseSync): Pick<RunStore, 'head' | 'settleOutbox
           to === undefined ? remove.run(...exactly) : change.run(to.at, JSON.stringify(to), ...exactly)
         return changes > 0
       }),
-    moveCheck: ({ tenant, run_id }, was, to) =>
+    moveCheck: ({ tenant, run_id }, was, to, seq) =>
       commitTogether(db, () => {
-        move.run(to ?? null, tenant, run_id, was)
+        move.run(to ?? null, tenant, run_id, was, seq ?? null)
       }),
   }
 }
