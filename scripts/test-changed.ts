@@ -27,10 +27,14 @@ else {
   say(`${chosen.length} of ${near.length} test files that read what changed, the nearest first.`)
   const projects = PROJECTS.flatMap((name) => ['--project', name])
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  process.exitCode = spawnSync(process.execPath, [vitest, 'run', '--tags-filter', '!thorough', ...projects, ...chosen], {
-    cwd: root,
-    stdio: 'inherit',
-  }).status
+  process.exitCode = spawnSync(
+    process.execPath,
+    [vitest, 'run', '--tags-filter', '!thorough', ...projects, ...chosen],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  ).status
   if (chosen.length < near.length) say(`${near.length - chosen.length} files further away were left to npm test.`)
 }
 

@@ -243,7 +243,11 @@ const TEMPLATES = `## Prompt templates
 Three texts are shipped for agents that work towards a goal. Name one as \`agent.prompt_template\` ([dag.md](dag.md#agent)), and it is sent before the block's own \`system\` text:
 
 \`\`\`yml
-agent: { provider: claude, model: claude-sonnet-4-5, prompt_template: worker, prompt: "Train a classifier on {{inputs.rows}}." }
+agent:
+  provider: claude
+  model: claude-sonnet-4-5
+  prompt_template: worker
+  prompt: "Train a classifier on {{inputs.rows}}."
 \`\`\`
 
 A template only tells a model early what is judged later: every rule that matters is a gate, and holds without it.`
