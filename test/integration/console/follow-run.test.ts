@@ -111,7 +111,9 @@ describe('the events of a run', () => {
     await done
     const pauses = timers.mock.calls.map(([, ms]) => ms).filter((ms) => [500, 1_000, 2_000].includes(ms ?? 0))
     timers.mockRestore()
-    expect(pauses).toEqual([500, 1_000, 500])
+    // Others of this thread may set timers of a second meanwhile.
+    expect(pauses.filter((ms) => ms !== 1_000)).toEqual([500, 500])
+    expect(pauses.slice(pauses.indexOf(500), pauses.lastIndexOf(500))).toContain(1_000)
   })
 
   test('leaving the page ends it at once: in the stream, and in a pause', async () => {
