@@ -35,8 +35,8 @@ async function tellLoop({ world, run }: StageCall, { ref }: StageAnswer): Promis
   const untold = (error: string) => world.log.error('a loop entity was not told of its answer', { run_id, error })
   try {
     const outcomes = await world.graph.addTriples(tenant, triples)
-    const failed = outcomes.find(({ outcome }) => outcome === 'failed')
-    if (failed?.outcome === 'failed') untold(failed.message)
+    const failed = outcomes.find((told) => told.outcome === 'failed')
+    if (failed !== undefined) untold(failed.message)
   } catch (error) {
     untold(String(error))
   }

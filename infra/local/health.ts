@@ -77,7 +77,7 @@ function writeFile(folder: string): void {
     writeFileSync(path, body, { mode: 0o600 })
     const isThere = readFileSync(path).equals(body)
     rmSync(path, { force: true })
-    if (!isThere) throw unwritable('a file has not what was written')
+    if (!isThere) throw unwritable('a file does not hold what was written to it')
   } catch (cause) {
     throw cause instanceof Fault ? cause : unwritable(cause instanceof Error ? cause.message : String(cause), cause)
   }

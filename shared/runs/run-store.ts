@@ -206,9 +206,9 @@ interface RunItems {
   /** Puts `to` in the place of an entry (undefined removes it), only while it is exactly `was`; the ids are one. */
   moveEntry(run: RunKey, was: OutboxEntry, to: OutboxEntry | undefined): Promise<boolean>
   /**
-   * Moves check_at after a look (undefined removes it), only while it still is `was`; with `seq`, only while HEAD's is that
-   * too. Who moves it later says it: what was appended since may be owed before, and an append leaves an earlier check_at as
-   * it is.
+   * Moves check_at after a look (undefined removes it), only while it still is `was` and, where `seq` is given, HEAD's seq
+   * still is that. Whoever moves it later gives the seq they saw: an append leaves an earlier check_at as it is, so what was
+   * appended since may be due before the new one.
    */
   moveCheck(run: RunKey, was: string, to: string | undefined, seq?: number): Promise<void>
   /** Marks the run, or one block of it, as stopped for dispatches in flight (the tiny STOP item). */

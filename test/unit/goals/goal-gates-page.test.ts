@@ -240,7 +240,7 @@ A child run (\`mode: dag\`) is judged by its own document. The block that starte
 
 const TEMPLATES = `## Prompt templates
 
-Three texts are shipped for agents that work towards a goal. Name one as \`agent.prompt_template\` ([dag.md](dag.md#agent)), and it is sent before the block's own \`system\` text:
+Three texts are shipped for agents that work towards a goal. Name one as \`agent.prompt_template\` ([dag.md](dag.md#agent)), and it is sent before the block's own \`system\` text. The \`system\` text of an agent in sluice.yaml is not sent then:
 
 \`\`\`yml
 agent:
