@@ -161,10 +161,11 @@ export async function recordPre(
 function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttempt, holder: string): Append {
   const { world, resumed } = call
   const { attempt } = open
-  const at = new Date(world.clock.now()).toISOString()
+  const now = world.clock.now()
+  const at = new Date(now).toISOString()
   const place = claimOrdinal(call, attempt)
   const reserve = [prepared.reserve ?? NOTHING].filter(({ tokens, usd_micros }) => tokens + usd_micros > 0)
-  const held = { holder, lease_until: leaseUntil(call, prepared), ...claimedChild(prepared) }
+  const held = { holder, lease_until: leaseUntil(call, prepared, now), ...claimedChild(prepared) }
   return {
     ...appendBase(call),
     ordinal: place,
@@ -235,11 +236,11 @@ function openingOf(
 
 /**
  * A child run holds the attempt as long as it may live itself. A foreach block needs its lease only until its items have
- * begun: then HEAD says so, and nobody asks for it.
+ * begun: then HEAD says so, and nobody asks for it. `now` is the time of the claim itself: a lease is no longer than it says.
  */
-function leaseUntil({ world, head }: BlockCall, { child }: PreparedAttempt): string {
+function leaseUntil({ head }: BlockCall, { child }: PreparedAttempt, now: number): string {
   if (child !== undefined) return head.deadline_at
-  return new Date(world.clock.now() + LEASE_MS).toISOString()
+  return new Date(now + LEASE_MS).toISOString()
 }
 
 function claimedChild({ child, binding_ref }: PreparedAttempt): Pick<BlockProjection, 'child' | 'binding_ref'> {
