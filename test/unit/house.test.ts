@@ -177,6 +177,11 @@ describe('the catalog', () => {
     expect(ROUTES.filter(({ name }) => !names.has(name))).toEqual([])
   })
 
+  test('the file of every function exports its handler, which nothing imports by name', () => {
+    const hosts = new Set(sources.filter(({ code }) => /^export const handler\b/m.test(code)).map(({ path }) => path))
+    expect(FUNCTIONS.filter(({ file }) => !hosts.has(`functions/${file}`))).toEqual([])
+  })
+
   test('a function is named as its file', () => {
     expect(FUNCTIONS.filter(({ name, file }) => !file.endsWith(`/${name}.ts`))).toEqual([])
   })
