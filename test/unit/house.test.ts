@@ -178,7 +178,11 @@ describe('the catalog', () => {
   })
 
   test('the file of every function exports its handler, which nothing imports by name', () => {
-    const hosts = new Set(sources.filter(({ code }) => /^export (const|async function|function) handler\b/m.test(code)).map(({ path }) => path))
+    const hosts = new Set(
+      sources
+        .filter(({ code }) => /^export (const|async function|function) handler\b/m.test(code))
+        .map(({ path }) => path),
+    )
     expect(FUNCTIONS.filter(({ file }) => !hosts.has(`functions/${file}`))).toEqual([])
   })
 
