@@ -1,5 +1,5 @@
 import type { RunEvent } from '../runs/event.ts'
-import { eventPlace } from '../runs/event-types.ts'
+import { eventPlace } from '../runs/run-fold.ts'
 import { sha256 } from '../text/canonical.ts'
 import { invariant } from './invariant.ts'
 

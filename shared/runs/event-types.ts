@@ -1,84 +1,381 @@
 import type { Stage } from '../research/stages.ts'
-import type { EventType, RunEvent } from './event.ts'
-import { laneOwner, readOrdinal } from './lane.ts'
-import type { StepFold } from './run-fold.ts'
+import { decisionWords, questionWords, refusedDecisionWords } from './approval.ts'
+import {
+  answerApproval,
+  atWork,
+  cancelBlock,
+  changeBlock,
+  countTry,
+  type Draft,
+  decideApproval,
+  endItems,
+  endRun,
+  endStep,
+  enterAttempt,
+  foldOutput,
+  openApproval,
+  resetBlock,
+  startStep,
+  withVerdict,
+} from './draft.ts'
+import type { EventData, EventType, NewEvent, RunEnd, RunEvent, UsedByCalls } from './event.ts'
+import type { RunState } from './head.ts'
+import type { BlockState } from './run-items.ts'
 
-/** Every type of event; the type holds the list complete. */
-const TYPES: Readonly<Record<EventType, true>> = {
-  'run:started': true,
-  'run:completed': true,
-  'run:partial': true,
-  'run:blocked': true,
-  'run:failed': true,
-  'run:cancelled': true,
-  'run:iterated': true,
-  'block:ready': true,
-  'block:started': true,
-  'block:output': true,
-  'block:gate': true,
-  'block:retrying': true,
-  'block:asked': true,
-  'block:resumed': true,
-  'block:completed': true,
-  'block:failed': true,
-  'block:skipped': true,
-  'block:cancelled': true,
-  'block:rerouted': true,
-  'approval:requested': true,
-  'approval:decided': true,
-  'approval:refused': true,
-  'approval:expired': true,
-  'approval:reminded': true,
-  'approval:escalated': true,
-  'budget:reserved': true,
-  'budget:exceeded': true,
-  'goal:evaluated': true,
-  'research:requested': true,
-  'research:classified': true,
-  'research:routed': true,
-  'research:executed': true,
-  'research:assessed': true,
-  'research:synthesized': true,
-  'research:continued': true,
-  'context:patched': true,
+/**
+ * What one type of event means wherever events are read. A new type is its data in event.ts and its row here; whatever
+ * is not in its row follows from these. Invariants, projections and spans of a trace read events for themselves.
+ */
+interface EventRow<T extends EventType> {
+  /** One line for people, without the block it is about. */
+  readonly words: (event: EventOf<T>, say: Say) => string
+  /** Not worth a line of a log: another event tells it too. */
+  readonly quiet?: true
+  /** Its colour where events are coloured; absent: it is no moment one would jump to. */
+  readonly tone?: Tone
+  /** What it does to the view of a run; absent: it changes no state. */
+  readonly fold?: (draft: Draft, event: EventOf<T>) => void
+  /** The state it puts the item of a foreach block into whose event it is. */
+  readonly item?: BlockState
+  /** The state it ends the run in. */
+  readonly ends?: RunState
+  /** The stage of the research chain it records. */
+  readonly stage?: Stage
+  /** What it is the first to tell that calls of providers used. */
+  readonly used?: (data: EventData<T>) => UsedByCalls | undefined
+  /** What is counted when it is recorded, in metrics of namespace Sluice: one of this name, or values by name. */
+  readonly metric?: string | ((data: EventData<T>) => Readonly<Record<string, number>>)
+}
+
+type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>
+
+/** Names of colours, by what they mean. */
+export type Tone = 'good' | 'bad' | 'busy' | 'wait' | 'warn' | 'quiet'
+
+/** How whoever shows an event writes sizes (bytes), spans (ms), moments (ISO 8601) and money (US dollars). */
+export interface Say {
+  readonly bytes: (bytes: number) => string
+  readonly duration: (ms: number) => string
+  readonly moment: (at: string) => string
+  readonly usd: (usd: number) => string
+}
+
+/** Of calls that `spent` is the first to tell of. */
+const spent = (data: { readonly spent?: UsedByCalls | undefined }) => data.spent
+
+/** Every type of event there is: a type that is missing here does not compile. */
+const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
+  'run:started': {
+    words: ({ data }) => startedWords(data),
+    tone: 'busy',
+    fold: (draft, { at, data }) => {
+      draft.run = { ...draft.run, started_at: at, ...(data.queued === true ? { queued: true } : {}) }
+    },
+  },
+  'run:completed': { ...runEnd('completed', 'good'), metric: 'runs_completed' },
+  'run:partial': { ...runEnd('partial', 'warn'), metric: 'runs_partial' },
+  'run:blocked': { ...runEnd('blocked', 'warn'), metric: 'runs_blocked' },
+  'run:failed': { ...runEnd('failed', 'bad'), metric: 'runs_failed' },
+  'run:cancelled': { ...runEnd('cancelled', 'quiet'), metric: 'runs_cancelled' },
+  'run:iterated': { ...runEnd('iterated', 'quiet'), metric: 'runs_iterated' },
+  'block:ready': {
+    words: () => 'may start: everything before it is done',
+    quiet: true,
+    fold: (draft, event) => changeBlock(draft, event, { state: 'ready' }),
+  },
+  'block:started': {
+    words: ({ attempt = 1, data }) => {
+      const items = data.items === undefined ? '' : ` on ${data.items.count} item${data.items.count === 1 ? '' : 's'}`
+      const child = data.child === undefined ? '' : `, done by ${data.child}`
+      return `${attempt === 1 ? 'started' : `attempt ${attempt} started`}${items}${child}`
+    },
+    fold: (draft, event) => {
+      const block = enterAttempt(draft, event)
+      changeBlock(draft, event, { ...atWork(event), started_at: block.started_at ?? event.at })
+      startStep(draft, event)
+    },
+    item: 'running',
+  },
+  'block:output': {
+    words: ({ data: { outputs, provider, model, latency_ms, note } }, say) => {
+      const ports = Object.entries(outputs).map(([port, { bytes }]) => `${port} (${say.bytes(bytes)})`)
+      const who = provider === model ? provider : `${provider} ${model}`
+      const said = note === undefined ? '' : `; ${note}`
+      return `${who} gave ${ports.join(', ') || 'nothing'} in ${say.duration(latency_ms)}${said}`
+    },
+    fold: foldOutput,
+    used: ({ tokens_in, tokens_out, ...price }) => ({ tokens_in, tokens_out, ...priceIn(price) }),
+    metric: ({ latency_ms }) => ({ provider_ms: latency_ms }),
+  },
+  'block:gate': {
+    words: ({ data: { gate, phase, status, reason } }) =>
+      `${phase === 'pre' ? 'pre-gate' : 'gate'} ${gate} ${status}: ${reason}`,
+    fold: (draft, event) => {
+      const { gates } = enterAttempt(draft, event)
+      changeBlock(draft, event, { gates: withVerdict(gates, event.data) })
+    },
+    used: spent,
+    metric: ({ status }) => ({ [status === 'passed' || status === 'waived' ? 'gates_passed' : 'gates_failed']: 1 }),
+  },
+  'block:retrying': {
+    words: ({ at, data: { due_at, reason } }, say) => {
+      const wait = Date.parse(due_at) - Date.parse(at)
+      return `tries again ${wait > 0 ? `in ${say.duration(wait)}` : 'at once'}: ${reason}`
+    },
+    tone: 'warn',
+    fold: (draft, event) => {
+      const { code, reason, due_at } = event.data
+      enterAttempt(draft, event)
+      changeBlock(draft, event, { state: 'retrying', error: { code, reason }, due_at, ...countTry(draft, event, code) })
+      endStep(draft, event, 'failed')
+    },
+    item: 'retrying',
+    used: spent,
+    metric: ({ code }) => ({ blocks_retried: 1, provider_throttles: code === 'provider_throttled' ? 1 : 0 }),
+  },
+  'block:asked': {
+    words: ({ data: { about, reason } }) => `asks a person about ${ASKED[about]}: ${reason}`,
+    tone: 'wait',
+    fold: (draft, event) => {
+      enterAttempt(draft, event)
+      changeBlock(draft, event, { state: 'paused_approval' })
+    },
+    item: 'paused_approval',
+    used: spent,
+  },
+  'block:resumed': {
+    words: () => 'goes on after a yes',
+    fold: (draft, event) => changeBlock(draft, event, atWork(event)),
+    item: 'running',
+  },
+  'block:completed': {
+    words: ({ data: { cached_from } }) =>
+      cached_from === undefined ? 'completed' : `completed: kept result of ${cached_from}`,
+    fold: (draft, event) => {
+      const { cached_from } = event.data
+      const from = cached_from === undefined ? {} : { cached_from }
+      changeBlock(draft, event, { state: 'completed', ended_at: event.at, ...from })
+      endStep(draft, event, 'completed')
+    },
+    item: 'completed',
+    used: spent,
+    metric: 'blocks_completed',
+  },
+  'block:failed': {
+    words: ({ data }) => `failed: ${data.reason}`,
+    tone: 'bad',
+    fold: (draft, event) => {
+      const { code, reason } = event.data
+      const tries = countTry(draft, event, code)
+      changeBlock(draft, event, { state: 'failed', ended_at: event.at, error: { code, reason }, ...tries })
+      endStep(draft, event, 'failed')
+      endItems(draft, event)
+    },
+    item: 'failed',
+    used: spent,
+    metric: 'blocks_failed',
+  },
+  'block:skipped': {
+    words: ({ data: { because, condition } }) =>
+      condition === undefined
+        ? `skipped because of ${because.join(', ')}`
+        : `skipped, as its "${condition}" is not true`,
+    fold: (draft, event) => changeBlock(draft, event, { state: 'skipped', ended_at: event.at, ...event.data }),
+  },
+  'block:cancelled': { words: ({ data }) => `cancelled: ${data.reason}`, fold: cancelBlock, used: spent },
+  'block:rerouted': {
+    words: ({ data: { to, reset, bounce, max, reason } }) =>
+      `sent back to ${to} (bounce ${bounce} of ${max}; again: ${reset.join(', ')}): ${reason}`,
+    tone: 'warn',
+    fold: (draft, { data }) => {
+      for (const id of data.reset) resetBlock(draft, id, data.epoch)
+    },
+  },
+  'approval:requested': {
+    words: ({ data }, say) => {
+      const who = data.approvers.length === 0 ? '' : ` (${data.approvers.join(', ')})`
+      return `${questionWords(data)}${who} until ${say.moment(data.expires_at)}`
+    },
+    tone: 'wait',
+    fold: openApproval,
+    used: spent,
+    metric: 'approvals_requested',
+  },
+  'approval:decided': {
+    words: ({ data }, say) => decisionWords(data, say.duration(data.waited_ms)),
+    tone: 'wait',
+    fold: decideApproval,
+    // A yes that is not enough leaves the question open.
+    metric: ({ decision, have, need }) => ({ approvals_decided: decision === 'reject' || have >= need ? 1 : 0 }),
+  },
+  'approval:refused': { words: ({ data }) => refusedDecisionWords(data), tone: 'warn' },
+  'approval:expired': {
+    words: ({ data }) => `nobody decided in time: ${EXPIRED[data.on_timeout]}`,
+    tone: 'warn',
+    fold: (draft, event) =>
+      answerApproval(draft, event, event.data.approval_id, { status: 'expired', decided_at: event.at }),
+    metric: 'approvals_expired',
+  },
+  'approval:reminded': {
+    words: ({ data }) => `reminder ${data.n}: nobody decided yet`,
+    fold: ({ approvals }, { data: { approval_id, n } }) => {
+      const asked = approvals.get(approval_id)
+      if (asked !== undefined) approvals.set(approval_id, { ...asked, reminded: n })
+    },
+  },
+  'approval:escalated': {
+    words: ({ data }) => `escalated: ${data.to.join(', ')} may decide too`,
+    fold: ({ approvals }, { data: { approval_id, to } }) => {
+      const asked = approvals.get(approval_id)
+      if (asked !== undefined) approvals.set(approval_id, { ...asked, escalated_to: to })
+    },
+  },
+  'budget:reserved': {
+    words: ({ data }, say) =>
+      `sets aside at most ${counted(data.tokens)} tokens, ${say.usd(data.usd_micros / 1_000_000)}`,
+    quiet: true,
+  },
+  // What it means for the block is told by the event that ends the attempt.
+  'budget:exceeded': {
+    words: ({ data: { of, cap, wanted } }, say) => {
+      const inUnit = (amount: number) =>
+        of.endsWith('tokens') ? `${counted(amount)} tokens` : say.usd(amount / 1_000_000)
+      return `would go over the cap of the ${of.split('_')[0]}: ${inUnit(wanted)} wanted, ${inUnit(cap)} allowed`
+    },
+    quiet: true,
+    tone: 'bad',
+    metric: 'budgets_exceeded',
+  },
+  'goal:evaluated': {
+    // An event of an earlier version has no more than how many criteria are met.
+    words: ({ data: { status, met, total, row, attempt, final_status, action } }) => {
+      const criteria = total === 0 ? status : `${status}, ${met} of ${total} criteria`
+      const end = final_status === undefined ? '' : `; ${row}: ${final_status}, next ${action ?? 'none'}`
+      return `goal, attempt ${attempt}: ${criteria}${end}`
+    },
+    tone: 'busy',
+    fold: (draft, { data }) => {
+      draft.run = { ...draft.run, goal: data }
+    },
+  },
+  'research:requested': { words: ({ data }) => `the question is asked${tokenWords(data.tokens)}` },
+  'research:classified': {
+    words: ({ data }) => `the question is understood${tokenWords(data.tokens)}`,
+    ...stageDone('nl_classify'),
+  },
+  'research:routed': {
+    words: ({ data }) => `the way to search is chosen: ${data.action ?? 'none'}${tokenWords(data.tokens)}`,
+    ...stageDone('route_search'),
+  },
+  'research:executed': {
+    words: ({ data }) => `sub-queries ran${tokenWords(data.tokens)}`,
+    ...stageDone('execute_subqueries'),
+  },
+  'research:assessed': {
+    words: ({ data }) =>
+      `what was found is ${data.sufficient === true ? 'enough' : 'not enough'}${tokenWords(data.tokens)}`,
+    ...stageDone('assess_sufficiency'),
+  },
+  'research:synthesized': {
+    words: ({ data }) => `the answer is written${tokenWords(data.tokens)}`,
+    ...stageDone('synthesize_answer'),
+  },
+  'research:continued': { words: ({ data }) => `whoever asked was told${tokenWords(data.tokens)}` },
+  'context:patched': {
+    words: ({ data }) => `shared context changed to version ${data.version}: ${data.keys.join(', ')}`,
+  },
+}
+
+/** Of a type this version does not know there is none. */
+export function eventRow<T extends EventType>({ type }: { readonly type: T }): AnyRow | undefined {
+  // A row takes events of its own type alone, and it was found by the type of the event.
+  return Object.hasOwn(EVENT_ROWS, type) ? (EVENT_ROWS[type] as unknown as AnyRow) : undefined
+}
+
+/** A row for whoever has an event and its row. */
+interface AnyRow extends Pick<EventRow<EventType>, 'quiet' | 'tone' | 'item' | 'ends' | 'stage'> {
+  readonly words: (event: RunEvent, say: Say) => string
+  readonly fold?: (draft: Draft, event: RunEvent) => void
+  readonly used?: (data: NewEvent['data']) => UsedByCalls | undefined
+  readonly metric?: string | ((data: NewEvent['data']) => Readonly<Record<string, number>>)
 }
 
 /** The types of events, as a list: what may be subscribed to. */
-export const EVENT_TYPES: readonly EventType[] = Object.keys(TYPES) as EventType[]
+export const EVENT_TYPES: readonly EventType[] = Object.keys(EVENT_ROWS) as EventType[]
 
-/** The types that end a run: exactly one of them is its last event. */
-export const RUN_ENDS = [
-  'run:completed',
-  'run:partial',
-  'run:blocked',
-  'run:failed',
-  'run:cancelled',
-  'run:iterated',
-] as const satisfies readonly EventType[]
+/** The types that end a run. */
+export const RUN_ENDS = EVENT_TYPES.filter((type) => isRunEnd(type))
 
 export function isRunEnd(type: string): boolean {
-  return RUN_ENDS.some((end) => end === type)
+  return eventRow({ type: type as EventType })?.ends !== undefined
 }
 
-/** What records each stage of the research chain. */
-export const STAGE_EVENTS = {
-  'research:classified': 'nl_classify',
-  'research:routed': 'route_search',
-  'research:executed': 'execute_subqueries',
-  'research:assessed': 'assess_sufficiency',
-  'research:synthesized': 'synthesize_answer',
-} as const satisfies Readonly<Record<string, Stage>>
-
-export type StageEvent = Extract<RunEvent, { readonly type: keyof typeof STAGE_EVENTS }>
+/** What records a stage of the research chain. */
+export type StageEvent = EventOf<Exclude<EventType & `research:${string}`, 'research:requested' | 'research:continued'>>
 
 export function isStageEvent(event: RunEvent): event is StageEvent {
-  return Object.hasOwn(STAGE_EVENTS, event.type)
+  return eventRow(event)?.stage !== undefined
 }
 
-/** Epoch, attempt and item stand in the event's id, `<lane>/<ordinal>/<i>`. */
-export function eventPlace({ id, attempt }: RunEvent): Pick<StepFold, 'epoch' | 'attempt' | 'item'> {
-  const [lane = '', position] = id.split('/')
-  const place = readOrdinal(Number(position))
-  const item = laneOwner(lane)?.item
-  return { epoch: place.epoch, attempt: attempt ?? place.attempt, ...(item === undefined ? {} : { item }) }
+/** One event as one line for people; of a type this version does not know, the name of the type. */
+export function eventWords(event: RunEvent, say: Say): string {
+  return (eventRow(event)?.words(event, say) ?? event.type).replace(/\s+/g, ' ')
+}
+
+function runEnd<S extends RunState>(ends: S, tone: Tone) {
+  return {
+    words: ({ data: { reason, next_run } }: EventOf<RunEnd>) =>
+      `run ${ends}: ${reason}${next_run === undefined ? '' : `; goes on as ${next_run}`}`,
+    tone,
+    ends,
+    fold: (draft: Draft, event: EventOf<RunEnd>) => endRun(draft, ends, event),
+  }
+}
+
+function stageDone(stage: Stage) {
+  return {
+    stage,
+    fold: (draft: Draft, { at, data: { n, ref } }: StageEvent) => {
+      draft.run = { ...draft.run, stage: { stage, n, at, ref } }
+    },
+    used: ({ tokens, ...price }: StageEvent['data']) => ({ tokens_in: tokens, tokens_out: 0, ...priceIn(price) }),
+  }
+}
+
+type Price = Pick<UsedByCalls, 'usd_micros' | 'unpriced_tokens'>
+
+function priceIn({ usd_micros, unpriced_tokens }: Price): Price {
+  return {
+    ...(usd_micros === undefined ? {} : { usd_micros }),
+    ...(unpriced_tokens === undefined ? {} : { unpriced_tokens }),
+  }
+}
+
+/** How a run began: of which document, by whom, and from which other run. */
+function startedWords(data: EventData<'run:started'>): string {
+  const from = ORIGINS.flatMap(([member, words]) => {
+    const run = data[member]
+    return run === undefined ? [] : [`${words} ${run}`]
+  })
+  const parent = data.parent === undefined ? [] : [`for block ${data.parent.block_id} of ${data.parent.run_id}`]
+  const queued = data.queued === true ? ['waits for a place'] : []
+  return [`run of ${data.dag_name} started by ${data.starter}`, ...parent, ...from, ...queued].join(', ')
+}
+
+const ORIGINS = [
+  ['continues', 'going on from'],
+  ['retry_of', 'retrying'],
+  ['iterates', 'in place of'],
+  ['pivots', 'next attempt at the goal of'],
+] as const
+
+const ASKED = { pre_gates: 'its pre-gates', post_gates: 'its post-gates', budget: 'the budget of the run' } as const
+const EXPIRED = { reject: 'counts as a no', fail: 'the block fails', approve: 'counts as a yes' } as const
+
+function tokenWords(tokens: number): string {
+  return tokens === 0 ? '' : ` (${counted(tokens)} tokens)`
+}
+
+function counted(count: number): string {
+  return count.toLocaleString('en')
 }

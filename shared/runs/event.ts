@@ -102,6 +102,7 @@ export const ParentSchema = z.strictObject({
   binding_ref: text.optional(),
 })
 
+/** What an event of each type holds. How it changes a run and what it says to people is its row in event-types.ts. */
 const DATA = {
   'run:started': z.strictObject({
     dag_name: text,
@@ -284,6 +285,9 @@ const DATA = {
 
 export type EventType = keyof typeof DATA
 export type EventData<T extends EventType> = z.infer<(typeof DATA)[T]>
+
+/** The types that end a run: exactly one of them is its last event. */
+export type RunEnd = Exclude<Extract<EventType, `run:${string}`>, 'run:started'>
 
 /** What a writer hands to the store: the store adds seq, id, run_id and the time of the append. */
 export type NewEvent = {

@@ -1,11 +1,9 @@
 import { Fault } from '../errors.ts'
-import { decidedBy, voteOf } from './approval.ts'
 import { unpricedTokens, usedByEvent } from './cost.ts'
-import type { EventType, RunEvent, StoredValue, UsedByCalls } from './event.ts'
-import { eventPlace, isRunEnd, type RUN_ENDS, STAGE_EVENTS, type StageEvent } from './event-types.ts'
-import type { RunState } from './head.ts'
-import { NO_TRY } from './retry.ts'
-import type { ApprovalFold, BlockFold, ItemFold, RunFold, StepFold } from './run-fold.ts'
+import { changeBlock, closeDraft, type Draft, endStep, openDraft, outputStep, startStep } from './draft.ts'
+import type { RunEvent, UsedByCalls } from './event.ts'
+import { eventRow, isRunEnd } from './event-types.ts'
+import { eventPlace, type ItemFold, type RunFold } from './run-fold.ts'
 
 const NOTHING: RunFold = { seq: 0, state: 'running', blocks: {}, steps: [], approvals: {}, tokens: 0 }
 
@@ -30,9 +28,7 @@ function foldEvent(draft: Draft, event: RunEvent): void {
   foldCost(draft, event)
   const { item } = eventPlace(event)
   if (draft.run.queued === true && isUnderWay(event)) leaveQueue(draft)
-  // A table of one function a type: the type of the event picks the one that takes it.
-  const reduce = REDUCERS[event.type] as ((draft: Draft, event: RunEvent) => void) | undefined
-  if (item === undefined) reduce?.(draft, event)
+  if (item === undefined) eventRow(event)?.fold?.(draft, event)
   else foldItem(draft, event, item)
 }
 
@@ -45,327 +41,13 @@ function leaveQueue(draft: Draft): void {
   draft.run = run
 }
 
-/** A person was asked: the block waits. In the middle of an attempt it, or an item of it, waits since block:asked. */
-function openApproval(draft: Draft, event: Extract<RunEvent, { readonly type: 'approval:requested' }>): void {
-  const { approval_id, digest, expires_at, approvers, quorum, about } = event.data
-  draft.approvals.set(approval_id, {
-    approval_id,
-    block_id: event.block_id ?? '',
-    status: 'pending',
-    digest,
-    requested_at: event.at,
-    expires_at,
-    approvers,
-    quorum,
-    ...(about === undefined ? {} : { about }),
-  })
-  if (about === undefined || about === 'dispatch') changeBlock(draft, event, { state: 'paused_approval' })
-}
-
-/** A vote that is not the last leaves it open. */
-function decideApproval(draft: Draft, event: Extract<RunEvent, { readonly type: 'approval:decided' }>): void {
-  const { data, at } = event
-  const { waited_ms, feedback_ref, edits_ref, iterate, have, need, person, via, declared } = data
-  const vote = voteOf({ by: `${data.by.kind}:${data.by.id}`, person, via, declared }, at)
-  const asked = draft.approvals.get(data.approval_id)
-  if (asked?.status !== 'pending') return
-  const isYes = data.decision !== 'reject'
-  const votes = isYes && need > 1 ? { votes: [...(asked.votes ?? []), vote] } : {}
-  if (isYes && have < need) {
-    draft.approvals.set(data.approval_id, { ...asked, ...votes })
-    return
-  }
-  answerApproval(draft, event, data.approval_id, {
-    ...votes,
-    status: isYes ? 'approved' : 'rejected',
-    ...decidedBy(vote),
-    waited_ms,
-    ...(feedback_ref === undefined ? {} : { feedback_ref }),
-    ...(edits_ref === undefined ? {} : { edits_ref }),
-    ...(iterate === undefined ? {} : { iterate }),
-  })
-}
-
-/** It was decided or expired: the block goes on from here, or fails by an event of its own. */
-function answerApproval(draft: Draft, event: RunEvent, id: string, answer: Partial<ApprovalFold>): void {
-  const asked = draft.approvals.get(id)
-  if (asked?.status !== 'pending') return
-  draft.approvals.set(id, { ...asked, ...answer })
-  const block_id = event.block_id ?? asked.block_id
-  const block = draft.blocks.get(block_id)
-  if (block?.state === 'paused_approval') changeBlock(draft, { ...event, block_id }, { state: 'ready' })
-  else if (block?.items !== undefined) changeBlock(draft, { ...event, block_id }, { items: released(block.items) })
-}
-
-/** Items of a block share its question. */
-function released(items: Readonly<Record<string, ItemFold>>): Readonly<Record<string, ItemFold>> {
-  const moved = Object.entries(items).map(([i, item]): [string, ItemFold] => [
-    i,
-    item.state === 'paused_approval' ? { ...item, state: 'ready' } : item,
-  ])
-  return Object.fromEntries(moved)
-}
-
-type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>
-type Reducers = { readonly [T in EventType]: (draft: Draft, event: EventOf<T>) => void }
-
-/** What each event says about the run; a type that is missing here does not compile. */
-const REDUCERS: Reducers = {
-  'run:started': (draft, { at, data }) => {
-    draft.run = { ...draft.run, started_at: at, ...(data.queued === true ? { queued: true } : {}) }
-  },
-  'run:completed': (draft, event) => endRun(draft, 'completed', event),
-  'run:partial': (draft, event) => endRun(draft, 'partial', event),
-  'run:blocked': (draft, event) => endRun(draft, 'blocked', event),
-  'run:failed': (draft, event) => endRun(draft, 'failed', event),
-  'run:cancelled': (draft, event) => endRun(draft, 'cancelled', event),
-  'run:iterated': (draft, event) => endRun(draft, 'iterated', event),
-  'block:ready': (draft, event) => changeBlock(draft, event, { state: 'ready' }),
-  'block:started': (draft, event) => {
-    const block = enterAttempt(draft, event)
-    changeBlock(draft, event, { ...atWork(event), started_at: block.started_at ?? event.at })
-    startStep(draft, event)
-  },
-  'block:output': foldOutput,
-  'block:gate': (draft, event) => {
-    const { gates } = enterAttempt(draft, event)
-    changeBlock(draft, event, { gates: withVerdict(gates, event.data) })
-  },
-  'block:asked': (draft, event) => {
-    enterAttempt(draft, event)
-    changeBlock(draft, event, { state: 'paused_approval' })
-  },
-  'block:resumed': (draft, event) => changeBlock(draft, event, atWork(event)),
-  'block:retrying': (draft, event) => {
-    const { code, reason, due_at } = event.data
-    enterAttempt(draft, event)
-    changeBlock(draft, event, { state: 'retrying', error: { code, reason }, due_at, ...countTry(draft, event, code) })
-    endStep(draft, event, 'failed')
-  },
-  'block:completed': (draft, event) => {
-    const { cached_from } = event.data
-    const from = cached_from === undefined ? {} : { cached_from }
-    changeBlock(draft, event, { state: 'completed', ended_at: event.at, ...from })
-    endStep(draft, event, 'completed')
-  },
-  'block:failed': (draft, event) => {
-    const { code, reason } = event.data
-    const tries = countTry(draft, event, code)
-    changeBlock(draft, event, { state: 'failed', ended_at: event.at, error: { code, reason }, ...tries })
-    endStep(draft, event, 'failed')
-    endItems(draft, event)
-  },
-  'block:skipped': (draft, event) => changeBlock(draft, event, { state: 'skipped', ended_at: event.at, ...event.data }),
-  'block:rerouted': (draft, { data }) => {
-    for (const id of data.reset) resetBlock(draft, id, data.epoch)
-  },
-  'approval:requested': openApproval,
-  'approval:decided': decideApproval,
-  'approval:refused': () => {},
-  'approval:expired': (draft, event) =>
-    answerApproval(draft, event, event.data.approval_id, { status: 'expired', decided_at: event.at }),
-  'approval:reminded': ({ approvals }, { data: { approval_id, n } }) => {
-    const asked = approvals.get(approval_id)
-    if (asked !== undefined) approvals.set(approval_id, { ...asked, reminded: n })
-  },
-  'approval:escalated': ({ approvals }, { data: { approval_id, to } }) => {
-    const asked = approvals.get(approval_id)
-    if (asked !== undefined) approvals.set(approval_id, { ...asked, escalated_to: to })
-  },
-  'block:cancelled': cancelBlock,
-  'research:classified': foldStage,
-  'research:routed': foldStage,
-  'research:executed': foldStage,
-  'research:assessed': foldStage,
-  'research:synthesized': foldStage,
-  'goal:evaluated': (draft, { data }) => {
-    draft.run = { ...draft.run, goal: data }
-  },
-  ...silent(['budget:reserved', 'budget:exceeded', 'research:requested', 'research:continued', 'context:patched']),
-}
-
-function foldStage(draft: Draft, { type, at, data: { n, ref } }: StageEvent): void {
-  draft.run = { ...draft.run, stage: { stage: STAGE_EVENTS[type], n, at, ref } }
-}
-
-/** Events that tell of something and change no state. */
-function silent<T extends EventType>(types: readonly T[]): { readonly [K in T]: () => void } {
-  return Object.fromEntries(types.map((type) => [type, () => {}])) as { readonly [K in T]: () => void }
-}
-
-function atWork({ data }: EventOf<'block:started' | 'block:resumed'>): Partial<BlockFold> & Pick<BlockFold, 'state'> {
-  const { child, items } = data
-  return {
-    state: 'running',
-    ...(child === undefined ? {} : { child }),
-    ...(items === undefined ? {} : { item_count: items.count }),
-  }
-}
-
-/** What a person waived stands in the place of what failed; its reason tells both. */
-function withVerdict(gates: BlockFold['gates'], verdict: BlockFold['gates'][number]): BlockFold['gates'] {
-  const isSame = ({ gate, phase }: typeof verdict) => gate === verdict.gate && phase === verdict.phase
-  const others = verdict.status === 'waived' ? gates.filter((one) => !isSame(one)) : gates
-  return [...others, verdict]
-}
-
-function foldOutput(draft: Draft, event: EventOf<'block:output'>): void {
-  const { outputs } = event.data
-  enterAttempt(draft, event)
-  changeBlock(draft, event, { outputs })
-  outputStep(draft, event, outputs)
-}
-
-/** Stopped alone: its items, its attempts under way and what people were asked about it end with it. */
-function cancelBlock(draft: Draft, event: EventOf<'block:cancelled'>): void {
-  const { block_id = '', seq, at, data } = event
-  const { code, reason } = data
-  const block = draft.blocks.get(block_id)
-  if (block !== undefined) draft.blocks.set(block_id, cancelItems(block))
-  changeBlock(draft, event, { state: 'cancelled', ended_at: at, error: { code, reason } })
-  cancelSteps(draft, { seq, at }, (step) => step.block_id === block_id)
-  for (const [id, approval] of draft.approvals) {
-    if (approval.block_id === block_id && approval.status === 'pending') {
-      draft.approvals.set(id, { ...approval, status: 'cancelled' })
-    }
-  }
-}
-
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
-
-type EndFold = Pick<RunFold, 'code' | 'reason' | 'block_id' | 'next_run' | 'final_status' | 'row'>
-
-/** A terminal run event cancels whatever has not ended. */
-function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf<(typeof RUN_ENDS)[number]>): void {
-  const { spent: _, ...told } = data
-  // A stored member is never undefined.
-  draft.run = { ...draft.run, state, ended_at: at, ...(told as EndFold) }
-  for (const [id, { due_at: _, ...block }] of draft.blocks) {
-    if (!ENDED.has(block.state)) draft.blocks.set(id, { ...cancelItems(block), state: 'cancelled', ended_at: at })
-  }
-  cancelSteps(draft, { seq, at }, () => true)
-  for (const [id, approval] of draft.approvals) {
-    if (approval.status === 'pending') draft.approvals.set(id, { ...approval, status: 'cancelled' })
-  }
-}
-
-/** Items that have not ended end with their block, and so do their attempts. */
-function endItems(draft: Draft, event: RunEvent): void {
-  const { block_id = '', seq, at } = event
-  const block = draft.blocks.get(block_id)
-  if (block?.items === undefined) return
-  draft.blocks.set(block_id, cancelItems(block))
-  for (const [i, step] of draft.steps.entries()) {
-    const isOpen = step.state === 'running' && step.block_id === block_id && step.item !== undefined
-    if (isOpen) draft.steps[i] = { ...step, state: 'cancelled', ended_seq: seq, ended_at: at }
-  }
-}
-
-function cancelSteps(
-  { steps }: Draft,
-  { seq, at }: Pick<RunEvent, 'seq' | 'at'>,
-  isMeant: (step: StepFold) => boolean,
-): void {
-  for (const [i, step] of steps.entries()) {
-    if (step.state === 'running' && isMeant(step)) {
-      steps[i] = { ...step, state: 'cancelled', ended_seq: seq, ended_at: at }
-    }
-  }
-}
-
-function cancelItems(block: BlockFold): BlockFold {
-  if (block.items === undefined) return block
-  const items = Object.entries(block.items).map(([i, item]): [string, ItemFold] => [
-    i,
-    ENDED.has(item.state) ? item : { ...item, state: 'cancelled' },
-  ])
-  return { ...block, items: Object.fromEntries(items) }
-}
-
-const UNSEEN: BlockFold = { state: 'pending', attempt: 0, epoch: 0, gates: [], tokens_in: 0, tokens_out: 0 }
-
-/** Changes the block an event names; an event of a run without a block changes none. */
-function changeBlock(draft: Draft, { block_id }: RunEvent, change: Partial<BlockFold>): void {
-  if (block_id === undefined) return
-  const { due_at: _, ...block } = draft.blocks.get(block_id) ?? UNSEEN
-  draft.blocks.set(block_id, { ...block, ...change })
-}
-
-/** The block at the attempt of this event: what belonged to an earlier attempt is forgotten, what it cost is not. */
-function enterAttempt(draft: Draft, event: RunEvent): BlockFold {
-  const { epoch, attempt } = eventPlace(event)
-  const block = draft.blocks.get(event.block_id ?? '') ?? UNSEEN
-  if (epoch < block.epoch || (epoch === block.epoch && attempt <= block.attempt)) return block
-  const { state } = block
-  const entered: BlockFold = { state, attempt, epoch, gates: [], ...ofEpoch(block, epoch), ...spentBy(block) }
-  if (event.block_id !== undefined) draft.blocks.set(event.block_id, entered)
-  return entered
-}
-
-/** What stays from attempt to attempt of an epoch. */
-function ofEpoch({ epoch, started_at, untried }: BlockFold, now: number): Partial<BlockFold> {
-  if (epoch !== now) return {}
-  return { ...(started_at === undefined ? {} : { started_at }), ...(untried === undefined ? {} : { untried }) }
-}
-
-/** What an attempt that failed for this reason adds to those that were no try. */
-function countTry(draft: Draft, { block_id = '' }: RunEvent, code: string): Pick<BlockFold, 'untried'> {
-  return NO_TRY.has(code) ? { untried: (draft.blocks.get(block_id)?.untried ?? 0) + 1 } : {}
-}
-
-/** A bounce puts a block back to its beginning; what it has cost stays. */
-function resetBlock(draft: Draft, id: string, epoch: number): void {
-  const block = draft.blocks.get(id) ?? UNSEEN
-  if (epoch > block.epoch) draft.blocks.set(id, { state: 'pending', attempt: 0, epoch, gates: [], ...spentBy(block) })
-}
-
-function spentBy({
-  tokens_in,
-  tokens_out,
-  usd_micros,
-  unpriced_tokens,
-}: BlockFold): Pick<BlockFold, 'tokens_in' | 'tokens_out' | 'usd_micros' | 'unpriced_tokens'> {
-  return {
-    tokens_in,
-    tokens_out,
-    ...(usd_micros === undefined ? {} : { usd_micros }),
-    ...(unpriced_tokens === undefined ? {} : { unpriced_tokens }),
-  }
-}
-
-/** One entry a block, epoch and attempt: an attempt that is said to have started twice is one. */
-function startStep({ steps, positions }: Draft, event: RunEvent): void {
-  const { seq: started_seq, at: started_at, block_id } = event
-  if (block_id === undefined) return
-  const attempt = { block_id, ...eventPlace(event) }
-  const key = stepKey(attempt)
-  if (positions.has(key)) return
-  positions.set(key, steps.length)
-  steps.push({ index: steps.length + 1, ...attempt, state: 'running', started_seq, started_at })
-}
-
-function outputStep(draft: Draft, event: RunEvent, outputs: Readonly<Record<string, StoredValue>>): void {
-  const output_ref = outputRef(outputs)
-  if (output_ref !== undefined) changeStep(draft, event, { output_ref })
-}
-
-function endStep(draft: Draft, event: RunEvent, state: StepFold['state']): void {
-  changeStep(draft, event, { state, ended_seq: event.seq, ended_at: event.at })
-}
-
-function changeStep({ steps, positions }: Draft, event: RunEvent, change: Partial<StepFold>): void {
-  const position = positions.get(stepKey({ block_id: event.block_id ?? '', ...eventPlace(event) }))
-  const step = position === undefined ? undefined : steps[position]
-  if (position !== undefined && step?.state === 'running') steps[position] = { ...step, ...change }
-}
-
 /** An event of one item of a foreach block: it moves the item and its steps, not the block. */
 function foldItem(draft: Draft, event: RunEvent, item: number): void {
   if (event.type === 'block:started') startStep(draft, event)
   if (event.type === 'block:output') {
     outputStep(draft, event, event.data.outputs)
   }
-  const now = itemOf(event)
+  const now = itemAfter(event)
   if (now === undefined) return
   if (STEP_ENDS.has(now.state)) endStep(draft, event, now.state === 'completed' ? 'completed' : 'failed')
   const items = draft.blocks.get(event.block_id ?? '')?.items ?? {}
@@ -375,24 +57,13 @@ function foldItem(draft: Draft, event: RunEvent, item: number): void {
 const STEP_ENDS: ReadonlySet<string> = new Set(['completed', 'retrying', 'failed'])
 
 /** The item after this event; undefined when the event does not move it. */
-function itemOf(event: RunEvent): ItemFold | undefined {
+function itemAfter(event: RunEvent): ItemFold | undefined {
+  const state = eventRow(event)?.item
+  if (state === undefined) return undefined
   const { attempt } = eventPlace(event)
-  switch (event.type) {
-    case 'block:started':
-    case 'block:resumed':
-      return { state: 'running', attempt }
-    case 'block:asked':
-      return { state: 'paused_approval', attempt }
-    case 'block:completed':
-      return { state: 'completed', attempt }
-    case 'block:retrying':
-    case 'block:failed': {
-      const { code, reason } = event.data
-      return { state: event.type === 'block:failed' ? 'failed' : 'retrying', attempt, error: { code, reason } }
-    }
-    default:
-      return undefined
-  }
+  if (event.type !== 'block:retrying' && event.type !== 'block:failed') return { state, attempt }
+  const { code, reason } = event.data
+  return { state, attempt, error: { code, reason } }
 }
 
 /** What an attempt cost is the block's and the run's, whatever became of it. */
@@ -418,40 +89,4 @@ function priceWith(before: Price | undefined, cost: UsedByCalls): Price {
     ...(cost.usd_micros === undefined ? {} : { usd_micros: (before?.usd_micros ?? 0) + cost.usd_micros }),
     ...(unpriced === 0 ? {} : { unpriced_tokens: (before?.unpriced_tokens ?? 0) + unpriced }),
   }
-}
-
-/** The fold while it is being made: maps, so that a block may have any name; entries are replaced, never changed. */
-interface Draft {
-  seq: number
-  run: Omit<RunFold, 'seq' | 'blocks' | 'steps' | 'approvals'>
-  readonly blocks: Map<string, BlockFold>
-  readonly steps: StepFold[]
-  /** Block, item, epoch and attempt -> where the step stands in `steps`. */
-  readonly positions: Map<string, number>
-  readonly approvals: Map<string, ApprovalFold>
-}
-
-function openDraft({ seq, blocks, steps, approvals, ...run }: RunFold): Draft {
-  return {
-    seq,
-    run,
-    blocks: new Map(Object.entries(blocks)),
-    steps: [...steps],
-    positions: new Map(steps.map((step, i) => [stepKey(step), i])),
-    approvals: new Map(Object.entries(approvals)),
-  }
-}
-
-function closeDraft({ seq, run, blocks, steps, approvals }: Draft): RunFold {
-  return { seq, ...run, blocks: Object.fromEntries(blocks), steps, approvals: Object.fromEntries(approvals) }
-}
-
-function stepKey(step: Pick<StepFold, 'block_id' | 'epoch' | 'attempt' | 'item'>): string {
-  return `${step.epoch}/${step.attempt}/${step.item ?? ''}/${step.block_id}`
-}
-
-/** The ref that stands for a block's output: the first port by name, since the order of JSON members says nothing. */
-export function outputRef(outputs: Readonly<Record<string, StoredValue>>): string | undefined {
-  const [port] = Object.keys(outputs).sort()
-  return port === undefined ? undefined : outputs[port]?.ref
 }

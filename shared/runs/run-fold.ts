@@ -1,8 +1,9 @@
 import type { Declared } from '../auth/principal.ts'
 import type { FinalStatus } from '../goals/two-gates.ts'
 import type { Stage } from '../research/stages.ts'
-import type { EventData, StoredValue } from './event.ts'
+import type { EventData, RunEvent, StoredValue } from './event.ts'
 import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
+import { laneOwner, readOrdinal } from './lane.ts'
 import type { BlockState } from './run-items.ts'
 
 /** One attempt: an entry of `steps` in the answer about a run. */
@@ -133,4 +134,12 @@ export interface RunFold {
   readonly usd_micros?: number
   /** Tokens nobody knows a price of; absent when there are none. */
   readonly unpriced_tokens?: number
+}
+
+/** Epoch, attempt and item stand in the event's id, `<lane>/<ordinal>/<i>`. */
+export function eventPlace({ id, attempt }: RunEvent): Pick<StepFold, 'epoch' | 'attempt' | 'item'> {
+  const [lane = '', position] = id.split('/')
+  const place = readOrdinal(Number(position))
+  const item = laneOwner(lane)?.item
+  return { epoch: place.epoch, attempt: attempt ?? place.attempt, ...(item === undefined ? {} : { item }) }
 }

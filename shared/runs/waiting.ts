@@ -2,11 +2,10 @@ import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
 import { type Block, type Dag, type GateUse, opensChild } from '../dag/dag.ts'
 import { leafChecks } from '../gates/check.ts'
 import type { RunEvent } from './event.ts'
-import { eventPlace } from './event-types.ts'
 import { foldRun } from './fold.ts'
 import type { AskedAbout } from './head.ts'
 import { NO_TRY } from './retry.ts'
-import type { BlockFold, RunFold, StepFold } from './run-fold.ts'
+import { type BlockFold, eventPlace, type RunFold, type StepFold } from './run-fold.ts'
 import type { Meta } from './run-store.ts'
 
 /** More than this many reasons are counted instead of told. */

@@ -1,6 +1,7 @@
 import type { NewEvent, RunEvent } from '../runs/event.ts'
-import { eventPlace, isRunEnd } from '../runs/event-types.ts'
+import { isRunEnd } from '../runs/event-types.ts'
 import { readOrdinal } from '../runs/lane.ts'
+import { eventPlace } from '../runs/run-fold.ts'
 import type { Append, Meta, RunKey, RunStore } from '../runs/run-store.ts'
 import type { Span } from './span.ts'
 import { type AttemptPlace, attemptSpanId, runSpanId, runTraceId } from './telemetry-port.ts'

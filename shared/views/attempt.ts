@@ -1,8 +1,7 @@
 import { unpricedTokens, usedByEvent } from '../runs/cost.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
-import { eventPlace } from '../runs/event-types.ts'
 import { approvalEpoch } from '../runs/ids.ts'
-import type { RunFold, StepFold } from '../runs/run-fold.ts'
+import { eventPlace, type RunFold, type StepFold } from '../runs/run-fold.ts'
 
 /** One attempt as its events tell it. */
 export interface AttemptView

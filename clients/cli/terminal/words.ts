@@ -34,9 +34,14 @@ interface Costed {
 /** `$0.0042`, `$0.0042 + unknown` (`run cost` says of what), `unknown price`; nothing where nothing was paid for. */
 export function costWords({ tokens, usd, unpriced_tokens = 0 }: Costed): string {
   if (usd === null) return tokens === 0 ? '' : 'unknown price'
-  const known = usd === 0 ? '$0' : `$${usd.toFixed(4)}`
+  const known = usdWords(usd)
   if (unpriced_tokens > 0) return `${known} + unknown`
   return usd === 0 ? '' : known
+}
+
+/** `$0`, `$0.0042`. */
+export function usdWords(usd: number): string {
+  return usd === 0 ? '$0' : `$${usd.toFixed(4)}`
 }
 
 /** Why a block was left out: its own condition, or upstream blocks that did not complete. */

@@ -1,6 +1,7 @@
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { spentByEvents } from '../../../shared/runs/cost.ts'
-import type { EventType, NewEvent } from '../../../shared/runs/event.ts'
+import type { NewEvent } from '../../../shared/runs/event.ts'
+import { eventRow } from '../../../shared/runs/event-types.ts'
 import { type RunStore, runsPool } from '../../../shared/runs/run-store.ts'
 import type { Core } from '../core.ts'
 import { appendOn } from './append.ts'
@@ -102,52 +103,20 @@ export function countAppends(store: RunStore, { stage, now, write = writeLine }:
 
 type Metrics = Readonly<Record<string, number>>
 
-/** What is counted once an event. */
-const COUNTED: { readonly [T in EventType]?: string } = {
-  'run:completed': 'runs_completed',
-  'run:partial': 'runs_partial',
-  'run:blocked': 'runs_blocked',
-  'run:failed': 'runs_failed',
-  'run:cancelled': 'runs_cancelled',
-  'run:iterated': 'runs_iterated',
-  'block:completed': 'blocks_completed',
-  'block:failed': 'blocks_failed',
-  'block:retrying': 'blocks_retried',
-  'approval:requested': 'approvals_requested',
-  'approval:expired': 'approvals_expired',
-  'budget:exceeded': 'budgets_exceeded',
-}
-
 function metricsOf(events: readonly NewEvent[]): Metrics {
   const sums: Record<string, number> = {}
-  const add = (name: string | undefined, value = 1) => {
-    if (name !== undefined && value > 0) sums[name] = (sums[name] ?? 0) + value
+  const add = (name: string, value: number) => {
+    if (value > 0) sums[name] = (sums[name] ?? 0) + value
   }
   for (const event of events) {
-    add(COUNTED[event.type])
-    add(...besides(event))
+    const metric = eventRow(event)?.metric
+    if (typeof metric === 'string') add(metric, 1)
+    else for (const [name, value] of Object.entries(metric?.(event.data) ?? {})) add(name, value)
   }
   const { tokens, usd_micros } = spentByEvents(events)
   add('tokens', tokens)
   add('usd', usd_micros / 1_000_000)
   return sums
-}
-
-/** What an event counts as by what it says. */
-function besides({ type, data }: NewEvent): [name?: string, value?: number] {
-  switch (type) {
-    case 'block:gate':
-      return [data.status === 'passed' || data.status === 'waived' ? 'gates_passed' : 'gates_failed']
-    case 'block:output':
-      return ['provider_ms', data.latency_ms]
-    case 'block:retrying':
-      return data.code === 'provider_throttled' ? ['provider_throttles'] : []
-    case 'approval:decided':
-      // A yes that is not enough leaves the question open.
-      return data.decision === 'reject' || data.have >= data.need ? ['approvals_decided'] : []
-    default:
-      return []
-  }
 }
 
 /** Units that are no counts. */

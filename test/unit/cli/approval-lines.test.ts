@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { approvalLine, approvalLines, type InboxApproval } from '../../../clients/cli/approvals/approvals.ts'
 import { decidedLine, rejection } from '../../../clients/cli/approvals/decision.ts'
-import { approvalWords } from '../../../clients/cli/run/events.ts'
+import { eventLine } from '../../../clients/cli/run/events.ts'
 import { readEdits } from '../../../clients/cli/terminal/typed-values.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 
@@ -24,6 +24,7 @@ const ENTRY: InboxApproval = {
     to_come: { tokens: { low: 1, expected: 20, high: 300 }, usd: { low: 0, expected: 0.25, high: 4 } },
   },
 }
+const START = Date.parse('2026-01-01T00:00:00.000Z')
 const event = (type: string, data: object) => ({ type, data, block_id: 'deploy' }) as unknown as RunEvent
 
 describe('approvalLine()', () => {
@@ -126,19 +127,20 @@ describe('what is told', () => {
   test('events of questions in words', () => {
     const by = { kind: 'user', id: 'ana' }
     const decided = { by, via: 'slack', waited_ms: 1_000, have: 1, need: 2, decision: 'approve' }
-    expect(approvalWords(event('approval:requested', { expires_at: 'T', quorum: 2, about: 'post_gates' }))).toBe(
-      'gates after it failed: waits for a waiver of 2 people until T',
+    const said = (type: string, data: object, feedback?: string) =>
+      eventLine({ ...event(type, data), at: '2026-01-01T00:00:00.000Z' }, START, feedback)
+    const asked = { expires_at: 'T', approvers: ['user:ana'], quorum: 2, about: 'post_gates' }
+    expect(said('approval:requested', asked)).toMatch(
+      /deploy: gates after it failed: waits for a waiver of 2 people \(user:ana\) until T$/,
     )
-    expect(approvalWords(event('approval:decided', decided))).toBe(
-      'approved (1 of 2) by user:ana via slack after 1.00 s',
-    )
+    expect(said('approval:decided', decided)).toMatch(/: approved \(1 of 2\) by user:ana via slack after 1.00 s$/)
     const iterated = { ...decided, need: 1, decision: 'reject', iterate: 'refine' }
-    expect(approvalWords(event('approval:decided', iterated), 'again, please')).toBe(
-      'rejected by user:ana via slack after 1.00 s, another run goes on (refine): again, please',
+    expect(said('approval:decided', iterated, 'again, please')).toMatch(
+      /: rejected by user:ana via slack after 1.00 s, another run goes on \(refine\): again, please$/,
     )
-    expect(approvalWords(event('approval:reminded', { n: 1 }))).toBe('reminded 1 time: nobody decided yet')
-    expect(approvalWords(event('approval:escalated', { to: ['user:b'] }))).toBe('escalated: user:b may decide too')
-    expect(approvalWords(event('approval:expired', { on_timeout: 'reject' }))).toBe('approval expired: reject')
-    expect(approvalWords(event('block:ready', {}))).toBeUndefined()
+    expect(said('approval:reminded', { n: 1 })).toMatch(/: reminder 1: nobody decided yet$/)
+    expect(said('approval:escalated', { to: ['user:b'] })).toMatch(/: escalated: user:b may decide too$/)
+    expect(said('approval:expired', { on_timeout: 'reject' })).toMatch(/: nobody decided in time: counts as a no$/)
+    expect(said('block:ready', {})).toBeUndefined()
   })
 })

@@ -7,7 +7,7 @@ import { EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
 describe('eventLine()', () => {
   test('tells a run as lines with the time since its start', () => {
     expect(EVENTS.map((event) => eventLine(event, START)).filter((line) => line !== undefined)).toEqual([
-      '   0.00 s  run of brief started',
+      '   0.00 s  run of brief started by user:ana',
       '   0.01 s  load: started',
       '   0.11 s  load: completed',
       '   0.12 s  draft: started',
@@ -42,9 +42,9 @@ describe('eventLine()', () => {
         .replace(/^\S+ s {2}/, '')
     const known = { status: 'NOT_MET', met: 3, total: 4, attempt: 1 }
     expect(said('goal:evaluated', { ...known, row: 'PASS x NOT_MET', final_status: 'PARTIAL', action: 'pivot' })).toBe(
-      'goal, attempt 1: NOT_MET, 3/4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
+      'goal, attempt 1: NOT_MET, 3 of 4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
     )
-    expect(said('goal:evaluated', known)).toBe('goal, attempt 1: NOT_MET, 3/4 criteria')
+    expect(said('goal:evaluated', known)).toBe('goal, attempt 1: NOT_MET, 3 of 4 criteria')
     expect(said('goal:evaluated', { ...known, status: 'NO_CONTRACT', met: 0, total: 0 })).toBe(
       'goal, attempt 1: NO_CONTRACT',
     )
@@ -54,7 +54,7 @@ describe('eventLine()', () => {
   test('tells why a block was left out, and what a bounce sends back', () => {
     const said = (type: string, data: object) => eventLine({ ...EVENTS[3], type, data } as unknown as RunEvent, START)
     expect(said('block:skipped', { because: ['a', 'b'] })).toMatch(/skipped because of a, b$/)
-    expect(said('block:skipped', { because: [], condition: 'when' })).toMatch(/skipped as its "when" is not true$/)
+    expect(said('block:skipped', { because: [], condition: 'when' })).toMatch(/skipped, as its "when" is not true$/)
     const bounce = { to: 'plan', reset: ['plan', 'load'], bounce: 1, max: 2, epoch: 1, reason: 'not tested' }
     expect(said('block:rerouted', bounce)).toMatch(
       /: sent back to plan \(bounce 1 of 2; again: plan, load\): not tested$/,

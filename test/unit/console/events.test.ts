@@ -66,7 +66,8 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
     ],
   ],
   'block:gate': [
-    [{ ...gate, phase: 'post', status: 'failed', reason: 'too\n short' }, 'gate long-enough (post) failed: too short'],
+    [{ ...gate, phase: 'post', status: 'failed', reason: 'too\n short' }, 'gate long-enough failed: too short'],
+    [{ ...gate, phase: 'pre', status: 'passed', reason: 'is' }, 'pre-gate long-enough passed: is'],
   ],
   'block:retrying': [
     [{ ...failed, due_at: later }, 'tries again in 5.0 s: no answer in 30 s'],
@@ -78,7 +79,7 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
   'block:resumed': [[{ approval_id: 'apr_1', ...held }, 'goes on after a yes']],
   'block:completed': [
     [{}, 'completed'],
-    [{ cached_from: 'run_k' }, 'completed with the kept result of run_k'],
+    [{ cached_from: 'run_k' }, 'completed: kept result of run_k'],
   ],
   'block:failed': [[failed, 'failed: no answer in 30 s']],
   'block:skipped': [

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { eventPlace } from '../../../shared/runs/event-types.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import type { StepFold } from '../../../shared/runs/run-fold.ts'
+import { eventPlace, type StepFold } from '../../../shared/runs/run-fold.ts'
 import { ended, logOf, output, retrying, runStarted, type Step, started } from './event-log.ts'
 import { someLog } from './some-log.ts'
 

@@ -1,9 +1,6 @@
 import type { RunEvent } from '../../../../shared/runs/event.ts'
-import { isRunEnd } from '../../../../shared/runs/event-types.ts'
+import { eventRow, type Tone } from '../../../../shared/runs/event-types.ts'
 import { eventWords } from '../session/event-words.ts'
-
-/** Names of the colours of parts/state-mark.tsx; pure code imports no view. */
-type Tone = 'good' | 'bad' | 'busy' | 'wait' | 'warn' | 'quiet'
 
 /** A moment of a run one jumps to. */
 export interface Moment {
@@ -15,38 +12,11 @@ export interface Moment {
 /** What a slider over a run marks: its start and end, questions to people, what failed or was sent back, the goal. */
 export function replayMoments(events: readonly RunEvent[]): readonly Moment[] {
   return events.flatMap((event) => {
-    const tone = toneOfEvent(event)
+    const tone = eventRow(event)?.tone
     if (tone === undefined) return []
     const where = event.block_id === undefined ? '' : `${event.block_id}: `
     return [{ seq: event.seq, words: `${where}${eventWords(event)}`, tone }]
   })
-}
-
-/** How an event is coloured, besides its words; undefined: it is no moment to mark. */
-export function toneOfEvent(event: RunEvent): Tone | undefined {
-  if (isRunEnd(event.type)) return ENDS[event.type] ?? 'quiet'
-  return TONES[event.type]
-}
-
-const ENDS: Readonly<Record<string, Tone>> = {
-  'run:completed': 'good',
-  'run:failed': 'bad',
-  'run:partial': 'warn',
-  'run:blocked': 'warn',
-}
-
-const TONES: Readonly<Record<string, Tone>> = {
-  'run:started': 'busy',
-  'approval:requested': 'wait',
-  'approval:decided': 'wait',
-  'approval:refused': 'warn',
-  'approval:expired': 'warn',
-  'block:asked': 'wait',
-  'block:failed': 'bad',
-  'block:retrying': 'warn',
-  'block:rerouted': 'warn',
-  'budget:exceeded': 'bad',
-  'goal:evaluated': 'busy',
 }
 
 /** The moment before or after `seq`; undefined where there is none. */

@@ -1,10 +1,10 @@
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { RunEvent } from '../../../../shared/runs/event.ts'
+import { eventRow } from '../../../../shared/runs/event-types.ts'
 import { ValueView } from '../../parts/value-view.tsx'
 import { timeWords } from '../../parts/words.ts'
 import { hrefOf } from '../../route.ts'
-import { toneOfEvent } from '../controls/replay-moments.ts'
 import { eventWords } from '../session/event-words.ts'
 import type { RunSession } from '../session/run-session.ts'
 import { indexOfSeq, type ListShape, rowAfterKey, rowsSeen, rowTop, scrollTo } from './event-rows.ts'
@@ -109,7 +109,7 @@ function EventRow(props: RowProps) {
           {timeWords(at)}
           <span class="soft">.{at.slice(20, 23)}</span>
         </time>
-        <span class={`event-type is-${toneOfEvent(event)}`}>{type}</span>
+        <span class={`event-type is-${eventRow(event)?.tone}`}>{type}</span>
         <Place event={event} />
         <span class="event-words">{eventWords(event)}</span>
       </button>
