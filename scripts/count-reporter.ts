@@ -10,8 +10,14 @@ import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/n
 export function countReporter(): Reporter {
   let unitsLeft = 0
   let began = 0
+  let isLeftOut: (test: TestCase) => boolean = () => false
   const units: TestModule[] = []
   return {
+    onInit({ config: { tagsFilter: [filter] = [] } }) {
+      // `thorough` or `!thorough`: the others are left for another command, not skipped.
+      const tag = filter?.replace(/^!/, '') ?? ''
+      if (filter !== undefined) isLeftOut = (test) => test.tags.includes(tag) === filter.startsWith('!')
+    },
     onTestRunStart(specifications: readonly TestSpecification[]) {
       began = Date.now()
       unitsLeft = specifications.filter(({ project }) => project.name === 'unit').length
@@ -21,13 +27,13 @@ export function countReporter(): Reporter {
       units.push(module)
       unitsLeft -= 1
       const seconds = Math.round((Date.now() - began) / 1_000)
-      if (unitsLeft === 0) process.stdout.write(`Unit tests: ${countLine(units, 0)}, ${seconds} s\n`)
+      if (unitsLeft === 0) process.stdout.write(`Unit tests: ${countLine(units, 0, isLeftOut)}, ${seconds} s\n`)
     },
     onTestRunEnd(modules, unhandled) {
       const lines = [
         ...modules.flatMap(secondTries),
         ...modules.flatMap(failures),
-        countLine(modules, unhandled.length),
+        countLine(modules, unhandled.length, isLeftOut),
       ]
       // After the other reporters' summaries, which are printed in this same turn.
       setImmediate(() => process.stdout.write(`${lines.join('\n')}\n`))
@@ -74,12 +80,12 @@ function patternOf(name: string): string {
   return name.replaceAll(' > ', ' ').replace(/[.*+?^${}()|[\]\\`]/g, '.')
 }
 
-function countLine(modules: readonly TestModule[], unhandled: number): string {
+function countLine(modules: readonly TestModule[], unhandled: number, isLeftOut: (test: TestCase) => boolean): string {
   const counts = { passed: 0, failed: unhandled, skipped: 0 }
   for (const module of modules) {
     for (const test of module.children.allTests()) {
       const { state } = test.result()
-      counts[state === 'pending' ? 'skipped' : state] += 1
+      if (!isLeftOut(test)) counts[state === 'pending' ? 'skipped' : state] += 1
     }
     counts.failed += brokenOutsideTests(module)
   }
