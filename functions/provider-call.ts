@@ -7,7 +7,7 @@ import type { DispatchAnswer, DispatchRequest, Provider } from '../shared/provid
 import { type KeptCall, keptCall } from '../shared/providers/recording.ts'
 import type { ProviderSettings } from '../shared/providers/settings.ts'
 import type { LeasePool, RunKey } from '../shared/runs/run-store.ts'
-import type { Asked, CallPlace } from '../shared/telemetry/telemetry-port.ts'
+import type { Asked, CallOrigin } from '../shared/telemetry/telemetry-port.ts'
 import { canonicalJson } from '../shared/text/canonical.ts'
 import type { World } from '../shared/world.ts'
 
@@ -25,7 +25,7 @@ export interface ProviderLease {
 const NEEDS_NONE: ProviderLease = { end: async () => undefined }
 
 /**
- * A place for the calls of one attempt, or the pool that is full. It is taken before the claim, so that a wait is no
+ * A slot for the calls of one attempt, or the pool that is full. It is taken before the claim, so that a wait is no
  * attempt and holds nothing else, and lives a little longer than the attempt may.
  */
 export async function attemptLease(
@@ -40,7 +40,7 @@ export async function attemptLease(
 }
 
 /**
- * The same provider for calls whose claim is made already (judges, stages of research): each waits for a place until
+ * The same provider for calls whose claim is made already (judges, stages of research): each waits for a slot until
  * its signal ends it.
  */
 export function leasedProvider(call: Caller, name: string, provider: Provider | undefined): Provider | undefined {
@@ -115,7 +115,7 @@ export function tracedProvider(
   { telemetry, clock }: Pick<World, 'telemetry' | 'clock'>,
   name: string,
   provider: Provider | undefined,
-  place: () => CallPlace,
+  place: () => CallOrigin,
 ): Provider | undefined {
   if (provider === undefined || telemetry === undefined) return provider
   const traced = async <A>(ask: () => Promise<A>, asked: (answer?: A) => Asked): Promise<A> => {

@@ -19,7 +19,7 @@ export const handler = httpHandler({
     const { meta, dag } = await readPinned(world, run)
     const asked = await world.runs.approvals(run)
     const events = await allEvents(world, run)
-    const queue = head.queued === true ? await placeInQueue(world, run) : undefined
+    const queue = head.queued === true ? await positionInQueue(world, run) : undefined
     const { max_attempts, max_run_bytes } = world.settings.safety
     const lineage = await world.runs.lineage(run.tenant, meta.root ?? run.run_id)
     const now = world.clock.now()
@@ -50,7 +50,7 @@ export const handler = httpHandler({
 /** Runs read to find its place: as many as may be active. */
 const MOST_QUEUED = 1_000
 
-async function placeInQueue({ runs }: World, { tenant, run_id }: RunKey) {
+async function positionInQueue({ runs }: World, { tenant, run_id }: RunKey) {
   const [queued, held] = await Promise.all([runs.queued(tenant, MOST_QUEUED), runs.leases(runsPool(tenant))])
   const at = queued.findIndex((one) => one.run_id === run_id)
   return { place: (at === -1 ? queued.length : at) + 1, active: Object.keys(held).length }

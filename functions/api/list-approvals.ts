@@ -43,7 +43,7 @@ const MAX_READS = 10
 
 type Query = z.output<typeof LIST_APPROVALS.query>
 
-interface Place {
+interface InboxPosition {
   readonly closed: boolean
   readonly after?: string
 }
@@ -55,13 +55,13 @@ async function wantedPage(
 ): Promise<{ readonly asked: readonly Asked[]; readonly damaged: readonly DamagedQuestion[]; readonly next?: string }> {
   const found: Asked[] = []
   const damaged: DamagedQuestion[] = []
-  let place: Place | undefined = placeOf(status, cursor)
+  let place: InboxPosition | undefined = readPosition(status, cursor)
   for (let reads = 0; reads < MAX_READS && place !== undefined && found.length < limit; reads += 1) {
     const { closed } = place
     const page = await world.runs.inbox(tenant, { ...place, limit: limit - found.length })
     found.push(...page.asked.filter(({ item, head }) => isWanted(status, shownStatus(head, item.id))))
     damaged.push(...(page.damaged ?? []))
-    place = nextPlace(status, closed, page.next)
+    place = nextPosition(status, closed, page.next)
   }
   return { asked: found, damaged, ...(place === undefined ? {} : { next: cursorOf(place) }) }
 }
@@ -84,17 +84,17 @@ function isWanted(status: Query['status'], shown: ReturnType<typeof shownStatus>
   return status === 'all' || (shown === 'pending') === (status === 'pending')
 }
 
-function nextPlace(status: Query['status'], closed: boolean, next: string | undefined): Place | undefined {
+function nextPosition(status: Query['status'], closed: boolean, next: string | undefined): InboxPosition | undefined {
   if (next !== undefined) return { closed, after: next }
   return status === 'all' && !closed ? { closed: true } : undefined
 }
 
 /** Which of the two lists, and where in it: the second part is the store's and cannot be forged. */
-function cursorOf({ closed, after = '' }: Place): string {
+function cursorOf({ closed, after = '' }: InboxPosition): string {
   return `${closed ? 'c' : 'o'}.${after}`
 }
 
-function placeOf(status: Query['status'], cursor: string | undefined): Place {
+function readPosition(status: Query['status'], cursor: string | undefined): InboxPosition {
   if (cursor === undefined) return { closed: status === 'decided' }
   const list = cursor.slice(0, 2)
   const after = cursor.slice(2)

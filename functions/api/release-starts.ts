@@ -1,6 +1,6 @@
 import { CONTROL_ROUTES } from '../../shared/api/control-routes.ts'
 import { changeHandler } from '../http-handler.ts'
-import { fillPlaces } from '../runs/places.ts'
+import { fillSlots } from '../runs/slots.ts'
 
 /** Ends the hold `stop-all` set; what stands in the queue goes on at once. */
 export const handler = changeHandler({
@@ -8,7 +8,7 @@ export const handler = changeHandler({
   schema: CONTROL_ROUTES['release-starts'],
   run: async ({ principal }, world) => {
     const released = await world.runs.releaseStarts(principal.tenant)
-    const started = await fillPlaces(world, principal.tenant)
+    const started = await fillSlots(world, principal.tenant)
     return { json: { released, started } }
   },
 })

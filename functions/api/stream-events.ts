@@ -20,8 +20,8 @@ export const handler = httpHandler({
     const { run, head } = await requireRun(world, call)
     if (since > head.seq) throw aheadOfHead(since, head.seq)
     if (since === head.seq && head.state !== 'running') return { status: 204, body: '', media_type: SCHEMA.media_type }
-    const places = await takeStreamPlaces(world, call.principal)
-    return { body: placed(eventText(world, run, since, call.signal), places), media_type: SCHEMA.media_type }
+    const slots = await takeStreamSlots(world, call.principal)
+    return { body: withSlots(eventText(world, run, since, call.signal), slots), media_type: SCHEMA.media_type }
   },
 })
 
@@ -38,12 +38,12 @@ function cursorOf({ headers, query }: Call<typeof SCHEMA>): number {
   throw new Fault('InvalidInput', 'bad_cursor', message)
 }
 
-/** The same text; its places are given back however it ends. */
-async function* placed(text: AsyncIterable<string>, places: StreamPlaces): AsyncGenerator<string> {
+/** The same text; its slots are given back however it ends. */
+async function* withSlots(text: AsyncIterable<string>, slots: StreamSlots): AsyncGenerator<string> {
   try {
     yield* text
   } finally {
-    await places.end()
+    await slots.end()
   }
 }
 
@@ -79,42 +79,42 @@ function messageOf(event: RunEvent): string {
   return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** A stream ends after this long, and its reader comes again: whoever holds places has to ask for them anew. */
+/** A stream ends after this long, and its reader comes again: whoever holds slots has to ask for them anew. */
 const STREAM_MS = 300_000
-/** Longer than any stream is open: one whose function died gives its places back by then. */
+/** Longer than any stream is open: one whose function died gives its slots back by then. */
 const LEASE_MS = STREAM_MS + 30_000
 /** When a refused reader may come again; streams of runs that end make room before. */
 const RETRY_AFTER_MS = 15_000
 
-type PlaceWorld = Pick<World, 'runs' | 'settings' | 'clock' | 'ids' | 'log'>
+type SlotWorld = Pick<World, 'runs' | 'settings' | 'clock' | 'ids' | 'log'>
 
-/** Places among the open streams of a caller and of its tenant. */
-interface StreamPlaces {
+/** Slots among the open streams of a caller and of its tenant. */
+interface StreamSlots {
   /** Gives them back, once. */
   end(): Promise<void>
 }
 
 /**
- * Takes a place among the streams of the caller, then among those of the tenant: each stream keeps a function busy, or a
+ * Takes a slot among the streams of the caller, then among those of the tenant: each stream keeps a function busy, or a
  * connection, for as long as it is open. Full: Fault LimitExceeded too_many_streams.
  */
-async function takeStreamPlaces(world: PlaceWorld, principal: Principal): Promise<StreamPlaces> {
+async function takeStreamSlots(world: SlotWorld, principal: Principal): Promise<StreamSlots> {
   const { tenant } = principal
   const caller = principalName(principal)
   const { max_streams, max_streams_per_caller } = world.settings.safety
   const holder = `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
   const mine = { tenant, name: `streams/${caller}` }
   const all = { tenant, name: 'streams' }
-  if (!(await takePlace(world, mine, holder, max_streams_per_caller))) {
+  if (!(await takeSlot(world, mine, holder, max_streams_per_caller))) {
     throw tooMany(`Caller "${caller}" has`, { caller, max_streams_per_caller })
   }
-  if (await takePlace(world, all, holder, max_streams)) return placesOf(world, [mine, all], holder)
-  await placesOf(world, [mine], holder).end()
+  if (await takeSlot(world, all, holder, max_streams)) return slotsIn(world, [mine, all], holder)
+  await slotsIn(world, [mine], holder).end()
   throw tooMany(`Tenant "${tenant}" has`, { tenant, max_streams })
 }
 
 /** Those whose time is over make room first. */
-async function takePlace({ runs, clock }: PlaceWorld, pool: LeasePool, holder: string, cap: number): Promise<boolean> {
+async function takeSlot({ runs, clock }: SlotWorld, pool: LeasePool, holder: string, cap: number): Promise<boolean> {
   const take = () => runs.takeLease(pool, holder, new Date(clock.now() + LEASE_MS).toISOString(), cap)
   if (await take()) return true
   const over = Object.entries(await runs.leases(pool)).filter(([, end]) => Date.parse(end) <= clock.now())
@@ -123,12 +123,12 @@ async function takePlace({ runs, clock }: PlaceWorld, pool: LeasePool, holder: s
 }
 
 /** Not giving one back is no failure of the stream: it ends by itself. */
-function placesOf({ runs, log }: PlaceWorld, pools: readonly LeasePool[], holder: string): StreamPlaces {
+function slotsIn({ runs, log }: SlotWorld, pools: readonly LeasePool[], holder: string): StreamSlots {
   return {
     async end() {
       for (const pool of pools) {
         await runs.dropLease(pool, holder).catch((error: unknown) => {
-          log.error('a place of a stream could not be given back', { pool: pool.name, error: String(error) })
+          log.error('a slot of a stream could not be given back', { pool: pool.name, error: String(error) })
         })
       }
     },

@@ -197,7 +197,11 @@ async function iterateBlock(call: BlockCall, iteration: Iteration): Promise<Bloc
 }
 
 /** Does a block's work; a fault nobody foresaw is recorded as its failure. */
-export function guardBlock(call: BlockCall, host: HostContext, work: () => Promise<BlockReport>): Promise<BlockReport> {
+export function failBlockOnFault(
+  call: BlockCall,
+  host: HostContext,
+  work: () => Promise<BlockReport>,
+): Promise<BlockReport> {
   return work().catch((error: unknown) => {
     if (leavesTheFunction(error, host)) throw error
     return failBlock(call, error)

@@ -57,7 +57,7 @@ export interface Resumed {
 }
 
 /** What a machine says of the block it calls. */
-interface BlockPlace {
+interface BlockReference {
   readonly block: string
   readonly e?: number | undefined
   readonly item?: number | undefined
@@ -86,7 +86,7 @@ export interface DecisionUsed {
 export async function openBlockCall(
   world: World,
   run: RunKey,
-  place: BlockPlace,
+  place: BlockReference,
   host?: AbortSignal,
 ): Promise<BlockCall> {
   const pinned = await readPinned(world, run)
@@ -172,7 +172,7 @@ export function nextAnsweredPhase(lane: number): number {
   return phase === PHASE.asked ? PHASE.answered : phase + 1
 }
 
-/** What the append that ends an attempt frees: its place among what runs, and the lanes of a foreach block's items. */
+/** What the append that ends an attempt frees: its slot among what runs, and the lanes of a foreach block's items. */
 export function freedByEnd(call: Pick<BlockCall, 'block' | 'item'>): Pick<Append, 'end' | 'drop_items'> {
   const { block, item } = call
   const items = block.foreach === undefined || item !== undefined ? {} : { drop_items: { block: block.index } }

@@ -4,12 +4,12 @@ import { type Amount, NOTHING, plus } from '../../shared/runs/budget.ts'
 import { spentByEvents } from '../../shared/runs/cost.ts'
 import type { EventData, NewEvent, RunEvent } from '../../shared/runs/event.ts'
 import { isAsked, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import { eventPlace } from '../../shared/runs/run-fold.ts'
+import { eventPosition } from '../../shared/runs/run-fold.ts'
 import type { Append } from '../../shared/runs/run-store.ts'
 import { blockCaps, type Caps, runCaps, smallestCaps } from '../../shared/runs/safety.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { allEvents } from '../record/read-run.ts'
-import { settled } from '../record/record-events.ts'
+import { chargeFor } from '../record/record-events.ts'
 import { type BlockCall, eventBase } from './block-call.ts'
 import { closeMeter, takeUntold } from './meter.ts'
 
@@ -53,7 +53,7 @@ export async function leftOfBlock(call: BlockCall, caps: Caps): Promise<Caps> {
 async function pastUse(call: BlockCall): Promise<Amount> {
   if (isFirst(call)) return NOTHING
   const { item, epoch } = call
-  return blockUse(call, (event) => item === undefined || event.item === undefined || eventPlace(event).epoch < epoch)
+  return blockUse(call, (event) => item === undefined || event.item === undefined || eventPosition(event).epoch < epoch)
 }
 
 /** What the events of a block tell of, or those of them that are meant. */
@@ -210,7 +210,7 @@ export function appendWithUse(
   event: NewEvent,
 ): Pick<Append, 'events' | 'settle' | 'share'> {
   const { events, reserved, share } = eventsWithUse(call, attempt, event)
-  return { events, ...settled(reserved, spentByEvents(events)), ...share }
+  return { events, ...chargeFor(reserved, spentByEvents(events)), ...share }
 }
 
 /** The items of a block with a cap of its own count what they use together. */

@@ -7,7 +7,7 @@ import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
 import { attemptLease, type ProviderLease } from '../provider-call.ts'
 import { LEASE_MS, readOwnProjection } from '../record/projections.ts'
-import { recordEvents, settled } from '../record/record-events.ts'
+import { chargeFor, recordEvents } from '../record/record-events.ts'
 import {
   appendBase,
   type BlockCall,
@@ -20,7 +20,7 @@ import {
   whileUnasked,
 } from './block-call.ts'
 import { itemsShare } from './budget.ts'
-import { settleMeter } from './meter.ts'
+import { chargeMeter } from './meter.ts'
 import type { PreparedAttempt } from './prepare.ts'
 
 const SLOT_WAIT_MS = 15_000
@@ -41,7 +41,7 @@ export interface Claimed {
 
 /**
  * Claims the attempt: block:started with holder and lease, if the lane is as it was read, fewer than max_parallel
- * blocks run and its provider has a place for it. Full: waits for a slot where the place can wake it (until the invocation's own time runs short), else
+ * blocks run and its provider has a slot for it. Full: waits for a slot where the place can wake it (until the invocation's own time runs short), else
  * RetryBlock. `ended`: the run is over. A host that gave up claims nothing.
  */
 export async function claimAttempt(
@@ -57,12 +57,12 @@ export async function claimAttempt(
     signal?.throwIfAborted()
     const done = await claimOnce(call, open, prepared, holder)
     if (done === 'ended' || !('full' in done)) return done
-    if ((await waitForPlace(call, done.full, until, signal)) === 'ended') return 'ended'
+    if ((await waitForSlot(call, done.full, until, signal)) === 'ended') return 'ended'
   }
 }
 
 /** RetryBlock where nobody can be woken, or when the invocation's own time runs short. */
-async function waitForPlace(
+async function waitForSlot(
   call: BlockCall,
   full: RunKey | LeasePool,
   until: number,
@@ -72,11 +72,11 @@ async function waitForPlace(
   const atProvider = !('run_id' in full)
   const left = Math.min(atProvider ? PLACE_WAIT_MS : SLOT_WAIT_MS, until - world.clock.now())
   if (left <= 0 || !(await world.waker.slot(full, left, signal))) throw retryBlock(call, slotWait(call))
-  // The end of the run wakes only those who wait for one of its own places.
+  // The end of the run wakes only those who wait for one of its own slots.
   return atProvider && (await world.runs.head(run, []))?.state !== 'running' ? 'ended' : 'waited'
 }
 
-/** `full`: who has no place for it, the run or the provider. Nothing is held while it waits. */
+/** `full`: who has no slot for it, the run or the provider. Nothing is held while it waits. */
 async function claimOnce(
   call: BlockCall,
   open: OpenAttempt,
@@ -109,7 +109,7 @@ async function recordClaim(call: BlockCall, append: Append, { pre }: PreparedAtt
   if (resumed === undefined) return world.runs.append(append)
   const step = { ...readOrdinal(append.ordinal), phase: nextAnsweredPhase(lane) }
   const done = await recordEvents(world, step, [...pre.events, ...append.events], append, meter.reserved)
-  if (done.ok) settleMeter(meter)
+  if (done.ok) chargeMeter(meter)
   return done
 }
 
@@ -150,7 +150,7 @@ export async function recordPre(
   const time = new Date(world.clock.now()).toISOString()
   const final = { ...appendBase(call), ordinal: at, guard: { below: at }, at: time, ...openingOf(call, prepared) }
   const step = { epoch, attempt, phase: PHASE.claimed + 1 }
-  const done = await recordEvents(world, step, pre.events, final, settleMeter(call.meter))
+  const done = await recordEvents(world, step, pre.events, final, chargeMeter(call.meter))
   return done.ok ? done.seq : refused(call, done)
 }
 
@@ -355,7 +355,7 @@ async function recordLost(
         ? { ...head, type: 'block:retrying', data: { code, reason, due_at: at, ...spent } }
         : { ...head, type: 'block:failed', data: { code, reason, ...spent } },
     ],
-    ...settled(reserved, reserved),
+    ...chargeFor(reserved, reserved),
     ...itemsShare(call),
     ...freedByEnd(call),
     projection: { ...ownerOf(call), ordinal: lane, state, attempt, untried, due_at: at, failure },

@@ -13,7 +13,7 @@ import type { Iteration } from './decision.ts'
 
 /**
  * Ends the run as iterated and names the run of the same pinned document that takes its place: that one is made first,
- * asleep (queued, and in no queue), and woken when this one gives back its own place (functions/runs/lineage.ts). Whoever
+ * asleep (queued, and in no queue), and woken when this one gives back its own slot (functions/runs/lineage.ts). Whoever
  * repeats this makes the same run. Answers why not, in words; undefined = this run has ended.
  */
 export async function iterateRun(call: BlockCall, iteration: Iteration): Promise<string | undefined> {

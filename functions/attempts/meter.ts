@@ -86,7 +86,7 @@ export function takeUntold(meter: CallMeter): UsedByCalls | undefined {
 }
 
 /** What the append that records these calls frees. */
-export function settleMeter(meter: CallMeter): Amount {
+export function chargeMeter(meter: CallMeter): Amount {
   const { reserved } = meter
   meter.told = plus(meter.told, meter.used)
   meter.reserved = NOTHING
@@ -99,5 +99,5 @@ export function closeMeter(meter: CallMeter): Amount {
   const { tokens, usd_micros } = meter.flying
   if (tokens > 0 || usd_micros > 0) countUse(meter, meter.flying, { tokens_in: tokens, tokens_out: 0, usd_micros })
   meter.closed = true
-  return settleMeter(meter)
+  return chargeMeter(meter)
 }

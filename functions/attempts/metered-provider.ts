@@ -8,7 +8,7 @@ import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append } from '../../shared/runs/run-store.ts'
-import type { CallPlace } from '../../shared/telemetry/telemetry-port.ts'
+import type { CallOrigin } from '../../shared/telemetry/telemetry-port.ts'
 import { chargedAnswer, mayHaveUsed, tracedProvider, wholeMicros } from '../provider-call.ts'
 import { LEASE_MS } from '../record/projections.ts'
 import { appendBase, type BlockCall, eventBase } from './block-call.ts'
@@ -21,7 +21,7 @@ import { countUse } from './meter.ts'
  * The only way of a block and its gates to providers.
  */
 export function meteredProvider(call: BlockCall, name: string): Provider | undefined {
-  const provider = tracedProvider(call.world, name, call.world.providers.get(name), () => callPlace(call))
+  const provider = tracedProvider(call.world, name, call.world.providers.get(name), () => callOrigin(call))
   if (provider === undefined) return undefined
   return { dispatch: (request) => dispatchMetered(call, { name, provider }, request) }
 }
@@ -53,7 +53,7 @@ function usedBy({ tokens_in, tokens_out, usd }: DispatchAnswer) {
 }
 
 /** Where a call of a provider belongs right now: to the attempt that is claimed, else, for pre-gates, to the block alone. */
-function callPlace(call: BlockCall): CallPlace {
+function callOrigin(call: BlockCall): CallOrigin {
   const { run, block, item, epoch } = call
   const attempt = claimedAttempt(call)
   const of = { block_id: block.id, ...(item === undefined ? {} : { item }), epoch }

@@ -13,7 +13,7 @@ import { readOwnProjection } from '../record/projections.ts'
 import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
 import { createRun } from '../runs/create-run.ts'
 import { orderResearch, RESEARCH_DEADLINE_SEC } from '../runs/order-research.ts'
-import { advanceBlock, guardBlock } from './advance.ts'
+import { advanceBlock, failBlockOnFault } from './advance.ts'
 import { type Failure, toFailure } from './attempt.ts'
 import { bindNow } from './binding.ts'
 import {
@@ -56,7 +56,7 @@ export const handler = functionHandler({
 async function isAwaiting(call: BlockCall, token: string, host: HostContext): Promise<boolean> {
   const open = (now: BlockCall, undecided: boolean) => tryChild(now, token, undecided, host.signal)
   try {
-    const report = await guardBlock(call, host, () => advanceBlock(call, open))
+    const report = await failBlockOnFault(call, host, () => advanceBlock(call, open))
     return report.state === 'running'
   } catch (error) {
     // The state that waits knows neither RetryBlock nor AskPerson: `_close_<id>` finds the same and raises it.

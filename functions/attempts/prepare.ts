@@ -5,7 +5,7 @@ import type { Amount } from '../../shared/runs/budget.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
-import { eventPlace } from '../../shared/runs/run-fold.ts'
+import { eventPosition } from '../../shared/runs/run-fold.ts'
 import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
 import { shortText } from '../../shared/text/short-text.ts'
 import { allEvents } from '../record/read-run.ts'
@@ -15,7 +15,7 @@ import { appendBase, type BlockCall, type BlockInputs, eventBase, nextAnsweredPh
 import { verdictsSoFar, waivedVerdict, waiveGates } from './decision.ts'
 import { attemptInputs } from './inputs.ts'
 import { gateFailure, type Judged, judgeBlock } from './judge.ts'
-import { settleMeter } from './meter.ts'
+import { chargeMeter } from './meter.ts'
 import { earlierEnd } from './reuse.ts'
 
 /** What an attempt is claimed with. `failure`: it is over before its dispatch. */
@@ -117,7 +117,7 @@ async function waivedBefore({ world, run, block, epoch }: BlockCall): Promise<Re
   const found = new Map<string, GateData>()
   for (const event of await allEvents(world, run)) {
     if (event.type !== 'block:gate' || event.block_id !== block.id || event.item !== undefined) continue
-    const isMine = eventPlace(event).epoch === epoch && event.data.phase === 'pre' && event.data.status === 'waived'
+    const isMine = eventPosition(event).epoch === epoch && event.data.phase === 'pre' && event.data.status === 'waived'
     if (isMine) found.set(keyOf(event.data), event.data)
   }
   return found
@@ -150,7 +150,7 @@ export async function askUnlessOver(call: BlockCall, { failure, taken, pre }: Pr
     const last = ordinal({ ...step, phase: PHASE.claimed - 1 })
     const at = new Date(world.clock.now()).toISOString()
     const final = { ...appendBase(call), ordinal: last, guard: { below: last }, at }
-    await recordEvents(world, step, pre.events, final, settleMeter(meter))
+    await recordEvents(world, step, pre.events, final, chargeMeter(meter))
   }
   throw retryBlock(call)
 }

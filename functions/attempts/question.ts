@@ -4,7 +4,7 @@ import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { approvalEpoch, askId, askNumber } from '../../shared/runs/ids.ts'
 import { isAsked, LAST_LEG, laneOwner, readOrdinal } from '../../shared/runs/lane.ts'
-import { eventPlace } from '../../shared/runs/run-fold.ts'
+import { eventPosition } from '../../shared/runs/run-fold.ts'
 import { type Caps, runCaps } from '../../shared/runs/safety.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { allEvents } from '../record/read-run.ts'
@@ -171,6 +171,6 @@ async function attemptEvents(
   const events = await allEvents(world, run)
   return events.filter((event) => {
     if (event.block_id !== block.id || event.item !== item || event.attempt !== attempt) return false
-    return eventPlace(event).epoch === epoch
+    return eventPosition(event).epoch === epoch
   })
 }

@@ -3,7 +3,7 @@ import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { joinKey, signalJoins } from '../record/joins.ts'
 import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
-import { advanceBlock, afterAnswer, guardBlock, isOver } from './advance.ts'
+import { advanceBlock, afterAnswer, failBlockOnFault, isOver } from './advance.ts'
 import { type BlockCall, type BlockReport, isStale, openBlockCall, reportRecorded, retryBlock } from './block-call.ts'
 import { closeChild } from './child-end.ts'
 import { closeItems, openItems } from './foreach.ts'
@@ -32,7 +32,7 @@ type Answer = BlockReport | readonly number[]
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
   const call = await openBlockCall(world, toRunKey(event.in), event, host.signal)
   if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
-  const report = await guardBlock(call, host, () => advancePhase(call, event.phase, host.signal))
+  const report = await failBlockOnFault(call, host, () => advancePhase(call, event.phase, host.signal))
   if (isStale(call)) return report
   const joins = event.joins.map((join) => joinKey(join, event.e))
   await signalJoins({ world, run: call.run, source: event.block }, joins)
@@ -65,7 +65,7 @@ async function advanceItem(call: BlockCall, signal: AbortSignal | undefined): Pr
 /** `_items_<id>`: the numbers of the items the machine runs; none when the block has ended, or does not begin. */
 async function itemNumbers(call: BlockCall, host: HostContext): Promise<readonly number[]> {
   let count = 0
-  await guardBlock(call, host, () =>
+  await failBlockOnFault(call, host, () =>
     advanceBlock(call, async (now, undecided) => {
       const opened = await openItems(now, undecided, host.signal)
       count = opened.count

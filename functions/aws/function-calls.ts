@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda'
 import { Fault } from '../../shared/errors.ts'
-import type { GuardedAnswer, Http, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'
+import type { Http, LimitedAnswer, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'
 import { shellRefusal } from '../../shared/gates/gate-ports.ts'
 import type { GraphWork } from '../../shared/graph/search-index.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -97,7 +97,7 @@ export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: Lamb
 
 /** The Http port: a call of net-gate, whose role can do nothing, so that no request is made with rights of the caller. */
 export function openHttp(core: Pick<Core, 'env'>, config: LambdaClientConfig = {}): Http {
-  const call = functionCall<GuardedAnswer>(core, 'net-gate', config)
+  const call = functionCall<LimitedAnswer>(core, 'net-gate', config)
   return { request: (request) => call(request, request.timeout_ms) }
 }
 

@@ -4,7 +4,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import * as z from 'zod'
-import type { GuardedAnswer, GuardedRequest, SignedMessage } from '../../shared/gates/gate-ports.ts'
+import type { LimitedAnswer, LimitedRequest, SignedMessage } from '../../shared/gates/gate-ports.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import { oneSentence } from '../../shared/text/redact.ts'
 import { functionHandler } from '../handler.ts'
@@ -34,7 +34,7 @@ export const handler = functionHandler({
   name: 'net-gate',
   input: RequestSchema,
   run: (request, { settings }, { signal }) =>
-    guardedRequest(request, { policy: { ...settings.http_gates, own_port: settings.port }, signal }),
+    limitedRequest(request, { policy: { ...settings.http_gates, own_port: settings.port }, signal }),
 })
 
 /** However much time a gate asks for. */
@@ -42,7 +42,7 @@ const MAX_MS = 30_000
 const MAX_REDIRECTS = 3
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-export interface Guard {
+export interface RequestLimits {
   readonly policy: TargetPolicy
   /** How names become addresses; default: the system's way. */
   readonly resolve?: Resolve
@@ -55,7 +55,7 @@ export interface Guard {
  * target is checked as text, its addresses when they are connected to, and each redirect again; one time limit covers
  * everything. Never throws for what the network does.
  */
-export async function guardedRequest(request: GuardedRequest, guard: Guard): Promise<GuardedAnswer> {
+export async function limitedRequest(request: LimitedRequest, guard: RequestLimits): Promise<LimitedAnswer> {
   const ms = Math.min(request.timeout_ms, MAX_MS)
   const time = AbortSignal.timeout(ms)
   const signal = guard.signal === undefined ? time : AbortSignal.any([time, guard.signal])
@@ -69,9 +69,9 @@ export async function guardedRequest(request: GuardedRequest, guard: Guard): Pro
 }
 
 async function follow(
-  request: GuardedRequest,
-  guard: Guard & { readonly signal: AbortSignal },
-): Promise<GuardedAnswer> {
+  request: LimitedRequest,
+  guard: RequestLimits & { readonly signal: AbortSignal },
+): Promise<LimitedAnswer> {
   const { policy, resolve = systemResolve, signal } = guard
   let url = allowed(request.url, policy)
   for (let redirects = 0; ; redirects += 1) {
@@ -107,7 +107,7 @@ function nextOf(url: URL, { status, location }: Reply): string | undefined {
   return URL.parse(location, url.href)?.href ?? location
 }
 
-async function answered(url: URL, reply: Reply, { signed }: GuardedRequest): Promise<GuardedAnswer> {
+async function answered(url: URL, reply: Reply, { signed }: LimitedRequest): Promise<LimitedAnswer> {
   const { href } = url
   if (signed !== undefined) return taken(url, reply)
   const { body, cut } = await reply.read()
@@ -115,7 +115,7 @@ async function answered(url: URL, reply: Reply, { signed }: GuardedRequest): Pro
 }
 
 /** What a receiver answers to a message is its status: a body that never ends makes no delivery undone. */
-function taken({ href }: URL, { status, retry_after, leave }: Reply): GuardedAnswer {
+function taken({ href }: URL, { status, retry_after, leave }: Reply): LimitedAnswer {
   leave()
   const later = retry_after === undefined ? {} : { retry_after: retry_after.slice(0, 100) }
   return { kind: 'answered', status, url: href, body: '', ...later }
@@ -162,7 +162,7 @@ interface Wire {
 /** One request to one checked URL, on a connection of its own, without a redirect. Throws Refusal and network errors. */
 async function sendOnce(
   url: URL,
-  { method, body, signed }: Pick<GuardedRequest, 'method' | 'body' | 'signed'>,
+  { method, body, signed }: Pick<LimitedRequest, 'method' | 'body' | 'signed'>,
   { policy, resolve, signal }: Wire,
 ): Promise<Reply> {
   const port = portOf(url)
@@ -174,7 +174,7 @@ async function sendOnce(
     headers: { ...headersOf(sent), ...(signed === undefined ? {} : signedHeaders(signed)) },
     // Of its own: no socket of an earlier request, no proxy of the environment.
     agent: new Agent({ keepAlive: false }),
-    lookup: guardedLookup(port, policy, resolve),
+    lookup: checkedLookup(port, policy, resolve),
     maxHeaderSize: MAX_HEADER_BYTES,
     rejectUnauthorized: true,
     insecureHTTPParser: false,
@@ -241,7 +241,7 @@ class Refusal extends Error {}
  * The lookup of one connection: the name is resolved once, and the socket gets only addresses that were checked, so
  * that there is no second answer of a name server to be fooled by (DNS rebinding).
  */
-function guardedLookup(port: number, policy: TargetPolicy, resolve: Resolve): LookupFunction {
+function checkedLookup(port: number, policy: TargetPolicy, resolve: Resolve): LookupFunction {
   return (host, { all }, done) => {
     resolve(host).then(
       (found) => {

@@ -1,7 +1,7 @@
 import { type Block, type Dag, judgingBlocks } from '../../shared/dag/dag.ts'
 import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold.ts'
-import { type BlockFold, eventPlace } from '../../shared/runs/run-fold.ts'
+import { type BlockFold, eventPosition } from '../../shared/runs/run-fold.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
@@ -61,9 +61,9 @@ function madeBy(
 
 /** The child run the attempt of this output was claimed with. */
 function childOf(events: readonly RunEvent[], output: RunEvent): string | undefined {
-  const { attempt, epoch } = eventPlace(output)
+  const { attempt, epoch } = eventPosition(output)
   const claim = events.findLast((event) => {
-    const place = eventPlace(event)
+    const place = eventPosition(event)
     const isClaim = event.type === 'block:started' && event.block_id === output.block_id && place.item === undefined
     return isClaim && place.attempt === attempt && place.epoch === epoch
   })
@@ -75,7 +75,7 @@ function sentBackAfter(reroutes: readonly Rerouted[], seq: number): ReadonlySet<
 }
 
 function stands({ state, attempt, epoch }: BlockFold, event: RunEvent): boolean {
-  const place = eventPlace(event)
+  const place = eventPosition(event)
   const own = place.item === undefined && place.attempt === attempt && place.epoch === epoch
   return own && state === 'completed'
 }

@@ -104,7 +104,7 @@ interface Turns {
 
 /**
  * What becomes free goes to the waiting tenant that holds least, those that hold as much take turns, first come first
- * served within one. So no tenant takes the last place while one waits that has none, and whoever has few jobs waits for
+ * served within one. So no tenant takes the last slot while one waits that has none, and whoever has few jobs waits for
  * one of another's at most: each job has a limit. Alone, a tenant may have all places. Tenants without a job are forgotten.
  */
 export function createTurns(most: number): Turns {

@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import type { GuardedAnswer } from '../../shared/gates/gate-ports.ts'
+import type { LimitedAnswer } from '../../shared/gates/gate-ports.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { WebhookMessage } from '../../shared/webhooks/message.ts'
 import type { WebhookEndpoint } from '../../shared/webhooks/settings.ts'
@@ -31,7 +31,7 @@ export async function deliverOnce(
   }
 }
 
-function readAnswer(answer: GuardedAnswer, now: number): Delivery {
+function readAnswer(answer: LimitedAnswer, now: number): Delivery {
   if (answer.kind === 'refused') return { ok: false, reason: `it may not be asked: ${answer.reason}` }
   if (answer.kind === 'failed') return { ok: false, reason: answer.reason }
   const { status, retry_after } = answer

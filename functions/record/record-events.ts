@@ -38,16 +38,16 @@ export async function recordEvents(
     const head = { run, lane, ...of, ordinal: at, guard: { below: at }, at: time }
     const spent = spentByEvents(part)
     const freed = minus(left, minus(left, spent))
-    const done = await world.runs.append({ ...head, events: part, ...settled(freed, spent) })
+    const done = await world.runs.append({ ...head, events: part, ...chargeFor(freed, spent) })
     if (!done.ok && done.because !== 'already') return done
     left = minus(left, freed)
   }
   const last = parts.at(-1) ?? []
-  return world.runs.append({ ...final, events: last, ...settled(left, spentByEvents(last)) })
+  return world.runs.append({ ...final, events: last, ...chargeFor(left, spentByEvents(last)) })
 }
 
 /** Nothing where no call was made. */
-export function settled(reserved: Amount, spent: Spent): Pick<Append, 'settle'> {
+export function chargeFor(reserved: Amount, spent: Spent): Pick<Append, 'settle'> {
   const isNothing = [reserved, spent].every(({ tokens, usd_micros }) => tokens === 0 && usd_micros === 0)
   return isNothing ? {} : { settle: { reserved, spent } }
 }

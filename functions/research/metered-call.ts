@@ -7,7 +7,7 @@ import { type Amount, minus, plus } from '../../shared/runs/budget.ts'
 import { amountUsed, spentByUse } from '../../shared/runs/cost.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { LaneStands } from '../../shared/runs/run-store.ts'
-import type { CallPlace } from '../../shared/telemetry/telemetry-port.ts'
+import type { CallOrigin } from '../../shared/telemetry/telemetry-port.ts'
 import { chargedAnswer, keepWatch, leasedProvider, mayHaveUsed, tracedProvider, wholeMicros } from '../provider-call.ts'
 import { NO_TIME, type StageCall, stageLane, superseded, timeLeft, tokensLeft } from './stage-call.ts'
 
@@ -158,10 +158,10 @@ function unknownProvider({ world }: StageCall, name: string): Fault {
   return new Fault('InvalidInput', 'unknown_provider', message)
 }
 
-/** The only way of a stage to a provider: each call waits for its place there, and is told when it is over. */
+/** The only way of a stage to a provider: each call waits for its slot there, and is told when it is over. */
 export function stageProvider(call: StageCall, name: string): Provider | undefined {
   const { world, run, stage } = call
-  const place: CallPlace = { run, stage }
+  const place: CallOrigin = { run, stage }
   return leasedProvider(
     call,
     name,

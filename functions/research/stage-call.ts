@@ -149,7 +149,7 @@ interface StageMeter {
   exceeded: EventData<'budget:exceeded'> | undefined
 }
 
-interface Place {
+interface StagePosition {
   readonly run: RunKey
   readonly head: Head
   readonly lane: string
@@ -160,7 +160,10 @@ interface Place {
 const LAST = 's4'
 
 /** The events are read only where somebody left a reservation behind. */
-async function openStageMeter(world: Pick<World, 'runs'>, { run, head, lane, step }: Place): Promise<StageMeter> {
+async function openStageMeter(
+  world: Pick<World, 'runs'>,
+  { run, head, lane, step }: StagePosition,
+): Promise<StageMeter> {
   const own = head.lanes[lane] ?? null
   const left = lane === LAST ? unfinished(head) : []
   const mine = own !== null && readOrdinal(own).attempt === step && isReserved(own) ? [{ lane, is: own }] : []

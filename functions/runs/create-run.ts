@@ -38,7 +38,7 @@ export interface RunOrder {
   readonly pivots?: NonNullable<Meta['pivots']>
   /** What its completion is judged by. */
   readonly goal?: NonNullable<Meta['goal']>
-  /** It waits for a place among the active runs: it owes no start yet. */
+  /** It waits for a slot among the active runs: it owes no start yet. */
   readonly queued?: boolean
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
   readonly parent?: { readonly link: ParentLink; readonly token: string; readonly deadline_at: string }

@@ -43,7 +43,7 @@ const TERMINAL = {
 
 /**
  * The one path to a terminal run: ONE update writes the state, its event and what it owes: the stop of its execution
- * and of its child runs, the answer to the block that waits for it, else its place among the active runs, and the word to
+ * and of its child runs, the answer to the block that waits for it, else its slot among the active runs, and the word to
  * the people it asked something. Dispatches in
  * flight see the STOP item. A run that has ended already refuses.
  */

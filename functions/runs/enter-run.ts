@@ -9,7 +9,7 @@ import type { World } from '../../shared/world.ts'
 import { createRun, type RunOrder } from './create-run.ts'
 import { endRun } from './end-run.ts'
 import { linkLineage } from './lineage.ts'
-import { fillPlaces, takePlace } from './places.ts'
+import { fillSlots, takeSlot } from './slots.ts'
 
 type EnterWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'ids' | 'log' | 'settings'>
 
@@ -47,7 +47,7 @@ export interface Entry
 export interface BegunRun {
   readonly run: RunKey
   readonly created: boolean
-  /** It waits for a place among the active runs. */
+  /** It waits for a slot among the active runs. */
   readonly queued: boolean
   readonly dag_name: string
   readonly dag_hash: string
@@ -56,7 +56,7 @@ export interface BegunRun {
 }
 
 /**
- * The one way into the store for runs that people start: hold -> place among the active runs -> HEAD and META if absent
+ * The one way into the store for runs that people start: hold -> slot among the active runs -> HEAD and META if absent
  * -> hold again -> `launch`, unless it is queued. What `launch` does not get done the sweeper does: HEAD owes the start.
  * A repeated key finds its run, whether there is a place or not.
  */
@@ -157,8 +157,8 @@ interface Made {
 
 /**
  * Lets in a run that a caller starts, retries or continues (children come in with their parents), after refuseHeld: a
- * place among the active runs, or in the queue -> `create` writes HEAD and META, told whether it is `queued` -> hold
- * again. A queued run is not launched: who gives it its place does. Every failure on the way gives the place back.
+ * slot among the active runs, or in the queue -> `create` writes HEAD and META, told whether it is `queued` -> hold
+ * again. A queued run is not launched: who gives it its slot does. Every failure on the way gives the slot back.
  * Faults: Conflict starts_on_hold, LimitExceeded too_many_runs, those of `create`.
  */
 async function admitRun(
@@ -166,7 +166,7 @@ async function admitRun(
   run: RunKey,
   create: (queued: boolean) => Promise<Made>,
 ): Promise<Made & { readonly queued: boolean }> {
-  const until = await takePlace(world, run)
+  const until = await takeSlot(world, run)
   const queued = until === undefined
   const made = await create(queued).catch(async (error: unknown) => {
     await giveBack(world, run, until)
@@ -182,8 +182,8 @@ async function admitRun(
   if (queued) await world.runs.enqueue({ ...run, at: made.meta.created_at }).catch(later)
   const hold = await endIfHeld(world, run).catch(later)
   if (hold !== undefined) throw startsOnHold(hold)
-  // The last place may have become free before it stood in the queue.
-  if (queued) await fillPlaces(world, run.tenant).catch(later)
+  // The last slot may have become free before it stood in the queue.
+  if (queued) await fillSlots(world, run.tenant).catch(later)
   return { ...made, queued }
 }
 
@@ -196,7 +196,7 @@ async function giveBack(world: AdmitWorld, run: RunKey, until: string | undefine
     if (isLive && head.queued !== true) return
     const only = head === undefined ? [until] : []
     if (!isLive) await world.runs.dropLease(runsPool(run.tenant), run.run_id, ...only)
-    await fillPlaces(world, run.tenant)
+    await fillSlots(world, run.tenant)
   } catch (error) {
     logged(world, run, error)
   }

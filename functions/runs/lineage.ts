@@ -18,14 +18,14 @@ function linkOf({ pivots, iterates, retry_of, continues }: Meta): readonly [RunL
   return retry_of === undefined ? ['continue', continues] : ['retry', retry_of.run_id]
 }
 
-type SettleWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
+type SuccessorWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
 
 /**
  * What becomes of a run that was made to come after another one, in its place or to try its goal again, once that has
  * ended: it is queued if the other one names it, and cancelled if the other one ended otherwise (somebody stopped it, or
  * another approval was faster). Safe to repeat; until it is done, the run sleeps.
  */
-export async function settleSuccessor(world: SettleWorld, meta: Meta): Promise<void> {
+export async function admitSuccessor(world: SuccessorWorld, meta: Meta): Promise<void> {
   const { tenant, run_id, created_at: at, iterates } = meta
   const before = predecessorOf(meta)
   if (before === undefined) return

@@ -13,7 +13,7 @@ const NOTHING_TO_ADD = sha256(canonicalJson({}))
 
 /**
  * Makes the run that tries the goal again by itself (`completion.pivot: auto`), before this one ends partial and names it
- * as its `next_run`: asleep (queued, and in no queue), woken when this one gives back its place (functions/runs/lineage.ts).
+ * as its `next_run`: asleep (queued, and in no queue), woken when this one gives back its slot (functions/runs/lineage.ts).
  * Whoever repeats this makes the same run. undefined = none: a person is to decide, another attempt makes no sense, or
  * the run is a child, whose parent waits for it alone.
  */

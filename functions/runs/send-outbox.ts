@@ -8,7 +8,7 @@ import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { callWebhook } from '../research/answer.ts'
 import { stopChild, stopChildren } from './end-run.ts'
-import { leavePlace } from './places.ts'
+import { releaseSlot } from './slots.ts'
 
 /**
  * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is
@@ -65,7 +65,7 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
     case 'stop_child':
       return stopChild(world, run, entry)
     case 'release_lease':
-      return leavePlace(world, run)
+      return releaseSlot(world, run)
     case 'notify':
       return tell(world, run, entry)
     case 'anchor':

@@ -13,7 +13,7 @@ import { suggest } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
 import { freshItems, readProjections } from '../record/projections.ts'
 import { type Pinned, readPinned } from '../record/read-run.ts'
-import { settled } from '../record/record-events.ts'
+import { chargeFor } from '../record/record-events.ts'
 import { deadlineAfterPause, notifyEntry } from './due-approvals.ts'
 import { endRun } from './end-run.ts'
 
@@ -213,7 +213,7 @@ async function stoppedUse(
   claimed?: BlockProjection,
 ): Promise<StoppedUse> {
   const { reserved, spent } = await useOf(world, stop, head, claimed)
-  return { told: spentBy(spent), settle: settled(reserved, spent) }
+  return { told: spentBy(spent), settle: chargeFor(reserved, spent) }
 }
 
 interface Use {

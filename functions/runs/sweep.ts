@@ -8,8 +8,8 @@ import { functionHandler } from '../handler.ts'
 import { allEvents, readPinned } from '../record/read-run.ts'
 import { expireApproval, remindOrEscalate } from './due-approvals.ts'
 import { endIfOverdue, endRun, openChildren, reconcileRun } from './end-run.ts'
-import { predecessorOf, settleSuccessor } from './lineage.ts'
-import { fillPlaces, givePlace, keepPlaces } from './places.ts'
+import { admitSuccessor, predecessorOf } from './lineage.ts'
+import { ensureSlot, fillSlots, keepSlots } from './slots.ts'
 
 const PER_SWEEP = 100
 const AGAIN_MS = 1_000
@@ -25,7 +25,7 @@ export const handler = functionHandler({
   input: z.strictObject({}),
   async run(_event, world) {
     const runs = await world.runs.due(new Date(world.clock.now()).toISOString(), PER_SWEEP)
-    const holders = await sweepPlaces(world, new Set([...world.settings.tenants, ...runs.map(({ tenant }) => tenant)]))
+    const holders = await sweepSlots(world, new Set([...world.settings.tenants, ...runs.map(({ tenant }) => tenant)]))
     for (const run of runs) {
       const looked = look(world, run, holders.get(run.tenant))
       await looked.catch((error: unknown) => lookLater(world, run, error))
@@ -37,14 +37,14 @@ export const handler = functionHandler({
 type Holders = ReadonlySet<string>
 
 /** Who has a place, by tenant; absent where that could not be read: the next sweep does what this one cannot. */
-async function sweepPlaces(world: World, tenants: ReadonlySet<string>): Promise<ReadonlyMap<string, Holders>> {
+async function sweepSlots(world: World, tenants: ReadonlySet<string>): Promise<ReadonlyMap<string, Holders>> {
   const holders = new Map<string, Holders>()
   for (const tenant of tenants) {
     try {
-      holders.set(tenant, await keepPlaces(world, tenant))
-      await fillPlaces(world, tenant)
+      holders.set(tenant, await keepSlots(world, tenant))
+      await fillSlots(world, tenant)
     } catch (error) {
-      world.log.error('sweep could not keep the places of active runs', { tenant, error: String(error) })
+      world.log.error('sweep could not keep the slots of active runs', { tenant, error: String(error) })
     }
   }
   return holders
@@ -88,7 +88,7 @@ async function lookAtRun(
   holders: ReadonlySet<string> | undefined,
 ): Promise<number | undefined> {
   if (head.queued === true) return keepQueued(world, run)
-  if (holders?.has(run.run_id) === false) await givePlace(world, run)
+  if (holders?.has(run.run_id) === false) await ensureSlot(world, run)
   await lookAtApprovals(world, run, head)
   await endIfOverdue({ world, run, head })
   await reconcileRun(world, run, head)
@@ -101,8 +101,8 @@ async function keepQueued(world: World, run: RunKey): Promise<undefined> {
   const { runs } = world
   const meta = await runs.meta(run)
   if (meta !== undefined && predecessorOf(meta) !== undefined) {
-    await settleSuccessor(world, meta)
-    await fillPlaces(world, run.tenant)
+    await admitSuccessor(world, meta)
+    await fillSlots(world, run.tenant)
     return undefined
   }
   if (meta !== undefined) await runs.enqueue({ ...run, at: meta.created_at })
@@ -183,7 +183,7 @@ async function stallNow(world: StallWorld, run: RunKey, seen: number): Promise<S
   return (await waitsForProvider(world, run.tenant, dag, stall)) ? undefined : stall
 }
 
-/** A place at a provider is taken before the claim, so nothing says that a block waits for one but who holds them. */
+/** A slot at a provider is taken before the claim, so nothing says that a block waits for one but who holds them. */
 async function waitsForProvider({ runs, clock, settings }: StallWorld, tenant: string, dag: Dag, { blocks }: Stall) {
   const names = dag.blocks.flatMap((block) => {
     return block.mode === 'ai' && blocks.includes(block.id) ? [block.agent.provider] : []

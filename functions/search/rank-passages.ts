@@ -197,7 +197,7 @@ function lendScores(ranked: readonly Scored[], idf: (stem: string) => number): r
 /** Cosines of every two, by word: most words stand in few of them. */
 function likenesses(passages: readonly ReadPassage[], idf: (stem: string) => number): Float64Array {
   const likes = new Float64Array(passages.length ** 2)
-  for (const there of placesOf(passages, idf).values()) {
+  for (const there of positionsOf(passages, idf).values()) {
     for (const one of there) {
       for (const other of there) {
         const place = one.at * passages.length + other.at
@@ -208,11 +208,11 @@ function likenesses(passages: readonly ReadPassage[], idf: (stem: string) => num
   return likes
 }
 
-type Places = { readonly at: number; readonly weight: number }[]
+type Positions = { readonly at: number; readonly weight: number }[]
 
 /** The passages each word stands in. */
-function placesOf(passages: readonly ReadPassage[], idf: (stem: string) => number): ReadonlyMap<string, Places> {
-  const places = new Map<string, Places>()
+function positionsOf(passages: readonly ReadPassage[], idf: (stem: string) => number): ReadonlyMap<string, Positions> {
+  const places = new Map<string, Positions>()
   for (const [at, passage] of passages.entries()) {
     for (const [stem, weight] of weightsOf(passage, idf)) {
       const there = places.get(stem)

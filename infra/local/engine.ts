@@ -98,7 +98,7 @@ async function nudgeOwed({ runs, clock }: World, outbox: ReturnType<typeof creat
   for (const run of await runs.due(grace, MOST_OWED)) await outbox.nudge(run)
 }
 
-/** Of an earlier process none is open any more: their readers come again, and find their places free. */
+/** Of an earlier process none is open any more: their readers come again, and find their slots free. */
 function endStreams(db: DatabaseSync): void {
   db.exec("DELETE FROM leases WHERE pool = 'streams' OR pool LIKE 'streams/%'")
 }

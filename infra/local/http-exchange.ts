@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { problemHeaders, problemOf } from '../../shared/api/problem.ts'
-import { guardSite } from '../../shared/console/local-access.ts'
+import { requireSite } from '../../shared/console/local-access.ts'
 import { Fault } from '../../shared/errors.ts'
 
 /**
@@ -103,8 +103,8 @@ export function inTurn(): (socket: Socket, run: () => Promise<void>) => void {
 }
 
 /** Refuses a request that a web page of another site makes, or under another name (shared/console/local-access.ts has the rule). */
-export function guardOrigin({ headers, socket, url = '/' }: IncomingMessage): void {
-  guardSite({ port: socket.localPort ?? 0, host: headers.host, origin: headers.origin, ...askedBy(headers, url) })
+export function requireSameOrigin({ headers, socket, url = '/' }: IncomingMessage): void {
+  requireSite({ port: socket.localPort ?? 0, host: headers.host, origin: headers.origin, ...askedBy(headers, url) })
 }
 
 function askedBy(headers: IncomingMessage['headers'], url: string) {

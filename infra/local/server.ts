@@ -20,7 +20,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
 import { createConsole } from './console.ts'
 import type { Host } from './host.ts'
-import { type Answer, guardOrigin, inTurn, problemAnswer, readBody, sendAnswer } from './http-exchange.ts'
+import { type Answer, inTurn, problemAnswer, readBody, requireSameOrigin, sendAnswer } from './http-exchange.ts'
 import { keepSecret, makeSecret, openLogin } from './login.ts'
 import { matchRoute } from './router.ts'
 import { takeUpload, uploadHash } from './uploads.ts'
@@ -140,7 +140,7 @@ interface Seen {
 }
 
 async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSignal, seen: Seen): Promise<Answer> {
-  guardOrigin(request)
+  requireSameOrigin(request)
   const method = request.method ?? 'GET'
   const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?')
   const entered = enterPage({ port: portOf(request), method, url: request.url ?? '/' }, parts.pages)

@@ -9,7 +9,7 @@ import type { Waker } from '../../shared/world.ts'
 export function createWaker(store: RunStore, clock: Clock): { readonly waker: Waker; readonly runs: RunStore } {
   const readers: Waiting = new Map()
   const claims: Waiting = new Map()
-  /** Runs in which a place became free while no claim was waiting: the claim that was just refused must not sleep. */
+  /** Runs in which a slot became free while no claim was waiting: the claim that was just refused must not sleep. */
   const freed = new Set<string>()
   const runs: RunStore = {
     ...store,
@@ -51,7 +51,7 @@ function wakeAll(waiting: Waiting, key: string): void {
   for (const wake of waiting.get(key) ?? []) wake()
 }
 
-/** One freed place wakes the claim that waits longest; the end of the run wakes them all. */
+/** One freed slot wakes the claim that waits longest; the end of the run wakes them all. */
 function wakeClaims(claims: Waiting, freed: Set<string>, { run, end, state }: Append): void {
   const key = keyOf(run)
   if (state !== undefined && state !== 'running') {

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import { createProviders } from '../../functions/providers/registry.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
-import type { GuardedAnswer, Http, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'
+import type { Http, LimitedAnswer, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'
 import type { Clock, Ids, Log } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -125,7 +125,7 @@ type Invoke = (name: string, payload: unknown) => Promise<unknown>
 function createGateFunctions(invoke: Invoke): { readonly http: Http; readonly shell: Shell } {
   return {
     // Their handlers answer these types, and nothing comes between here.
-    http: { request: (request) => invoke(nameOf('http'), request) as Promise<GuardedAnswer> },
+    http: { request: (request) => invoke(nameOf('http'), request) as Promise<LimitedAnswer> },
     shell: { run: (command) => invoke(nameOf('shell'), command) as Promise<ShellAnswer> },
   }
 }

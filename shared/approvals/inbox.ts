@@ -1,6 +1,6 @@
 import type { Dag } from '../dag/dag.ts'
 import type { Routing } from '../document/agents.ts'
-import { type BlockPlaces, blockLane } from '../runs/head.ts'
+import { type BlockPositions, blockLane } from '../runs/head.ts'
 import { readOrdinal } from '../runs/lane.ts'
 import { runLinks } from '../runs/links.ts'
 import { type Asked, shownStatus } from '../runs/run-store.ts'
@@ -10,7 +10,7 @@ import { approvalRisk } from './risk.ts'
 
 interface EntryFacts {
   readonly dag: Dag
-  readonly places: BlockPlaces
+  readonly places: BlockPositions
   readonly routing: Routing
   /** Milliseconds since 1970. */
   readonly now: number

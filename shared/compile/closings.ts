@@ -1,4 +1,4 @@
-import { attach, detach, type Forest, isSplitter, lanesIn } from './forest.ts'
+import { attach, columnsIn, detach, type Forest, isSplitter } from './forest.ts'
 import { at, hasBit, rowSize, zeros } from './rows.ts'
 import { JOIN_COST, PARALLEL_COST, SIGNAL_COST } from './steps.ts'
 
@@ -290,7 +290,7 @@ function costOfPart(search: Search, v: number, piece: number, coming: number): n
   let outside = 0
   search.effort -= at(forest.held, v) + 1
   for (let k = at(first, v); k >= 0; k = at(next, k)) {
-    const width = lanesIn(forest, k)
+    const width = columnsIn(forest, k)
     had += width
     if (hasBit(core.ancestors, piece, k)) {
       lanes += width
@@ -320,5 +320,5 @@ function costOfClosing(search: Search, v: number, piece: number): number {
 /** What had no join needs one now, and a Parallel behind a join is one of its own. */
 function costOutside(forest: Forest, v: number): number {
   if (rowSize(forest.core.before, v) !== 1) return 0
-  return JOIN_COST + SIGNAL_COST + PARALLEL_COST * (lanesIn(forest, v) - 1)
+  return JOIN_COST + SIGNAL_COST + PARALLEL_COST * (columnsIn(forest, v) - 1)
 }

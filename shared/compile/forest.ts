@@ -3,7 +3,7 @@ import type { Expression } from './steps.ts'
 import type { WorkGraph, WorkNode } from './work-graph.ts'
 
 /**
- * The pieces of a core as lanes. A lane is a piece, then its branches side by side, then its closing: the piece that
+ * The pieces of a core as columns. A column is a piece, then its branches side by side, then its closing: the piece that
  * starts when all branches have ended. Whatever follows a piece here comes after it in the order, so a forest never
  * adds order; where it holds too little, a piece gets a join.
  * Numbers past the core's pieces are empty pieces that only hold branches and a closing. -1 is no piece.
@@ -23,7 +23,7 @@ export interface Forest {
   readonly previous: number[]
 }
 
-/** With room for the pieces `appendLanes` adds: each makes one lane of three or more. */
+/** With room for the pieces `appendColumns` adds: each makes one column of three or more. */
 export function forestFor(core: Core): Forest {
   const room = core.size + (core.size >> 1)
   return {
@@ -94,24 +94,24 @@ function clearForest(forest: Forest): void {
   }
 }
 
-/** Its last pieces: whatever comes after all of them comes after the lane. */
+/** Its last pieces: whatever comes after all of them comes after the column. */
 type Ends = number[]
 
-/** A lane on the main lane's Parallel. */
-export interface Lane {
+/** A column on the main column's Parallel. */
+export interface Column {
   readonly first: number
   readonly ends: Ends
   /** How deep Parallels nest in it. */
   depth: number
-  /** The lane it was moved into. */
-  into: Lane | undefined
+  /** The column it was moved into. */
+  into: Column | undefined
   /** The piece it was last counted for. */
   counted: number
 }
 
-/** Where pieces are: by piece, the lane it was in at first, and the list it is an end in now, if it is one. */
-export interface LaneTable {
-  readonly of: (Lane | undefined)[]
+/** Where pieces are: by piece, the column it was in at first, and the list it is an end in now, if it is one. */
+export interface ColumnTable {
+  readonly of: (Column | undefined)[]
   readonly endIn: (Ends | undefined)[]
   /** Pieces still to look at; for each, how many Parallels are around it, and 1 if one of them closes. */
   readonly open: number[]
@@ -119,21 +119,21 @@ export interface LaneTable {
   readonly closed: number[]
 }
 
-/** Enters the lane that begins with piece `start`, and all that is in it. */
-export function readLane(forest: Forest, table: LaneTable, start: number): void {
+/** Enters the column that begins with piece `start`, and all that is in it. */
+export function readColumn(forest: Forest, table: ColumnTable, start: number): void {
   const { core, closing, held } = forest
   const { open, levels, closed } = table
-  const lane: Lane = { first: start, ends: [], depth: 0, into: undefined, counted: -1 }
+  const column: Column = { first: start, ends: [], depth: 0, into: undefined, counted: -1 }
   let opened = openPiece(table, 0, start, 0, 0)
   while (opened > 0) {
     const v = at(open, --opened)
     const level = at(levels, opened)
     const isClosed = at(closed, opened)
     const behind = at(closing, v)
-    table.of[v] = lane
-    lane.depth = Math.max(lane.depth, level + (core.expressions[v]?.depth ?? 0))
+    table.of[v] = column
+    column.depth = Math.max(column.depth, level + (core.expressions[v]?.depth ?? 0))
     if (behind >= 0) opened = openPiece(table, opened, behind, level, isClosed)
-    else if (held[v] === 0 && isClosed === 0) enterEnd(table, lane, v)
+    else if (held[v] === 0 && isClosed === 0) enterEnd(table, column, v)
     const inner = level + levelsBelow(forest, v)
     for (let k = at(forest.first, v); k >= 0; k = at(forest.next, k)) {
       opened = openPiece(table, opened, k, inner, behind >= 0 ? 1 : isClosed)
@@ -141,25 +141,31 @@ export function readLane(forest: Forest, table: LaneTable, start: number): void 
   }
 }
 
-function openPiece({ open, levels, closed }: LaneTable, opened: number, v: number, level: number, by: number): number {
+function openPiece(
+  { open, levels, closed }: ColumnTable,
+  opened: number,
+  v: number,
+  level: number,
+  by: number,
+): number {
   open[opened] = v
   levels[opened] = level
   closed[opened] = by
   return opened + 1
 }
 
-function enterEnd(table: LaneTable, { ends }: Lane, v: number): void {
+function enterEnd(table: ColumnTable, { ends }: Column, v: number): void {
   ends.push(v)
   table.endIn[v] = ends
 }
 
-/** One branch with nothing behind it is the same lane. */
+/** One branch with nothing behind it is the same column. */
 export function levelsBelow({ held, closing }: Forest, v: number): number {
   return at(held, v) > 1 || at(closing, v) >= 0 ? 1 : 0
 }
 
 /** A piece that is one Parallel and nothing else gives its branches to a Parallel around it. */
-export function lanesIn({ core, held, closing }: Forest, v: number): number {
+export function columnsIn({ core, held, closing }: Forest, v: number): number {
   return held[v] === 0 && closing[v] === -1 ? at(core.widths, v) : 1
 }
 

@@ -1,7 +1,7 @@
 import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
 import { type CompiledBlock, entryOfBlock } from './emit-block.ts'
 import { coreOf } from './forest.ts'
-import { layLanes } from './placement.ts'
+import { layColumns } from './placement.ts'
 import { at, type Rows, reducedRows, rowsOf, type Upstream, zeros } from './rows.ts'
 import { barrierSides, factorBarriers, reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
 import { flatten, type Step, type Steps } from './steps.ts'
@@ -204,7 +204,7 @@ function stepsOfRows(upstream: Rows): Steps {
     const sides = barrierSides(graph.size)
     while (factorBarriers(graph, sides)) reduceSeriesParallel(graph, twins)
   }
-  if (graph.size > 1) return layLanes(coreOf(graph))
+  if (graph.size > 1) return layColumns(coreOf(graph))
   const root = graph.byEntry.find((node) => node.alive)
   return root === undefined ? [] : flatten(root.expression)
 }

@@ -1,34 +1,34 @@
 import { chooseClosings, type Search, searchIn } from './closings.ts'
 import {
   attach,
+  type Column,
+  type ColumnTable,
   type Core,
+  columnsIn,
   detach,
   type Forest,
   forestFor,
   growForest,
   isEmpty,
   isSplitter,
-  type Lane,
-  type LaneTable,
-  lanesIn,
   levelsBelow,
-  readLane,
+  readColumn,
 } from './forest.ts'
 import { at, hasBit, itemsOf, rowSize, zeros } from './rows.ts'
 import { MAX_DEPTH } from './series-parallel.ts'
 import { JOIN_COST, lastBlocks, PARALLEL_COST, SIGNAL_COST, type Steps, stepsCost } from './steps.ts'
-import { type Places, placesIn, stepsOfForest } from './steps-of-forest.ts'
+import { type Positions, positionsIn, stepsOfForest } from './steps-of-forest.ts'
 
 /** Cores up to this many pieces are laid again without their first closing: it is in the way of most. */
 const LOOK_AHEAD_PIECES = 30
 
 /**
- * Lanes with joins for an order that holds an N, which no nesting alone can express. Every piece with several
+ * Columns with joins for an order that holds an N, which no nesting alone can express. Every piece with several
  * predecessors needs a join, unless it closes a Parallel those end; every piece with two branches needs a Parallel.
  * So this starts with all the joins, saves those it can, and finds a place for the rest where it costs nothing. A small
  * core gets a look ahead: one closing less may allow more of others.
  */
-export function layLanes(core: Core): Steps {
+export function layColumns(core: Core): Steps {
   const desk = deskFor(core)
   const [first] = chooseWithout(desk, undefined)
   const steps = finish(desk)
@@ -42,13 +42,13 @@ export function layLanes(core: Core): Steps {
 interface Desk {
   readonly forest: Forest
   readonly search: Search
-  readonly lanes: Lanes
-  readonly places: Places
+  readonly columns: Columns
+  readonly places: Positions
 }
 
 function deskFor(core: Core): Desk {
   const forest = forestFor(core)
-  return { forest, search: searchIn(forest), lanes: laneTable(forest), places: placesIn(forest) }
+  return { forest, search: searchIn(forest), columns: columnTable(forest), places: positionsIn(forest) }
 }
 
 function chooseWithout({ forest, search }: Desk, closing: number | undefined): readonly number[] {
@@ -56,30 +56,30 @@ function chooseWithout({ forest, search }: Desk, closing: number | undefined): r
   return chooseClosings(search, closing)
 }
 
-function finish({ forest, lanes, places }: Desk): Steps {
+function finish({ forest, columns, places }: Desk): Steps {
   hostRoots(forest)
-  appendLanes(lanes)
+  appendColumns(columns)
   return stepsOfForest(forest, places)
 }
 
 /**
- * Gives every root a place: the main lane, behind the last piece there that comes before it, where it costs nothing.
+ * Gives every root a place: the main column, behind the last piece there that comes before it, where it costs nothing.
  * Empty pieces that hold nothing get none: whoever comes after them waits for what comes before them.
  */
 function hostRoots(forest: Forest): void {
   cutTooDeep(forest)
   shareWaits(forest)
-  const main = mainLane(forest)
+  const main = mainColumn(forest)
   for (let v = 1; v < forest.core.size; v++) {
     if (forest.parent[v] === -1 && !isIdle(forest, v)) attach(forest, lastBefore(forest, main, v), v, 'branch')
   }
 }
 
 /** Piece 0, its closing, the closing of that, and so on. */
-function mainLane({ closing }: Forest): readonly number[] {
-  const lane: number[] = []
-  for (let v = 0; v >= 0; v = at(closing, v)) lane.push(v)
-  return lane
+function mainColumn({ closing }: Forest): readonly number[] {
+  const column: number[] = []
+  for (let v = 0; v >= 0; v = at(closing, v)) column.push(v)
+  return column
 }
 
 function isIdle({ core, held, closing }: Forest, v: number): boolean {
@@ -183,10 +183,10 @@ function costOfSharing(forest: Forest, v: number, coming: number): number {
   const holds = at(held, v)
   const join = isEmpty(core, v) && parent[v] === -1 && holds === 0 ? JOIN_COST + signalsOf(core, v) : 0
   const parallel = holds < 2 && holds + coming > 1 ? PARALLEL_COST : 0
-  return join + parallel + PARALLEL_COST * (lanesIn(forest, v) - 1)
+  return join + parallel + PARALLEL_COST * (columnsIn(forest, v) - 1)
 }
 
-/** All pieces of the main lane come before the root or after it: the last one before is found by halves. */
+/** All pieces of the main column come before the root or after it: the last one before is found by halves. */
 function lastBefore({ core }: Forest, main: readonly number[], v: number): number {
   let low = 0
   let high = main.length - 1
@@ -198,30 +198,30 @@ function lastBefore({ core }: Forest, main: readonly number[], v: number): numbe
   return main[low] ?? 0
 }
 
-interface Lanes extends LaneTable {
+interface Columns extends ColumnTable {
   readonly forest: Forest
-  /** By piece: the lane's first piece it was last found for. */
+  /** By piece: the column's first piece it was last found for. */
   readonly foundFor: number[]
 }
 
 /**
- * Moves lanes that begin with a join behind those they wait for. A lane that comes after all of these needs no join:
- * one is simply followed, several become a Parallel, which costs less. A lane that comes after one end of another one
+ * Moves columns that begin with a join behind those they wait for. A column that comes after all of these needs no join:
+ * one is simply followed, several become a Parallel, which costs less. A column that comes after one end of another one
  * follows there: its join has a signal less.
  */
-function appendLanes(lanes: Lanes): void {
-  const { before, size } = lanes.forest.core
-  startLanes(lanes)
-  readLanes(lanes)
+function appendColumns(columns: Columns): void {
+  const { before, size } = columns.forest.core
+  startColumns(columns)
+  readColumns(columns)
   for (let v = 1; v < size; v++) {
-    const lane = lanes.of[v]
-    if (lane?.first !== v || rowSize(before, v) < 2) continue
-    const found = placesBefore(lanes, v)
-    if (!closeLanes(lanes, lane, found)) followEnd(lanes, lane, found)
+    const column = columns.of[v]
+    if (column?.first !== v || rowSize(before, v) < 2) continue
+    const found = positionsBefore(columns, v)
+    if (!closeColumns(columns, column, found)) followEnd(columns, column, found)
   }
 }
 
-function laneTable(forest: Forest): Lanes {
+function columnTable(forest: Forest): Columns {
   const { size } = forest.core
   return {
     forest,
@@ -234,7 +234,7 @@ function laneTable(forest: Forest): Lanes {
   }
 }
 
-function startLanes({ of, endIn, foundFor }: Lanes): void {
+function startColumns({ of, endIn, foundFor }: Columns): void {
   for (let v = 0; v < foundFor.length; v++) {
     of[v] = undefined
     endIn[v] = undefined
@@ -242,15 +242,15 @@ function startLanes({ of, endIn, foundFor }: Lanes): void {
   }
 }
 
-function readLanes(lanes: Lanes): void {
-  const { forest } = lanes
-  for (const host of mainLane(forest)) {
-    for (let k = at(forest.first, host); k >= 0; k = at(forest.next, k)) readLane(forest, lanes, k)
+function readColumns(columns: Columns): void {
+  const { forest } = columns
+  for (const host of mainColumn(forest)) {
+    for (let k = at(forest.first, host); k >= 0; k = at(forest.next, k)) readColumn(forest, columns, k)
   }
 }
 
 /** The predecessors that have a place, for an empty piece without one those before it; the host needs no mention. */
-function placesBefore({ forest, foundFor }: Lanes, v: number): readonly number[] {
+function positionsBefore({ forest, foundFor }: Columns, v: number): readonly number[] {
   const { parent, core } = forest
   const host = parent[v]
   const places: number[] = []
@@ -264,46 +264,53 @@ function placesBefore({ forest, foundFor }: Lanes, v: number): readonly number[]
   return places
 }
 
-function closeLanes(lanes: Lanes, lane: Lane, found: readonly number[]): boolean {
-  const { forest } = lanes
-  const v = lane.first
+function closeColumns(columns: Columns, column: Column, found: readonly number[]): boolean {
+  const { forest } = columns
+  const v = column.first
   const host = at(forest.parent, v)
-  const closed = lanesToClose(lanes, found, host, v)
+  const closed = columnsToClose(columns, found, host, v)
   const [only] = closed
   const depth = closed.reduce((most, other) => Math.max(most, other.depth), 0)
   if (only === undefined || (closed.length > 1 && depth >= MAX_DEPTH)) return false
   const first = closed.length > 1 ? around(forest, host, closed) : only.first
   attach(forest, lastOf(forest, first), v, 'closing')
   const level = closed.length > 1 ? 1 : 0
-  const joined = { first, ends: lane.ends, depth: Math.max(lane.depth, depth + level), into: undefined, counted: -1 }
-  lane.into = joined
+  const joined = {
+    first,
+    ends: column.ends,
+    depth: Math.max(column.depth, depth + level),
+    into: undefined,
+    counted: -1,
+  }
+  column.into = joined
   for (const part of closed) part.into = joined
   return true
 }
 
-/** The lanes of those found, if all are in one and each is beside piece v and comes before v as a whole. */
-function lanesToClose(lanes: Lanes, found: readonly number[], host: number, v: number): readonly Lane[] {
-  const closed: Lane[] = []
+/** The columns of those found, if all are in one and each is beside piece v and comes before v as a whole. */
+function columnsToClose(columns: Columns, found: readonly number[], host: number, v: number): readonly Column[] {
+  const closed: Column[] = []
   for (const p of found) {
-    const lane = present(lanes.of[p])
-    if (lane?.counted === v) continue
-    if (lane === undefined || lanes.forest.parent[lane.first] !== host || !endsBefore(lanes, lane, v)) return []
-    lane.counted = v
-    closed.push(lane)
+    const column = present(columns.of[p])
+    if (column?.counted === v) continue
+    if (column === undefined || columns.forest.parent[column.first] !== host || !endsBefore(columns, column, v))
+      return []
+    column.counted = v
+    closed.push(column)
   }
   return closed
 }
 
-function endsBefore({ forest, endIn }: Lanes, { ends }: Lane, v: number): boolean {
+function endsBefore({ forest, endIn }: Columns, { ends }: Column, v: number): boolean {
   for (const end of ends) if (endIn[end] === ends && !hasBit(forest.core.ancestors, v, end)) return false
   return true
 }
 
-/** An empty piece with these lanes as branches. */
-function around(forest: Forest, host: number, lanes: readonly Lane[]): number {
+/** An empty piece with these columns as branches. */
+function around(forest: Forest, host: number, columns: readonly Column[]): number {
   const v = forest.size++
   attach(forest, host, v, 'branch')
-  for (const { first } of lanes) attach(forest, v, first, 'branch')
+  for (const { first } of columns) attach(forest, v, first, 'branch')
   return v
 }
 
@@ -314,27 +321,27 @@ function lastOf({ closing }: Forest, first: number): number {
 }
 
 /** A Parallel all alone stays as it is: its branches are those of the Parallel around it. */
-function followEnd({ forest, of, endIn }: Lanes, lane: Lane, found: readonly number[]): void {
+function followEnd({ forest, of, endIn }: Columns, column: Column, found: readonly number[]): void {
   for (const end of found) {
     const other = present(of[end])
     if (other === undefined || endIn[end] !== other.ends || forest.core.expressions[end]?.kind === 'par') continue
-    if (other.depth + lane.depth > MAX_DEPTH) continue
-    attach(forest, end, lane.first, 'branch')
+    if (other.depth + column.depth > MAX_DEPTH) continue
+    attach(forest, end, column.first, 'branch')
     endIn[end] = undefined
-    for (const own of lane.ends) {
-      if (endIn[own] !== lane.ends) continue
+    for (const own of column.ends) {
+      if (endIn[own] !== column.ends) continue
       other.ends.push(own)
       endIn[own] = other.ends
     }
-    other.depth += lane.depth
-    lane.into = other
+    other.depth += column.depth
+    column.into = other
     return
   }
 }
 
-/** The lane it is part of now; the way there is shortened for the next who asks. */
-function present(lane: Lane | undefined): Lane | undefined {
-  if (lane?.into === undefined) return lane
-  lane.into = present(lane.into)
-  return lane.into
+/** The column it is part of now; the way there is shortened for the next who asks. */
+function present(column: Column | undefined): Column | undefined {
+  if (column?.into === undefined) return column
+  column.into = present(column.into)
+  return column.into
 }

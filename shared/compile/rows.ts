@@ -138,7 +138,7 @@ export function reducedRows(upstream: Upstream): Rows {
   // Where nothing waits for two, nothing is implied.
   if (upstream.every((sources) => sources.length < 2)) return nearestFirst
   const { starts, items } = nearestFirst
-  const places = placesIn(order)
+  const places = positionsIn(order)
   const ancestors = bitRows(order.length)
   const ends = zeros(order.length)
   let kept = 0
@@ -159,7 +159,7 @@ export function reducedRows(upstream: Upstream): Rows {
   return kept === items.length ? nearestFirst : withoutGaps(starts, ends, items, kept)
 }
 
-function placesIn(order: number[]): number[] {
+function positionsIn(order: number[]): number[] {
   const places = zeros(order.length)
   for (let place = 0; place < order.length; place++) places[at(order, place)] = place
   return places

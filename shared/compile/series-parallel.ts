@@ -229,7 +229,7 @@ function fileNode(buckets: Buckets, node: WorkNode): number {
   let count = 0
   let last = 0
   let isFiled = false
-  for (let entry = at(first, placeOf(buckets, key)); entry > 0; entry = next[entry] ?? 0) {
+  for (let entry = at(first, bucketOf(buckets, key)); entry > 0; entry = next[entry] ?? 0) {
     if (keys[entry] === key) {
       if (isStale(buckets, entry)) {
         chain(buckets, key, last, next[entry] ?? 0)
@@ -253,14 +253,14 @@ function livingWith(buckets: Buckets, node: WorkNode): readonly WorkNode[] {
   const { first, next, keys, nodes } = buckets
   const key = buckets.keyOf(node)
   const living: WorkNode[] = []
-  for (let entry = at(first, placeOf(buckets, key)); entry > 0; entry = next[entry] ?? 0) {
+  for (let entry = at(first, bucketOf(buckets, key)); entry > 0; entry = next[entry] ?? 0) {
     const other = nodes[entry]
     if (keys[entry] === key && other !== undefined) living.push(other)
   }
   return living
 }
 
-function placeOf({ first }: Buckets, key: number): number {
+function bucketOf({ first }: Buckets, key: number): number {
   return key & (first.length - 1)
 }
 
@@ -271,7 +271,7 @@ function isStale({ keyOf, keys, nodes }: Buckets, entry: number): boolean {
 
 /** Lets an entry, or the place itself, lead to another entry. */
 function chain(buckets: Buckets, key: number, last: number, entry: number): void {
-  if (last === 0) buckets.first[placeOf(buckets, key)] = entry
+  if (last === 0) buckets.first[bucketOf(buckets, key)] = entry
   else buckets.next[last] = entry
 }
 

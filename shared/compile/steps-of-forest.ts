@@ -13,7 +13,7 @@ import {
 } from './steps.ts'
 
 /** The forest as steps, with a join before each piece that comes after more than what stands before it. */
-export function stepsOfForest(forest: Forest, places: Places): Steps {
+export function stepsOfForest(forest: Forest, places: Positions): Steps {
   const { there, back, seenFor } = places
   for (let v = 0; v < forest.size; v++) {
     there[v] = LAST
@@ -22,10 +22,10 @@ export function stepsOfForest(forest: Forest, places: Places): Steps {
   }
   walk(forest, there, true)
   walk(forest, back, false)
-  return laneOf(forest, places, 0)
+  return columnSteps(forest, places, 0)
 }
 
-export function placesIn({ parent, core }: Forest): Places {
+export function positionsIn({ parent, core }: Forest): Positions {
   const room = parent.length
   return {
     there: zeros(room),
@@ -41,7 +41,7 @@ export function placesIn({ parent, core }: Forest): Places {
  * The place of each piece in two walks: one takes branches first to last, the other last to first. A nested order is
  * where both agree: u stands before v, in sequence and not beside it.
  */
-export interface Places {
+export interface Positions {
   readonly there: number[]
   readonly back: number[]
   /** By piece: the piece it was last looked at for. */
@@ -63,8 +63,8 @@ function walk(forest: Forest, places: number[], forwards: boolean): void {
   const first = forwards ? forest.first : forest.last
   const beside = forwards ? forest.next : forest.previous
   let place = 0
-  const visit = (lane: number) => {
-    for (let v = lane; v >= 0; ) {
+  const visit = (column: number) => {
+    for (let v = column; v >= 0; ) {
       places[v] = place++
       const behind = at(closing, v)
       if (held[v] === 1 && behind < 0) v = at(first, v)
@@ -77,26 +77,26 @@ function walk(forest: Forest, places: number[], forwards: boolean): void {
   visit(0)
 }
 
-function laneOf(forest: Forest, places: Places, start: number): Steps {
+function columnSteps(forest: Forest, places: Positions, start: number): Steps {
   const { core, held, closing, first, next } = forest
   if (held[start] === 0 && closing[start] === -1) return stepsOfPiece(forest, places, start)
-  const lane: Step[] = []
+  const column: Step[] = []
   for (let v = start; v >= 0; ) {
-    if (v < core.size) pushSteps(lane, stepsOfPiece(forest, places, v))
+    if (v < core.size) pushSteps(column, stepsOfPiece(forest, places, v))
     const behind = at(closing, v)
     if (held[v] === 1 && behind < 0) {
       v = at(first, v)
       continue
     }
     const branches: Steps[] = []
-    for (let k = at(first, v); k >= 0; k = at(next, k)) branches.push(laneOf(forest, places, k))
-    if (branches.length > 0) pushSteps(lane, sideBySide(branches))
+    for (let k = at(first, v); k >= 0; k = at(next, k)) branches.push(columnSteps(forest, places, k))
+    if (branches.length > 0) pushSteps(column, sideBySide(branches))
     v = behind
   }
-  return lane
+  return column
 }
 
-function stepsOfPiece(forest: Forest, places: Places, v: number): Steps {
+function stepsOfPiece(forest: Forest, places: Positions, v: number): Steps {
   const steps = places.steps[v] ?? flatten(forest.core.expressions[v] ?? EMPTY)
   places.steps[v] = steps
   const join = joinBefore(forest, places, v)
@@ -106,7 +106,7 @@ function stepsOfPiece(forest: Forest, places: Places, v: number): Steps {
 const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }
 
 /** For a piece with sources that do not stand before it. */
-function joinBefore(forest: Forest, places: Places, v: number): Join | undefined {
+function joinBefore(forest: Forest, places: Positions, v: number): Join | undefined {
   const { core } = forest
   const sources: number[] = []
   let opened = openSources(core.before, places, v, v, 0)
@@ -120,7 +120,7 @@ function joinBefore(forest: Forest, places: Places, v: number): Join | undefined
 }
 
 /** Opens what comes right before a piece and does not stand before v, each piece once. Answers how many are open. */
-function openSources({ starts, items }: Rows, places: Places, piece: number, v: number, opened: number): number {
+function openSources({ starts, items }: Rows, places: Positions, piece: number, v: number, opened: number): number {
   const { open, seenFor } = places
   const end = at(starts, piece + 1)
   let size = opened
@@ -133,11 +133,11 @@ function openSources({ starts, items }: Rows, places: Places, piece: number, v: 
   return size
 }
 
-function standsBefore({ there, back }: Places, u: number, v: number): boolean {
+function standsBefore({ there, back }: Positions, u: number, v: number): boolean {
   return at(there, u) < at(there, v) && at(back, u) < at(back, v)
 }
 
-function pushSinks({ expressions }: Core, { sinks }: Places, v: number, sources: number[]): void {
+function pushSinks({ expressions }: Core, { sinks }: Positions, v: number, sources: number[]): void {
   const expression = expressions[v]
   if (expression === undefined) return
   if (expression.kind === 'block') {

@@ -29,7 +29,7 @@ export function readApproval(
   const { approvers, approver } = section
   const escalate = readEscalate(reading, section.escalate, [...path, 'escalate'])
   const policy: ApprovalPolicy = {
-    ...settle(section, name),
+    ...policyOf(section, name),
     approvers: readApprovers(reading, { approvers, approver }, path),
     ...(escalate === undefined ? {} : { escalate }),
   }
@@ -47,7 +47,7 @@ export function readApproval(
 type Section = { readonly [K in keyof typeof SECTIONS.approval.shape]?: z.output<(typeof SECTIONS.approval.shape)[K]> }
 
 /** Who is asked stands beside it. */
-function settle(section: Section, name: string): Omit<ApprovalPolicy, 'approvers' | 'escalate'> {
+function policyOf(section: Section, name: string): Omit<ApprovalPolicy, 'approvers' | 'escalate'> {
   const { quorum = 1, self_approval = true, timeout_sec = 1_800, on_timeout = 'reject', remind_sec } = section
   const { prompt = `Approve "${name}"?`, show = [], edit = [], on_reject = 'fail', max_iterations = 5, reuse } = section
   return {

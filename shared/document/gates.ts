@@ -11,8 +11,8 @@ import { didYouMean, listed, quoted, shown, suggest } from '../text/wording.ts'
 import { findAgent } from './agents.ts'
 import type { BlockPorts } from './ports.ts'
 import {
+  type LocatedGate,
   type Mapping,
-  type PlacedGate,
   type Reading,
   readList,
   readMapping,
@@ -78,9 +78,9 @@ function checkCount({ problems }: Reading, count: number, path: Path): void {
 }
 
 /** Where a gate stands: its phase, what it may read, and the names its block has used. */
-interface GatePlace {
+interface GatePosition {
   readonly reading: Reading
-  readonly phase: PlacedGate['phase']
+  readonly phase: LocatedGate['phase']
   readonly names: string[]
   /** Names of both phases so far: a verdict is known by its gate's name. */
   readonly taken: Set<string>
@@ -95,7 +95,7 @@ interface RoutingGate {
 }
 
 /** One gate, its parameters parsed by its kind; none when something is wrong with it. */
-function readGate(place: GatePlace, given: Json, path: Path): readonly GateUse[] {
+function readGate(place: GatePosition, given: Json, path: Path): readonly GateUse[] {
   const { reading, phase, names, taken } = place
   const section = readSection(reading, SECTIONS.gate, given, path)
   if (section === undefined) return []
@@ -134,7 +134,7 @@ function refuseForItems({ problems }: Reading, onFail: GateUse['on_fail'] | unde
   problems.push({ code: 'invalid_value', path, say: ({ place }) => ({ text: `${place} ${text}`, hint }) })
 }
 
-function readCheck(place: GatePlace, check: Json | undefined, path: Path): GateUse['check'] | undefined {
+function readCheck(place: GatePosition, check: Json | undefined, path: Path): GateUse['check'] | undefined {
   const { reading } = place
   if (check === undefined) {
     const say: Problem['say'] = ({ place }) => ({ text: `${place} is missing`, hint: 'Add check: { type: .. }.' })
@@ -154,7 +154,7 @@ function readCheck(place: GatePlace, check: Json | undefined, path: Path): GateU
   )
 }
 
-function readLeaf(place: GatePlace, check: Json, path: Path): GateUse['check'] | undefined {
+function readLeaf(place: GatePosition, check: Json, path: Path): GateUse['check'] | undefined {
   const { reading } = place
   const mapping = readMapping(reading, check, path)
   if (mapping === undefined) return undefined
@@ -218,13 +218,13 @@ function refuseType({ problems, gates }: Reading, type: Json | undefined, path: 
   problems.push({ code, path: [...path, 'type'], say })
 }
 
-const WHERE: Readonly<Record<GatePlace['phase'], string>> = {
+const WHERE: Readonly<Record<GatePosition['phase'], string>> = {
   pre: 'inputs',
   post: 'inputs and outputs',
   item: 'inputs (the item is one), and outputs',
 }
 
-function refusePort({ reading, phase, ports }: GatePlace, check: Mapping, port: string, path: Path): void {
+function refusePort({ reading, phase, ports }: GatePosition, check: Mapping, port: string, path: Path): void {
   const key = Object.keys(check).find((name) => name !== 'type' && check[name] === port)
   const say: Problem['say'] = ({ who }) => {
     const where = WHERE[phase]

@@ -14,7 +14,7 @@ import { checkConditions, checkEnds, checkShown, checkTemplates } from './check-
 import { readDocument } from './draft.ts'
 import { checkGatePorts, type InputTypes, inferTypes } from './port-types.ts'
 import type { PortDraft, Ports } from './ports.ts'
-import type { PlacedProgram, Reading } from './sections.ts'
+import type { LocatedProgram, Reading } from './sections.ts'
 import { type DagWarning, dagWarnings, priceWarnings } from './warnings.ts'
 import { connect, findCycles, reachOver, type Wire } from './wires.ts'
 import type { Work } from './work.ts'
@@ -128,7 +128,7 @@ interface Checked {
   readonly problems: readonly Problem[]
   readonly warnings: readonly DagWarning[]
   /** What may still be wrong: whether these compile. */
-  readonly programs: readonly PlacedProgram[]
+  readonly programs: readonly LocatedProgram[]
   readonly sound?: SoundDocument
 }
 

@@ -6,7 +6,7 @@ import type { Path, Problem } from '../text/problem.ts'
 import { shown } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
 import type { PortDraft, Ports } from './ports.ts'
-import type { PlacedGate, Reading } from './sections.ts'
+import type { LocatedGate, Reading } from './sections.ts'
 import type { Wire } from './wires.ts'
 
 /** The type of every input; absent where a problem says why. */
@@ -107,7 +107,7 @@ export function checkGatePorts(reading: Reading, blocks: readonly BlockDraft[], 
 function typeSeen(
   { inputs, outputs, settled }: BlockDraft,
   types: InputTypes,
-  phase: PlacedGate['phase'],
+  phase: LocatedGate['phase'],
   port: string,
 ): PortType | undefined {
   const output = phase === 'pre' ? undefined : outputs.get(port)
@@ -136,7 +136,7 @@ function leavesAt(check: Check, path: Path, turned = false): readonly Leaf[] {
 
 function checkLeaf(
   { problems, gates }: Reading,
-  { phase, use }: PlacedGate,
+  { phase, use }: LocatedGate,
   { check, path, negated }: Leaf,
   typeOf: (port: string) => PortType | undefined,
 ): void {
@@ -161,7 +161,7 @@ function checkLeaf(
 /** Values of two ports are never equal where one holds a text, say, and the other a number. */
 function checkCompared(
   { problems, gates }: Reading,
-  { phase, use }: PlacedGate,
+  { phase, use }: LocatedGate,
   { check, path, negated }: Leaf,
   typeOf: (port: string) => PortType | undefined,
 ): void {

@@ -188,9 +188,9 @@ export interface Reading {
   /** What a document without problems will suffer from. */
   readonly warnings: DagWarning[]
   /** Gates whose ports are looked at when every port has its type. */
-  readonly gate_uses: PlacedGate[]
+  readonly gate_uses: LocatedGate[]
   /** What gates compile: checked last, here or in the isolate (parse.ts). */
-  readonly programs: PlacedProgram[]
+  readonly programs: LocatedProgram[]
   /** What the gates read so far have cost (limits.ts). */
   readonly spent: { compiled_parts: number; program_characters: number; schema_nodes: number }
   readonly gates: {
@@ -203,14 +203,14 @@ export interface Reading {
 }
 
 /** A gate and where its check stands, below its block. */
-export interface PlacedGate {
+export interface LocatedGate {
   readonly use: GateUse
   readonly phase: 'pre' | 'post' | 'item'
   readonly path: Path
 }
 
 /** A program of a gate, with the problem that it does not compile. */
-export interface PlacedProgram {
+export interface LocatedProgram {
   readonly program: Program
   readonly refuse: (message: string) => Problem
 }

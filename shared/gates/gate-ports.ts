@@ -6,7 +6,7 @@ import { oneSentence } from '../text/redact.ts'
 import type { ShellGateSettings } from './settings.ts'
 
 /** One request of an http or webhook gate, as net-gate carries it out: guarded, bounded, never with a caller's header. */
-export interface GuardedRequest {
+export interface LimitedRequest {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly url: string
   readonly timeout_ms: number
@@ -23,7 +23,7 @@ export interface SignedMessage extends SignedContent {
 }
 
 /** `refused`: an address, port or redirect the guard does not allow; `failed`: nobody answered in time. */
-export type GuardedAnswer =
+export type LimitedAnswer =
   | {
       readonly kind: 'answered'
       readonly status: number
@@ -46,7 +46,7 @@ export type ShellAnswer =
 
 /** Outbound requests of gates: the function net-gate, in both places. */
 export interface Http {
-  request(request: GuardedRequest): Promise<GuardedAnswer>
+  request(request: LimitedRequest): Promise<LimitedAnswer>
 }
 
 /** Commands of gates: the function shell-gate, in both places. */

@@ -1,7 +1,7 @@
 import { quotationsIn } from '../text/quotations.ts'
 import { checkQuote, type QuoteIndex } from '../text/verbatim.ts'
 import { type EvidenceSource, sourceOf } from './criteria/criterion.ts'
-import type { Evidence, JudgedFinding, PlacedMarker } from './evidence.ts'
+import type { Evidence, JudgedFinding, LocatedMarker } from './evidence.ts'
 import { metricValue, sameDashes } from './marker.ts'
 
 /** One question put to a claim, and what the stored evidence answers. */
@@ -38,8 +38,8 @@ type Answer = Pick<Challenge, 'outcome' | 'message'>
 
 function asked(
   type: Challenge['type'],
-  finding: PlacedMarker,
-  marker: PlacedMarker | undefined,
+  finding: LocatedMarker,
+  marker: LocatedMarker | undefined,
   answer: (content: string) => Answer,
 ): Challenge {
   if (marker !== undefined) return { type, ...answer(marker.content), source: sourceOf(marker) }
@@ -87,7 +87,7 @@ export function challengeReferences({ finding, before }: JudgedFinding, record: 
 }
 
 /** The same of one marker: the source a citation names is stored, and each quotation stands in it. */
-function referenceChallenges(marker: PlacedMarker, index: QuoteIndex): readonly Challenge[] {
+function referenceChallenges(marker: LocatedMarker, index: QuoteIndex): readonly Challenge[] {
   const id = marker.type === 'CITATION' ? marker.subtype : undefined
   const source = sourceOf(marker)
   const quotes = quotationsIn(marker.content).flatMap(({ quote }): readonly Challenge[] => {
@@ -124,11 +124,11 @@ export function challengeMetrics({ finding }: JudgedFinding, { evidence }: Check
 const STATEMENT =
   /\b([A-Za-z][\w-]{0,99})\s*(?:=|:|of|is)\s*([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w%]|[.,]\d)/g
 
-function lastMetric(name: string, { markers }: Evidence): PlacedMarker | undefined {
+function lastMetric(name: string, { markers }: Evidence): LocatedMarker | undefined {
   return markers.findLast(({ type, subtype }) => type === 'METRIC' && subtype === sameDashes(name))
 }
 
-function compared(name: string, stated: string, measured: PlacedMarker): Challenge {
+function compared(name: string, stated: string, measured: LocatedMarker): Challenge {
   const read = metricValue(measured.content)
   const source = sourceOf(measured)
   if (!read.ok) {
@@ -163,7 +163,7 @@ export function challengeArtifacts(
 }
 
 /** The same of one `[ARTIFACT] path` line; its path is the first word. */
-function artifactChallenge(marker: PlacedMarker, { artifacts }: Evidence): Challenge {
+function artifactChallenge(marker: LocatedMarker, { artifacts }: Evidence): Challenge {
   const path = /^\S*/.exec(marker.content)?.[0] ?? ''
   const stored = artifacts.find(({ name }) => name === path)
   const said = marker.attributes.sha256

@@ -3,14 +3,14 @@ import { isVisible } from '../text/prose.ts'
 import { type Marker, MOST_MARKERS, parseMarkers } from './marker.ts'
 
 /** Who said or wrote it; absent where evidence came as a plain text. */
-export interface EvidencePlace {
+export interface EvidencePosition {
   readonly block?: string
   readonly attempt?: number
   readonly seq?: number
 }
 
 /** The marker text of one attempt of a block. */
-export interface EvidenceText extends EvidencePlace {
+export interface EvidenceText extends EvidencePosition {
   readonly text: string
   /** Lines, from 1, that stand in what its block was given by blocks that speak: they count where they were said first. */
   readonly relayed?: readonly number[]
@@ -19,20 +19,20 @@ export interface EvidenceText extends EvidencePlace {
 }
 
 /** An object that exists: `name` is its path in the run. Whoever makes this list has looked. */
-export interface EvidenceArtifact extends EvidencePlace {
+export interface EvidenceArtifact extends EvidencePosition {
   readonly name: string
   readonly bytes?: number
   readonly sha256?: string
 }
 
 /** A marker and where it stands: `text` is the index of its text. */
-export type PlacedMarker = Marker & EvidencePlace & { readonly text: number }
+export type LocatedMarker = Marker & EvidencePosition & { readonly text: number }
 
 /** What the gates judge: markers in the order in which they were said, and what exists. */
 export interface Evidence {
-  readonly markers: readonly PlacedMarker[]
+  readonly markers: readonly LocatedMarker[]
   /** Markers that a text says again: a finding beside them may rest on them, and nothing else. */
-  readonly relayed: readonly PlacedMarker[]
+  readonly relayed: readonly LocatedMarker[]
   readonly artifacts: readonly EvidenceArtifact[]
   /** Whose markers are more than are read: blocks, or undefined for texts of nobody known. */
   readonly cut: readonly (string | undefined)[]
@@ -43,8 +43,8 @@ export interface Evidence {
  * seq are put into its order; others stay as given.
  */
 export function readEvidence(texts: readonly EvidenceText[], artifacts: readonly EvidenceArtifact[] = []): Evidence {
-  const markers: PlacedMarker[] = []
-  const again: PlacedMarker[] = []
+  const markers: LocatedMarker[] = []
+  const again: LocatedMarker[] = []
   const left = new Map<string | undefined, number>()
   const cut = new Set<string | undefined>()
   for (const [index, { text, relayed, read, ...place }] of inOrder(texts).entries()) {
@@ -104,18 +104,18 @@ function jsonIn(text: string): Json | undefined {
 export const LOOK_BACK_LINES = 10
 
 export interface JudgedFinding {
-  readonly finding: PlacedMarker
+  readonly finding: LocatedMarker
   /** The markers that count as its own, the nearest first. */
-  readonly before: readonly PlacedMarker[]
-  readonly ci: PlacedMarker | undefined
-  readonly effect_size: PlacedMarker | undefined
+  readonly before: readonly LocatedMarker[]
+  readonly ci: LocatedMarker | undefined
+  readonly effect_size: LocatedMarker | undefined
   /** Both are there and say something. */
   readonly verified: boolean
 }
 
 /** Every [FINDING] with the [STAT:ci] and [STAT:effect_size] that stand before it in the same text, the nearest ones. */
 export function judgeFindings({ markers, relayed }: Evidence): readonly JudgedFinding[] {
-  const byPlace = new Map([...markers, ...relayed].map((marker) => [placeOf(marker.text, marker.line), marker]))
+  const byPlace = new Map([...markers, ...relayed].map((marker) => [positionKey(marker.text, marker.line), marker]))
   return markers.flatMap((finding) => {
     if (finding.type !== 'FINDING') return []
     const before = markersBefore(byPlace, finding)
@@ -126,19 +126,19 @@ export function judgeFindings({ markers, relayed }: Evidence): readonly JudgedFi
 }
 
 /** A line has one marker at most. */
-function placeOf(text: number, line: number): string {
+function positionKey(text: number, line: number): string {
   return `${text}:${line}`
 }
 
 /** Nearest first, within the lines that count; text of another block or attempt is none of them. */
 function markersBefore(
-  byPlace: ReadonlyMap<string, PlacedMarker>,
-  { text, line }: PlacedMarker,
-): readonly PlacedMarker[] {
+  byPlace: ReadonlyMap<string, LocatedMarker>,
+  { text, line }: LocatedMarker,
+): readonly LocatedMarker[] {
   const lines = Array.from({ length: LOOK_BACK_LINES }, (_, back) => line - 1 - back)
-  return lines.flatMap((at) => byPlace.get(placeOf(text, at)) ?? [])
+  return lines.flatMap((at) => byPlace.get(positionKey(text, at)) ?? [])
 }
 
-function isStatistic({ type, subtype, content }: PlacedMarker, name: string): boolean {
+function isStatistic({ type, subtype, content }: LocatedMarker, name: string): boolean {
   return type === 'STAT' && subtype === name && isVisible(content)
 }

@@ -3,7 +3,7 @@ import { upstreamSkip } from '../runs/block-inputs.ts'
 import type { EventType, RunEvent } from '../runs/event.ts'
 import { askNumber } from '../runs/ids.ts'
 import type { Outcome } from '../runs/lane.ts'
-import { eventPlace } from '../runs/run-fold.ts'
+import { eventPosition } from '../runs/run-fold.ts'
 import type { BlockState } from '../runs/run-items.ts'
 import { invariant } from './invariant.ts'
 import { endOf, itemEndProblems, nameOf, type Pass, passesOf, toleratedItems } from './passes.ts'
@@ -77,7 +77,7 @@ function moveProblems(pass: Pass): readonly string[] {
     const next = nextState(state, event)
     if (next === undefined) wrong.push(`${nameOf(pass)}: event ${event.seq} ${event.type} in state ${state}`)
     state = next ?? state
-    const { epoch } = eventPlace(event)
+    const { epoch } = eventPosition(event)
     if (epoch !== pass.epoch) wrong.push(`${nameOf(pass)}: event ${event.seq} of epoch ${epoch} in epoch ${pass.epoch}`)
   }
   return wrong
@@ -127,7 +127,7 @@ export const starts = invariant({
       const block = blocks.get(event.block_id ?? '')
       return block === undefined || event.item !== undefined ? [] : moveBlock(events, event, block, standing)
     })
-    if (!isSettled(events)) return wrong
+    if (!endedByItself(events)) return wrong
     // A skip that stands must hold to the end: what it was for may have begun again since.
     const { outcomes, skips } = standing
     return [...wrong, ...[...skips].flatMap(([id, skip]) => skipProblems(skip, blocks.get(id), outcomes))]
@@ -183,11 +183,11 @@ function startProblems({ type, seq }: RunEvent, block: Block, outcomes: Outcomes
 
 /** Whether a later bounce takes it back, or nobody came to settle the run: then it is judged by what was known. */
 function isSuperseded(events: readonly RunEvent[], { block_id = '', seq }: Skipped): boolean {
-  if (!isSettled(events)) return true
+  if (!endedByItself(events)) return true
   return events.slice(seq).some((event) => event.type === 'block:rerouted' && event.data.reset.includes(block_id))
 }
 
-function isSettled(events: readonly RunEvent[]): boolean {
+function endedByItself(events: readonly RunEvent[]): boolean {
   return ['run:completed', 'run:failed'].includes(events.at(-1)?.type ?? '')
 }
 

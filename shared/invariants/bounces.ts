@@ -70,7 +70,7 @@ function dueProblems(
   { id, on_gate_fail = [] }: Block,
   sent: readonly Rerouted[],
 ): readonly string[] {
-  if (!isSettled(events)) return []
+  if (!endedByItself(events)) return []
   const last = passesOf(events).findLast(({ block_id, item }) => block_id === id && item === undefined)
   const failed = last === undefined ? undefined : endOf(last)
   if (last === undefined || failed?.type !== 'block:failed') return []
@@ -115,7 +115,7 @@ function warningsOf({ blocks }: Dag, id: string): ReadonlySet<string> {
   return new Set(uses.flatMap(({ name, on_fail }) => (on_fail === 'warn' ? [name] : [])))
 }
 
-function isSettled(events: readonly RunEvent[]): boolean {
+function endedByItself(events: readonly RunEvent[]): boolean {
   const end = events.at(-1)
   // A run that was failed from outside (its execution ended) names no block.
   return end?.type === 'run:completed' || (end?.type === 'run:failed' && end.data.block_id !== undefined)
@@ -146,20 +146,22 @@ function note(last: Map<string, string>, { type, block_id, item }: RunEvent): vo
 /** A large hull, or several rules that fire together, take several events of one epoch of one module. */
 function isPartOfEarlier(events: readonly RunEvent[], i: number): boolean {
   const [event, before] = [events[i], events[i - 1]]
-  return event?.type === 'block:rerouted' && before?.type === 'block:rerouted' && placeOf(event) === placeOf(before)
+  return (
+    event?.type === 'block:rerouted' && before?.type === 'block:rerouted' && positionOf(event) === positionOf(before)
+  )
 }
 
 function partsOf(events: readonly RunEvent[], i: number): readonly Rerouted[] {
   const parts: Rerouted[] = []
   for (const event of events.slice(i)) {
     if (event.type !== 'block:rerouted') break
-    if (parts[0] !== undefined && placeOf(event) !== placeOf(parts[0])) break
+    if (parts[0] !== undefined && positionOf(event) !== positionOf(parts[0])) break
     parts.push(event)
   }
   return parts
 }
 
-function placeOf({ id, data }: Rerouted): string {
+function positionOf({ id, data }: Rerouted): string {
   return `${id.split('/')[0]}/${data.epoch}`
 }
 

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../runs/event.ts'
-import { eventPlace } from '../runs/run-fold.ts'
+import { eventPosition } from '../runs/run-fold.ts'
 import { sha256 } from '../text/canonical.ts'
 import { invariant } from './invariant.ts'
 
@@ -114,7 +114,7 @@ function isTaken(event: RunEvent): boolean {
 }
 
 function attemptOf(event: RunEvent): string {
-  const { epoch, attempt, item } = eventPlace(event)
+  const { epoch, attempt, item } = eventPosition(event)
   return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
 }
 

@@ -3,7 +3,7 @@ import type { EventData, RunEvent } from '../runs/event.ts'
 import { foldRun } from '../runs/fold.ts'
 import type { Head } from '../runs/head.ts'
 import { laneKey, laneOwner, readOrdinal } from '../runs/lane.ts'
-import { eventPlace, type RunFold } from '../runs/run-fold.ts'
+import { eventPosition, type RunFold } from '../runs/run-fold.ts'
 import type { BlockProjection, BlockState } from '../runs/run-items.ts'
 import { canonicalJson } from '../text/canonical.ts'
 import { invariant } from './invariant.ts'
@@ -207,7 +207,7 @@ function overEstimates(events: readonly RunEvent[], unit: Unit): number {
 }
 
 function attemptOf(event: RunEvent): string {
-  const { epoch, attempt, item } = eventPlace(event)
+  const { epoch, attempt, item } = eventPosition(event)
   return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
 }
 

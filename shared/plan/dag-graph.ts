@@ -106,14 +106,14 @@ interface Turn {
   readonly branch: Machine
 }
 
-interface Place {
+interface Cell {
   readonly machine: string
   readonly turns: readonly Turn[]
 }
 
 interface Found {
-  readonly joins: Map<string, { readonly state: string; readonly place: Place }>
-  readonly signallers: Map<string, { readonly source: string; readonly place: Place }[]>
+  readonly joins: Map<string, { readonly state: string; readonly place: Cell }>
+  readonly signallers: Map<string, { readonly source: string; readonly place: Cell }[]>
 }
 
 /** Every join of the machines with its reason in words, read from the text: where it stands and who signals it. */
@@ -129,7 +129,7 @@ export function joinReasons(machines: readonly CompiledMachine[]): readonly Plan
   })
 }
 
-function collect(found: Found, machine: Machine, place: Place): void {
+function collect(found: Found, machine: Machine, place: Cell): void {
   for (const [name, state] of Object.entries(machine.States)) {
     const call = callOf(state)
     if (call !== undefined) note(found, name, call, place)
@@ -141,7 +141,7 @@ function collect(found: Found, machine: Machine, place: Place): void {
   }
 }
 
-function note({ joins, signallers }: Found, name: string, call: TaskCall, place: Place): void {
+function note({ joins, signallers }: Found, name: string, call: TaskCall, place: Cell): void {
   if (call.join !== undefined) joins.set(call.join, { state: name, place })
   for (const join of call.joins ?? []) {
     const known = signallers.get(join) ?? []
@@ -155,7 +155,7 @@ function namesOf(sources: readonly { readonly source: string }[]): readonly stri
 }
 
 /** What keeps the structure from ordering the one place before the other. */
-function crossing(from: Place, to: Place): string {
+function crossing(from: Cell, to: Cell): string {
   if (from.machine !== to.machine) return `crosses from machine ${from.machine} into machine ${to.machine}`
   const at = from.turns.findIndex(({ branch }, depth) => branch !== to.turns[depth]?.branch)
   const here = from.turns[at]

@@ -86,7 +86,7 @@ interface CallPrices {
 
 /** Assumed: a look that finds nothing. */
 const SECONDS_A_CALL = 0.2
-/** Eight shards of the index of due runs, the places, the queue and the hold. */
+/** Eight shards of the index of due runs, the slots, the queue and the hold. */
 const READS_A_CALL = 8
 /** A look writes two lines of metrics; Lambda its START, END and REPORT. */
 const BYTES_A_CALL = 900

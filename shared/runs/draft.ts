@@ -5,7 +5,7 @@ import { NO_TRY } from './retry.ts'
 import {
   type ApprovalFold,
   type BlockFold,
-  eventPlace,
+  eventPosition,
   type ItemFold,
   type RunFold,
   type StepFold,
@@ -202,7 +202,7 @@ export function changeBlock(draft: Draft, { block_id }: RunEvent, change: Partia
 
 /** The block at the attempt of this event: what belonged to an earlier attempt is forgotten, what it cost is not. */
 export function enterAttempt(draft: Draft, event: RunEvent): BlockFold {
-  const { epoch, attempt } = eventPlace(event)
+  const { epoch, attempt } = eventPosition(event)
   const block = draft.blocks.get(event.block_id ?? '') ?? UNSEEN
   if (epoch < block.epoch || (epoch === block.epoch && attempt <= block.attempt)) return block
   const { state } = block
@@ -246,7 +246,7 @@ function spentBy({
 export function startStep({ steps, positions }: Draft, event: RunEvent): void {
   const { seq: started_seq, at: started_at, block_id } = event
   if (block_id === undefined) return
-  const attempt = { block_id, ...eventPlace(event) }
+  const attempt = { block_id, ...eventPosition(event) }
   const key = stepKey(attempt)
   if (positions.has(key)) return
   positions.set(key, steps.length)
@@ -263,7 +263,7 @@ export function endStep(draft: Draft, event: RunEvent, state: StepFold['state'])
 }
 
 function changeStep({ steps, positions }: Draft, event: RunEvent, change: Partial<StepFold>): void {
-  const position = positions.get(stepKey({ block_id: event.block_id ?? '', ...eventPlace(event) }))
+  const position = positions.get(stepKey({ block_id: event.block_id ?? '', ...eventPosition(event) }))
   const step = position === undefined ? undefined : steps[position]
   if (position !== undefined && step?.state === 'running') steps[position] = { ...step, ...change }
 }

@@ -130,7 +130,7 @@ const DATA = {
     context: z.strictObject({ sha256: text, count, keys: z.array(text).readonly() }).optional(),
     /** Its document is another one than the deployed one of its name, or than that of the run it retries. */
     edited: z.strictObject({ of: text, dag_hash: text, blocks: z.array(text).readonly() }).optional(),
-    /** It waits for a place among the active runs first. */
+    /** It waits for a slot among the active runs first. */
     queued: z.literal(true).optional(),
   }),
   'run:completed': RunEndedSchema,
@@ -182,7 +182,7 @@ const DATA = {
     spent: used.optional(),
   }),
   'block:retrying': z.strictObject({ code: text, reason: text, due_at: time, spent: used.optional() }),
-  /** A person is asked about the attempt, which waits and holds no place (docs/adr/0038). */
+  /** A person is asked about the attempt, which waits and holds no slot (docs/adr/0038). */
   'block:asked': z.strictObject({
     approval_id: text,
     about: z.enum(ASKED_ABOUT).exclude(['dispatch']),

@@ -3,7 +3,7 @@ import { unpricedTokens, usedByEvent } from './cost.ts'
 import { changeBlock, closeDraft, type Draft, endStep, openDraft, outputStep, startStep } from './draft.ts'
 import type { RunEvent, UsedByCalls } from './event.ts'
 import { eventRow, isRunEnd } from './event-types.ts'
-import { eventPlace, type ItemFold, type RunFold } from './run-fold.ts'
+import { eventPosition, type ItemFold, type RunFold } from './run-fold.ts'
 
 const NOTHING: RunFold = { seq: 0, state: 'running', blocks: {}, steps: [], approvals: {}, tokens: 0 }
 
@@ -26,7 +26,7 @@ function foldEvent(draft: Draft, event: RunEvent): void {
   }
   draft.seq = event.seq
   foldCost(draft, event)
-  const { item } = eventPlace(event)
+  const { item } = eventPosition(event)
   if (draft.run.queued === true && isUnderWay(event)) leaveQueue(draft)
   if (item === undefined) eventRow(event)?.fold?.(draft, event)
   else foldItem(draft, event, item)
@@ -60,7 +60,7 @@ const STEP_ENDS: ReadonlySet<string> = new Set(['completed', 'retrying', 'failed
 function itemAfter(event: RunEvent): ItemFold | undefined {
   const state = eventRow(event)?.item
   if (state === undefined) return undefined
-  const { attempt } = eventPlace(event)
+  const { attempt } = eventPosition(event)
   if (event.type !== 'block:retrying' && event.type !== 'block:failed') return { state, attempt }
   const { code, reason } = event.data
   return { state, attempt, error: { code, reason } }

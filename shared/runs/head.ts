@@ -63,7 +63,7 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'answer_parent' }
   /** A block that was stopped alone: its child run, if it waits for one, is stopped too. */
   | { readonly kind: 'stop_child'; readonly child: string; readonly cause: string }
-  /** Gives back the run's place among the active ones; the oldest queued run takes it. */
+  /** Gives back the run's slot among the active ones; the oldest queued run takes it. */
   | { readonly kind: 'release_lease' }
   /** The end of the run's hash chain is put where nobody can rewrite it (hash-chain.ts). */
   | { readonly kind: 'anchor' }
@@ -148,18 +148,18 @@ export interface Head {
   readonly stored_bytes?: number
   /** Of a run that has ended: as its last event says. Absent also in runs that ended before it was kept. */
   readonly ended?: RunEnding
-  /** It waits for a place among the active runs, or did so to its end; never false. */
+  /** It waits for a slot among the active runs, or did so to its end; never false. */
   readonly queued?: true
 }
 
 /** Where the blocks of a document stand in HEAD: their lanes by index, and the bounce modules some of them are in. */
-export interface BlockPlaces {
+export interface BlockPositions {
   readonly index: ReadonlyMap<string, number>
   readonly moduleOf: ReadonlyMap<string, BounceModule>
 }
 
 /** Epoch a block is in, as HEAD says: the greatest in which it was reset; 0 = it never was. */
-export function blockEpoch({ moduleOf, index }: BlockPlaces, head: Pick<Head, 'modules'>, id: string): number {
+export function blockEpoch({ moduleOf, index }: BlockPositions, head: Pick<Head, 'modules'>, id: string): number {
   const module = moduleOf.get(id)
   const fired = module === undefined ? undefined : head.modules[String(module.key)]
   if (module === undefined || fired === undefined) return 0
@@ -169,14 +169,18 @@ export function blockEpoch({ moduleOf, index }: BlockPlaces, head: Pick<Head, 'm
 }
 
 /** The ordinal of a block in its own epoch; undefined before its first event there. */
-export function blockLane(places: BlockPlaces, head: Pick<Head, 'lanes' | 'modules'>, id: string): number | undefined {
+export function blockLane(
+  places: BlockPositions,
+  head: Pick<Head, 'lanes' | 'modules'>,
+  id: string,
+): number | undefined {
   const lane = head.lanes[String(places.index.get(id))]
   return lane === undefined || readOrdinal(lane).epoch < blockEpoch(places, head, id) ? undefined : lane
 }
 
 /** How a block ended in its own epoch; undefined while it has not. */
 export function blockOutcome(
-  places: BlockPlaces,
+  places: BlockPositions,
   head: Pick<Head, 'lanes' | 'modules'>,
   id: string,
 ): Outcome | undefined {

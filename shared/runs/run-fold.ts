@@ -137,7 +137,7 @@ export interface RunFold {
 }
 
 /** Epoch, attempt and item stand in the event's id, `<lane>/<ordinal>/<i>`. */
-export function eventPlace({ id, attempt }: RunEvent): Pick<StepFold, 'epoch' | 'attempt' | 'item'> {
+export function eventPosition({ id, attempt }: RunEvent): Pick<StepFold, 'epoch' | 'attempt' | 'item'> {
   const [lane = '', position] = id.split('/')
   const place = readOrdinal(Number(position))
   const item = laneOwner(lane)?.item

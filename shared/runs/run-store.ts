@@ -119,7 +119,7 @@ export interface NewRun {
   readonly caps?: Caps
   /** Of bodies that were stored for its start; absent = of none. */
   readonly stored_bytes?: number
-  /** It waits for a place among the active runs and owes no start yet. */
+  /** It waits for a slot among the active runs and owes no start yet. */
   readonly queued?: true
 }
 
@@ -222,7 +222,7 @@ interface RunItems {
   artifacts(run: RunKey): Promise<readonly ArtifactItem[]>
 }
 
-/** What a tenant's runs share: lists and inboxes, results kept for others, places, queues and counts. */
+/** What a tenant's runs share: lists and inboxes, results kept for others, slots, queues and counts. */
 interface TenantItems
   extends Leases,
     RunQueue,
@@ -419,11 +419,11 @@ export function runsPool(tenant: string): LeasePool {
 const PLACE_MS = 900_000
 
 /** The end of a lease that is taken or extended now, ISO time. */
-export function placeUntil(now: number): string {
+export function slotUntil(now: number): string {
   return new Date(now + PLACE_MS).toISOString()
 }
 
-/** A run that waits for a place among the active ones; `at` ISO time, its rank. */
+/** A run that waits for a slot among the active ones; `at` ISO time, its rank. */
 export interface QueuedRun extends RunKey {
   readonly at: string
 }

@@ -5,7 +5,7 @@ import type { RunEvent } from './event.ts'
 import { foldRun } from './fold.ts'
 import type { AskedAbout } from './head.ts'
 import { NO_TRY } from './retry.ts'
-import { type BlockFold, eventPlace, type RunFold, type StepFold } from './run-fold.ts'
+import { type BlockFold, eventPosition, type RunFold, type StepFold } from './run-fold.ts'
 import type { Meta } from './run-store.ts'
 
 /** More than this many reasons are counted instead of told. */
@@ -144,7 +144,7 @@ function slotWords(dag: Dag, fold: RunFold, { max_parallel }: Waiting): readonly
   const running = fold.steps.filter(({ state, block_id, item }) => {
     const block = foldedBlock(fold, block_id)
     const isFanOut = item === undefined && block?.item_count !== undefined
-    // An attempt a person is asked about holds no place.
+    // An attempt a person is asked about holds no slot.
     const works = (item === undefined ? block?.state : block?.items?.[item]?.state) === 'running'
     return state === 'running' && !isFanOut && works
   })
@@ -296,7 +296,7 @@ function attemptEnd(
 ): readonly number[] {
   if (step.state !== 'running' || block === undefined || opensChild(block.mode)) return []
   if (block.foreach !== undefined && step.item === undefined) return []
-  const from = resumed.get(placeOf(step)) ?? step.started_at
+  const from = resumed.get(attemptKey(step)) ?? step.started_at
   return [Date.parse(from) + Math.min(block.timeout_ms, maxMs) + RECORD_MS]
 }
 
@@ -305,12 +305,12 @@ function resumedAt(events: readonly RunEvent[]): ReadonlyMap<string, string> {
   return new Map(
     events.flatMap((event) => {
       if (event.type !== 'block:resumed' || event.block_id === undefined) return []
-      return [[placeOf({ block_id: event.block_id, ...eventPlace(event) }), event.at] as const]
+      return [[attemptKey({ block_id: event.block_id, ...eventPosition(event) }), event.at] as const]
     }),
   )
 }
 
-function placeOf({ block_id, epoch, attempt, item }: Pick<StepFold, 'block_id' | 'epoch' | 'attempt' | 'item'>) {
+function attemptKey({ block_id, epoch, attempt, item }: Pick<StepFold, 'block_id' | 'epoch' | 'attempt' | 'item'>) {
   return `${epoch}/${attempt}/${item ?? ''}/${block_id}`
 }
 

@@ -1,6 +1,6 @@
 import { maxSorted, mean, medianSorted, minSorted, quantileSorted, sampleStandardDeviation } from 'simple-statistics'
 import { canonicalJson, type Json } from '../text/canonical.ts'
-import { type Confidence, medianPlaces, studentT } from './interval.ts'
+import { type Confidence, medianRanks, studentT } from './interval.ts'
 import type { Table } from './table.ts'
 
 interface GroupStats {
@@ -123,7 +123,7 @@ function numberStats(values: readonly number[], confidence: Confidence): NumberS
   const sorted = values.toSorted((left, right) => left - right)
   const average = withoutMinusZero(mean(sorted))
   const sd = sorted.length < 2 ? null : sampleStandardDeviation(sorted)
-  const places = medianPlaces(confidence, sorted.length)
+  const places = medianRanks(confidence, sorted.length)
   return {
     min: minSorted(sorted),
     q1: withoutMinusZero(quantileSorted(sorted, 0.25)),

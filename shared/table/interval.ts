@@ -30,7 +30,7 @@ export function studentT(confidence: Confidence, df: number): number {
  * Places (from 0) of the order statistics that hold the median with at least `confidence`, whatever the distribution
  * (binomial, exact); undefined when `count` values are too few.
  */
-export function medianPlaces(confidence: Confidence, count: number): readonly [number, number] | undefined {
+export function medianRanks(confidence: Confidence, count: number): readonly [number, number] | undefined {
   const tail = (1 - confidence) / 2
   let log = -count * Math.LN2
   let below = 0

@@ -2,7 +2,7 @@ import { Fault } from '../errors.ts'
 import type { ProviderSettings } from '../providers/settings.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Attributes, Span } from './span.ts'
-import { type Asked, attemptSpanId, type CallPlace, runSpanId, runTraceId, type TracedCall } from './telemetry-port.ts'
+import { type Asked, attemptSpanId, type CallOrigin, runSpanId, runTraceId, type TracedCall } from './telemetry-port.ts'
 
 /** Characters of what a server calls itself and its answer. */
 const MOST_TEXT = 200
@@ -41,7 +41,7 @@ export function callSpan(call: TracedCall, { providers, span_id, capture_content
       ...(capture_content && asked.operation === 'chat' ? contentAttributes(asked) : {}),
       'error.type': asked.answer === undefined ? errorType(call.error) : undefined,
       'sluice.provider': provider,
-      ...placeAttributes(at),
+      ...originAttributes(at),
     },
     failed: asked.answer === undefined,
     links: [],
@@ -85,7 +85,7 @@ function embeddingAttributes({ request, answer }: Extract<Asked, { operation: 'e
   }
 }
 
-function placeAttributes({ run, block_id, stage, attempt }: CallPlace): Attributes {
+function originAttributes({ run, block_id, stage, attempt }: CallOrigin): Attributes {
   return {
     'sluice.run_id': run.run_id,
     'sluice.tenant': run.tenant,

@@ -1,10 +1,10 @@
 import type { NewEvent, RunEvent } from '../runs/event.ts'
 import { isRunEnd } from '../runs/event-types.ts'
 import { readOrdinal } from '../runs/lane.ts'
-import { eventPlace } from '../runs/run-fold.ts'
+import { eventPosition } from '../runs/run-fold.ts'
 import type { Append, Meta, RunKey, RunStore } from '../runs/run-store.ts'
 import type { Span } from './span.ts'
-import { type AttemptPlace, attemptSpanId, runSpanId, runTraceId } from './telemetry-port.ts'
+import { type AttemptPosition, attemptSpanId, runSpanId, runTraceId } from './telemetry-port.ts'
 
 /** Beginnings that are remembered: what is forgotten, or began in another process, is read again. */
 const MOST_REMEMBERED = 5_000
@@ -38,7 +38,7 @@ function remember(begun: Map<string, number>, { run, at, ordinal, events }: Appe
   const start = events.find(({ type }) => type === 'block:started')
   if (start?.block_id === undefined) return
   if (begun.size >= MOST_REMEMBERED) begun.clear()
-  begun.set(attemptSpanId(run.run_id, placeOf(start, start.block_id, ordinal)), Date.parse(at))
+  begun.set(attemptSpanId(run.run_id, positionIn(start, start.block_id, ordinal)), Date.parse(at))
 }
 
 type Unfinished = Omit<EndedAttempt, 'began'>
@@ -55,7 +55,7 @@ function endedBy({ run, at, ordinal, events, item_of }: Append): readonly Unfini
     const { type, block_id, data } = event
     const state = ENDS[type]
     if (state === undefined || block_id === undefined) return []
-    const place = placeOf(event, block_id, ordinal)
+    const place = positionIn(event, block_id, ordinal)
     // Refused or stopped before any attempt: there is nothing to show.
     if (place.attempt === 0) return []
     const code = 'code' in data ? { code: data.code } : {}
@@ -64,13 +64,13 @@ function endedBy({ run, at, ordinal, events, item_of }: Append): readonly Unfini
 }
 
 /** `below` is the end of the attempt of the block whose item this is. */
-function ofBlock({ block_id }: AttemptPlace, item_of: Append['item_of']): Pick<EndedAttempt, 'of'> {
+function ofBlock({ block_id }: AttemptPosition, item_of: Append['item_of']): Pick<EndedAttempt, 'of'> {
   if (item_of === undefined) return {}
   const { epoch, attempt } = readOrdinal(item_of.below)
   return { of: { block_id, epoch, attempt } }
 }
 
-function placeOf({ item, attempt }: NewEvent, block_id: string, ordinal: number): AttemptPlace {
+function positionIn({ item, attempt }: NewEvent, block_id: string, ordinal: number): AttemptPosition {
   const place = readOrdinal(ordinal)
   return { block_id, item, epoch: place.epoch, attempt: attempt ?? place.attempt }
 }
@@ -85,7 +85,7 @@ async function finished(runs: RunStore, begun: Map<string, number>, ended: Unfin
 async function startOf(runs: RunStore, run: RunKey, id: string): Promise<number | undefined> {
   for await (const event of eventsOf(runs, run)) {
     if (event.type !== 'block:started' || event.block_id === undefined) continue
-    if (attemptSpanId(run.run_id, { block_id: event.block_id, ...eventPlace(event) }) === id)
+    if (attemptSpanId(run.run_id, { block_id: event.block_id, ...eventPosition(event) }) === id)
       return Date.parse(event.at)
   }
   return undefined
@@ -100,12 +100,12 @@ async function wholeRun(runs: RunStore, { run, at }: Append, end: RunEnd): Promi
 }
 
 async function cutOff(runs: RunStore, run: RunKey, ended: number): Promise<readonly Span[]> {
-  const open = new Map<string, { readonly place: AttemptPlace; readonly began: number }>()
+  const open = new Map<string, { readonly place: AttemptPosition; readonly began: number }>()
   /** The running attempt of each block, of which items are. */
-  const blocks = new Map<string, AttemptPlace>()
+  const blocks = new Map<string, AttemptPosition>()
   for await (const event of eventsOf(runs, run)) {
     if (event.block_id === undefined) continue
-    const place = { block_id: event.block_id, ...eventPlace(event) }
+    const place = { block_id: event.block_id, ...eventPosition(event) }
     const id = attemptSpanId(run.run_id, place)
     if (event.type === 'block:started') open.set(id, { place, began: Date.parse(event.at) })
     if (event.type === 'block:started' && place.item === undefined) blocks.set(place.block_id, place)
@@ -131,9 +131,9 @@ async function* eventsOf(runs: RunStore, run: RunKey): AsyncGenerator<RunEvent> 
 /** An attempt that is over, as the log tells of it. */
 interface EndedAttempt {
   readonly run: RunKey
-  readonly place: AttemptPlace
+  readonly place: AttemptPosition
   /** Of an item: the attempt of its block. */
-  readonly of?: AttemptPlace
+  readonly of?: AttemptPosition
   /** ms since 1970. */
   readonly began: number
   readonly ended: number

@@ -3,13 +3,13 @@ import type { RunKey, RunStore } from '../runs/run-store.ts'
 import { sha256 } from '../text/canonical.ts'
 
 /** Where a call of a provider belongs. */
-export interface CallPlace {
+export interface CallOrigin {
   readonly run: RunKey
   /** Whose call it is; absent = of a stage of the research chain. */
   readonly block_id?: string
   readonly stage?: string
   /** Absent before the attempt was claimed (its pre-gates), and in stages: the call hangs below the run then. */
-  readonly attempt?: AttemptPlace
+  readonly attempt?: AttemptPosition
 }
 
 export type Asked =
@@ -18,7 +18,7 @@ export type Asked =
 
 /** One call of a provider, when it is over. Without an answer it failed: `error` says how. */
 export interface TracedCall {
-  readonly at: CallPlace
+  readonly at: CallOrigin
   /** Its name in sluice.yaml. */
   readonly provider: string
   readonly asked: Asked
@@ -41,7 +41,7 @@ export interface Telemetry {
 }
 
 /** One attempt of a block, or of one item of it. */
-export interface AttemptPlace {
+export interface AttemptPosition {
   readonly block_id: string
   readonly item?: number | undefined
   readonly epoch: number
@@ -60,7 +60,7 @@ export function runSpanId(run_id: string): string {
   return sha256(`${run_id}/run`).slice(0, SPAN_DIGITS)
 }
 
-export function attemptSpanId(run_id: string, { block_id, item, epoch, attempt }: AttemptPlace): string {
+export function attemptSpanId(run_id: string, { block_id, item, epoch, attempt }: AttemptPosition): string {
   return sha256([run_id, block_id, item ?? '', epoch, attempt].join('/')).slice(0, SPAN_DIGITS)
 }
 

@@ -10,7 +10,7 @@ import { changedNumbers, changedWords } from './numbers.ts'
  * are Fault InvalidInput.
  */
 export function readJson(text: string): unknown {
-  guard(text)
+  scan(text)
   const value = parsed(text)
   refuseChanged(text)
   const problem = jsonProblem(value)
@@ -49,7 +49,7 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype'])
 /** The keys seen in each open object; undefined for an open array. */
 type Open = (Set<string> | undefined)[]
 
-function guard(text: string): void {
+function scan(text: string): void {
   const open: Open = []
   let at = 0
   while (at < text.length) {

@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 20_000
 const MAX_PARTS = 8
 
 /** A place in a stored body: bytes of its UTF-8, `end` exclusive. */
-type QuotePlace = {
+type QuotePosition = {
   readonly source_id: string
   readonly start: number
   readonly end: number
@@ -19,8 +19,8 @@ type QuotePlace = {
  * characters) occurs, the whole nowhere.
  */
 export type QuoteFinding =
-  | ({ readonly verdict: 'found' | 'misattributed' } & QuotePlace)
-  | { readonly verdict: 'frankenquote'; readonly parts: readonly QuotePlace[] }
+  | ({ readonly verdict: 'found' | 'misattributed' } & QuotePosition)
+  | { readonly verdict: 'frankenquote'; readonly parts: readonly QuotePosition[] }
   | { readonly verdict: 'not_found' }
 
 /**
@@ -67,12 +67,12 @@ function lengthOf(words: Words, from: number, to: number): number {
   return characters === 0 ? 0 : characters + part.length - 1
 }
 
-function wholeIn(body: IndexedBody, wanted: Int32Array): readonly QuotePlace[] {
+function wholeIn(body: IndexedBody, wanted: Int32Array): readonly QuotePosition[] {
   const { at } = searchWords(body.words, wanted)
-  return at === undefined ? [] : [placeOf(body, at, at + wanted.length)]
+  return at === undefined ? [] : [positionOf(body, at, at + wanted.length)]
 }
 
-function placeOf({ source, starts, ends }: IndexedBody, from: number, to: number): QuotePlace {
+function positionOf({ source, starts, ends }: IndexedBody, from: number, to: number): QuotePosition {
   const start = utf8Length(source.text.slice(0, starts[from]))
   const end = start + utf8Length(source.text.slice(starts[from], ends[to - 1]))
   return { source_id: source.id, start, end }
@@ -86,7 +86,11 @@ function utf8Length(text: string): number {
 const ENCODER = new TextEncoder()
 
 /** The fewest parts, longest first part first; the last may take words from the one before to be long enough. */
-function partsOf(bodies: readonly IndexedBody[], wanted: Int32Array, words: Words): readonly QuotePlace[] | undefined {
+function partsOf(
+  bodies: readonly IndexedBody[],
+  wanted: Int32Array,
+  words: Words,
+): readonly QuotePosition[] | undefined {
   const cuts = [0]
   for (let from = 0; from < wanted.length; ) {
     const longest = longestStart(bodies, wanted.subarray(from)).length
@@ -105,11 +109,11 @@ function partsOf(bodies: readonly IndexedBody[], wanted: Int32Array, words: Word
   return spans.flatMap(({ from, to }) => longestStart(bodies, wanted.subarray(from, to)).place ?? [])
 }
 
-function longestStart(bodies: readonly IndexedBody[], wanted: Int32Array): { length: number; place?: QuotePlace } {
-  let best: { length: number; place?: QuotePlace } = { length: 0 }
+function longestStart(bodies: readonly IndexedBody[], wanted: Int32Array): { length: number; place?: QuotePosition } {
+  let best: { length: number; place?: QuotePosition } = { length: 0 }
   for (const body of bodies) {
     const { longest, longestAt } = searchWords(body.words, wanted)
-    if (longest > best.length) best = { length: longest, place: placeOf(body, longestAt, longestAt + longest) }
+    if (longest > best.length) best = { length: longest, place: positionOf(body, longestAt, longestAt + longest) }
   }
   return best
 }

@@ -1,7 +1,7 @@
 import { unpricedTokens, usedByEvent } from '../runs/cost.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
 import { approvalEpoch } from '../runs/ids.ts'
-import { eventPlace, type RunFold, type StepFold } from '../runs/run-fold.ts'
+import { eventPosition, type RunFold, type StepFold } from '../runs/run-fold.ts'
 
 /** One attempt as its events tell it. */
 export interface AttemptView
@@ -36,7 +36,7 @@ export interface AttemptView
 export function attemptEvents(events: readonly RunEvent[], step: StepFold): readonly RunEvent[] {
   return events.filter((event) => {
     if (event.block_id !== step.block_id || !event.type.startsWith('block:')) return false
-    const { epoch, attempt, item } = eventPlace(event)
+    const { epoch, attempt, item } = eventPosition(event)
     return epoch === step.epoch && attempt === step.attempt && item === step.item
   })
 }

@@ -50,7 +50,7 @@ async function endedAt(raw: System['raw'], key: RunKey, head: Head): Promise<num
  * 19: no lease outlives its run by a minute (and the sweep that finds it, five minutes after it was taken: somebody slow
  * may have taken it for a run that had ended meanwhile). One whose run never came, or that a copy of a
  * request brought back when its run had left, may last to its end: nobody looks at a tenant without live runs. After that
- * it holds no place, and who wants one takes it away.
+ * it holds no slot, and who wants one takes it away.
  */
 async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: number): Promise<boolean> {
   const leases = Object.entries(await raw.leases({ tenant, name: 'runs' }))
@@ -68,14 +68,14 @@ async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: nu
   return held === 0
 }
 
-/** What is left of a lease when sweeps begin to look at it (functions/runs/places.ts). */
+/** What is left of a lease when sweeps begin to look at it (functions/runs/slots.ts). */
 const LOOKED_AT_MS = 600_000
 
 async function tellLate({ sim, raw }: System, key: RunKey, head: Head, skew_ms: number): Promise<void> {
   const { run_id } = key
   const overdue = sim.scheduler.now() - 3 * SWEEP_MS - 2 * skew_ms
   if (head.state === 'running') {
-    // Its deadline begins with its place among the active runs.
+    // Its deadline begins with its slot among the active runs.
     if (head.queued === true) return
     if (overdue > dueOf(head, sim.calm_at)) sim.violate(32, `${run_id} does not end: ${wordsOf(head)}`)
     return

@@ -1,4 +1,4 @@
-import { guardedRequest } from '../../functions/gates/net-gate.ts'
+import { limitedRequest } from '../../functions/gates/net-gate.ts'
 import type { GateFacts } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
@@ -84,8 +84,8 @@ async function judge(
   const number = typeof measured === 'number' ? measured : null
   const facts = { inputs: {}, outputs, measured: { cost_usd: number, latency_ms: number } }
   const http = {
-    request: (request: Parameters<typeof guardedRequest>[0]) =>
-      guardedRequest(request, { policy: POLICY, resolve: async () => addresses }),
+    request: (request: Parameters<typeof limitedRequest>[0]) =>
+      limitedRequest(request, { policy: POLICY, resolve: async () => addresses }),
   }
   const use = { name: 'hostile', check: parsed.check, on_fail: 'retry' } as const
   const { status, reason } = await judgeGate(use, facts, { isolate, http }, () => 0)

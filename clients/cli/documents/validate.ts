@@ -56,12 +56,12 @@ function checkedLines({ file, valid, errors, warnings, order }: CheckedFile): re
   const head = valid ? `${file} is valid${blocks}` : `${file} has ${count(errors.length, 'error')}:`
   return [
     head,
-    ...errors.map((error) => `  ${placeOf(error)}  ${error.code}  ${messageOf(error)}`),
+    ...errors.map((error) => `  ${positionWords(error)}  ${error.code}  ${messageOf(error)}`),
     ...warnings.map(({ path, code, message }) => `  warning  ${path}  ${code}  ${message}`),
   ]
 }
 
-function placeOf({ line, column, path }: DagError): string {
+function positionWords({ line, column, path }: DagError): string {
   return line === undefined ? path || '-' : `${line}:${column ?? 1}`
 }
 

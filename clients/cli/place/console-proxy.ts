@@ -7,11 +7,11 @@ import { problemHeaders, problemOf } from '../../../shared/api/problem.ts'
 import { DECLARED_HEADER } from '../../../shared/auth/principal.ts'
 import {
   enterPage,
-  guardSite,
   holdsSession,
   loginNeeded,
   loginUrl,
   type PageLogin,
+  requireSite,
 } from '../../../shared/console/local-access.ts'
 import type { serveConsole } from '../../../shared/console/serve-console.ts'
 import { Fault } from '../../../shared/errors.ts'
@@ -78,7 +78,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
     const path = url.split('?')[0] ?? '/'
     const site = headers['sec-fetch-site']
     const port = request.socket.localPort ?? 0
-    guardSite({ port, host: headers.host, origin: headers.origin, site, path })
+    requireSite({ port, host: headers.host, origin: headers.origin, site, path })
     const page = enterPage({ port, method, url }, parts.login) ?? (await parts.files({ method, path, headers }))
     if (page === undefined) return await forward(request, response, parts)
     response.writeHead(page.statusCode, page.headers).end(page.body)

@@ -3,7 +3,7 @@ import { GET_RUN } from '../../../shared/api/run-routes.ts'
 import type { ShownBudget } from '../../../shared/runs/budget.ts'
 import { usedByEvent } from '../../../shared/runs/cost.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { eventPlace } from '../../../shared/runs/run-fold.ts'
+import { eventPosition } from '../../../shared/runs/run-fold.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { fetchEvents } from '../server/run-answer.ts'
 import { type TargetOptions, withTarget } from '../terminal/options.ts'
@@ -91,7 +91,7 @@ function rowOf(event: RunEvent): CostRow | undefined {
   if (cost === undefined || (cost.tokens_in + cost.tokens_out === 0 && (cost.usd_micros ?? 0) === 0)) return undefined
   const { tokens_in, tokens_out, usd_micros } = cost
   const usd = usd_micros === undefined ? null : usd_micros / 1_000_000
-  return { block_id: event.block_id ?? '', ...eventPlace(event), ...workOf(event), tokens_in, tokens_out, usd }
+  return { block_id: event.block_id ?? '', ...eventPosition(event), ...workOf(event), tokens_in, tokens_out, usd }
 }
 
 function workOf({ type, data }: RunEvent): Pick<CostRow, 'work' | 'by'> {

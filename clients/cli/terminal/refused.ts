@@ -48,7 +48,7 @@ export function usage(detail: string): Refused {
 export function reasonLines(reason: Reason, command = 'sluice'): readonly string[] {
   const { code, detail, errors = [] } = reason
   const places = errors.flatMap((issue) =>
-    detail.includes(issue.message) ? hintLines(issue, '  ') : placeLines(issue),
+    detail.includes(issue.message) ? hintLines(issue, '  ') : positionLines(issue),
   )
   const lines = [`error: ${detail} [${code}]`, ...places]
   return lines.map((line) => plainText(line).replaceAll('`sluice ', `\`${command} `))
@@ -60,7 +60,7 @@ export function withoutName(message: string): string {
 }
 
 /** One place of a bad input: `line:column path: message`, its hint below. */
-function placeLines(issue: InputIssue): readonly string[] {
+function positionLines(issue: InputIssue): readonly string[] {
   const at = typeof issue.line === 'number' ? `${issue.line}:${issue.column ?? 1} ` : ''
   const path = issue.path === '' ? '' : `${issue.path}: `
   // A document's errors carry their hint in the message too, for readers of JSON.

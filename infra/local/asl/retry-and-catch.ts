@@ -4,7 +4,7 @@ import { compileField } from './expression.ts'
 import { asStateError, errorEquals, errorOutput, type StateError } from './state-error.ts'
 import { framePosition, type Outcome, statesVariable, type Visit, withinLimit } from './visit.ts'
 
-interface Guards {
+interface ErrorRules {
   readonly Retry?: readonly Retrier[]
   readonly Catch?: readonly Catcher[]
 }
@@ -14,7 +14,7 @@ interface Guards {
  * try, so their errors are retried and caught too. A failing Catch Output fails the state.
  */
 export async function withRetryAndCatch(
-  guards: Guards,
+  guards: ErrorRules,
   visit: Visit,
   attempt: () => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -32,7 +32,7 @@ export async function withRetryAndCatch(
 }
 
 /** Waits for the next try (undefined), or answers the Catch's outcome, or throws the failure on. */
-async function recover(guards: Guards, visit: Visit, failure: StateError): Promise<Outcome | undefined> {
+async function recover(guards: ErrorRules, visit: Visit, failure: StateError): Promise<Outcome | undefined> {
   const { frame } = visit
   delete visit.memo
   const retrier = guards.Retry?.findIndex((one) => errorEquals(one.ErrorEquals, failure.error)) ?? -1

@@ -86,7 +86,7 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
     // No commit first: executions with writes under way are known to the caller.
     find: (machine, name) => found(sql.find.get(machine, name)),
     unfinished: () => read(() => sql.unfinished.all().map(executionOf)),
-    places: (id) => read(() => new Map(sql.places.all(id).map(placeOf))),
+    places: (id) => read(() => new Map(sql.places.all(id).map(positionOf))),
     tokens: (id) => read(() => new Map(sql.tokens.all(id).map((row) => [String(row.token), answerOf(row)]))),
     token: (token) => read(() => tokenOf(sql.token.get(token))),
     put: buffer.put,
@@ -165,7 +165,7 @@ function found(row: Row | undefined): ReturnType<Journal['find']> {
   return { id: Number(row.id), input: inputOf(row).input, ...(end && { end }) }
 }
 
-function placeOf(row: Row): readonly [string, FramePosition] {
+function positionOf(row: Row): readonly [string, FramePosition] {
   return [String(row.path), JSON.parse(String(row.place))]
 }
 

@@ -149,7 +149,7 @@ function awaitToken(
         : engine.alarms.set(deadline, () => giveUp(new StateError('States.Timeout', '')))
     frame.scope.stops.add(stop)
     // An early answer goes on at once; the function may still be at work and is left to finish.
-    engine.tokens.wait(ticket.token, (answer) => leave(() => settleWith(answer, resolve, reject)))
+    engine.tokens.wait(ticket.token, (answer) => leave(() => answerWith(answer, resolve, reject)))
     if (left || ticket.asked) return
     invocation = invoke(engine, call.functionName, call.payload)
     invocation.answer.then(
@@ -159,7 +159,7 @@ function awaitToken(
   })
 }
 
-function settleWith(answer: TokenAnswer, resolve: (output: Json) => void, reject: (error: Error) => void): void {
+function answerWith(answer: TokenAnswer, resolve: (output: Json) => void, reject: (error: Error) => void): void {
   if ('ok' in answer) resolve(answer.ok)
   else reject(new StateError(answer.error, answer.cause))
 }

@@ -60,7 +60,7 @@ export function turnsOn(db: DatabaseSync): Turns {
   }
 }
 
-/** Runs that wait for a place, by rank; and the step that lets one go. */
+/** Runs that wait for a slot, by rank; and the step that lets one go. */
 export function runQueueOn(db: DatabaseSync): RunQueue {
   const numberOf = runNumbers(db)
   const add = db.prepare('INSERT OR IGNORE INTO queued_runs (tenant, at, run_id) VALUES (?, ?, ?)')

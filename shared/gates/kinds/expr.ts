@@ -23,9 +23,9 @@ export const expr: Gate<Expr> = {
   summary:
     'Passes when the expression over `inputs` and `outputs` is exactly true; every port it reads must have a value.',
   params: ExprSchema,
-  reads: ({ expression }) => [...new Set(placesOf(expression).map(({ port }) => port))],
+  reads: ({ expression }) => [...new Set(spansOf(expression).map(({ port }) => port))],
   sees: ({ expression }, facts) =>
-    placesOf(expression).map(({ root, port }) => {
+    spansOf(expression).map(({ root, port }) => {
       const value = ownValue(facts[root], port)
       return value === undefined ? [root, port] : [root, port, value]
     }),
@@ -58,12 +58,12 @@ function check({ expression: source }: Expr, facts: GateFacts): CheckResult {
   return value === false ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
 }
 
-interface Place {
+interface Span {
   readonly root: 'inputs' | 'outputs'
   readonly port: string
 }
 
-function placesOf(source: string): readonly Place[] {
+function spansOf(source: string): readonly Span[] {
   const read = readSource(source)
   return read.ok ? read.places : []
 }
@@ -71,7 +71,7 @@ function placesOf(source: string): readonly Place[] {
 const readSource = keepLast(64, (source: string) => {
   const parsed = parseExpression(source)
   if (!parsed.ok) return parsed
-  const places: Place[] = []
+  const places: Span[] = []
   for (const [root, port] of parsed.expression.paths) {
     if (root !== 'inputs' && root !== 'outputs') {
       return { ok: false as const, message: `"${root}" is not known, an expression reads inputs.PORT or outputs.PORT` }

@@ -4,7 +4,7 @@ import { oneSentence } from '../../text/redact.ts'
 import { strictUrl } from '../../text/url.ts'
 import { PortNameSchema, readPort, wrongType } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
-import type { GatePorts, GuardedAnswer } from '../gate-ports.ts'
+import type { GatePorts, LimitedAnswer } from '../gate-ports.ts'
 
 /** A URL that a document's author writes: checked when the document is parsed. */
 const UrlSchema = z.string().superRefine((text, context) => {
@@ -137,7 +137,7 @@ async function checkWebhook(
 }
 
 /** What the endpoint decided; a text = it did not, in words. */
-function readAnswer(answer: GuardedAnswer): z.infer<typeof AnswerSchema> | string {
+function readAnswer(answer: LimitedAnswer): z.infer<typeof AnswerSchema> | string {
   if (answer.kind === 'refused') return `is not allowed: ${answer.reason}`
   if (answer.kind === 'failed') return `had no answer: ${answer.reason}`
   const { status, body, body_cut } = answer

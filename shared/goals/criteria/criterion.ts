@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../../text/canonical.ts'
-import type { Evidence, EvidencePlace } from '../evidence.ts'
+import type { Evidence, EvidencePosition } from '../evidence.ts'
 
 export type CriterionStatus = 'MET' | 'NOT_MET' | 'BLOCKED' | 'UNKNOWN'
 
@@ -14,7 +14,7 @@ export interface AcceptanceCriterion {
 }
 
 /** Which line, block, attempt and event supplied what was judged; of an artifact also what is stored. */
-export interface EvidenceSource extends EvidencePlace {
+export interface EvidenceSource extends EvidencePosition {
   readonly line?: number
   readonly bytes?: number
   readonly sha256?: string
@@ -53,7 +53,7 @@ export const CRITERION_BASE = {
 } as const
 
 /** The provenance of a marker or artifact, and nothing else of it. */
-export function sourceOf(found: EvidencePlace & EvidenceSource): EvidenceSource {
+export function sourceOf(found: EvidencePosition & EvidenceSource): EvidenceSource {
   const { line, block, attempt, seq, bytes, sha256 } = found
   return {
     ...(line !== undefined && { line }),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Evidence, PlacedMarker } from '../evidence.ts'
+import type { Evidence, LocatedMarker } from '../evidence.ts'
 import { wildcardMatcher } from '../glob.ts'
 import { sameDashes } from '../marker.ts'
 import { CRITERION_BASE, type CriterionKind, type Judgement, sourceOf } from './criterion.ts'
@@ -32,7 +32,7 @@ function judge({ marker }: MarkerRequired, { markers }: Evidence): Judgement {
   return { status: 'MET', actualValue: key, message: `[${key}] is there`, source: sourceOf(found) }
 }
 
-function fitting(wanted: string): (marker: PlacedMarker) => boolean {
+function fitting(wanted: string): (marker: LocatedMarker) => boolean {
   const colon = wanted.indexOf(':')
   const key = sameDashes(colon < 0 ? wanted : wanted.slice(0, colon))
   if (colon < 0) return ({ type }) => type === key

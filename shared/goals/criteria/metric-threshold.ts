@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Evidence, PlacedMarker } from '../evidence.ts'
+import type { Evidence, LocatedMarker } from '../evidence.ts'
 import { isMetricName, metricValue, sameDashes } from '../marker.ts'
 import { CRITERION_BASE, type CriterionKind, type Judgement, sourceOf } from './criterion.ts'
 
@@ -59,7 +59,7 @@ function judge(criterion: MetricThreshold, evidence: Evidence): Judgement {
   return { status: met ? 'MET' : 'NOT_MET', actualValue: read.value, message, source }
 }
 
-function lastOf(metric: string, { markers }: Evidence): PlacedMarker | undefined {
+function lastOf(metric: string, { markers }: Evidence): LocatedMarker | undefined {
   const name = sameDashes(metric)
   return markers.findLast(({ type, subtype }) => type === 'METRIC' && subtype === name)
 }

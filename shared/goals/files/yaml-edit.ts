@@ -69,7 +69,7 @@ function withMember(value: Json, [key, ...rest]: readonly [string, ...string[]],
   return inner === undefined ? undefined : { ...value, [key]: inner }
 }
 
-interface Place {
+interface Position {
   readonly text: string
   readonly eol: string
   readonly before: string | undefined
@@ -77,7 +77,7 @@ interface Place {
 
 /** What might be done, the nicest first. */
 function editsOf(
-  place: Place,
+  place: Position,
   node: YamlNode | undefined,
   [key, ...rest]: readonly [string, ...string[]],
   value: Json,
@@ -94,13 +94,13 @@ function editsOf(
 }
 
 /** Behind the comments of a text that has nothing else. */
-function firstEntry({ text, eol }: Place, key: string, value: Json): Edit {
+function firstEntry({ text, eol }: Position, key: string, value: Json): Edit {
   const open = text === '' || /[\r\n]$/.test(text) ? '' : eol
   const entry = `${open}${key}:${eol}${blockText(value, 2, eol)}${eol}`
   return { from: text.length, to: text.length, text: entry }
 }
 
-function replacements({ text, eol }: Place, node: YamlNode, entry: YamlEntry, value: Json): readonly Edit[] {
+function replacements({ text, eol }: Position, node: YamlNode, entry: YamlEntry, value: Json): readonly Edit[] {
   const { colon } = entry
   const end = Math.max(colon, entry.value.end)
   if (node.flow) return [{ from: colon, to: end, text: ` ${jsonText(value, lineBefore(text, entry.start))}` }]
@@ -109,7 +109,7 @@ function replacements({ text, eol }: Place, node: YamlNode, entry: YamlEntry, va
   return [end, lineEnd(text, end)].map((to) => ({ from: colon, to, text: block }))
 }
 
-function additions({ text, eol, before }: Place, node: YamlNode, key: string, value: Json): readonly Edit[] {
+function additions({ text, eol, before }: Position, node: YamlNode, key: string, value: Json): readonly Edit[] {
   const [first] = node.entries ?? []
   if (first === undefined) return []
   const column = columnOf(text, first.start)

@@ -26,7 +26,7 @@ export type SupportStatus = 'quoted' | 'supported' | 'unsupported'
 /** One sentence of evidence, or one of its facts. */
 interface Passage extends CutSentence {
   readonly text: string
-  readonly fact?: FactPlaces
+  readonly fact?: FactPositions
   /** Only then may words be left out: lists of words that turn a sentence are English. */
   readonly english: boolean
 }
@@ -161,7 +161,7 @@ function againstOne(said: Words, passage: Passage, how: ClaimHow): SupportStatus
   return direct !== 'unsupported' || how.marked === true ? direct : inOtherWords(said, passage)
 }
 
-function byFact(said: Words, words: Words, fact: FactPlaces, { marked }: ClaimHow): SupportStatus {
+function byFact(said: Words, words: Words, fact: FactPositions, { marked }: ClaimHow): SupportStatus {
   if (isFactPart(said, words, fact)) return 'quoted'
   return marked !== true && saysFact(said, words, fact) ? 'supported' : 'unsupported'
 }
@@ -261,13 +261,13 @@ function inActive(said: Words): Words | undefined {
 type FactWordList = readonly PassageWord[]
 
 /** `Norway, capital: Oslo`: how many of its words name the thing, and where what is said of it begins. */
-interface FactPlaces {
+interface FactPositions {
   readonly name: number
   readonly object: number
 }
 
 /** Words of a fact as they stand there: all of it, or from its predicate or one of its objects on, whole objects. */
-function isFactPart(said: FactWordList, words: FactWordList, { name, object }: FactPlaces): boolean {
+function isFactPart(said: FactWordList, words: FactWordList, { name, object }: FactPositions): boolean {
   const from = [0, name, ...words.flatMap((word, at) => (at === object || (at > object && word.apart) ? [at] : []))]
   return from.some((start) => {
     const end = runEnd(said, words, start, false)
@@ -281,7 +281,7 @@ function isFactPart(said: FactWordList, words: FactWordList, { name, object }: F
  * A fact in a sentence: its name, the whole of its predicate and some of its objects, in an order that does not turn it
  * round. A predicate that ends in a preposition (`killed by`, `successor of`) stands before its object.
  */
-function saysFact(said: FactWordList, words: FactWordList, { name, object }: FactPlaces): boolean {
+function saysFact(said: FactWordList, words: FactWordList, { name, object }: FactPositions): boolean {
   const [named, predicate] = [words.slice(0, name), words.slice(name, object)]
   const objects = objectsOf(words.slice(object))
   const unit =

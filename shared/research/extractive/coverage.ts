@@ -1,7 +1,7 @@
 import { strictNumber } from '../../text/numbers.ts'
 import { factText, groupFacts, plainName, type ShownEvidence } from '../claims/shown-evidence.ts'
 import { askedRelation, contentTerms, namesIn } from '../question/terms.ts'
-import { kilometresBetween, type NearPlace, nearPlace, plainQuestion } from '../question/words.ts'
+import { kilometresBetween, type NearLocation, nearLocation, plainQuestion } from '../question/words.ts'
 import { alongPath } from './path.ts'
 import { chainUnits, type EvidenceUnit, evidenceUnits } from './units.ts'
 
@@ -204,7 +204,7 @@ interface ThingsFound {
 
 /** The things of the evidence that lie where the question says, or were found by when they were; of the type it names. */
 export function thingsFound(topic: string, evidence: readonly ShownEvidence[]): ThingsFound {
-  const circle = nearPlace(topic.replaceAll('_', ' '))
+  const circle = nearLocation(topic.replaceAll('_', ' '))
   const asked = contentTerms(plainQuestion(topic))
   const types = new Set(evidence.flatMap(typeTerms).filter((term) => asked.includes(term)))
   const placed = evidence.map((item, at) => ({ item, place: at + 1, far: distance(item, circle) }))
@@ -221,7 +221,7 @@ export function thingsFound(topic: string, evidence: readonly ShownEvidence[]): 
 const ANY_TYPE: ReadonlySet<string> = new Set(['plac', 'place', 'thing', 'entity'])
 
 /** Kilometres from the middle of the circle, 0 where there is none; undefined: it does not lie there. */
-function distance({ source, geo }: ShownEvidence, circle: NearPlace | undefined): number | undefined {
+function distance({ source, geo }: ShownEvidence, circle: NearLocation | undefined): number | undefined {
   if (circle === undefined || geo === undefined)
     return source === 'spatial' || source === 'temporal_range' ? 0 : undefined
   const far = kilometresBetween(circle, geo)

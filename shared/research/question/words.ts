@@ -165,7 +165,7 @@ interface GeoBounds {
 
 /** The box around `within 5 km of 59.91, 10.75` (km, m, miles or mi). A place off the globe is none. */
 export function geoBounds(text: string): GeoBounds | undefined {
-  const near = nearPlace(text)
+  const near = nearLocation(text)
   if (near === undefined) return undefined
   const { lat: latitude, lon: longitude, kilometres } = near
   const high = kilometres / KILOMETRES_A_DEGREE
@@ -213,14 +213,14 @@ function wrapped(degrees: number): number {
 }
 
 /** A circle on the globe a text speaks of. */
-export interface NearPlace {
+export interface NearLocation {
   readonly lat: number
   readonly lon: number
   readonly kilometres: number
 }
 
 /** `within 5 km of 59.91, 10.75` (km, m, miles or mi). A place off the globe is none. */
-export function nearPlace(text: string): NearPlace | undefined {
+export function nearLocation(text: string): NearLocation | undefined {
   const [, radius, unit = '', latitude, longitude] = NEAR_PATTERN.exec(text) ?? []
   const [lat, lon] = [Number(latitude), Number(longitude)]
   if (radius === undefined || Math.abs(lat) > 90 || Math.abs(lon) > 180) return undefined
@@ -228,7 +228,7 @@ export function nearPlace(text: string): NearPlace | undefined {
 }
 
 /** Between two places, on a sphere: half a percent off at the most. */
-export function kilometresBetween(a: Omit<NearPlace, 'kilometres'>, b: Omit<NearPlace, 'kilometres'>): number {
+export function kilometresBetween(a: Omit<NearLocation, 'kilometres'>, b: Omit<NearLocation, 'kilometres'>): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180
   const high = Math.sin(radians(b.lat - a.lat) / 2) ** 2
   const wide = Math.sin(radians(b.lon - a.lon) / 2) ** 2
@@ -239,7 +239,7 @@ export function kilometresBetween(a: Omit<NearPlace, 'kilometres'>, b: Omit<Near
 const EARTH_KM = 6_371
 
 const DEGREES = '(-?\\d{1,3}(?:\\.\\d{1,15})?)'
-/** The pattern of nearPlace(). */
+/** The pattern of nearLocation(). */
 const NEAR_PATTERN = new RegExp(
   `\\bwithin {0,3}(\\d{1,6}(?:\\.\\d{1,6})?) {0,3}(km|kilometres?|kilometers?|metres?|meters?|m|miles?|mi)\\.? {1,3}of {1,3}\\(?${DEGREES} {0,3},? {0,3}${DEGREES}(?![\\d.]*\\d)`,
   'i',

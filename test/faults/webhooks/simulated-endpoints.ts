@@ -1,4 +1,4 @@
-import type { GuardedAnswer } from '../../../shared/gates/gate-ports.ts'
+import type { LimitedAnswer } from '../../../shared/gates/gate-ports.ts'
 import { openWebhooks } from '../../../shared/webhooks/message.ts'
 import { WebhookSettingsSchema } from '../../../shared/webhooks/settings.ts'
 import type { World } from '../../../shared/world.ts'
@@ -49,7 +49,7 @@ export function createSimulatedEndpoints(sim: Sim, others: World['http']): Simul
 
 const SHARES = [0, 0.3, 0.95]
 
-function answerOf(sim: Sim, endpoint: string, id: string): GuardedAnswer {
+function answerOf(sim: Sim, endpoint: string, id: string): LimitedAnswer {
   const share = SHARES[Math.floor(hashed(sim.seed, `mood ${endpoint}`) * SHARES.length)] ?? 0
   const dice = hashed(sim.seed, `${id} ${sim.faults.times(`webhook ${id}`)}`)
   const answered = { kind: 'answered', url: '', body: '' } as const

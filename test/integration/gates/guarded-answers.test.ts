@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import { guardedRequest } from '../../../functions/gates/net-gate.ts'
+import { limitedRequest } from '../../../functions/gates/net-gate.ts'
 import { askHere, type LocalServer, NOTHING, serve, serveBytes } from './guarded-servers.ts'
 
 /** Servers that misbehave: each gets an answer of ours, none an exception, none more than its share of time and memory. */
@@ -97,7 +97,7 @@ describe('time', () => {
     const silent = await bytes(() => undefined)
     const policy = { ...NOTHING, loopback: true, ports: [silent.port], own_port: 1 }
     const request = { method: 'GET', url: silent.url, timeout_ms: 20_000 } as const
-    const answer = await guardedRequest(request, { policy, signal: AbortSignal.timeout(50) })
+    const answer = await limitedRequest(request, { policy, signal: AbortSignal.timeout(50) })
     expect(answer).toMatchObject({ kind: 'failed' })
   })
 })

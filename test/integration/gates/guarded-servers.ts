@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
-import { guardedRequest } from '../../../functions/gates/net-gate.ts'
-import type { GuardedAnswer, GuardedRequest } from '../../../shared/gates/gate-ports.ts'
+import { limitedRequest } from '../../../functions/gates/net-gate.ts'
+import type { LimitedAnswer, LimitedRequest } from '../../../shared/gates/gate-ports.ts'
 import type { HttpGateSettings } from '../../../shared/gates/settings.ts'
 
 export const NOTHING: HttpGateSettings = { ports: [], deny_hosts: [], loopback: false }
@@ -65,13 +65,13 @@ interface Asking {
   readonly policy?: Partial<HttpGateSettings>
   /** What the name server says. */
   readonly resolve?: (host: string) => Promise<readonly string[]>
-  readonly request?: Partial<GuardedRequest>
+  readonly request?: Partial<LimitedRequest>
 }
 
 /** One guarded GET, as an operator's settings allow it. */
-export function ask(url: string, { policy, resolve, request }: Asking = {}): Promise<GuardedAnswer> {
+export function ask(url: string, { policy, resolve, request }: Asking = {}): Promise<LimitedAnswer> {
   const guarded = { method: 'GET', url, timeout_ms: 60_000, ...request } as const
-  return guardedRequest(guarded, {
+  return limitedRequest(guarded, {
     policy: { ...NOTHING, own_port: 4040, ...policy },
     ...(resolve === undefined ? {} : { resolve }),
   })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { placeUntil, runsPool } from '../../../shared/runs/run-store.ts'
+import { runsPool, slotUntil } from '../../../shared/runs/run-store.ts'
 import { atMost } from '../../how-much.ts'
 import { block, child, deployDocument } from '../child-place.ts'
 import type { TestPlace } from '../test-place.ts'
@@ -17,7 +17,7 @@ import {
 } from './safety-place.ts'
 
 const POOL = runsPool('main')
-const long = () => placeUntil(Date.now())
+const long = () => slotUntil(Date.now())
 const over = () => new Date(Date.now() - 1_000).toISOString()
 
 /** How many runs of callers are active at once, on one kind of store. */

@@ -99,7 +99,7 @@ export function startOf(open: TestPlace, dag: object, more: object = {}, headers
   return post(open, 'start-run', { body: { dag, ...more }, headers })
 }
 
-/** Who has a place among the active runs. */
+/** Who has a slot among the active runs. */
 export async function holders({ place }: TestPlace): Promise<readonly string[]> {
   return Object.keys(await place.world.runs.leases(runsPool('main')))
 }

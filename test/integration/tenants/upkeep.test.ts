@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { placeUntil, runsPool } from '../../../shared/runs/run-store.ts'
+import { runsPool, slotUntil } from '../../../shared/runs/run-store.ts'
 import { openReceiver, type WebhookReceiver } from '../../emulators/webhook-receiver.ts'
 import { askingOf, documentOf, eventually } from './fill-tenant.ts'
 import { openLocalDoor, SECRET } from './local-door.ts'
@@ -46,7 +46,7 @@ test('the sweep takes back a place that nobody of the tenant holds any more', as
   const { runs, clock } = door.place.world
   const pool = runsPool('globex')
   // Long over: a start that died before it had a HEAD.
-  await runs.takeLease(pool, 'run_gone', placeUntil(clock.now() - 3_600_000), 100)
+  await runs.takeLease(pool, 'run_gone', slotUntil(clock.now() - 3_600_000), 100)
   await eventually(async () => !('run_gone' in (await runs.leases(pool))), 'the place is free')
 })
 

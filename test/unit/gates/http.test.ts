@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { GuardedAnswer, GuardedRequest } from '../../../shared/gates/gate-ports.ts'
+import type { LimitedAnswer, LimitedRequest } from '../../../shared/gates/gate-ports.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = { type: 'http', url: 'https://example.com/health' }
-const answered = (status: number): GuardedAnswer => ({ kind: 'answered', status, url: 'https://e.com/', body: '' })
+const answered = (status: number): LimitedAnswer => ({ kind: 'answered', status, url: 'https://e.com/', body: '' })
 
 /** What comes of the gate where net-gate gives this answer; and what it was asked. */
-async function judgedWith(given: Json, answer: GuardedAnswer, outputs: Readonly<Record<string, Json>> = {}) {
-  const asked: GuardedRequest[] = []
-  const request = async (wanted: GuardedRequest) => {
+async function judgedWith(given: Json, answer: LimitedAnswer, outputs: Readonly<Record<string, Json>> = {}) {
+  const asked: LimitedRequest[] = []
+  const request = async (wanted: LimitedRequest) => {
     asked.push(wanted)
     return answer
   }

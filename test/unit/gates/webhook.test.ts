@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { GuardedAnswer, GuardedRequest } from '../../../shared/gates/gate-ports.ts'
+import type { LimitedAnswer, LimitedRequest } from '../../../shared/gates/gate-ports.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = { type: 'webhook', url: 'https://example.com/judge', ports: ['plan'] }
 
 /** What comes of the gate where the endpoint answers so; and what it was sent. */
-async function judgedWith(answer: GuardedAnswer | string, more: Json = {}, plan: Json = 'a plan') {
-  const asked: GuardedRequest[] = []
-  const request = async (wanted: GuardedRequest): Promise<GuardedAnswer> => {
+async function judgedWith(answer: LimitedAnswer | string, more: Json = {}, plan: Json = 'a plan') {
+  const asked: LimitedRequest[] = []
+  const request = async (wanted: LimitedRequest): Promise<LimitedAnswer> => {
     asked.push(wanted)
     if (typeof answer !== 'string') return answer
     return { kind: 'answered', status: 200, url: wanted.url, body: answer }
@@ -34,7 +34,7 @@ describe('webhook', () => {
     expect((await judgedWith('{"pass":false}', { not: true })).verdict.passed).toBe(true)
   })
 
-  test.each<[string, GuardedAnswer | string]>([
+  test.each<[string, LimitedAnswer | string]>([
     ['no JSON', 'yes'],
     ['nothing', ''],
     ['another JSON', 'true'],

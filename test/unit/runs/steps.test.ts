@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
-import { eventPlace, type StepFold } from '../../../shared/runs/run-fold.ts'
+import { eventPosition, type StepFold } from '../../../shared/runs/run-fold.ts'
 import { ended, logOf, output, retrying, runStarted, type Step, started } from './event-log.ts'
 import { someLog } from './some-log.ts'
 
@@ -58,7 +58,7 @@ describe('run_steps', () => {
         expect(new Set(steps.map(keyOf)).size).toBe(steps.length)
         const starts = log.filter(({ type }) => type === 'block:started')
         expect(steps.map(keyOf)).toEqual(
-          starts.map((event) => keyOf({ ...eventPlace(event), block_id: event.block_id } as StepFold)),
+          starts.map((event) => keyOf({ ...eventPosition(event), block_id: event.block_id } as StepFold)),
         )
         for (const { state, started_seq, ended_seq } of steps) {
           expect(ended_seq === undefined).toBe(state === 'running')

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { describeTable, type TableStats } from '../../../shared/table/describe.ts'
-import { medianPlaces, studentT } from '../../../shared/table/interval.ts'
+import { medianRanks, studentT } from '../../../shared/table/interval.ts'
 import { readTable, type Table } from '../../../shared/table/table.ts'
 import { tableWords } from '../../../shared/table/words.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
@@ -42,10 +42,10 @@ describe('studentT()', () => {
 })
 
 test('medianPlaces() are the tabulated order statistics, and absent for too few values', () => {
-  expect(medianPlaces(0.95, 5)).toBeUndefined()
-  expect(medianPlaces(0.95, 6)).toEqual([0, 5])
-  expect(medianPlaces(0.95, 10)).toEqual([1, 8])
-  expect(medianPlaces(0.95, 100)).toEqual([39, 60])
+  expect(medianRanks(0.95, 5)).toBeUndefined()
+  expect(medianRanks(0.95, 6)).toEqual([0, 5])
+  expect(medianRanks(0.95, 10)).toEqual([1, 8])
+  expect(medianRanks(0.95, 100)).toEqual([39, 60])
 })
 
 describe('readTable()', () => {

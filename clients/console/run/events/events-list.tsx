@@ -33,7 +33,7 @@ export function EventsList({ session, events }: ListProps) {
   return (
     <div class="events-scroll" ref={view.scroller}>
       <ol class="events" aria-label="Events" style={{ height: `${rowTop(shape, shape.count)}px` }}>
-        {placesShown(view.rows, active).map((index) => {
+        {positionsShown(view.rows, active).map((index) => {
           const event = events[index]
           return (
             event !== undefined && (
@@ -45,7 +45,7 @@ export function EventsList({ session, events }: ListProps) {
                 top={rowTop(shape, index)}
                 isOpen={open.has(event.seq)}
                 isActive={index === active}
-                isShown={index === shownPlace(events, shownSeq)}
+                isShown={index === shownPosition(events, shownSeq)}
                 isLater={shownSeq !== undefined && event.seq > shownSeq}
                 toggle={open.toggle}
                 onHeight={open.onHeight}
@@ -59,13 +59,16 @@ export function EventsList({ session, events }: ListProps) {
 }
 
 /** The row with the focus stays on the page, or the focus would be lost. In order, for who reads without seeing. */
-function placesShown({ from, to }: { readonly from: number; readonly to: number }, active: number): readonly number[] {
+function positionsShown(
+  { from, to }: { readonly from: number; readonly to: number },
+  active: number,
+): readonly number[] {
   const places = Array.from({ length: to - from }, (_, n) => from + n)
   if (active < from) return [active, ...places]
   return active < to ? places : [...places, active]
 }
 
-function shownPlace(events: readonly RunEvent[], shownSeq: number | undefined): number | undefined {
+function shownPosition(events: readonly RunEvent[], shownSeq: number | undefined): number | undefined {
   return shownSeq === undefined ? undefined : indexOfSeq(events, shownSeq)
 }
 
@@ -110,7 +113,7 @@ function EventRow(props: RowProps) {
           <span class="soft">.{at.slice(20, 23)}</span>
         </time>
         <span class={`event-type is-${eventRow(event)?.tone}`}>{type}</span>
-        <Place event={event} />
+        <EventOwner event={event} />
         <span class="event-words">{eventWords(event)}</span>
       </button>
       {isOpen && <Payload event={event} onHeight={onHeight} />}
@@ -119,7 +122,7 @@ function EventRow(props: RowProps) {
 }
 
 /** Block, item and attempt, where it is about one. */
-function Place({ event: { block_id, item, attempt } }: { readonly event: RunEvent }) {
+function EventOwner({ event: { block_id, item, attempt } }: { readonly event: RunEvent }) {
   return (
     <span class="event-block">
       {block_id}

@@ -16,16 +16,16 @@ import {
 } from './timeline-rows.ts'
 
 interface ChartProps {
-  readonly lanes: readonly TimelineRow[]
+  readonly rows: readonly TimelineRow[]
   /** The moment shown, where that is not now. */
   readonly until: string | undefined
 }
 
-/** A lane a block, a bar an attempt or a wait for people; what is pointed at or focused is told above. */
-export function TimelineChart({ lanes, until }: ChartProps) {
+/** A row a block, a bar an attempt or a wait for people; what is pointed at or focused is told above. */
+export function TimelineChart({ rows, until }: ChartProps) {
   const [part, setPart] = useState<TimeWindow>()
   const [told, setTold] = useState<string>()
-  const bars = lanes.flatMap((lane) => lane.bars)
+  const bars = rows.flatMap((row) => row.bars)
   const end = endOf(bars, until)
   const whole = wholeWindow(bars, end)
   const window = part ?? whole
@@ -47,8 +47,8 @@ export function TimelineChart({ lanes, until }: ChartProps) {
       <div class="timeline-grid" onWheel={(event) => zoomByWheel(event, window, zoom)}>
         <TimelineAxis window={window} />
         <ul class="lanes" aria-label="Blocks in the order in which they began">
-          {lanes.map((lane) => (
-            <Lane key={lane.block_id} lane={lane} window={window} end={end} onTold={setTold} />
+          {rows.map((row) => (
+            <BlockRow key={row.block_id} row={row} window={window} end={end} onTold={setTold} />
           ))}
         </ul>
       </div>
@@ -63,8 +63,8 @@ function endOf(bars: readonly TimeBar[], until: string | undefined): number {
   return bars.reduce((most, { to = 0 }) => Math.max(most, to), 0)
 }
 
-interface LaneProps {
-  readonly lane: TimelineRow
+interface BlockRowProps {
+  readonly row: TimelineRow
   readonly window: TimeWindow
   readonly end: number
   readonly onTold: (key: string | undefined) => void
@@ -73,7 +73,7 @@ interface LaneProps {
 /** Stretches of items are drawn without words, and no more than can be told apart. */
 const MOST_ITEMS = 200
 
-function Lane({ lane: { block_id, bars, items }, window, end, onTold }: LaneProps) {
+function BlockRow({ row: { block_id, bars, items }, window, end, onTold }: BlockRowProps) {
   const isChosen = route.value.query.block === block_id
   return (
     <li class={isChosen ? 'lane is-chosen' : 'lane'}>
@@ -162,7 +162,7 @@ function zoomByWheel(event: WheelEvent, window: TimeWindow, zoom: (factor: numbe
   zoom(Math.exp(-event.deltaY * 0.004), window.from + (window.to - window.from) * share)
 }
 
-/** The axis above the lanes: moments of the reader's clock; below a second, how far from the first of them. */
+/** The axis above the rows: moments of the reader's clock; below a second, how far from the first of them. */
 function TimelineAxis({ window }: { readonly window: TimeWindow }) {
   const { step, at } = axisTicks(window, innerWidth < NARROW_PX ? MOST_TICKS / 2 : MOST_TICKS)
   return (

@@ -21,7 +21,7 @@ export interface TimelineRow {
   readonly items: readonly { readonly from: number; readonly to: number | undefined; readonly state: string }[]
 }
 
-/** Lanes in the order in which their blocks first did something; blocks that have not begun have none. */
+/** Rows in the order in which their blocks first did something; blocks that have not begun have none. */
 export function timelineRows(fold: RunFold, critical: ReadonlySet<string>): readonly TimelineRow[] {
   const work = workBars(fold, critical)
   const bars = [...personBars(fold, critical, work), ...work].sort((a, b) => a.from - b.from)
@@ -91,7 +91,7 @@ export interface TimeWindow {
   readonly to: number
 }
 
-/** All of `lanes`, up to `now` where something goes on; a little wider, so that the last bar does not touch the edge. */
+/** All of `bars`, up to `now` where something goes on; a little wider, so that the last bar does not touch the edge. */
 export function wholeWindow(
   bars: readonly { readonly from: number; readonly to: number | undefined }[],
   now: number,

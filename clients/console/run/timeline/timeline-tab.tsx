@@ -15,11 +15,11 @@ import { type TimeBar, type TimelineRow, timelineRows } from './timeline-rows.ts
 
 /** When each block worked and waited, on one axis of time; the chain that determined the end stands out. */
 export function TimelineTab({ session }: TabProps) {
-  const lanes = useTimelineRows(session).value
+  const rows = useTimelineRows(session).value
   const until = useComputed(() => shownMoment(session).value).value
   const shown = route.value.query.as === 'table' ? 'table' : 'chart'
   const Shown = shown === 'table' ? TimelineTable : TimelineChart
-  const open = (documentOf(session.answer.value)?.blocks.length ?? 0) - lanes.length
+  const open = (documentOf(session.answer.value)?.blocks.length ?? 0) - rows.length
   return (
     <div class="stack">
       <ReplayBar session={session} />
@@ -32,12 +32,12 @@ export function TimelineTab({ session }: TabProps) {
           Table
         </button>
       </fieldset>
-      {lanes.length === 0 ? (
+      {rows.length === 0 ? (
         <Empty>No block has begun: each attempt is a bar here, from its start to its end.</Empty>
       ) : (
-        <Shown lanes={lanes} until={until} />
+        <Shown rows={rows} until={until} />
       )}
-      {open > 0 && lanes.length > 0 && (
+      {open > 0 && rows.length > 0 && (
         <p class="small soft">
           {open} {open === 1 ? 'block has' : 'blocks have'} not begun, or never did: the graph says why.
         </p>
@@ -46,7 +46,7 @@ export function TimelineTab({ session }: TabProps) {
   )
 }
 
-/** The lanes of a run at the moment shown, its critical path marked. */
+/** The rows of a run at the moment shown, its critical path marked. */
 function useTimelineRows({ answer, fold, events }: RunSession): ReadonlySignal<readonly TimelineRow[]> {
   const waits = useComputed(() => blockWaits(documentOf(answer.value)?.blocks ?? []))
   return useComputed(() => {
@@ -59,15 +59,9 @@ function useTimelineRows({ answer, fold, events }: RunSession): ReadonlySignal<r
 const PAGE = 200
 
 /** The bars in words, in the order in which they began. */
-function TimelineTable({
-  lanes,
-  until,
-}: {
-  readonly lanes: readonly TimelineRow[]
-  readonly until: string | undefined
-}) {
+function TimelineTable({ rows, until }: { readonly rows: readonly TimelineRow[]; readonly until: string | undefined }) {
   const [most, setMost] = useState(PAGE)
-  const bars = lanes.flatMap((lane) => lane.bars).sort((a, b) => a.from - b.from)
+  const bars = rows.flatMap((row) => row.bars).sort((a, b) => a.from - b.from)
   return (
     <div class="scroll">
       <table class="numbers">

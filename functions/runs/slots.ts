@@ -1,25 +1,25 @@
 import { Fault } from '../../shared/errors.ts'
 import { earlierTime, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
-import { type Meta, placeUntil, type QueuedRun, type RunKey, runsPool } from '../../shared/runs/run-store.ts'
+import { type Meta, type QueuedRun, type RunKey, runsPool, slotUntil } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { settleSuccessor } from './lineage.ts'
+import { admitSuccessor } from './lineage.ts'
 
 type TakingWorld = Pick<World, 'runs' | 'clock' | 'settings'>
 
-/** When a refused start may find a place; nobody knows how long the runs before it take. */
+/** When a refused start may find a slot; nobody knows how long the runs before it take. */
 const RETRY_AFTER_MS = 30_000
 
 /**
- * Takes a place among the tenant's active runs, for a run that has no HEAD yet. Full: places nobody holds any more are
+ * Takes a slot among the tenant's active runs, for a run that has no HEAD yet. Full: slots nobody holds any more are
  * dropped, once. Answers the end of the lease; undefined = it has to wait, since all are taken or others wait already:
  * without `safety.queue` that is Fault LimitExceeded too_many_runs.
  */
-export async function takePlace(world: TakingWorld, run: RunKey): Promise<string | undefined> {
+export async function takeSlot(world: TakingWorld, run: RunKey): Promise<string | undefined> {
   const { max_runs, queue } = world.settings.safety
   if (queue && (await world.runs.queued(run.tenant, 1)).length > 0) return undefined
   const taken = await leaseUntil(world, run)
   if (taken !== undefined) return taken
-  const again = (await dropDeadPlaces(world, run.tenant)) > 0 ? await leaseUntil(world, run) : undefined
+  const again = (await dropDeadSlots(world, run.tenant)) > 0 ? await leaseUntil(world, run) : undefined
   if (again !== undefined || queue) return again
   const active = Object.keys(await world.runs.leases(runsPool(run.tenant))).length
   const message = `Cannot start: ${active} runs are active, and the safety policy allows ${max_runs} at once (max_runs). Try again when one has ended, stop one with \`sluice run stop\`, or set safety.queue to let starts wait.`
@@ -29,7 +29,7 @@ export async function takePlace(world: TakingWorld, run: RunKey): Promise<string
 }
 
 async function leaseUntil(world: TakingWorld, { tenant, run_id }: RunKey): Promise<string | undefined> {
-  const until = placeUntil(world.clock.now())
+  const until = slotUntil(world.clock.now())
   const taken = await world.runs.takeLease(runsPool(tenant), run_id, until, world.settings.safety.max_runs)
   return taken ? until : undefined
 }
@@ -40,16 +40,16 @@ type FillWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
 const PAGE = 20
 
 /**
- * Gives free places to queued runs, oldest first, until there is none left; nothing while starts are on hold. Safe to
+ * Gives free slots to queued runs, oldest first, until there is none left; nothing while starts are on hold. Safe to
  * call at any time and by several at once: the lease is taken first, and HEAD says who released the run.
  */
-export async function fillPlaces(world: FillWorld, tenant: string): Promise<number> {
+export async function fillSlots(world: FillWorld, tenant: string): Promise<number> {
   let released = 0
   for (;;) {
     const waiting = await world.runs.queued(tenant, PAGE)
     if (waiting.length === 0 || (await world.runs.startHold(tenant)) !== undefined) return released
     const held = await world.runs.leases(runsPool(tenant))
-    // Who died between the lease and the release left the first of these; a place must not lie idle for them.
+    // Who died between the lease and the release left the first of these; a slot must not lie idle for them.
     const order = waiting.toSorted((a, b) => Number(b.run_id in held) - Number(a.run_id in held))
     for (const one of order) {
       if (!(await takeLease(world, one))) return released
@@ -59,7 +59,7 @@ export async function fillPlaces(world: FillWorld, tenant: string): Promise<numb
 }
 
 function takeLease({ runs, clock, settings }: FillWorld, { tenant, run_id }: RunKey): Promise<boolean> {
-  return runs.takeLease(runsPool(tenant), run_id, placeUntil(clock.now()), settings.safety.max_runs)
+  return runs.takeLease(runsPool(tenant), run_id, slotUntil(clock.now()), settings.safety.max_runs)
 }
 
 /** From here on the run owes its start; whoever released it before, or ended it, keeps what is recorded. */
@@ -79,82 +79,82 @@ async function releaseQueued(world: FillWorld, queued: QueuedRun): Promise<boole
   return released
 }
 
-/** The place taken for a run that has ended, or was never there; one that is active took it long ago. */
+/** The slot taken for a run that has ended, or was never there; one that is active took it long ago. */
 async function leaveUnneeded({ runs }: FillWorld, run: RunKey): Promise<void> {
   const head = await runs.head(run, [])
   if (head?.state !== 'running') await runs.dropLease(runsPool(run.tenant), run.run_id)
 }
 
-type PlaceWorld = Pick<World, 'runs' | 'clock'>
+type SlotWorld = Pick<World, 'runs' | 'clock'>
 
 /** A lease is looked at when less than this is left of its 15 minutes: each is, every five, by who sweeps each minute. */
 const LEFT_MS = 600_000
 
-/** Extends the places of live runs, in one write, and drops those nobody holds any more; answers who had one. */
-export async function keepPlaces(world: PlaceWorld, tenant: string): Promise<ReadonlySet<string>> {
+/** Extends the slots of live runs, in one write, and drops those nobody holds any more; answers who had one. */
+export async function keepSlots(world: SlotWorld, tenant: string): Promise<ReadonlySet<string>> {
   const { runs, clock } = world
   const pool = runsPool(tenant)
   const leases = Object.entries(await runs.leases(pool))
   const soon = new Date(clock.now() + LEFT_MS).toISOString()
   const due = leases.filter(([, until]) => until < soon).map(([run_id, until]) => ({ run: { tenant, run_id }, until }))
-  const { live } = await judgePlaces(world, due)
+  const { live } = await judgeSlots(world, due)
   const holders = live.map(({ run_id }) => run_id)
-  if (holders.length > 0) await runs.extendLeases(pool, holders, placeUntil(clock.now()))
+  if (holders.length > 0) await runs.extendLeases(pool, holders, slotUntil(clock.now()))
   return new Set(leases.map(([run_id]) => run_id))
 }
 
 /**
- * A live run of a caller has a place, whatever happened to it: two starts of one key, of which the one that failed gave
+ * A live run of a caller has a slot, whatever happened to it: two starts of one key, of which the one that failed gave
  * back what the other had taken, a HEAD that was written after its writer had given up, a run of an earlier version.
  * While all are taken it goes on without: nobody else is let in then either, and the next look gives it one.
  */
-export async function givePlace(world: PlaceWorld & Pick<World, 'settings'>, run: RunKey): Promise<void> {
+export async function ensureSlot(world: SlotWorld & Pick<World, 'settings'>, run: RunKey): Promise<void> {
   const { runs, clock, settings } = world
   const pool = runsPool(run.tenant)
   const meta = await runs.meta(run)
   if (meta === undefined || meta.parent !== undefined) return
-  await runs.takeLease(pool, run.run_id, placeUntil(clock.now()), settings.safety.max_runs)
+  await runs.takeLease(pool, run.run_id, slotUntil(clock.now()), settings.safety.max_runs)
   if ((await runs.head(run, []))?.state !== 'running') await runs.dropLease(pool, run.run_id)
 }
 
-/** A place, whose it is, and the end of its lease. */
-interface HeldPlace {
+/** A slot, whose it is, and the end of its lease. */
+interface HeldSlot {
   readonly run: RunKey
   readonly until: string
 }
 
-/** Places one refused start looks at: each is a read of a HEAD. */
+/** Slots one refused start looks at: each is a read of a HEAD. */
 const LOOKED_AT = 25
 const TOGETHER = 10
 
-/** Drops places of the tenant nobody holds any more, of those whose leases end first; answers how many. */
-async function dropDeadPlaces(world: PlaceWorld, tenant: string): Promise<number> {
+/** Drops slots of the tenant nobody holds any more, of those whose leases end first; answers how many. */
+async function dropDeadSlots(world: SlotWorld, tenant: string): Promise<number> {
   const held = Object.entries(await world.runs.leases(runsPool(tenant)))
-    .map(([run_id, until]): HeldPlace => ({ run: { tenant, run_id }, until }))
+    .map(([run_id, until]): HeldSlot => ({ run: { tenant, run_id }, until }))
     .sort((a, b) => (a.until < b.until ? -1 : 1))
-  return (await judgePlaces(world, held.slice(0, LOOKED_AT))).dropped
+  return (await judgeSlots(world, held.slice(0, LOOKED_AT))).dropped
 }
 
 /**
- * Which of these places belong to live runs. Drops those nobody holds any more: of a run that has ended (its release
+ * Which of these slots belong to live runs. Drops those nobody holds any more: of a run that has ended (its release
  * was lost, or it took one after its end), and of one that never got a HEAD, once its lease is over (before that a start
  * is under way).
  */
-async function judgePlaces(
-  world: PlaceWorld,
-  held: readonly HeldPlace[],
+async function judgeSlots(
+  world: SlotWorld,
+  held: readonly HeldSlot[],
 ): Promise<{ readonly live: readonly RunKey[]; readonly dropped: number }> {
   const live: RunKey[] = []
   let dropped = 0
   for (let i = 0; i < held.length; i += TOGETHER) {
-    const judged = await Promise.all(held.slice(i, i + TOGETHER).map((place) => judge(world, place)))
+    const judged = await Promise.all(held.slice(i, i + TOGETHER).map((slot) => judge(world, slot)))
     live.push(...judged.flatMap(({ run, verdict }) => (verdict === 'live' ? [run] : [])))
     dropped += judged.filter(({ verdict }) => verdict === 'dropped').length
   }
   return { live, dropped }
 }
 
-async function judge({ runs, clock }: PlaceWorld, { run, until }: HeldPlace) {
+async function judge({ runs, clock }: SlotWorld, { run, until }: HeldSlot) {
   const head = await runs.head(run, [])
   if (head?.state === 'running') return { run, verdict: 'live' }
   if (head === undefined && Date.parse(until) > clock.now()) return { run, verdict: 'starting' }
@@ -166,17 +166,17 @@ async function judge({ runs, clock }: PlaceWorld, { run, until }: HeldPlace) {
 type LeaveWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
 
 /**
- * An ended run gives back its place among the active ones, or the one in the queue; who waits longest takes it. The run
+ * An ended run gives back its slot among the active ones, or the one in the queue; who waits longest takes it. The run
  * that was made to come after it stands in the queue from now on.
  */
-export async function leavePlace(world: LeaveWorld, run: RunKey): Promise<void> {
+export async function releaseSlot(world: LeaveWorld, run: RunKey): Promise<void> {
   const { runs } = world
   await runs.dropLease(runsPool(run.tenant), run.run_id)
   const [head, meta] = await Promise.all([runs.head(run, []), runs.meta(run)])
   if (head?.queued === true && meta !== undefined) await runs.dequeue({ ...run, at: meta.created_at })
   const next = head !== undefined && NAMING.has(head.state) ? await nextRun(world, run, head.seq) : undefined
-  if (next !== undefined) await settleSuccessor(world, next)
-  await fillPlaces(world, run.tenant)
+  if (next !== undefined) await admitSuccessor(world, next)
+  await fillSlots(world, run.tenant)
 }
 
 /** Ends that may name a run. */
