@@ -1,7 +1,7 @@
 import middy from '@middy/core'
 import type * as z from 'zod'
 import { Fault, MachineSignal } from '../shared/errors.ts'
-import { runTraceId } from '../shared/telemetry/telemetry-port.ts'
+import { runTraceId } from '../shared/telemetry/span-ids.ts'
 import type { World } from '../shared/world.ts'
 
 /** What a host hands to a handler besides the event. On AWS the generated entry supplies `world`. */

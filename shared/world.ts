@@ -13,7 +13,8 @@ import type { LeasePool, RunKey, RunStore } from './runs/run-store.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
 import type { Telemetry } from './telemetry/telemetry-port.ts'
-import type { Webhooks, WebhookWork } from './webhooks/message.ts'
+import type { WebhookWork } from './webhooks/message.ts'
+import type { Webhooks } from './webhooks/signing.ts'
 
 /** Asks for owed effects to be performed now; failure is ignored, the sweeper repeats. */
 export interface Outbox {

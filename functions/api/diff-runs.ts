@@ -1,4 +1,4 @@
-import { LINEAGE_ROUTES } from '../../shared/api/start-routes.ts'
+import { LINEAGE_ROUTES } from '../../shared/api/lineage-routes.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { viewRun } from '../../shared/views/run.ts'
 import { type DiffedRun, diffRuns } from '../../shared/views/run-diff.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { nextTelling } from '../../shared/runs/approval.ts'
+import { nextTelling } from '../../shared/runs/approval-reminders.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { earlierTime, type HeadApproval, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
 import { approvalEpoch, approvalId, approvalLane, askNumber } from '../../shared/runs/ids.ts'

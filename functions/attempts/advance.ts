@@ -27,8 +27,9 @@ import {
   whySkipped,
 } from './block-call.ts'
 import { awaitsBounce } from './bounce.ts'
-import { failedGates, type Iteration, readDecision, requireAnswer, verdictsSoFar, waiveGates } from './decision.ts'
+import { type Iteration, readDecision, requireAnswer } from './decision.ts'
 import { endAttempt, failFastRecorded, raiseUnlessDone, refuseBlock, skipBlock, stopAgain } from './end.ts'
+import { failedGates, verdictsSoFar, waiveGates } from './gate-waivers.ts'
 import { approvedEdits, askedInputs } from './inputs.ts'
 import { iterateRun } from './iterate.ts'
 import { answerFacts, type Judged, judgeBlock, postFailure } from './judge.ts'

@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
+import { type BounceCase, dueBounceRule } from '../../shared/runs/bounce-rules.ts'
 import { blockLane, blockOutcome } from '../../shared/runs/head.ts'
-import { type BounceCase, dueBounceRule } from '../../shared/runs/retry.ts'
 import type { World } from '../../shared/world.ts'
 import { readProjections } from '../record/projections.ts'
 import type { BlockCall } from './block-call.ts'

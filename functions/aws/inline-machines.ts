@@ -5,15 +5,8 @@ import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
 import { type AwsSettings, type Core, functionArn, requiredSetting } from './core.ts'
-import {
-  type DeployedMachines,
-  type MachineId,
-  machineArn,
-  openDeployedMachines,
-  partArn,
-  readMachineId,
-  writeMachineId,
-} from './documents.ts'
+import { type DeployedMachines, openDeployedMachines } from './deployed-machines.ts'
+import { type MachineId, machineArn, partArn, readMachineId, writeMachineId } from './machine-id.ts'
 import { as, from, type Item } from './run-store/items.ts'
 import { openTable, type RunTableOptions } from './run-store/table.ts'
 import { sdkFault } from './sdk.ts'

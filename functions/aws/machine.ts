@@ -19,7 +19,6 @@ import {
   type TokenAnswer,
 } from '../../shared/runs/machine.ts'
 import type { Core } from './core.ts'
-import { machineArn, partArn, readMachineId } from './documents.ts'
 import {
   createInlineMachines,
   type MachineUse,
@@ -27,6 +26,7 @@ import {
   machineBeingRemoved,
   machineUsesOn,
 } from './inline-machines.ts'
+import { machineArn, partArn, readMachineId } from './machine-id.ts'
 import { tableClient } from './run-store/table.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 

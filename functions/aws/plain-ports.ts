@@ -2,7 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Inputs } from '../../shared/ports/objects.ts'
 import { PLACE_PROVIDERS, type Providers } from '../../shared/providers/provider.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { openWebhooks, type Webhooks } from '../../shared/webhooks/message.ts'
+import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
 import type { Waker } from '../../shared/world.ts'
 import type { Core } from './core.ts'
 

@@ -1,13 +1,8 @@
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type EvidenceArtifact, type EvidenceText, saysNothing } from '../../shared/goals/evidence.ts'
-import {
-  collectMarkers,
-  type Marker,
-  type MarkerSet,
-  markersAnywhere,
-  parseMarkers,
-} from '../../shared/goals/marker.ts'
+import { type Marker, parseMarkers } from '../../shared/goals/marker.ts'
+import { collectMarkers, type MarkerSet, markersAnywhere } from '../../shared/goals/marker-set.ts'
 import type { ArtifactItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/canonical.ts'

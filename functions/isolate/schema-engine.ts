@@ -1,6 +1,7 @@
 import { ProgramProblem } from '../../shared/errors.ts'
-import { answerSchema, type Program, programProblem } from '../../shared/gates/programs.ts'
+import { type Program, programProblem } from '../../shared/gates/programs.ts'
 import { schemaProblem } from '../../shared/gates/schema-budget.ts'
+import { answerSchema } from '../../shared/gates/schema-validation.ts'
 import type { Job } from './isolate-messages.ts'
 
 // The validator compiles the draft's own schema first, which takes longer than most checks: not on anybody's time.

@@ -1,5 +1,4 @@
 import { Fault } from '../../shared/errors.ts'
-import { type Pricing, priceAt } from '../../shared/providers/prices.ts'
 import {
   admitCall,
   BREAKER,
@@ -7,9 +6,9 @@ import {
   type BreakerPolicy,
   breakerAfter,
   type CallOutcome,
-  type Provider,
-  type Providers,
-} from '../../shared/providers/provider.ts'
+} from '../../shared/providers/circuit-breaker.ts'
+import { type Pricing, priceAt } from '../../shared/providers/prices.ts'
+import type { Provider, Providers } from '../../shared/providers/provider.ts'
 import type { BedrockSettings, ProviderSettings } from '../../shared/providers/settings.ts'
 import { extractiveProvider } from './extractive.ts'
 import { http } from './http.ts'

@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
-import { fuseEvidence, type Hit, trimEvidence } from '../../shared/research/payloads/evidence.ts'
+import { fuseEvidence, type Hit, trimEvidence } from '../../shared/research/evidence-ranking.ts'
 import {
   parseDecomposeArgs,
   parseWalkSeedsArgs,

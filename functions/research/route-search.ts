@@ -1,7 +1,7 @@
 import { ROUTE_SYSTEM, routePrompt } from '../../shared/prompts/research.ts'
 import { type ChainState, candidatesAsEvidence } from '../../shared/research/chain.ts'
+import { trimEvidence } from '../../shared/research/evidence-ranking.ts'
 import { candidatesForPrompt, promptRoom, readRouteAnswer } from '../../shared/research/model-calls.ts'
-import { trimEvidence } from '../../shared/research/payloads/evidence.ts'
 import { parseRetightenArgs, type RouteDecision, routeByDefault } from '../../shared/research/payloads/route.ts'
 import type { ClassifierOutput } from '../../shared/research/payloads/stage-outputs.ts'
 import { retightenedHints } from '../../shared/research/question/search-hints.ts'

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { BounceModule, ModuleRule } from '../../shared/dag/bounce-modules.ts'
 import { REJECTION_GATE } from '../../shared/dag/dag.ts'
+import { dueBounceRule } from '../../shared/runs/bounce-rules.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import {
   blockEpoch,
@@ -12,7 +13,6 @@ import {
 } from '../../shared/runs/head.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { moduleLane, ordinal, PHASE } from '../../shared/runs/lane.ts'
-import { dueBounceRule } from '../../shared/runs/retry.ts'
 import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Appended, RunKey } from '../../shared/runs/run-store.ts'
 import { shortText } from '../../shared/text/short-text.ts'

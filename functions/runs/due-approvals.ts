@@ -1,4 +1,4 @@
-import { dueTelling, nextTelling } from '../../shared/runs/approval.ts'
+import { dueTelling, nextTelling } from '../../shared/runs/approval-reminders.ts'
 import type { NewEvent, RunEvent } from '../../shared/runs/event.ts'
 import {
   type Head,

@@ -1,4 +1,4 @@
-import { LINEAGE_ROUTES, type RetryRunBody } from '../../shared/api/start-routes.ts'
+import { LINEAGE_ROUTES, type RetryRunBody } from '../../shared/api/lineage-routes.ts'
 import { documentChange, undeployed } from '../../shared/approvals/find-changes.ts'
 import { NOT_DEPLOYED } from '../../shared/approvals/run-changes.ts'
 import type { Principal } from '../../shared/auth/principal.ts'

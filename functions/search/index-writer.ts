@@ -5,7 +5,8 @@ import type { Clock } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { isLoopEntity } from '../../shared/research/loop.ts'
 import { bodyText } from './body-text.ts'
-import { entityRows, indexInfo, PASSAGE_SPAN } from './index-file.ts'
+import { entityRows } from './entity-rows.ts'
+import { indexInfo, PASSAGE_SPAN } from './index-file.ts'
 
 /** Where an index is made from. */
 export interface IndexSource {

@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { EntityFilter } from '../../shared/graph/search-index.ts'
 import { isStopWord, plainWord, searchWords } from '../../shared/graph/search-text.ts'
-import { lookupName, objectNumber, PASSAGE_SPAN } from './index-file.ts'
+import { lookupName, objectNumber } from './entity-rows.ts'
+import { PASSAGE_SPAN } from './index-file.ts'
 
 /** A passage some word of which is looked for. */
 interface FoundPassage {

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LOOKUP_LIMIT, type SearchHit, type SearchIndex, type SearchQuery } from '../../shared/graph/search-index.ts'
 import { cutSnippet } from '../../shared/graph/search-text.ts'
-import { lookupName, PASSAGE_SPAN } from './index-file.ts'
+import { lookupName } from './entity-rows.ts'
+import { PASSAGE_SPAN } from './index-file.ts'
 import { type FilterSql, type Found, filterSql, findPassages, parseSearch } from './passages.ts'
 import { type Ranked, rankPassages } from './rank-passages.ts'
 

@@ -7,7 +7,7 @@ import {
   readInteraction,
   reasonModal,
 } from '../../shared/slack/interaction.ts'
-import type { SignatureVerdict } from '../../shared/slack/slack-port.ts'
+import type { SignatureVerdict } from '../../shared/slack/signature.ts'
 import type { World } from '../../shared/world.ts'
 import type { Handler } from '../handler.ts'
 import type { HttpEvent } from '../http-handler.ts'

@@ -10,7 +10,7 @@ import { PROVIDER_FILES } from '../../shared/providers/provider.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Slack } from '../../shared/slack/slack-port.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
-import { openWebhooks, type Webhooks } from '../../shared/webhooks/message.ts'
+import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
 
 /**
  * Keys of providers as this place has them: by the name of an environment variable that sluice.yaml names. Fault

@@ -1,5 +1,6 @@
 import { type TemplateReference, templateReferences } from '../dag/template.ts'
-import type { Path, Problem } from '../text/problem.ts'
+import type { Problem } from '../text/problem.ts'
+import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
 import type { DocumentDraft } from './draft.ts'

@@ -1,7 +1,8 @@
 import { PORT_TYPES, type PortType } from '../dag/dag.ts'
 import { isName, LIMITS, NAME_RULE } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Path, Problem } from '../text/problem.ts'
+import type { Problem } from '../text/problem.ts'
+import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, shown, suggest } from '../text/wording.ts'
 import { type Reading, readMapping, readSection, SECTIONS } from './sections.ts'
 

@@ -1,6 +1,7 @@
 import { isName } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Path, Problem } from '../text/problem.ts'
+import type { Problem } from '../text/problem.ts'
+import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, shown, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
 import { readCondition } from './flow.ts'

@@ -13,15 +13,8 @@ import {
 import { MOST_MARKERS } from './marker.ts'
 import { judgeQuality, type QualityProfile, type QualityResult } from './quality.ts'
 import { readGoalContract } from './read-contract.ts'
-import {
-  decideTwoGates,
-  type FinalStatus,
-  judgeTrust,
-  type NextAction,
-  readBlockers,
-  readClaim,
-  type TrustResult,
-} from './two-gates.ts'
+import { judgeTrust, type TrustResult } from './trust-gate.ts'
+import { decideTwoGates, type FinalStatus, type NextAction, readBlockers, readClaim } from './two-gates.ts'
 
 export interface CompletionRequest {
   /** undefined = there is none. Anything else is judged as one: YAML text, a document that has one, an object. */

@@ -1,5 +1,6 @@
 import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
-import { lineFinder, locate, type Path, type Problem, pathText, type Source } from '../text/problem.ts'
+import type { Problem } from '../text/problem.ts'
+import { lineFinder, locate, type Path, pathText, type Source } from '../text/source-position.ts'
 import { quoted } from '../text/wording.ts'
 import { type ReadDocument, readObject, readYaml } from '../text/yaml.ts'
 import {

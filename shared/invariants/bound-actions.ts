@@ -6,7 +6,8 @@ import { askNumber } from '../runs/ids.ts'
 import type { ApprovalItem, RunChanges } from '../runs/run-items.ts'
 import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
 import { invariant, type RunParts } from './invariant.ts'
-import { nameOf, type Pass, passesOf, type RecordedParts, recordedInputs } from './passes.ts'
+import { nameOf, type Pass, passesOf } from './passes.ts'
+import { type RecordedParts, recordedInputs } from './recorded-inputs.ts'
 
 type Parts = RecordedParts & Pick<RunParts, 'approvals'> & Partial<Pick<RunParts, 'approvals_of'>>
 type Started = Extract<RunEvent, { readonly type: 'block:started' }>

@@ -3,13 +3,14 @@ import { isRunEnd } from '../runs/event-types.ts'
 import { attempts, blockEnds, blockMoves, starts } from './block-life.ts'
 import { bounces } from './bounces.ts'
 import { boundActions } from './bound-actions.ts'
+import { budget, spent } from './budget.ts'
 import { decisionEffects, decisions } from './decisions.ts'
 import { gatesBeforeCompletion, verdictsAgain } from './gates.ts'
 import { goal } from './goal.ts'
 import type { Invariant, RunParts, StoredRun } from './invariant.ts'
 import { eventIds, eventSizes, executionEnd, finalState, nothingAfterEnd, oneEnd, seqs } from './log.ts'
 import { refs, storedBytes } from './objects.ts'
-import { budget, headOfEvents, projections, spent } from './stored-state.ts'
+import { headOfEvents, projections } from './stored-state.ts'
 
 /** What one check found. `left_out`: why it could not be asked; then nothing is known, and it counts as no failure. */
 export interface Checked {

@@ -7,7 +7,8 @@ import { itemBlock } from '../runs/block-inputs.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { canonicalJson, sha256 } from '../text/canonical.ts'
 import { invariant, type RunParts } from './invariant.ts'
-import { nameOf, type Pass, passesOf, type RecordedParts, recordedInputs, recordedValues } from './passes.ts'
+import { nameOf, type Pass, passesOf } from './passes.ts'
+import { type RecordedParts, recordedInputs, recordedValues } from './recorded-inputs.ts'
 
 export const gatesBeforeCompletion = invariant({
   n: 11,

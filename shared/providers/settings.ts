@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { httpUrl, KeySchema } from '../ports/secrets.ts'
 import { didYouMean, suggest } from '../text/wording.ts'
-import { BREAKER } from './provider.ts'
+import { BREAKER } from './circuit-breaker.ts'
 
 /** What a model id of Amazon Bedrock names: a model of one region, a profile that spreads calls over regions, or an ARN. */
 type BedrockModel =

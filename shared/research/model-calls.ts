@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { firstJson } from '../text/json.ts'
+import { firstJson } from '../text/embedded-json.ts'
 import { citableText, type ShownEvidence } from './claims/shown-evidence.ts'
 import type { AskingStage } from './extractive/model.ts'
 import { type Decoded, type PayloadKind, payloadError, readPayload, refuseBlank } from './payloads/decode.ts'

@@ -1,6 +1,6 @@
-import { type Principal, personName, principalName, viaWords } from '../auth/principal.ts'
+import { type Principal, personName, principalName } from '../auth/principal.ts'
 import { canonicalJson, sha256 } from '../text/canonical.ts'
-import type { EventData, StoredValue } from './event.ts'
+import type { StoredValue } from './event.ts'
 import type { HeadApproval, Vote } from './head.ts'
 import { meantBy, type People, personOf } from './people.ts'
 import type { ApprovalItem } from './run-items.ts'
@@ -108,13 +108,6 @@ function fewNames(names: readonly string[]): string {
   return `${names.slice(0, NAMED).join(', ')}${more}`
 }
 
-/** The decision somebody made before, in words. */
-export function earlierDecisionWords({ status, decided_by, decided_at, via, declared }: HeadApproval): string {
-  const by = decided_by === undefined ? '' : ` by ${decided_by}`
-  const at = decided_at === undefined ? '' : ` at ${decided_at}`
-  return `${status}${by}${at}${via === undefined ? '' : ` ${viaWords(via, declared)}`}`
-}
-
 type AskedRule = Pick<ApprovalItem, 'approvers' | 'self_approval' | 'escalate' | 'quorum'>
 type Escalation = Pick<HeadApproval, 'escalated'>
 
@@ -184,82 +177,6 @@ export function policyHash(item: AskedRule, state: Escalation, people: People): 
     }),
   )
 }
-
-type Timing = Pick<ApprovalItem, 'requested_at' | 'expires_at' | 'remind_sec' | 'escalate'>
-type ToldState = Pick<HeadApproval, 'next_at' | 'escalated'>
-
-/** What comes next before the expiry, when people are asked or told again; undefined = nothing more does. */
-export function nextTelling(
-  item: Timing,
-  { escalated }: Pick<ToldState, 'escalated'>,
-  after: number,
-): { readonly next_at?: string } {
-  const times = [nextReminder(item, after), escalated === true ? undefined : escalationOf(item)]
-  const due = times.filter((time) => time !== undefined && time < Date.parse(item.expires_at)) as number[]
-  return due.length === 0 ? {} : { next_at: new Date(Math.min(...due)).toISOString() }
-}
-
-/**
- * What is due of a pending approval at `now`. An escalation reminds too, so of both at one moment it comes alone; of
- * reminders that were missed one comes, and the next is ahead.
- */
-export function dueTelling(
-  item: Timing,
-  { next_at, escalated }: ToldState,
-  now: number,
-): 'remind' | 'escalate' | undefined {
-  if (next_at === undefined || Date.parse(next_at) > now || Date.parse(item.expires_at) <= now) return undefined
-  const escalation = escalated === true ? undefined : escalationOf(item)
-  return escalation !== undefined && escalation <= Date.parse(next_at) ? 'escalate' : 'remind'
-}
-
-function escalationOf({ requested_at, escalate }: Timing): number | undefined {
-  return escalate === undefined ? undefined : Date.parse(requested_at) + escalate.after_sec * 1_000
-}
-
-/** The first one behind `after`. */
-function nextReminder({ requested_at, remind_sec }: Timing, after: number): number | undefined {
-  if (remind_sec === undefined) return undefined
-  const [asked, every] = [Date.parse(requested_at), remind_sec * 1_000]
-  return asked + (Math.max(0, Math.floor((after - asked) / every)) + 1) * every
-}
-
-/** What a question waits for, and of how many where one is not enough: `waits for approval of 2 people`. */
-export function questionWords({ about = 'dispatch', quorum }: EventData<'approval:requested'>): string {
-  return quorum > 1 ? `${ASKS[about]} of ${quorum} people` : ASKS[about]
-}
-
-const ASKS = {
-  dispatch: 'waits for approval',
-  pre_gates: 'gates before it failed: waits for a waiver',
-  post_gates: 'gates after it failed: waits for a waiver',
-  budget: 'the budget is used up: waits for approval of more',
-} as const
-
-/** What was decided, by whom, how, and after how long (`took`, in words). */
-export function decisionWords(data: EventData<'approval:decided'>, took: string): string {
-  const { decision, by, person, via, declared, have, need, edits_hash, iterate } = data
-  const votes = need > 1 ? ` (${have} of ${need})` : ''
-  const edited = edits_hash === undefined ? '' : ', inputs changed'
-  const who = person === undefined ? '' : ` (${person})`
-  const again = iterate === undefined ? '' : `, another run goes on (${iterate})`
-  return `${DONE[decision]}${votes} by ${by.kind}:${by.id}${who} ${viaWords(via, declared)} after ${took}${edited}${again}`
-}
-
-/** A word that did not count, whose, and why not. */
-export function refusedDecisionWords({
-  decision,
-  by,
-  person,
-  via,
-  declared,
-  reason,
-}: EventData<'approval:refused'>): string {
-  const who = person === undefined ? '' : ` (${person})`
-  return `refused to ${decision} for ${by.kind}:${by.id}${who} ${viaWords(via, declared)}: ${reason}`
-}
-
-const DONE = { approve: 'approved', reject: 'rejected', waive: 'waived' } as const
 
 /** Whether a question is about gates that failed: the yes to it is a waiver and is called so (docs/gates.md, "Asking a person"). */
 export function asksWaiver({ about }: { readonly about?: string | undefined }): boolean {

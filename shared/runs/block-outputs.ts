@@ -1,7 +1,7 @@
 import type { Block, Dag, OutputPort } from '../dag/dag.ts'
 import type { Json } from '../text/canonical.ts'
+import { type ChangedNumber, changedNumbers, changedWords } from '../text/inexact-numbers.ts'
 import { jsonProblem, textProblem } from '../text/json.ts'
-import { type ChangedNumber, changedNumbers, changedWords } from '../text/numbers.ts'
 import { isVisible } from '../text/prose.ts'
 import { fitsPort } from './block-inputs.ts'
 

@@ -1,5 +1,5 @@
 import type { Stage } from '../research/stages.ts'
-import { decisionWords, questionWords, refusedDecisionWords } from './approval.ts'
+import { decisionWords, questionWords, refusedDecisionWords } from './approval-words.ts'
 import {
   answerApproval,
   atWork,

@@ -3,6 +3,7 @@ import type { FinalStatus } from '../goals/two-gates.ts'
 import { PIPELINE_ROLE } from '../research/loop.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Amount, Spent } from './budget.ts'
+import type { Caps } from './caps.ts'
 import type { DeadWebhooks } from './dead-webhook.ts'
 import type { NewEvent, RunEvent } from './event.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RestartMode, RunState } from './head.ts'
@@ -15,7 +16,6 @@ import type {
   DocumentChange,
   JoinItem,
 } from './run-items.ts'
-import type { Caps } from './safety.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {

@@ -1,6 +1,4 @@
 import * as z from 'zod'
-import type { BudgetCaps } from '../dag/dag.ts'
-import type { RunBudget } from './budget.ts'
 
 /** 64 TiB. */
 const MOST_BYTES = 2 ** 46
@@ -36,41 +34,3 @@ export const SafetySchema = z.strictObject({
   retention_days: z.int().min(1).max(3_650).default(90),
 })
 export type Safety = z.infer<typeof SafetySchema>
-
-/** Absent = no cap. */
-export type Caps = Pick<RunBudget, 'cap_tokens' | 'cap_usd_micros'>
-
-type RunSafety = Pick<Safety, 'max_run_tokens' | 'max_run_usd'>
-
-/** What the safety policy and a document allow a run; of two caps the smaller one holds. */
-export function runCaps({ max_run_tokens, max_run_usd }: RunSafety, budget: BudgetCaps = {}): Caps {
-  return smallestCaps(caps(max_run_tokens, max_run_usd), caps(budget.tokens, budget.usd))
-}
-
-/** What the safety policy and a document allow one block. */
-export function blockCaps({ max_block_tokens, max_block_usd }: Safety, budget: BudgetCaps = {}): Caps {
-  return smallestCaps(caps(max_block_tokens, max_block_usd), caps(budget.tokens, budget.usd))
-}
-
-export function smallestCaps(...all: readonly Caps[]): Caps {
-  const least = (of: (one: Caps) => number | undefined) => {
-    const known = all.map(of).filter((cap) => cap !== undefined)
-    return known.length === 0 ? undefined : Math.min(...known)
-  }
-  const cap_tokens = least((one) => one.cap_tokens)
-  const cap_usd_micros = least((one) => one.cap_usd_micros)
-  return {
-    ...(cap_tokens === undefined ? {} : { cap_tokens }),
-    ...(cap_usd_micros === undefined ? {} : { cap_usd_micros }),
-  }
-}
-
-function caps(tokens: number | undefined, usd: number | undefined): Caps {
-  return {
-    ...(tokens === undefined ? {} : { cap_tokens: tokens }),
-    // A cap below a millionth of a dollar is still a cap.
-    ...(usd === undefined
-      ? {}
-      : { cap_usd_micros: Math.max(1, Math.min(Math.round(usd * 1e6), Number.MAX_SAFE_INTEGER)) }),
-  }
-}

@@ -1,5 +1,6 @@
 import { changeLines, NOT_PLAIN } from '../approvals/run-changes.ts'
-import { asksWaiver, earlierDecisionWords } from '../runs/approval.ts'
+import { asksWaiver } from '../runs/approval.ts'
+import { earlierDecisionWords } from '../runs/approval-words.ts'
 import type { EventData } from '../runs/event.ts'
 import type { HeadApproval, NotifyAbout } from '../runs/head.ts'
 import type { ApprovalItem } from '../runs/run-items.ts'

@@ -1,5 +1,5 @@
 import type { Json } from '../text/canonical.ts'
-import { changedNumber, changedNumbers, changedWords } from '../text/numbers.ts'
+import { changedNumber, changedNumbers, changedWords } from '../text/inexact-numbers.ts'
 
 /** A table as columns: every column has `rows` values; null = missing. */
 export interface Table {

@@ -2,7 +2,8 @@ import { Fault } from '../errors.ts'
 import type { ProviderSettings } from '../providers/settings.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Attributes, Span } from './span.ts'
-import { type Asked, attemptSpanId, type CallOrigin, runSpanId, runTraceId, type TracedCall } from './telemetry-port.ts'
+import { attemptSpanId, runSpanId, runTraceId } from './span-ids.ts'
+import type { Asked, CallOrigin, TracedCall } from './telemetry-port.ts'
 
 /** Characters of what a server calls itself and its answer. */
 const MOST_TEXT = 200

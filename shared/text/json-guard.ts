@@ -1,6 +1,6 @@
 import { Fault } from '../errors.ts'
+import { changedNumbers, changedWords } from './inexact-numbers.ts'
 import { jsonProblem } from './json.ts'
-import { changedNumbers, changedWords } from './numbers.ts'
 
 /**
  * Parses JSON that came from outside. One linear scan before the parser refuses what a parser would accept silently

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { Issue } from '../errors.ts'
 import type { Json } from './canonical.ts'
-import type { Path, Problem, Subject } from './problem.ts'
+import type { Problem, Subject } from './problem.ts'
+import type { Path } from './source-position.ts'
 import { didYouMean, listed, shown, suggest } from './wording.ts'
 
 type ZodIssue = z.core.$ZodIssue

@@ -11,8 +11,9 @@ import {
 } from 'js-yaml'
 import { isReserved, LIMITS } from '../limits.ts'
 import type { Json } from './canonical.ts'
-import { changedNumber, changedWords } from './numbers.ts'
-import type { Path, Problem, Source, Spot } from './problem.ts'
+import { changedNumber, changedWords } from './inexact-numbers.ts'
+import type { Problem } from './problem.ts'
+import type { Path, Source, Spot } from './source-position.ts'
 import { quoted } from './wording.ts'
 
 export type ReadDocument =

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Amount } from '../../shared/runs/budget.ts'
+import type { Caps } from '../../shared/runs/caps.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { hashAfter } from '../../shared/runs/hash-chain.ts'
 import {
@@ -14,7 +15,6 @@ import {
 import { byLane, type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane.ts'
 import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
 import type { Append, Appended, LaneGuard, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
-import type { Caps } from '../../shared/runs/safety.ts'
 import { atMost } from '../how-much.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
 import type { OpenedRunStore } from './run-store-suite.ts'

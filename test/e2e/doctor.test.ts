@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
-import { verifySignature } from '../../shared/slack/slack-port.ts'
+import { verifySignature } from '../../shared/slack/signature.ts'
 import { type SlackServer, startSlack } from '../emulators/slack-server.ts'
 import { sluice } from './run-cli.ts'
 

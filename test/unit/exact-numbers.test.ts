@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { readLines } from '../../clients/cli/graph/import-lines.ts'
 import { typedValue } from '../../clients/cli/terminal/typed-values.ts'
 import { readAnswer } from '../../shared/runs/block-outputs.ts'
+import { changedNumber, changedNumbers } from '../../shared/text/inexact-numbers.ts'
 import { readJson } from '../../shared/text/json-guard.ts'
-import { changedNumber, changedNumbers } from '../../shared/text/numbers.ts'
 import { readYaml } from '../../shared/text/yaml.ts'
 
 describe('changedNumber()', () => {

@@ -122,9 +122,9 @@ describe('purity', () => {
     const uses = offenders((source) => inShared(source) && source.imports.some((name) => node.test(name)))
     expect(uses.toSorted()).toEqual([
       'shared/runs/cursors.ts',
-      'shared/slack/slack-port.ts',
+      'shared/slack/signature.ts',
       'shared/text/canonical.ts',
-      'shared/webhooks/message.ts',
+      'shared/webhooks/signing.ts',
     ])
   })
 

@@ -1,4 +1,5 @@
-import { type IdleCost, idleCost, PRICES, type TemplateResource } from '../../../shared/plan/prices.ts'
+import { type IdleCost, idleCost, type TemplateResource } from '../../../shared/plan/idle-cost.ts'
+import { PRICES } from '../../../shared/plan/prices.ts'
 import { count } from '../terminal/words.ts'
 
 /** Templates of a synthesis, by stack. */

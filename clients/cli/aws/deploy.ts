@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
-import type { TemplateResource } from '../../../shared/plan/prices.ts'
+import type { TemplateResource } from '../../../shared/plan/idle-cost.ts'
 import { readFileIfAny } from '../terminal/files.ts'
 import { type StageOptions, wholeNumber, withStage } from '../terminal/options.ts'
 import { Refused, usage } from '../terminal/refused.ts'

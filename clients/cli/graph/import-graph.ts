@@ -4,14 +4,8 @@ import { OBJECT_ROUTES } from '../../../shared/api/object-routes.ts'
 import { splitLines } from '../../../shared/text/json.ts'
 import { type Ask, callApi, patientCall, type Target } from '../server/api.ts'
 import { Refused } from '../terminal/refused.ts'
-import {
-  type BadLine,
-  type ImportBatch,
-  type ImportItem,
-  importBatches,
-  readEntityStates,
-  readLines,
-} from './import-lines.ts'
+import { type BadLine, type ImportBatch, type ImportItem, importBatches, readLines } from './import-lines.ts'
+import { readEntityStates } from './import-semstreams.ts'
 
 /** A line that was not taken. */
 interface LineError {

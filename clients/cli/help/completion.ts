@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { Argument, type Command } from 'commander'
 import * as z from 'zod'
-import { findLogin } from '../place/local-place.ts'
+import { findLogin } from '../place/local-login.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import type { Session } from '../terminal/session.ts'
 import { oneLine } from '../terminal/text.ts'

@@ -5,7 +5,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import * as z from 'zod'
 import about from '../../../package.json' with { type: 'json' }
 import { Fault, type Issue } from '../../../shared/errors.ts'
-import { type ChangedNumber, changedNumbers, changedWords } from '../../../shared/text/numbers.ts'
+import { type ChangedNumber, changedNumbers, changedWords } from '../../../shared/text/inexact-numbers.ts'
 import { schemaIssues } from '../../../shared/text/schema-issues.ts'
 import type { Target } from '../server/api.ts'
 import { type InputIssue, Refused } from '../terminal/refused.ts'

@@ -15,7 +15,7 @@ import { Refused, reasonLines } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
 import { openConsoleProxy } from './console-proxy.ts'
-import { isLocalUrl } from './local-place.ts'
+import { isLocalUrl } from './local-login.ts'
 
 interface ConsoleOptions extends TargetOptions {
   readonly port: number

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Target } from '../server/api.ts'
 import { Refused } from '../terminal/refused.ts'
-import { type LocalPlace, type PlaceOptions, readLogin, startPlace } from './local-place.ts'
+import { readLogin } from './local-login.ts'
+import { type LocalPlace, type PlaceOptions, startPlace } from './local-place.ts'
 
 interface OpenPlace {
   readonly target: Target

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { PayloadError } from '../../../shared/research/payloads/decode.ts'
 import { isEnvelope, readEnvelope } from '../../../shared/research/payloads/envelope.ts'
 import { PAYLOAD_CHECKS } from '../../../shared/research/validate.ts'
+import { AskingLineSchema, answerEachLine, lineId } from '../terminal/ndjson.ts'
 import type { Session } from '../terminal/session.ts'
-import { AskingLineSchema, answerEachLine, lineId } from '../terminal/stdin.ts'
 
 /**
  * `sluice research validate --ndjson`: a line {"id","type","input"} in, a line {"id","accepted","errors"} out, in the

@@ -1,6 +1,6 @@
 import type { Command, CommandOptions } from 'commander'
 import type * as z from 'zod'
-import { LINEAGE_ROUTES } from '../../../shared/api/start-routes.ts'
+import { LINEAGE_ROUTES } from '../../../shared/api/lineage-routes.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { type TargetOptions, withTarget } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { SignedTarget } from '../aws/signed-target.ts'
-import type { LocalLogin } from '../place/local-place.ts'
+import type { LocalLogin } from '../place/local-login.ts'
 import { usage } from './refused.ts'
 
 /** What a command talks to: the terminal (or pipe) it was started on, and its settings. */

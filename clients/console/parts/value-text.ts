@@ -1,4 +1,4 @@
-import { changedNumber, changedNumbers, changedWords } from '../../../shared/text/numbers.ts'
+import { changedNumber, changedNumbers, changedWords } from '../../../shared/text/inexact-numbers.ts'
 
 /** An object as events and answers name it. */
 export interface NamedObject {

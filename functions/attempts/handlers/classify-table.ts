@@ -1,5 +1,5 @@
+import { classifierRecord } from '../../../shared/table/classifier-evidence.ts'
 import type { Classification } from '../../../shared/table/classify.ts'
-import { classifierRecord } from '../../../shared/table/words.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import type { ClassifyAnswer } from '../../isolate/data-engine.ts'
 import { type BlockHandler, type HandlerCall, isolateOf, pickInput, readConfig, refuse } from './handler.ts'

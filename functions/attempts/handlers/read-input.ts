@@ -1,8 +1,8 @@
 import type { PortType } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
+import { changedNumbers, changedWords } from '../../../shared/text/inexact-numbers.ts'
 import { textProblem } from '../../../shared/text/json.ts'
-import { changedNumbers, changedWords } from '../../../shared/text/numbers.ts'
 import { type BlockHandler, type HandlerCall, readConfig, refuse } from './handler.ts'
 import { readObject } from './store-artifact.ts'
 

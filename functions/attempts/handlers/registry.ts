@@ -7,7 +7,8 @@ import { readInput } from './read-input.ts'
 import { tableStats } from './table-stats.ts'
 import { pass, transform } from './transform.ts'
 import { verifyClaims } from './verify-claims.ts'
-import { writeArtifact, writeFile } from './write-file.ts'
+import { writeArtifact } from './write-artifact.ts'
+import { writeFile } from './write-file.ts'
 
 /** A further handler: its schema in shared/dag/handlers.ts, its file here, a line here (the type demands it). */
 const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {

@@ -62,16 +62,3 @@ async function refuseOther(call: HandlerCall, name: string): Promise<void> {
   const what = `artifact "${name}" was written by block "${other.block_id}". Give another path, or overwrite: true.`
   throw refuse(call, HANDLER, 'artifact_exists', what)
 }
-
-/**
- * Stores input `body` (or the one input) as artifact `name` of the run (store-artifact.ts). Every output takes the
- * object ref. The same name again replaces the artifact.
- */
-export const writeArtifact: BlockHandler = {
-  async run(call) {
-    call.signal.throwIfAborted()
-    const { name, media_type } = readConfig('write-artifact', call)
-    const { ref } = await storeArtifact(call, { name, media_type, value: pickInput(call, 'write-artifact', 'body') })
-    return Object.fromEntries(Object.keys(call.outputs).map((port) => [port, ref]))
-  },
-}

@@ -1,12 +1,7 @@
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { type Edge, type Entity, entityEdges, entityType } from '../../../shared/graph/entity.ts'
-import {
-  BATCH,
-  checkBatch,
-  type EdgeReader,
-  type GraphStore,
-  walkNeighbours,
-} from '../../../shared/graph/graph-store.ts'
+import { BATCH, checkBatch, type GraphStore } from '../../../shared/graph/graph-store.ts'
+import { type EdgeReader, walkNeighbours } from '../../../shared/graph/walk-neighbours.ts'
 import { RUN_INDEXES } from '../../../shared/runs/table.ts'
 import type { Core } from '../core.ts'
 import { as, from, type Item } from '../run-store/items.ts'

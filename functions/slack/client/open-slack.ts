@@ -1,7 +1,8 @@
 import { Fault } from '../../../shared/errors.ts'
 import type { KeyRef } from '../../../shared/ports/secrets.ts'
 import type { SlackSettings } from '../../../shared/slack/settings.ts'
-import { formProblem, type Slack, type SlackMethod, verifySignature } from '../../../shared/slack/slack-port.ts'
+import { formProblem, verifySignature } from '../../../shared/slack/signature.ts'
+import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { redactTexts } from '../../../shared/text/redact.ts'
 

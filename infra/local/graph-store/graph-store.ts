@@ -1,12 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Edge, Entity } from '../../../shared/graph/entity.ts'
-import {
-  BATCH,
-  checkBatch,
-  type EdgeReader,
-  type GraphStore,
-  walkNeighbours,
-} from '../../../shared/graph/graph-store.ts'
+import { BATCH, checkBatch, type GraphStore } from '../../../shared/graph/graph-store.ts'
+import { type EdgeReader, walkNeighbours } from '../../../shared/graph/walk-neighbours.ts'
 import type { Clock } from '../../../shared/ports/host.ts'
 import { transaction } from '../database.ts'
 import { query } from '../run-store/query.ts'

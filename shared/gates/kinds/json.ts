@@ -1,12 +1,14 @@
 import * as z from 'zod'
 import { canonicalJson, type Json } from '../../text/canonical.ts'
-import { firstJson, isTriedWhole, jsonProblem, MAX_DEPTH, nestsTooDeep } from '../../text/json.ts'
+import { firstJson, isTriedWhole } from '../../text/embedded-json.ts'
+import { jsonProblem, MAX_DEPTH, nestsTooDeep } from '../../text/json.ts'
 import { oneSentence, quoted } from '../../text/redact.ts'
 import { PortNameSchema, readPort, unusable, wrongType } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts, Held } from '../gate.ts'
 import type { GatePorts } from '../gate-ports.ts'
 import { parseText } from '../parse-text.ts'
-import { JsonSchemaParam, readSchemaAnswer } from '../programs.ts'
+import { JsonSchemaParam } from '../programs.ts'
+import { readSchemaAnswer } from '../schema-validation.ts'
 
 const ValidJsonSchema = z.strictObject({ port: PortNameSchema })
 type ValidJson = z.infer<typeof ValidJsonSchema>

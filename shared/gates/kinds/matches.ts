@@ -4,7 +4,7 @@ import { type LinearPattern, linearPattern } from '../../text/linear-pattern.ts'
 import { oneSentence } from '../../text/redact.ts'
 import { PortNameSchema, readPort, withPortText, wrongType } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
-import { readSchemaAnswer } from '../programs.ts'
+import { readSchemaAnswer } from '../schema-validation.ts'
 
 /** Bytes of text one pattern may search. */
 const MAX_BYTES = 1_048_576

@@ -4,8 +4,9 @@ import { isLead, outsideQuotations, plainMarks, quotationsIn } from '../../text/
 import { checkQuote, indexQuotes, type QuoteFinding, type QuoteIndex, standsThere } from '../../text/verbatim.ts'
 import type { Evidence } from '../payloads/evidence.ts'
 import { claimLines, echoEvidence, UNSUPPORTED_MARK } from './answer-lines.ts'
+import { refsIn, withoutReferences } from './evidence-references.ts'
 import { PRONOUNS } from './omissions.ts'
-import { citableText, plainName, refsIn, type ShownEvidence, withoutReferences } from './shown-evidence.ts'
+import { citableText, plainName, type ShownEvidence } from './shown-evidence.ts'
 import { type ClaimHow, cutSentences, judgeClaim, type Passages, readPassages, type SupportStatus } from './support.ts'
 
 /** What an item of evidence says, and where it is stored. */

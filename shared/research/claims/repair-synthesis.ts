@@ -14,7 +14,7 @@ import {
   UNSUPPORTED_MARK,
 } from './answer-lines.ts'
 import { type CitedEvidence, checkSynthesis, isGrounded, isMarked, type SentenceFinding } from './check-synthesis.ts'
-import { withoutRefs } from './shown-evidence.ts'
+import { withoutRefs } from './evidence-references.ts'
 
 /** An answer as it may be published, and what had to be done for it. */
 interface RepairedSynthesis {

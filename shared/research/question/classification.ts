@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isStopWord } from '../../graph/search-text.ts'
-import { firstJson } from '../../text/json.ts'
+import { firstJson } from '../../text/embedded-json.ts'
 import { type Decoded, type PayloadKind, readPayload, refuseRange } from '../payloads/decode.ts'
 import { type Hints, readSearchHints } from './search-hints.ts'
 import { plainWords } from './terms.ts'

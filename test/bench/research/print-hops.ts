@@ -3,7 +3,7 @@ import { findCandidates, findNamed, type SearchWorld } from '../../../functions/
 import { findFollowed, foundHit } from '../../../functions/research/hits.ts'
 import { atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
 import { readSources } from '../../../scripts/atlas/sources.ts'
-import { fuseEvidence } from '../../../shared/research/payloads/evidence.ts'
+import { fuseEvidence } from '../../../shared/research/evidence-ranking.ts'
 import { describeSearch } from '../../../shared/research/question/search-hints.ts'
 import { countryQuestions, type HopQuestion } from './country-questions.ts'
 import { mean } from './measures.ts'

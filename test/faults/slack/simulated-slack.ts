@@ -1,6 +1,7 @@
 import { Fault } from '../../../shared/errors.ts'
 import { ACTIONS } from '../../../shared/slack/interaction.ts'
-import { type Slack, type SlackMethod, verifySignature } from '../../../shared/slack/slack-port.ts'
+import { verifySignature } from '../../../shared/slack/signature.ts'
+import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { blockProblems, viewProblems } from '../../emulators/block-kit.ts'
 import { currentInvocation, type Invocation, ifAlive } from '../invocation.ts'

@@ -1,6 +1,6 @@
 import type { LimitedAnswer } from '../../../shared/gates/gate-ports.ts'
-import { openWebhooks } from '../../../shared/webhooks/message.ts'
 import { WebhookSettingsSchema } from '../../../shared/webhooks/settings.ts'
+import { openWebhooks } from '../../../shared/webhooks/signing.ts'
 import type { World } from '../../../shared/world.ts'
 import { hashed } from '../rng.ts'
 import type { Sim } from '../sim.ts'

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, test } from 'vitest'
-import { countAppends } from '../../../functions/aws/run-store/run-store.ts'
+import { countAppends } from '../../../functions/aws/run-store/append-metrics.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
 import { type RunStore, runsPool } from '../../../shared/runs/run-store.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { countAppends } from '../../../functions/aws/run-store/run-store.ts'
+import { countAppends } from '../../../functions/aws/run-store/append-metrics.ts'
 import { assembled } from './assembled.ts'
 import { type Assembly, ROOT, textOf } from './assembly.ts'
 

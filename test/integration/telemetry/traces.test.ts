@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { runTraceId } from '../../../shared/telemetry/telemetry-port.ts'
+import { runTraceId } from '../../../shared/telemetry/span-ids.ts'
 import { startEmbedder } from '../../emulators/embedding-server.ts'
 import { completes, startOpenai } from '../../emulators/openai-server.ts'
 import { json, type ProviderServer } from '../../emulators/provider-server.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chooseApproval, shownLines } from '../../../clients/cli/approvals/question.ts'
-import type { Approval, RunAnswer } from '../../../clients/cli/server/run-answer.ts'
+import type { Approval } from '../../../clients/cli/server/approval-schema.ts'
+import type { RunAnswer } from '../../../clients/cli/server/run-answer.ts'
 import { ANSWER } from './run-events-sample.ts'
 
 const asked = (block: string, status = 'pending'): Approval => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { renderTimeline } from '../../../clients/cli/run/status.ts'
+import { renderTimeline } from '../../../clients/cli/run/render-timeline.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fitViewport, showBox, zoomAt } from '../../../clients/console/run/graph/graph-layout.ts'
+import { fitViewport, showBox, zoomAt } from '../../../clients/console/run/graph/graph-viewport.ts'
 
 const WINDOW = { width: 800, height: 400 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { EVENT_TYPES } from '../../../shared/runs/event-types.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
-import { readWebhookSecret, signWebhook } from '../../../shared/webhooks/message.ts'
+import { readWebhookSecret, signWebhook } from '../../../shared/webhooks/signing.ts'
 import { codesIn, fencedBlocks, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/webhooks.md')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeGates } from '../../../shared/gates/explain.ts'
-import { compileProblem } from '../../../shared/gates/programs.ts'
 import { gateTypes } from '../../../shared/gates/registry.ts'
+import { compileProblem } from '../../../shared/gates/schema-validation.ts'
 
 test('describeGates() has every type with a summary and a JSON Schema of its parameters', () => {
   const gates = describeGates()

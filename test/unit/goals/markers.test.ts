@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { judgeFindings, readEvidence } from '../../../shared/goals/evidence.ts'
-import { collectMarkers, MARKER_TYPES, markersAnywhere, parseMarkers } from '../../../shared/goals/marker.ts'
+import { MARKER_TYPES, parseMarkers } from '../../../shared/goals/marker.ts'
+import { collectMarkers, markersAnywhere } from '../../../shared/goals/marker-set.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 
 const keys = (text: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeTrust } from '../../../shared/goals/two-gates.ts'
+import { judgeTrust } from '../../../shared/goals/trust-gate.ts'
 
 describe('judgeTrust()', () => {
   test.each([

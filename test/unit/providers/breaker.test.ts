@@ -2,15 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { breakCircuit } from '../../../functions/providers/registry.ts'
 import { Fault } from '../../../shared/errors.ts'
-import {
-  admitCall,
-  type Breaker,
-  breakerAfter,
-  type CallOutcome,
-  type DispatchAnswer,
-  type DispatchRequest,
-  type Provider,
-} from '../../../shared/providers/provider.ts'
+import { admitCall, type Breaker, breakerAfter, type CallOutcome } from '../../../shared/providers/circuit-breaker.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../../shared/providers/provider.ts'
 
 const POLICY = { failures: 3, open_ms: 1_000 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evidenceTokens, fuseEvidence, type Hit, trimEvidence } from '../../../shared/research/payloads/evidence.ts'
+import { evidenceTokens, fuseEvidence, type Hit, trimEvidence } from '../../../shared/research/evidence-ranking.ts'
 
 const hit = (entity_id: string, more: Partial<Hit['evidence']> = {}, of: Partial<Hit> = {}): Hit => ({
   evidence: { entity_id, tier: '0', source: 'entity_state', ...more },

@@ -1,13 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Principal } from '../../../shared/auth/principal.ts'
-import {
-  approvalDigest,
-  approverRule,
-  decisionRefusal,
-  earlierDecisionWords,
-  policyHash,
-} from '../../../shared/runs/approval.ts'
+import { approvalDigest, approverRule, decisionRefusal, policyHash } from '../../../shared/runs/approval.ts'
+import { earlierDecisionWords } from '../../../shared/runs/approval-words.ts'
 import type { Vote } from '../../../shared/runs/head.ts'
 import { type People, peopleOf, personOf } from '../../../shared/runs/people.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'

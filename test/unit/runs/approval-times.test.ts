@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dueTelling, nextTelling } from '../../../shared/runs/approval.ts'
+import { dueTelling, nextTelling } from '../../../shared/runs/approval-reminders.ts'
 import { type HeadApproval, nextCheck } from '../../../shared/runs/head.ts'
 
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString()

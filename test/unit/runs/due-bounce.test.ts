@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { BounceModule } from '../../../shared/dag/bounce-modules.ts'
+import { dueBounceRule, spentBounceWords } from '../../../shared/runs/bounce-rules.ts'
 import { blockEpoch, blockLane, blockOutcome } from '../../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
-import { dueBounceRule, spentBounceWords } from '../../../shared/runs/retry.ts'
 
 const rule = (key: string, when_gate: string, hull: readonly string[], max_bounces = 1) => ({
   key,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
-import { findStall } from '../../../shared/runs/waiting.ts'
+import { findStall } from '../../../shared/runs/stall.ts'
 import {
   decided,
   ended,

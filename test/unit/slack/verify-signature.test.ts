@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { signBody, verifySignature } from '../../../shared/slack/slack-port.ts'
+import { signBody, verifySignature } from '../../../shared/slack/signature.ts'
 
 /** Slack's own published example (docs.slack.dev/authentication/verifying-requests-from-slack). */
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5'

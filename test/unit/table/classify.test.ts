@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseMarkers } from '../../../shared/goals/marker.ts'
+import { classifierRecord } from '../../../shared/table/classifier-evidence.ts'
 import { type Classification, classify, fitLogistic, oddsOf } from '../../../shared/table/classify.ts'
 import { wilsonInterval } from '../../../shared/table/interval.ts'
 import { readTable, type Table } from '../../../shared/table/table.ts'
-import { classifierRecord } from '../../../shared/table/words.ts'
 
 const X1 = [2, 4, 3, 6, 7, 1, 9, 8, 5, 12, 10, 14, 3, 11, 13, 6, 2, 15, 9, 4]
 const X2 = [30, 20, 25, 40, 35, 22, 50, 28, 60, 33, 45, 70, 21, 52, 65, 31, 27, 80, 42, 38]

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { genAiProvider } from '../../../shared/telemetry/call-span.ts'
 import { otlpJson, type Span } from '../../../shared/telemetry/span.ts'
-import { attemptSpanId, runSpanId, runTraceId } from '../../../shared/telemetry/telemetry-port.ts'
+import { attemptSpanId, runSpanId, runTraceId } from '../../../shared/telemetry/span-ids.ts'
 
 const base: Span = {
   trace_id: runTraceId('run_a'),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openWebhooks, readWebhookSecret, signWebhook } from '../../../shared/webhooks/message.ts'
 import { WebhookSettingsSchema } from '../../../shared/webhooks/settings.ts'
+import { openWebhooks, readWebhookSecret, signWebhook } from '../../../shared/webhooks/signing.ts'
 
 /** The vector that the libraries of Standard Webhooks test themselves with. */
 const VECTOR = {

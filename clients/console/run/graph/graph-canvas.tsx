@@ -1,20 +1,10 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { useKeys } from '../../parts/keys.tsx'
 import { route } from '../../route.ts'
-import {
-  blockByKey,
-  fitViewport,
-  type GraphLayout,
-  NODE_HEIGHT,
-  NODE_WIDTH,
-  type Point,
-  type Size,
-  showBox,
-  type Viewport,
-  zoomAt,
-} from './graph-layout.ts'
+import { blockByKey, type GraphLayout, NODE_HEIGHT, NODE_WIDTH, type Point } from './graph-layout.ts'
 import { GraphEdges, GraphNode } from './graph-node.tsx'
 import type { GraphScene } from './graph-scene.ts'
+import { fitViewport, type Size, showBox, type Viewport, zoomAt } from './graph-viewport.ts'
 
 interface CanvasProps {
   readonly layout: GraphLayout

@@ -1,6 +1,6 @@
 import type { Block } from '../../../../shared/dag/dag.ts'
 import type { SentenceFinding } from '../../../../shared/research/claims/check-synthesis.ts'
-import { refsIn } from '../../../../shared/research/claims/shown-evidence.ts'
+import { refsIn } from '../../../../shared/research/claims/evidence-references.ts'
 import type { Evidence } from '../../../../shared/research/payloads/evidence.ts'
 import { citationsIn } from '../../../../shared/text/prose.ts'
 import type { operations } from '../../../api/schema.generated.ts'

@@ -1,0 +1,85 @@
+import type { Entity } from '../../shared/graph/entity.ts'
+import { entityEdges, entityTime, entityType } from '../../shared/graph/entity.ts'
+import { readableTriples } from '../../shared/graph/rule-opaque.ts'
+import { cutPassages } from '../../shared/graph/search-text.ts'
+import type { Triple } from '../../shared/graph/triple.ts'
+import { isEdge } from '../../shared/graph/triple.ts'
+import { sha256 } from '../../shared/text/canonical.ts'
+
+/** What the index keeps of one entity. */
+export interface EntityRows {
+  readonly label: string | null
+  /** Every name and the words of its id's last segment, one a line: searched with the weight of a title. */
+  readonly names: string
+  readonly type: string
+  /** Its own type in small letters, where it has one; the fifth segment is searched anyway. */
+  readonly kind: string | null
+  readonly segment: string
+  readonly domain: string
+  /** Milliseconds since 1970. */
+  readonly at: number | null
+  readonly lat: number | null
+  readonly lon: number | null
+  readonly ref: string | null
+  readonly passages: readonly { readonly facts: string; readonly text: string }[]
+  /** As they are looked up. */
+  readonly lookups: readonly { readonly alias: 0 | 1; readonly name: string }[]
+  readonly stated: readonly { readonly predicate: string; readonly object: number }[]
+  /** Ids it leads to, by each predicate once. */
+  readonly edges: readonly { readonly predicate: string; readonly target: string }[]
+}
+
+export function entityRows(entity: Entity, body: string): EntityRows {
+  const { entity_id, label, aliases = [], type, geo, snippet = '', objectstore_ref, triples = [] } = entity
+  const segments = entity_id.split('.')
+  const readable = readableTriples(triples)
+  const at = entityTime(entity)
+  const instance = wordsOf(segments[5] ?? '')
+  return {
+    label: label ?? null,
+    names: [...new Set([...(label === undefined ? [] : [label]), ...aliases, instance])].join('\n'),
+    type: entityType(entity),
+    kind: type === undefined ? null : lookupName(type),
+    segment: lookupName(segments[4] ?? ''),
+    domain: segments[2] ?? '',
+    at: at === undefined ? null : Date.parse(at),
+    lat: geo?.lat ?? null,
+    lon: geo?.lon ?? null,
+    ref: objectstore_ref ?? null,
+    passages: [
+      { facts: factsOf(entityType(entity), readable), text: snippet },
+      ...cutPassages(body).map(({ text }) => ({ facts: '', text })),
+    ],
+    lookups: [
+      ...(label === undefined ? [] : [{ alias: 0 as const, name: lookupName(label) }]),
+      ...aliases.map((alias) => ({ alias: 1 as const, name: lookupName(alias) })),
+    ],
+    stated: readable.map(({ predicate, object }) => ({ predicate, object: objectNumber(object) })),
+    edges: entityEdges(entity).map(({ predicate, object }) => ({ predicate, target: object })),
+  }
+}
+
+/** A name as it is compared: case and outer blanks do not count. */
+export function lookupName(name: string): string {
+  return name.trim().toLowerCase()
+}
+
+/** The object of a statement as a number below 2 ** 48. */
+export function objectNumber(object: Triple['object']): number {
+  return Number.parseInt(sha256(lookupName(String(object))).slice(0, 12), 16)
+}
+
+/** What is stated, in words: `country; capital oslo; borders sweden, finland`. Each predicate is named once. */
+function factsOf(type: string, triples: readonly Triple[]): string {
+  const byPredicate = new Map<string, string[]>()
+  for (const triple of triples) {
+    const word = wordsOf(triple.predicate.split('.').at(-1) ?? '')
+    const value = isEdge(triple) ? wordsOf(String(triple.object).split('.')[5] ?? '') : String(triple.object)
+    byPredicate.set(word, [...(byPredicate.get(word) ?? []), value])
+  }
+  return [type, ...[...byPredicate].map(([word, values]) => `${word} ${values.join(', ')}`)].join('; ')
+}
+
+function wordsOf(segment: string): string {
+  return segment.replace(/[-_]+/g, ' ').trim()
+}
