@@ -87,7 +87,7 @@ describe('sluice plan', () => {
     expect((await sluice(['plan', '--ndjson'], { stdin: '{"id":1,"n":1}\n' })).code).toBe(0)
   })
 
-  test('--ndjson takes a thousand lines', async () => {
+  test('--ndjson takes a thousand lines', { tags: ['thorough'] }, async () => {
     const edges = Array.from({ length: 60 }, (_, v) => [v, v + 1]).flat()
     const lines = Array.from({ length: 1_000 }, (_, id) => JSON.stringify({ id, n: 61, edges }))
     const { code, out } = await sluice(['plan', '--ndjson'], { stdin: lines.join('\n') })

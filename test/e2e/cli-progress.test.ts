@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { displayWidth } from '../../clients/cli/terminal/text.ts'
+import { openPlace } from '../../infra/local/place.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 import { noTerminal, onTerminal } from './pseudo-terminal.ts'
 
@@ -58,7 +60,11 @@ function frameLines(written: string): readonly string[] {
 }
 
 describe.runIf(missing === undefined)('on a terminal', () => {
-  test.each([80, 40])('of %d columns no line is wider than it, and it says what goes on', async (columns) => {
+  const goesOn = 'of %d columns no line is wider than it, and it says what goes on'
+  test.each([80])(goesOn, saysWhatGoesOn)
+  test.each([40])(goesOn, { tags: ['thorough'] }, saysWhatGoesOn)
+
+  async function saysWhatGoesOn(columns: number) {
     const written = await onTerminal(project, 'sluice run start slow.yaml --watch', { columns })
     const lines = frameLines(written)
     expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([])
@@ -71,9 +77,9 @@ describe.runIf(missing === undefined)('on a terminal', () => {
     expect(said).toMatch(/…\S*two /)
     if (columns === 80) expect(said).toMatch(/try 1\/2 {2}again in 1\.\d+ s {2}1 of 1 gate/)
     expect(stripVTControlCharacters(written)).toMatch(/Run run_\w+ completed in/)
-  })
+  }
 
-  test('a window made narrower gets narrower lines', async () => {
+  test('a window made narrower gets narrower lines', { tags: ['thorough'] }, async () => {
     const written = await onTerminal(project, 'sluice run start slow.yaml --watch', {
       columns: 100,
       resize: { after_ms: 1_500, columns: 40 },
@@ -90,12 +96,15 @@ describe.runIf(missing === undefined)('on a terminal', () => {
     expect(stripVTControlCharacters(written)).toMatch(/… 200 completed/)
   })
 
-  test('colour goes by NO_COLOR, and CI gets lines that stay', async () => {
+  test('colour goes by NO_COLOR', { tags: ['thorough'] }, async () => {
     const colored = await onTerminal(project, 'sluice run start --watch', { columns: 80 })
     expect(colored).toContain('\u001b[32mcompleted')
     const plain = await onTerminal(project, 'sluice run start --watch', { columns: 80, env: { NO_COLOR: '1' } })
     expect(plain).toContain('\u001b[?2026h')
     expect(plain).not.toContain('\u001b[32m')
+  })
+
+  test('CI gets lines that stay', async () => {
     const ci = await onTerminal(project, 'sluice run start --watch', { columns: 80, env: { CI: 'true' } })
     expect(ci).not.toContain('\u001b[')
     expect(ci).toMatch(/outline: gate numbered passed/)
@@ -104,16 +113,22 @@ describe.runIf(missing === undefined)('on a terminal', () => {
 
 test.skipIf(missing === undefined)(`the live view was not looked at: ${missing}`, () => {})
 
-test('piped, it is a line an event without a single sequence; FORCE_COLOR colours what is drawn', async () => {
+test('piped, it is a line an event without a single sequence', async () => {
   const { out } = await project.run('sluice run start --watch | cat')
   expect(out).not.toContain('\u001b')
   expect(out).toMatch(/^ {3}\d\.\d\d s {2}outline: completed$/m)
-  const id = /Run (run_\w+)/.exec(out)?.[1] ?? ''
-  const env = { FORCE_COLOR: '1' }
-  const status = await project.run(
-    `sluice start --port 0 --json > ready.json & until [ -s ready.json ]; do sleep 0.1; done
-URL=$(grep -o 'http[^"]*' ready.json); sluice run status ${id} --url $URL; kill %1; wait`,
-    env,
-  )
-  expect(status.out).toContain('\u001b[32mcompleted')
+})
+
+test('FORCE_COLOR colours what is drawn', async () => {
+  const settings = { data_dir: join(project.folder, 'coloured'), port: 0 }
+  const place = await openPlace(SettingsSchema.parse(settings), { listen: true })
+  try {
+    const env = { SLUICE_URL: place.url ?? '' }
+    const { out } = await project.run('sluice run start --json --watch', env)
+    const id = JSON.parse(out).run.run_id
+    const status = await project.run(`sluice run status ${id}`, { ...env, FORCE_COLOR: '1' })
+    expect(status.out).toContain('\u001b[32mcompleted')
+  } finally {
+    await place.close()
+  }
 })

@@ -115,7 +115,9 @@ describe('sluice research ask', () => {
   })
 })
 
-test('without a server it runs the place itself, on the data that is there', async ({ skip }) => {
+test('without a server it runs the place itself, on the data that is there', { tags: ['thorough'] }, async ({
+  skip,
+}) => {
   const cwd = mkdtempSync(join(folder, 'inside-'))
   const there = await fetch('http://127.0.0.1:4040/api/health').then(
     () => true,

@@ -223,7 +223,9 @@ describe('runs without a server', () => {
     expect(readFileSync(path, 'utf8')).toContain('hello')
   })
 
-  test('kill -9 of the place loses nothing: the run goes on where it was, no completed block again', async () => {
+  test('kill -9 of the place loses nothing: the run goes on where it was, no completed block again', {
+    tags: ['thorough'],
+  }, async () => {
     const cwd = mkdtempSync(join(folder, 'killed-'))
     writeFileSync(join(cwd, 'two.yaml'), TWO_APPROVALS)
     const first = await startSluice(['start', '--port', '0', '--json'], cwd)

@@ -3,7 +3,7 @@ import { atMost } from '../how-much.ts'
 import { loadRuns } from './load.ts'
 
 /** `npm run test:load` does it with 1,000. */
-const RUNS = atMost(100, 50)
+const RUNS = atMost(100, 15)
 
 test('runs that are all under way at once end right, and leave no memory behind', async () => {
   const { rounds, wrong, together } = await loadRuns(RUNS)
