@@ -68,6 +68,15 @@ describe('in bash', () => {
     }
     const env = { SLUICE_URL: place.url ?? '' }
     expect(await inBash(['run', 'watch', 'run_'], env)).toEqual(started)
+  })
+
+  test('completes a second run id behind the first', { tags: ['thorough'] }, async () => {
+    const started: string[] = []
+    for (const _ of [1, 2]) {
+      const { out } = await project.run(`sluice run start dags/hello.yaml --json --url ${place.url}`)
+      started.unshift(JSON.parse(out).run_id)
+    }
+    const env = { SLUICE_URL: place.url ?? '' }
     expect(await inBash(['run', 'diff', started[0] ?? '', (started[1] ?? '').slice(0, 12)], env)).toEqual([started[1]])
   })
 

@@ -178,7 +178,7 @@ describe('sluice gates', () => {
     }
   })
 
-  test('check --ndjson judges compositions, and replays what was recorded', async () => {
+  test('check --ndjson judges compositions, and replays what was recorded', { tags: ['thorough'] }, async () => {
     const check = {
       any_of: [
         { type: 'not_empty', port: 'a' },
@@ -190,7 +190,7 @@ describe('sluice gates', () => {
     const wrong = { any_of: [{ not: 1, type: 'not_empty', port: 'a' }] }
     const lines = [judged, { ...judged, recorded: record }, { id: 2, check: wrong }]
     const stdin = lines.map((line) => JSON.stringify(line)).join('\n')
-    const { out } = await sluice(['gates', 'check', '--ndjson'], { stdin })
+    const { out } = await spawnSluice(['gates', 'check', '--ndjson'], { stdin })
     const reason = '1 of 2 hold, at least 1 wanted: does not hold, as wanted: must contain "x"'
     expect(jsonLines(out)).toEqual([
       { id: 1, passed: true, status: 'passed', reason },
@@ -216,7 +216,7 @@ describe('sluice gates', () => {
       { check: 'no id' },
     ]
     const stdin = lines.map((line) => JSON.stringify(line)).join('\n')
-    const { code, out } = await sluice(['gates', 'check', '--ndjson'], { stdin })
+    const { code, out } = await spawnSluice(['gates', 'check', '--ndjson'], { stdin })
     expect(code).toBe(0)
     const reason = expect.any(String)
     expect(jsonLines(out)).toEqual([

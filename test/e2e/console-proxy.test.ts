@@ -9,7 +9,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { openPlace } from '../../infra/local/place.ts'
 import { ProblemSchema } from '../../shared/api/route-schema.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { cloudFormation } from '../emulators/cloudformation.ts'
 import { type Seen, signedGateway } from '../emulators/signed-gateway.ts'
 import { firstDaily } from '../how-much.ts'
@@ -322,13 +324,12 @@ describe('sluice console --stack', () => {
   test('ends with words when there is nothing to stand in front of', async () => {
     const run = (args: readonly string[], id?: keyof typeof KEYS, env = {}) =>
       sluice(['console', '--port', '0', ...args], { env: { ...environment(id), ...env } })
-    const [none, unknown, without, both, noRegion] = await Promise.all([
-      run(['--stack', 'dev']),
-      run(['--stack', 'prod'], 'AKIAGOOD'),
-      run(['--stack', 'sluice-dev-data'], 'AKIAGOOD'),
-      run(['--stack', 'dev', '--url', gateway.url], 'AKIAGOOD'),
-      run(['--stack', 'dev'], 'AKIAGOOD', { AWS_REGION: '' }),
-    ])
+    // One behind the other: they share a process.
+    const none = await run(['--stack', 'dev'])
+    const unknown = await run(['--stack', 'prod'], 'AKIAGOOD')
+    const without = await run(['--stack', 'sluice-dev-data'], 'AKIAGOOD')
+    const both = await run(['--stack', 'dev', '--url', gateway.url], 'AKIAGOOD')
+    const noRegion = await run(['--stack', 'dev'], 'AKIAGOOD', { AWS_REGION: '' })
     expect(none.err).toMatch(/--profile or AWS_PROFILE.*\[no_aws_credentials\]/s)
     expect(unknown.err).toMatch(/no stack "sluice-prod-api".*\[stack_not_found\]/s)
     expect(without.err).toMatch(/no output Url \(its outputs: Table\).*\[stack_without_url\]/s)
@@ -409,9 +410,10 @@ describe('sluice console', () => {
 
   test('of a place that asks for nothing is its own page, whatever token is set', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-open-place-'))
-    const place = await startSluice(['start', '--port', '0', '--json'], folder)
-    running.push(() => place.stop('SIGTERM').finally(() => rmSync(folder, { recursive: true })))
-    const at = String(place.first.url)
+    const settings = SettingsSchema.parse({ data_dir: join(folder, 'data'), port: 0 })
+    const place = await openPlace(settings, { listen: true })
+    running.push(() => place.close().finally(() => rmSync(folder, { recursive: true })))
+    const at = String(place.url)
     const shown = await sluice(['console', '--url', at, '--json'], { env: { SLUICE_TOKEN: 'slu_of_a_stage' } })
     expect(JSON.parse(shown.out)).toEqual({ url: `${at}/` })
   })

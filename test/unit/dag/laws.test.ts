@@ -92,7 +92,7 @@ describe('parseDag() never throws', () => {
           result.ok ? result.dag_hash : result.errors.map((e) => `${e.path} ${e.message}`).toSorted()
         expect(said(text)).toEqual(said(object))
       }),
-      { numRuns: atMost(800, 250) },
+      { numRuns: atMost(800, 80) },
     )
   })
 
