@@ -253,7 +253,9 @@ describe('the record of decisions', () => {
     expect((await exported('--since', '2099-01-01')).out).toBe('')
   })
 
-  test('is part of run export, fits the event chain, and one changed byte shows, there or in the store', async () => {
+  test('is part of run export, fits the event chain, and one changed byte shows, there or in the store', {
+    tags: ['thorough'],
+  }, async () => {
     const [entry] = await inbox('decided')
     const runId = entry?.run_id ?? ''
     const record = join(folder, 'record.ndjson')

@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)('sluice deploy on a terminal', () => {
       expect(places).toEqual(places.toSorted((a, b) => a - b))
     })
 
-  for (const { tags, rows } of firstDaily(2, [
+  for (const { tags, rows } of firstDaily(1, [
     ['n', 'n\r'],
     ['Ctrl-C', CTRL_C],
     ['nothing', '\r'],

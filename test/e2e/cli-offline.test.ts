@@ -204,7 +204,9 @@ describe('sluice gates', () => {
     ])
   })
 
-  test('check --ndjson judges a line each, json_schema in the isolate too, and fails closed', async () => {
+  test('check --ndjson judges a line each, json_schema in the isolate too, and fails closed', {
+    tags: ['thorough'],
+  }, async () => {
     const schema = { type: 'object', required: ['n'] }
     const lines = [
       { id: 'long', check: { type: 'min_length', port: 'text', min: 3 }, outputs: { text: 'abcd' } },
@@ -292,7 +294,7 @@ describe('sluice run start', () => {
     expect(given).toMatchObject({ code: 0, err: '' })
   })
 
-  test('says off a terminal what a document needs', async () => {
+  test('says off a terminal what a document needs', { tags: ['thorough'] }, async () => {
     const { code, err } = await sluice(['run', 'start', 'good.yaml'], { cwd: project({ 'good.yaml': GOOD }) })
     expect(code).toBe(1)
     expect(err).toContain('Required input "goal" has no value')

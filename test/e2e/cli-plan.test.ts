@@ -121,7 +121,7 @@ test('sluice schema prints the JSON Schema of a document', async () => {
   expect((await sluice(['schema', '--json'])).out.trimEnd().split('\n')).toHaveLength(1)
 })
 
-test('sluice run graph draws a run of a server', async () => {
+test('sluice run graph draws a run of a server', { tags: ['thorough'] }, async () => {
   const server = await startSluice(['start', '--port', '0', '--json'], cwd)
   const url = String(server.first.url)
   try {

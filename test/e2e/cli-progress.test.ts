@@ -102,7 +102,7 @@ describe.runIf(missing === undefined)('on a terminal', () => {
   })
 
   const summary = '%i blocks are a summary and what moves, never more rows than there are'
-  test.each([60])(summary, isSummary)
+  test.each([40])(summary, isSummary)
   test.each([200])(summary, { tags: ['thorough'] }, isSummary)
 
   async function isSummary(blocks: number) {

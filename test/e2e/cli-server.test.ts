@@ -205,7 +205,9 @@ describe('runs on a server', () => {
 })
 
 describe('runs without a server', () => {
-  test('run start runs the place itself and leaves artifacts and data on disk', async ({ skip }) => {
+  test('run start runs the place itself and leaves artifacts and data on disk', { tags: ['thorough'] }, async ({
+    skip,
+  }) => {
     const cwd = mkdtempSync(join(folder, 'inside-'))
     writeFileSync(join(cwd, 'note.yaml'), NOTE)
     // A target that was named is never replaced.

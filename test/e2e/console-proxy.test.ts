@@ -177,7 +177,7 @@ describe('sluice console --stack', () => {
     expect((await stop())[0]).toBe(0)
   })
 
-  test('signs with the session token of a role', async () => {
+  test('signs with the session token of a role', { tags: ['thorough'] }, async () => {
     const { url } = await proxied('ASIASESSION')
     expect((await page(`${url}/api/health`)).status).toBe(200)
     expect(seen.at(-1)?.headers['x-amz-security-token']).toBe(TOKEN)

@@ -86,7 +86,7 @@ const installed = test.extend('there', { auto: true }, ({ skip }: { skip(reason:
   return true
 })
 
-describe('the package', () => {
+describe('the package', { tags: ['thorough'] }, () => {
   test('has what it runs with, its licences, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths).toEqual(

@@ -120,9 +120,9 @@ describe('documentSchema() and parseDag() both', () => {
         validate(JSON.parse(JSON.stringify(document)))
         expect(validate.errors).toBe(null)
       }),
-      { numRuns: atMost(400, 100) },
+      { numRuns: atMost(400, 200) },
     )
-    expect(accepted).toBeGreaterThan(5)
+    expect(accepted).toBeGreaterThan(atMost(5, 0))
     expect(validate(FULL)).toBe(true)
   })
 
