@@ -19,7 +19,7 @@ export const SUITE_KEY = 'sk-canary/7f3a"quoted\\9d21'
 /** However busy the machine is, its server answers sooner; and no time-out does the work of an abort. */
 const PATIENT_MS = 60_000
 /** Where the server falls silent. */
-const HASTY_MS = 1_000
+const HASTY_MS = 1_500
 /** Failures that last as long as the provider's time. */
 const WAITS = /silence|drip/
 
