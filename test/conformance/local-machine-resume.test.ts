@@ -505,7 +505,7 @@ describe('the local machine itself', () => {
     await life.clock.advance(5_000)
     expect(life.called).toEqual(['a'])
   })
-  test('1,000 executions leave nothing behind but their ends', async () => {
+  test('1,000 executions leave nothing behind but their ends', { tags: ['thorough'] }, async () => {
     const life = live((name) => (name === 'hold' ? forever() : name), ':memory:')
     const Retry = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 1, MaxAttempts: 1 }]
     // One that stays, so that nothing is let go merely because all have ended.

@@ -13,12 +13,15 @@ import {
   raw,
   reset,
 } from '../emulators/provider-server.ts'
+import { firstDaily } from '../how-much.ts'
 
 export const SUITE_KEY = 'sk-canary/7f3a"quoted\\9d21'
 /** However busy the machine is, its server answers sooner; and no time-out does the work of an abort. */
 const PATIENT_MS = 60_000
 /** Where the server falls silent. */
 const HASTY_MS = 1_500
+/** Failures that last as long as the provider's time. */
+const WAITS = /silence|drip/
 
 /** A provider and, for those that talk to a server, that server. */
 export interface OpenedProvider {
@@ -120,17 +123,22 @@ export function providerSuite(
         await expect.poll(() => server.hungUp.length).toBe(1)
       })
 
-      test.each(failures)('%s is its own typed failure', async (_, how, kind, code) => {
-        if (code === 'provider_timeout') {
-          await opened.close()
-          opened = await open(HASTY_MS)
-        }
-        serverOf().next(how)
-        const failed = await fault()
-        expect([failed.name, failed.code, failed.facts.provider]).toEqual([kind, code, 'suite'])
-        // Retries belong to the block.
-        expect(serverOf().asked).toHaveLength(1)
-      })
+      // A time limit that is really waited for: once a provider each day.
+      const [silent = [], quick = []] = [true, false].map((waits) =>
+        failures.filter(([what]) => WAITS.test(what) === waits),
+      )
+      for (const { tags, rows } of firstDaily(1 + quick.length, [...silent.slice(0, 1), ...quick, ...silent.slice(1)]))
+        test.each(rows)('%s is its own typed failure', { tags }, async (_, how, kind, code) => {
+          if (code === 'provider_timeout') {
+            await opened.close()
+            opened = await open(HASTY_MS)
+          }
+          serverOf().next(how)
+          const failed = await fault()
+          expect([failed.name, failed.code, failed.facts.provider]).toEqual([kind, code, 'suite'])
+          // Retries belong to the block.
+          expect(serverOf().asked).toHaveLength(1)
+        })
 
       test.each(RETRY_AFTER)('a Retry-After in %s is told', async (_, headers, expected) => {
         for (const status of [429, 503]) {

@@ -34,7 +34,7 @@ export function modelTests(open: () => Promise<OpenedRunStore>): void {
           await opened.close()
         }
       }),
-      { numRuns: atMost(200, 60) },
+      { numRuns: atMost(200, 25) },
     )
   })
 }

@@ -253,9 +253,12 @@ describe('the record of decisions', () => {
     expect((await exported('--since', '2099-01-01')).out).toBe('')
   })
 
-  test('is part of run export, fits the event chain, and one changed byte shows, there or in the store', async () => {
-    const [entry] = await inbox('decided')
-    const runId = entry?.run_id ?? ''
+  test('is part of run export, fits the event chain, and one changed byte shows, there or in the store', {
+    tags: ['thorough'],
+  }, async () => {
+    const { approval_id, run_id: runId } = await asking('note', '--input', 'text=a')
+    await run('approvals', 'approve', '--yes', approval_id)
+    expect(await ended(runId)).toBe('completed')
     const record = join(folder, 'record.ndjson')
     writeFileSync(record, (await exported('--run', runId)).out)
     const whole = JSON.parse((await run('run', 'export', runId)).out)

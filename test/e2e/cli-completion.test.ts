@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../infra/local/place.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
+import { firstDaily } from '../how-much.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 
 let project: ProjectFolder
@@ -13,6 +14,7 @@ const has = (shell: string) => spawnSync(shell, ['--version']).status === 0
 beforeAll(async () => {
   project = await projectFolder()
   await project.run('sluice new dag review')
+  await project.run('sluice completion bash > completion.bash')
   place = await openPlace(SettingsSchema.parse({ data_dir: join(project.folder, 'data'), port: 0 }), { listen: true })
 })
 afterAll(async () => {
@@ -26,7 +28,7 @@ async function inBash(
   env: Readonly<Record<string, string>> = {},
 ): Promise<readonly string[]> {
   const quoted = words.map((word) => `'${word}'`).join(' ')
-  const script = `source <(sluice completion bash)
+  const script = `source ./completion.bash
 COMP_WORDS=(sluice ${quoted}); COMP_CWORD=${words.length}
 _sluice 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
   const { out } = await project.run(script, env)
@@ -34,24 +36,26 @@ _sluice 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
 }
 
 describe('in bash', () => {
-  test.each<[string, readonly string[], readonly string[]]>([
-    ['commands', ['ru'], ['run']],
+  const rows: readonly [string, readonly string[], readonly string[]][] = [
+    ['choices after =, which bash splits', ['run', 'list', '--status', '=', 'fa'], ['failed']],
+    ['DAG files after options with values', ['run', 'start', '--input', 'a=b', '--yes', 'dags/h'], ['dags/hello.yaml']],
     ['commands below a command', ['run', 'st'], ['start', 'status', 'stop', 'stop-all']],
+    ['nothing where nothing fits', ['run', 'start', '--nonsense-x'], []],
+    ['commands', ['ru'], ['run']],
     ['options', ['run', 'start', '--w'], ['--watch']],
     ['choices of an option', ['run', 'list', '--status', 'fa'], ['failed']],
-    ['choices after =, which bash splits', ['run', 'list', '--status', '=', 'fa'], ['failed']],
     ['choices of an argument', ['completion', ''], ['bash', 'zsh', 'fish']],
     ['folders', ['run', 'start', 'da'], ['dags/', 'data/']],
     ['DAG files', ['run', 'start', 'dags/'], ['dags/hello.yaml', 'dags/review.yaml']],
-    ['DAG files after options with values', ['run', 'start', '--input', 'a=b', '--yes', 'dags/h'], ['dags/hello.yaml']],
     ['examples', ['run', 'start', '--example', 'bas'], ['basic']],
     ['gate types', ['gates', 'explain', 'min'], ['min_length']],
-    ['nothing where nothing fits', ['run', 'start', '--nonsense-x'], []],
-  ])('completes %s', async (_, words, expected) => {
-    expect(await inBash(words)).toEqual(expected)
-  })
+  ]
+  for (const { tags, rows: some } of firstDaily(2, rows))
+    test.each(some)('completes %s', { tags }, async (_, words, expected) => {
+      expect(await inBash(words)).toEqual(expected)
+    })
 
-  test('offers no option twice and no hidden command', async () => {
+  test('offers no option twice and no hidden command', { tags: ['thorough'] }, async () => {
     expect(await inBash(['run', 'start', '--watch', '--w'])).toEqual([])
     expect(await inBash(['stat'])).toEqual([])
   })
@@ -64,6 +68,15 @@ describe('in bash', () => {
     }
     const env = { SLUICE_URL: place.url ?? '' }
     expect(await inBash(['run', 'watch', 'run_'], env)).toEqual(started)
+  })
+
+  test('completes a second run id behind the first', { tags: ['thorough'] }, async () => {
+    const started: string[] = []
+    for (const _ of [1, 2]) {
+      const { out } = await project.run(`sluice run start dags/hello.yaml --json --url ${place.url}`)
+      started.unshift(JSON.parse(out).run_id)
+    }
+    const env = { SLUICE_URL: place.url ?? '' }
     expect(await inBash(['run', 'diff', started[0] ?? '', (started[1] ?? '').slice(0, 12)], env)).toEqual([started[1]])
   })
 
@@ -72,7 +85,7 @@ describe('in bash', () => {
     expect(await inBash(['run', 'watch', ''], { SLUICE_URL: 'http://127.0.0.1:9' })).toEqual([])
   })
 
-  test('Tab at a real prompt puts the word on the line', async ({ skip }) => {
+  test('Tab at a real prompt puts the word on the line', { tags: ['thorough'] }, async ({ skip }) => {
     if (!has('python3')) skip('no python3 here: no pseudo terminal')
     writeFileSync(join(project.folder, 'tab.py'), TYPE_AT_A_PROMPT)
     const { out } = await project.run('python3 tab.py')

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Checkout, openCheckout, TEMPLATES } from './checkout.ts'
-import { type Done, spawnSluice } from './run-cli.ts'
+import { type Done, sluice } from './run-cli.ts'
 
 let checkout: Checkout
 
@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => checkout.close())
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Done> {
-  return spawnSluice(args, { cwd: checkout.folder, env: { ...checkout.env, ...env } })
+  return sluice(args, { cwd: checkout.folder, env: { ...checkout.env, ...env } })
 }
 
 const SYNTH = 'synth --quiet --output OUT --context sluice:stage=dev @eu-central-1'
@@ -80,7 +80,7 @@ describe('sluice deploy', () => {
     expect(deploy.out).not.toContain('Deployed.')
   })
 
-  test('reserved executions: those of the account are looked at before', async () => {
+  test('reserved executions: those of the account are looked at before', { tags: ['thorough'] }, async () => {
     const ShellGate = { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: 5 } }
     const CDK_TEMPLATES = JSON.stringify({ ...TEMPLATES, SluiceGates: { ShellGate } })
     checkout.state.executions = 10
@@ -108,7 +108,9 @@ describe('sluice deploy on a stage that is there', () => {
       ),
     })
 
-  test('what its own functions reserve already is not asked for again: 124 executions are enough for 24', async () => {
+  test('what its own functions reserve already is not asked for again: 124 executions are enough for 24', {
+    tags: ['thorough'],
+  }, async () => {
     const own = { 'sluice-dev-sweep': 2, 'sluice-dev-stop-all': 2, 'sluice-dev-stop-run': 10, 'sluice-dev-decide': 10 }
     const CDK_TEMPLATES = reserving(own)
     checkout.state.executions = 124
@@ -131,7 +133,9 @@ describe('sluice deploy on a stage that is there', () => {
     expect(err).toMatch(/Cannot reserve 10 .*100 are unreserved.*Ask for 134 or more.*\[too_few_executions\]/s)
   })
 
-  test('another number of stacks of documents than it was deployed with is refused before anything is asked', async () => {
+  test('another number of stacks of documents than it was deployed with is refused before anything is asked', {
+    tags: ['thorough'],
+  }, async () => {
     const beside = (stacks: number) =>
       JSON.stringify({
         SluiceMachines: { Parameters: { DocumentStacks: { Type: 'String', Default: String(stacks) } } },
@@ -170,7 +174,7 @@ describe('sluice doctor about a deployment', () => {
 })
 
 describe('sluice destroy', () => {
-  test('takes down every stack of documents, before what their machines call', async () => {
+  test('takes down every stack of documents, before what their machines call', { tags: ['thorough'] }, async () => {
     const more = { SluiceDocuments1: { M: { Type: 'X' } }, SluiceDocuments2: { M: { Type: 'X' } }, SluiceAnchors: {} }
     const { code, out } = await run(['destroy', '--confirm', 'dev'], {
       CDK_TEMPLATES: JSON.stringify({ ...TEMPLATES, ...more }),

@@ -2,14 +2,29 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPlace, type Place } from '../../infra/local/place.ts'
 import { parseDag } from '../../shared/document/parse.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 
 let project: ProjectFolder
+/** Where the documents run: one place for all. */
+let place: Place
 beforeAll(async () => {
   project = await projectFolder()
+  const settings = {
+    data_dir: join(project.folder, 'data'),
+    inputs_dir: join(project.folder, 'inputs'),
+    port: 0,
+  }
+  place = await openPlace(SettingsSchema.parse(settings), { listen: true })
 })
-afterAll(() => project.remove())
+afterAll(async () => {
+  await place.close()
+  project.remove()
+})
+
+const ranThere = (line: string) => project.run(`${line} --watch --json`, { SLUICE_URL: place.url ?? '' })
 
 describe('sluice new dag', () => {
   test.each(['ai', 'deterministic'])('writes a document of %s blocks that is valid and runs', async (mode) => {
@@ -20,14 +35,14 @@ describe('sluice new dag', () => {
       valid: true,
       blocks: ['read', 'check', 'publish'],
     })
-    const ran = await project.run(`sluice run start dags/made-${mode}.yaml --json`)
+    const ran = await ranThere(`sluice run start dags/made-${mode}.yaml`)
     expect([ran.code, JSON.parse(ran.out).run.state]).toEqual([0, 'completed'])
   })
 
   test('copies a shipped document under another name', async () => {
     const made = await project.run('sluice new dag review --from basic')
     expect(made).toMatchObject({ code: 0, err: '' })
-    const ran = await project.run('sluice run start dags/review.yaml --input goal="a log reader" --json')
+    const ran = await ranThere('sluice run start dags/review.yaml --input goal="a log reader"')
     expect([ran.code, JSON.parse(ran.out).run.dag_name]).toEqual([0, 'review'])
   })
 
@@ -63,9 +78,10 @@ const UNKNOWN = new Set(['unknown_gate_port', 'bad_gate_expression'])
 
 describe('sluice new gate', () => {
   test('prints a gate in the shape a document takes', async () => {
-    const { out } = await project.run(
-      'for t in min_length matches json_schema expr; do sluice new gate g --type $t; done',
-    )
+    let out = ''
+    for (const type of ['min_length', 'matches', 'json_schema', 'expr']) {
+      out += (await project.run(`sluice new gate g --type ${type}`)).out
+    }
     for (const gates of out.split(/^# .* gates explain .*$/m).slice(0, -1)) {
       const gate = (load(gates) as object[])[0]
       const dag = {

@@ -63,7 +63,7 @@ describe('a run that misses its goal', () => {
     expect(refused.err).toMatch(/it ended completed \(SUCCESS, PASS x MET\)\..*\[not_to_pivot\]/s)
   })
 
-  test('and misses it again has used up its attempts', async () => {
+  test('and misses it again has used up its attempts', { tags: ['thorough'] }, async () => {
     await cli('run', 'start', 'churn.yaml', '--watch')
     const first = await newest()
     const { code, out } = await cli('run', 'pivot', first, '--watch')

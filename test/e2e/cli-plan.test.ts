@@ -87,7 +87,7 @@ describe('sluice plan', () => {
     expect((await sluice(['plan', '--ndjson'], { stdin: '{"id":1,"n":1}\n' })).code).toBe(0)
   })
 
-  test('--ndjson takes a thousand lines', async () => {
+  test('--ndjson takes a thousand lines', { tags: ['thorough'] }, async () => {
     const edges = Array.from({ length: 60 }, (_, v) => [v, v + 1]).flat()
     const lines = Array.from({ length: 1_000 }, (_, id) => JSON.stringify({ id, n: 61, edges }))
     const { code, out } = await sluice(['plan', '--ndjson'], { stdin: lines.join('\n') })
@@ -121,7 +121,7 @@ test('sluice schema prints the JSON Schema of a document', async () => {
   expect((await sluice(['schema', '--json'])).out.trimEnd().split('\n')).toHaveLength(1)
 })
 
-test('sluice run graph draws a run of a server', async () => {
+test('sluice run graph draws a run of a server', { tags: ['thorough'] }, async () => {
   const server = await startSluice(['start', '--port', '0', '--json'], cwd)
   const url = String(server.first.url)
   try {

@@ -3,10 +3,15 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { displayWidth } from '../../clients/cli/terminal/text.ts'
+import { openPlace, type Place } from '../../infra/local/place.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 import { noTerminal, onTerminal } from './pseudo-terminal.ts'
 
 let project: ProjectFolder
+/** Where the runs are: one place for all. */
+let place: Place
+const there = () => ({ SLUICE_URL: place.url ?? '' })
 const missing = noTerminal()
 
 /** Blocks with long names and one with wide characters in its words; a gate that is refused once, so that a try is waited for. */
@@ -27,24 +32,33 @@ blocks:
     agent: { provider: local, model: outline, prompt: "Sum up." }
 `
 
-/** 200 blocks, one after the other. */
-const MANY = JSON.stringify({
-  name: 'many',
-  blocks: Array.from({ length: 200 }, (_, i) => ({
-    id: `b${i}`,
-    mode: 'deterministic',
-    ...(i > 0 && { inputs: { n: { from: `b${i - 1}.n` } } }),
-    outputs: { n: 'number' },
-    deterministic: { handler: 'transform', config: { expression: String(i) } },
-  })),
-})
+/** Blocks, one after the other. */
+const chained = (length: number) =>
+  JSON.stringify({
+    name: 'many',
+    blocks: Array.from({ length }, (_, i) => ({
+      id: `b${i}`,
+      mode: 'deterministic',
+      ...(i > 0 && { inputs: { n: { from: `b${i - 1}.n` } } }),
+      outputs: { n: 'number' },
+      deterministic: { handler: 'transform', config: { expression: String(i) } },
+    })),
+  })
 
 beforeAll(async () => {
   project = await projectFolder()
+  const settings = {
+    data_dir: join(project.folder, 'data'),
+    inputs_dir: join(project.folder, 'inputs'),
+    port: 0,
+  }
+  place = await openPlace(SettingsSchema.parse(settings), { listen: true })
   writeFileSync(join(project.folder, 'slow.yaml'), SLOW)
-  writeFileSync(join(project.folder, 'many.yaml'), MANY)
 })
-afterAll(() => project.remove())
+afterAll(async () => {
+  await place.close()
+  project.remove()
+})
 
 /** Lines of every frame of the live view. */
 function frameLines(written: string): readonly string[] {
@@ -58,8 +72,12 @@ function frameLines(written: string): readonly string[] {
 }
 
 describe.runIf(missing === undefined)('on a terminal', () => {
-  test.each([80, 40])('of %d columns no line is wider than it, and it says what goes on', async (columns) => {
-    const written = await onTerminal(project, 'sluice run start slow.yaml --watch', { columns })
+  const goesOn = 'of %d columns no line is wider than it, and it says what goes on'
+  test.each([80])(goesOn, saysWhatGoesOn)
+  test.each([40])(goesOn, { tags: ['thorough'] }, saysWhatGoesOn)
+
+  async function saysWhatGoesOn(columns: number) {
+    const written = await onTerminal(project, 'sluice run start slow.yaml --watch', { columns, env: there() })
     const lines = frameLines(written)
     expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([])
     const said = lines.join('\n')
@@ -69,33 +87,46 @@ describe.runIf(missing === undefined)('on a terminal', () => {
     // Names that begin alike are told apart by their ends.
     expect(said).toMatch(/…\S*one /)
     expect(said).toMatch(/…\S*two /)
-    if (columns === 80) expect(said).toMatch(/try 1\/2 {2}again in 1\.\d+ s {2}1 of 1 gate/)
+    if (columns === 80) expect(said).toMatch(/try 1\/2 {2}again in \d\.\d+ s {2}1 of 1 gate/)
     expect(stripVTControlCharacters(written)).toMatch(/Run run_\w+ completed in/)
-  })
+  }
 
-  test('a window made narrower gets narrower lines', async () => {
+  test('a window made narrower gets narrower lines', { tags: ['thorough'] }, async () => {
     const written = await onTerminal(project, 'sluice run start slow.yaml --watch', {
       columns: 100,
+      env: there(),
       resize: { after_ms: 1_500, columns: 40 },
     })
     const last = frameLines(written).slice(-5)
     expect(last.filter((line) => displayWidth(line) > 40)).toEqual([])
   })
 
-  test('200 blocks are a summary and what moves, never more rows than there are', async () => {
-    const written = await onTerminal(project, 'sluice run start many.yaml --watch', { columns: 80, rows: 20 })
+  const summary = '%i blocks are a summary and what moves, never more rows than there are'
+  test.each([40])(summary, isSummary)
+  test.each([200])(summary, { tags: ['thorough'] }, isSummary)
+
+  async function isSummary(blocks: number) {
+    writeFileSync(join(project.folder, 'many.yaml'), chained(blocks))
+    const written = await onTerminal(project, 'sluice run start many.yaml --watch', {
+      columns: 80,
+      rows: 20,
+      env: there(),
+    })
     const frames = written.split('\u001b[?2026h').slice(1)
     expect(Math.max(...frames.map((frame) => frame.split('\n').length))).toBeLessThanOrEqual(20)
     expect(frameLines(written).join('\n')).toMatch(/ {2}… \d+ completed, \d+ pending/)
-    expect(stripVTControlCharacters(written)).toMatch(/… 200 completed/)
-  })
+    expect(stripVTControlCharacters(written)).toContain(`… ${blocks} completed`)
+  }
 
-  test('colour goes by NO_COLOR, and CI gets lines that stay', async () => {
+  test('colour goes by NO_COLOR', { tags: ['thorough'] }, async () => {
     const colored = await onTerminal(project, 'sluice run start --watch', { columns: 80 })
     expect(colored).toContain('\u001b[32mcompleted')
     const plain = await onTerminal(project, 'sluice run start --watch', { columns: 80, env: { NO_COLOR: '1' } })
     expect(plain).toContain('\u001b[?2026h')
     expect(plain).not.toContain('\u001b[32m')
+  })
+
+  test('CI gets lines that stay', { tags: ['thorough'] }, async () => {
     const ci = await onTerminal(project, 'sluice run start --watch', { columns: 80, env: { CI: 'true' } })
     expect(ci).not.toContain('\u001b[')
     expect(ci).toMatch(/outline: gate numbered passed/)
@@ -104,16 +135,15 @@ describe.runIf(missing === undefined)('on a terminal', () => {
 
 test.skipIf(missing === undefined)(`the live view was not looked at: ${missing}`, () => {})
 
-test('piped, it is a line an event without a single sequence; FORCE_COLOR colours what is drawn', async () => {
-  const { out } = await project.run('sluice run start --watch | cat')
+test('piped, it is a line an event without a single sequence', async () => {
+  const { out } = await project.run('sluice run start dags/hello.yaml --watch | cat', there())
   expect(out).not.toContain('\u001b')
   expect(out).toMatch(/^ {3}\d\.\d\d s {2}outline: completed$/m)
-  const id = /Run (run_\w+)/.exec(out)?.[1] ?? ''
-  const env = { FORCE_COLOR: '1' }
-  const status = await project.run(
-    `sluice start --port 0 --json > ready.json & until [ -s ready.json ]; do sleep 0.1; done
-URL=$(grep -o 'http[^"]*' ready.json); sluice run status ${id} --url $URL; kill %1; wait`,
-    env,
-  )
+})
+
+test('FORCE_COLOR colours what is drawn', async () => {
+  const { out } = await project.run('sluice run start dags/hello.yaml --json --watch', there())
+  const id = JSON.parse(out).run.run_id
+  const status = await project.run(`sluice run status ${id} | cat`, { ...there(), FORCE_COLOR: '1', NO_COLOR: '' })
   expect(status.out).toContain('\u001b[32mcompleted')
 })

@@ -115,7 +115,9 @@ describe('sluice research ask', () => {
   })
 })
 
-test('without a server it runs the place itself, on the data that is there', async ({ skip }) => {
+test('without a server it runs the place itself, on the data that is there', { tags: ['thorough'] }, async ({
+  skip,
+}) => {
   const cwd = mkdtempSync(join(folder, 'inside-'))
   const there = await fetch('http://127.0.0.1:4040/api/health').then(
     () => true,
@@ -127,7 +129,7 @@ test('without a server it runs the place itself, on the data that is there', asy
   expect(asked.out).toMatch(/^ {2}No answer found in the graph for: What is the capital of Spain\?/)
 })
 
-describe('sluice research ask --keep-unsupported', () => {
+describe('sluice research ask --keep-unsupported', { tags: ['thorough'] }, () => {
   const said = 'Germany is a country with the capital Berlin [1]. Germany is not a country [1]. It is old.'
   let asked = ''
   let model: ModelServer

@@ -205,7 +205,9 @@ describe('runs on a server', () => {
 })
 
 describe('runs without a server', () => {
-  test('run start runs the place itself and leaves artifacts and data on disk', async ({ skip }) => {
+  test('run start runs the place itself and leaves artifacts and data on disk', { tags: ['thorough'] }, async ({
+    skip,
+  }) => {
     const cwd = mkdtempSync(join(folder, 'inside-'))
     writeFileSync(join(cwd, 'note.yaml'), NOTE)
     // A target that was named is never replaced.
@@ -223,7 +225,9 @@ describe('runs without a server', () => {
     expect(readFileSync(path, 'utf8')).toContain('hello')
   })
 
-  test('kill -9 of the place loses nothing: the run goes on where it was, no completed block again', async () => {
+  test('kill -9 of the place loses nothing: the run goes on where it was, no completed block again', {
+    tags: ['thorough'],
+  }, async () => {
     const cwd = mkdtempSync(join(folder, 'killed-'))
     writeFileSync(join(cwd, 'two.yaml'), TWO_APPROVALS)
     const first = await startSluice(['start', '--port', '0', '--json'], cwd)

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { firstDaily } from '../how-much.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -21,14 +22,16 @@ async function loadedBy(...line: readonly string[]): Promise<readonly string[]> 
 /** What reads, judges, plans and compiles documents: more modules than all else together. */
 const WORK = /^shared\/(compile|document\/parse|gates\/registry|plan\/plan-dag|goals\/goal-gate)|node_modules\/ajv\//
 
-test.each([{ line: '--help' }, { line: 'run start --help' }, { line: 'completion bash' }])(
-  'reads `sluice $line` without the work of any command',
-  async ({ line }) => {
+for (const { tags, rows } of firstDaily(1, [
+  { line: 'run start --help' },
+  { line: '--help' },
+  { line: 'completion bash' },
+]))
+  test.each(rows)('reads `sluice $line` without the work of any command', { tags }, async ({ line }) => {
     const loaded = await loadedBy(...line.split(' '))
     expect(loaded).toContain('clients/cli/command-tree.ts')
     expect(loaded.filter((path) => WORK.test(path))).toEqual([])
-  },
-)
+  })
 
 test('loads that work for a command that does it', async () => {
   const loaded = await loadedBy('validate', 'dags/basic.yaml')

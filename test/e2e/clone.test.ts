@@ -25,7 +25,10 @@ function typed(words: readonly string[], cwd: string) {
   return { code: status, said: `${stdout}${stderr}` }
 }
 
-test('the first commands of the guide act in the folder where the person stands', () => {
+test('the first commands of the guide act in the folder where the person stands', {
+  tags: ['thorough'],
+  timeout: 120_000,
+}, () => {
   const made = typed(['init', 'brief'], folder)
   expect(made.code, made.said).toBe(0)
   expect(existsSync(join(folder, 'brief/sluice.yaml'))).toBe(true)
@@ -36,4 +39,4 @@ test('the first commands of the guide act in the folder where the person stands'
   const checked = typed(['validate', 'dags/nothing.yaml'], brief)
   expect(checked.code).toBe(2)
   expect(checked.said).toContain(brief)
-}, 120_000)
+})

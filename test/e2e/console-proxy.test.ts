@@ -9,9 +9,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { openPlace } from '../../infra/local/place.ts'
 import { ProblemSchema } from '../../shared/api/route-schema.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { cloudFormation } from '../emulators/cloudformation.ts'
 import { type Seen, signedGateway } from '../emulators/signed-gateway.ts'
+import { firstDaily } from '../how-much.ts'
 import { findBrowser, openBrowser, openPage } from './browser.ts'
 import { sluice, startSluice } from './run-cli.ts'
 
@@ -28,7 +31,9 @@ const BIN = fileURLToPath(new URL('../../clients/cli/sluice.mjs', import.meta.ur
 const seen: Seen[] = []
 /** Streams under way, and whether the other side has gone. */
 const streams: { write(text: string): void; readonly gone: Promise<unknown> }[] = []
+/** What a test started, and what all may use: each is stopped behind them. */
 const running: (() => Promise<unknown>)[] = []
+const lasting: (() => Promise<unknown>)[] = []
 let gateway: Awaited<ReturnType<typeof signedGateway>>
 let stacks: Awaited<ReturnType<typeof cloudFormation>>
 
@@ -59,6 +64,7 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
+  for (const stop of lasting.splice(0)) await stop()
   await gateway.close()
   await stacks.close()
 })
@@ -80,7 +86,16 @@ function proxied(id: Parameters<typeof environment>[0], secret?: string) {
   return startProxy(['--stack', 'dev'], environment(id, secret))
 }
 
-async function startProxy(where: readonly string[], env: Readonly<Record<string, string>>) {
+const shared = new Map<string, ReturnType<typeof startProxy>>()
+
+/** The one of these credentials that every test may ask, but those that stop it or look at how it begins. */
+function sharedProxy(id: keyof typeof KEYS) {
+  const there = shared.get(id) ?? startProxy(['--stack', 'dev'], environment(id), lasting)
+  shared.set(id, there)
+  return there
+}
+
+async function startProxy(where: readonly string[], env: Readonly<Record<string, string>>, until = running) {
   const child = spawn(process.execPath, [BIN, 'console', ...where, '--port', '0', '--json'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, SLUICE_URL: '', SLUICE_TOKEN: '', ...env },
@@ -90,7 +105,7 @@ async function startProxy(where: readonly string[], env: Readonly<Record<string,
     child.kill('SIGINT')
     return ended
   }
-  running.push(stop)
+  until.push(stop)
   let err = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     err += text
@@ -162,14 +177,14 @@ describe('sluice console --stack', () => {
     expect((await stop())[0]).toBe(0)
   })
 
-  test('signs with the session token of a role', async () => {
+  test('signs with the session token of a role', { tags: ['thorough'] }, async () => {
     const { url } = await proxied('ASIASESSION')
     expect((await page(`${url}/api/health`)).status).toBe(200)
     expect(seen.at(-1)?.headers['x-amz-security-token']).toBe(TOKEN)
   })
 
   test('hands events on one by one, and ends the call when the page goes away', async () => {
-    const { url } = await proxied('AKIAGOOD')
+    const { url } = await sharedProxy('AKIAGOOD')
     const away = new AbortController()
     const response = await page(`${url}/api/dag/runs/run_1/events`, {
       headers: { accept: 'text/event-stream', 'last-event-id': '7' },
@@ -190,7 +205,7 @@ describe('sluice console --stack', () => {
   })
 
   test('asks for a secret of its own: who only knows the port gets the page, and no call', async () => {
-    const { url, opened } = await proxied('AKIAGOOD')
+    const { url, opened } = await sharedProxy('AKIAGOOD')
     const secret = new URL(opened).searchParams.get('login') ?? ''
     expect(secret).toMatch(/^[\w-]{32}$/)
     const before = seen.length
@@ -250,7 +265,7 @@ describe('sluice console --stack', () => {
   })
 
   test('ends a call that has no answer yet when the page goes away', async () => {
-    const { url } = await proxied('AKIAGOOD')
+    const { url } = await sharedProxy('AKIAGOOD')
     const before = streams.length
     const away = new AbortController()
     const asked = page(`${url}/api/dag/runs/run_1/verify`, { signal: away.signal })
@@ -261,7 +276,7 @@ describe('sluice console --stack', () => {
   })
 
   test('keeps other sites and other paths out', async () => {
-    const { url } = await proxied('AKIAGOOD')
+    const { url } = await sharedProxy('AKIAGOOD')
     const before = seen.length
     expect(await statusOf(url, '/', { host: 'evil.test' })).toBe(421)
     expect((await refusal(`${url}/api/health`, { headers: { origin: 'http://evil.test' } }))[1]).toBe(
@@ -279,41 +294,42 @@ describe('sluice console --stack', () => {
     expect(large.slice(0, 2)).toEqual([413, 'body_too_large'])
   })
 
-  test.each([
+  for (const { tags, rows } of firstDaily(1, [
     ['AKIAGOOD', 'another secret', 401, 'aws_credentials_refused', 'get-caller-identity'],
     ['AKIAUNKNOWN', SECRET, 401, 'aws_credentials_refused', '--profile'],
     ['ASIAEXPIRED', SECRET, 401, 'aws_credentials_expired', 'aws sso login'],
     ['AKIADENIED', SECRET, 403, 'aws_caller_denied', 'execute-api:Invoke'],
-  ] as const)('says what to do when %s with %j is refused', async (id, secret, status, code, words) => {
-    const { url, err } = await proxied(id, secret)
-    const [seenStatus, seenCode, detail] = await refusal(`${url}/api/health`)
-    expect([seenStatus, seenCode]).toEqual([status, code])
-    expect(detail).toContain(words)
-    await refusal(`${url}/api/health`)
-    await expect.poll(err).toContain(`[${code}]`)
-    // In the terminal once, however often the page asks; and never the secret, nowhere.
-    expect(err().split(`[${code}]`)).toHaveLength(2)
-    expect(`${detail} ${err()}`).not.toMatch(new RegExp(`${SECRET.slice(0, 12)}|${TOKEN.slice(0, 12)}`))
-  })
+  ] as const))
+    test.each(rows)('says what to do when %s with %j is refused', { tags }, async (id, secret, status, code, words) => {
+      const { url, err } = await proxied(id, secret)
+      const [seenStatus, seenCode, detail] = await refusal(`${url}/api/health`)
+      expect([seenStatus, seenCode]).toEqual([status, code])
+      expect(detail).toContain(words)
+      await refusal(`${url}/api/health`)
+      await expect.poll(err).toContain(`[${code}]`)
+      // In the terminal once, however often the page asks; and never the secret, nowhere.
+      expect(err().split(`[${code}]`)).toHaveLength(2)
+      expect(`${detail} ${err()}`).not.toMatch(new RegExp(`${SECRET.slice(0, 12)}|${TOKEN.slice(0, 12)}`))
+    })
 
-  test.each([600_000, -600_000])('says that a clock is wrong when AWS is %d ms ahead', async (ahead) => {
-    gateway.clock.ahead_ms = ahead
-    const { url } = await proxied('AKIAGOOD')
-    const [status, code, detail] = await refusal(`${url}/api/health`)
-    expect([status, code]).toEqual([401, 'aws_clock_differs'])
-    expect(detail).toMatch(/Set the clock.*AWS says: Signature (expired|not yet current)/)
-  })
+  for (const { tags, rows } of firstDaily(1, [600_000, -600_000]))
+    test.each(rows)('says that a clock is wrong when AWS is %d ms ahead', { tags }, async (ahead) => {
+      gateway.clock.ahead_ms = ahead
+      const { url } = await sharedProxy('AKIAGOOD')
+      const [status, code, detail] = await refusal(`${url}/api/health`)
+      expect([status, code]).toEqual([401, 'aws_clock_differs'])
+      expect(detail).toMatch(/Set the clock.*AWS says: Signature (expired|not yet current)/)
+    })
 
   test('ends with words when there is nothing to stand in front of', async () => {
     const run = (args: readonly string[], id?: keyof typeof KEYS, env = {}) =>
       sluice(['console', '--port', '0', ...args], { env: { ...environment(id), ...env } })
-    const [none, unknown, without, both, noRegion] = await Promise.all([
-      run(['--stack', 'dev']),
-      run(['--stack', 'prod'], 'AKIAGOOD'),
-      run(['--stack', 'sluice-dev-data'], 'AKIAGOOD'),
-      run(['--stack', 'dev', '--url', gateway.url], 'AKIAGOOD'),
-      run(['--stack', 'dev'], 'AKIAGOOD', { AWS_REGION: '' }),
-    ])
+    // One behind the other: they share a process.
+    const none = await run(['--stack', 'dev'])
+    const unknown = await run(['--stack', 'prod'], 'AKIAGOOD')
+    const without = await run(['--stack', 'sluice-dev-data'], 'AKIAGOOD')
+    const both = await run(['--stack', 'dev', '--url', gateway.url], 'AKIAGOOD')
+    const noRegion = await run(['--stack', 'dev'], 'AKIAGOOD', { AWS_REGION: '' })
     expect(none.err).toMatch(/--profile or AWS_PROFILE.*\[no_aws_credentials\]/s)
     expect(unknown.err).toMatch(/no stack "sluice-prod-api".*\[stack_not_found\]/s)
     expect(without.err).toMatch(/no output Url \(its outputs: Table\).*\[stack_without_url\]/s)
@@ -370,7 +386,9 @@ describe('sluice console', () => {
     expect([taken.code, taken.err]).toEqual([1, expect.stringContaining('[port_taken]')])
   })
 
-  test('in front of a local place that asks for tokens serves its page as whose the token is', async () => {
+  test('in front of a local place that asks for tokens serves its page as whose the token is', {
+    tags: ['thorough'],
+  }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-token-place-'))
     writeFileSync(join(folder, 'sluice.yaml'), 'version: 1\nauth: { mode: token }\n')
     const place = await startSluice(['start', '--port', '0', '--json'], folder)
@@ -392,9 +410,10 @@ describe('sluice console', () => {
 
   test('of a place that asks for nothing is its own page, whatever token is set', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-open-place-'))
-    const place = await startSluice(['start', '--port', '0', '--json'], folder)
-    running.push(() => place.stop('SIGTERM').finally(() => rmSync(folder, { recursive: true })))
-    const at = String(place.first.url)
+    const settings = SettingsSchema.parse({ data_dir: join(folder, 'data'), port: 0 })
+    const place = await openPlace(settings, { listen: true })
+    running.push(() => place.close().finally(() => rmSync(folder, { recursive: true })))
+    const at = String(place.url)
     const shown = await sluice(['console', '--url', at, '--json'], { env: { SLUICE_TOKEN: 'slu_of_a_stage' } })
     expect(JSON.parse(shown.out)).toEqual({ url: `${at}/` })
   })

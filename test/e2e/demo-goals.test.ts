@@ -13,7 +13,7 @@ const goals = (target: number) =>
   [...printedFor(target).matchAll(/^ +[\d.]+ s {2}goal, (.*)$/gm)].map(([, line]) => line)
 const accuracy = (target: number) => /accurate {2}.*cv_accuracy_mean is ([\d.]+)/.exec(printedFor(target))?.[1]
 
-describe('npm run demo:goals', () => {
+describe('npm run demo:goals', { tags: ['thorough'] }, () => {
   test('ends by itself, and as it should', () => {
     expect(out).not.toMatch(/^error:|✗/m)
     expect(code).toBe(0)

@@ -12,7 +12,7 @@ function answerTo(kind: string): string {
   return out.split(`\n${kind}: `)[1]?.split('\nTrace\n')[0] ?? ''
 }
 
-describe('npm run demo:research', () => {
+describe('npm run demo:research', { tags: ['thorough'] }, () => {
   test('imports the atlas, asks five questions and ends by itself', () => {
     expect(out).toMatch(/^Imported data\/atlas\.ndjson in .*: 1884 created, 0 refused\.$/m)
     expect(out).not.toMatch(/^error:|✗/m)

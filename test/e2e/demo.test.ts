@@ -29,7 +29,7 @@ function startDemo(name: string, ...args: string[]) {
 }
 
 describe('npm run demo', () => {
-  test('makes the brief, and shows the gate that failed first', async () => {
+  test('makes the brief, and shows the gate that failed first', { tags: ['thorough'] }, async () => {
     const { ended, printed } = startDemo('all')
     const code = await ended
     expect(printed.out).not.toMatch(/^error:/m)
@@ -45,7 +45,9 @@ describe('npm run demo', () => {
     expect(brief).toMatch(/ODbL-1\.0/)
   })
 
-  test('--wait stops for a person; kill -9 there loses nothing, and no completed block runs again', async () => {
+  test('--wait stops for a person; kill -9 there loses nothing, and no completed block runs again', {
+    tags: ['thorough'],
+  }, async () => {
     const { child, ended, printed, dataDir } = startDemo('wait', '--wait', '--port', '0')
     await expect.poll(() => printed.out, { timeout: 60_000 }).toMatch(/npm run -s sluice -- start --data-dir/)
     expect(printed.out).toMatch(/npm run -s sluice -- run approve run_\w{26}/)
@@ -66,7 +68,7 @@ describe('npm run demo', () => {
     expect(await place.stop('SIGTERM')).toBe(0)
   })
 
-  test('--wait ends with exit code 1 when the person rejects', async () => {
+  test('--wait ends with exit code 1 when the person rejects', { tags: ['thorough'] }, async () => {
     const { ended, printed } = startDemo('reject', '--wait', '--port', '0')
     await expect.poll(() => printed.out, { timeout: 60_000 }).toMatch(/run reject run_\w{26}/)
     const line = /npm run -s sluice -- (run reject .*)$/m.exec(printed.out)?.[1] ?? ''

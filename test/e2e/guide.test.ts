@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(top, { recursive: true, force: true })
 })
 
-test('every command of the guide does what the guide says', async () => {
+test('every command of the guide does what the guide says', { tags: ['thorough'], timeout: 300_000 }, async () => {
   for (const { kind, body } of STEPS) {
     if (kind === 'yaml') write(/^# file: (\S+)$/m.exec(body)?.[1] ?? '', body)
     else if (kind === 'json') write('ferries.ndjson', body)
@@ -41,7 +41,7 @@ test('every command of the guide does what the guide says', async () => {
   expect(said.get('sluice research ask "Where do ferries leave Oslo for?"')).toContain('Nesodden')
   const secondDraft = [...said].find(([line]) => line.includes('json flag." --yes'))?.[1]
   expect(secondDraft).toMatch(/gate says-from-when failed: People must know from when it holds/)
-}, 300_000)
+})
 
 const outputs: [string, string][] = []
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Started, startSluice } from './run-cli.ts'
 
 /** `sluice mcp` as an MCP client sees it: the official client over stdio, against a real local place. */
@@ -42,17 +42,17 @@ const QUICK = {
 let folder = ''
 let place: Started
 let url = ''
+let shared: Client
 const open: Client[] = []
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-mcp-'))
   place = await startSluice(['start', '--port', '0', '--json'], folder)
   url = String(place.first.url)
+  shared = await connect('--url', url)
 }, SLOW)
-afterEach(async () => {
-  for (const client of open.splice(0)) await client.close()
-})
 afterAll(async () => {
+  for (const client of open.splice(0)) await client.close()
   await place.stop('SIGTERM')
   rmSync(folder, { recursive: true, force: true })
 })
@@ -64,7 +64,8 @@ async function connect(...args: string[]): Promise<Client> {
   open.push(client)
   return client
 }
-const here = (...args: string[]) => connect('--url', url, ...args)
+/** A client that is there for all tests; what is told to it in one is no matter in another. */
+const here = () => shared
 
 interface Answer {
   readonly isError?: boolean
@@ -91,7 +92,7 @@ async function refusal(client: Client, name: string, args: object = {}) {
 
 describe('sluice mcp', { timeout: SLOW }, () => {
   test('lists its tools with schemas and what they do, without the one that decides for people', async () => {
-    const { tools } = await (await here()).listTools()
+    const { tools } = await here().listTools()
     const names = tools.map(({ name }) => name)
     expect(names).toEqual([
       ...['start_run', 'watch_run', 'run_status', 'list_runs', 'stop_run', 'list_approvals'],
@@ -112,7 +113,7 @@ describe('sluice mcp', { timeout: SLOW }, () => {
   })
 
   test('starts a run, follows it with progress to its end, and tells how it stands', async () => {
-    const client = await here()
+    const client = here()
     const { run_id } = await call(client, 'start_run', { dag: QUICK, idempotency_key: 'once' })
     expect(await call(client, 'start_run', { dag: QUICK, idempotency_key: 'once' })).toMatchObject({ run_id })
     const told: string[] = []
@@ -132,7 +133,7 @@ describe('sluice mcp', { timeout: SLOW }, () => {
   })
 
   test('watches no longer than asked, shows what people are asked, and stops the run', async () => {
-    const client = await here()
+    const client = here()
     const { run_id } = await call(client, 'start_run', { dag: ASKS, inputs: { text: 'Hello' } })
     const seen = await call(client, 'watch_run', { run_id, wait_sec: 2 })
     expect(seen).toMatchObject({ ended: false, state: 'paused_approval', approvals: [{ block_id: 'publish' }] })
@@ -144,7 +145,7 @@ describe('sluice mcp', { timeout: SLOW }, () => {
   })
 
   test('ends a watch at once when the client cancels it', async () => {
-    const client = await here()
+    const client = here()
     const { run_id } = await call(client, 'start_run', { dag: ASKS, inputs: { text: 'Hello' } })
     const cancel = AbortSignal.timeout(500)
     const watched = client.callTool({ name: 'watch_run', arguments: { run_id, wait_sec: 600 } }, { signal: cancel })
@@ -154,12 +155,14 @@ describe('sluice mcp', { timeout: SLOW }, () => {
   })
 
   test('decides approvals only where it was started to, and only what was shown', async () => {
-    const [asking, deciding] = [await here(), await here('--allow-approvals')]
+    const [asking, deciding] = [here(), await connect('--url', url, '--allow-approvals')]
     await expect(asking.callTool({ name: 'approve', arguments: {} })).rejects.toThrow(/approve/)
     expect((await deciding.listTools()).tools.map(({ name }) => name)).toContain('approve')
     const { run_id } = await call(deciding, 'start_run', { dag: ASKS, inputs: { text: 'Hello' } })
-    await call(deciding, 'watch_run', { run_id, wait_sec: 2 })
-    const { approvals } = (await call(deciding, 'list_approvals')) as never as { approvals: { digest: string }[] }
+    type Asked = { readonly approvals: readonly { readonly run_id: string; readonly digest: string }[] }
+    const asked = async () => ((await call(deciding, 'list_approvals')) as never as Asked).approvals
+    await expect.poll(asked, { timeout: 30_000 }).toMatchObject([{ run_id }])
+    const approvals = await asked()
     const decision = { run_id, decision: 'approve' }
     expect(await refusal(deciding, 'approve', decision)).toMatchObject({ code: 'invalid_arguments' })
     const other = { ...decision, digest: '0'.repeat(64) }
@@ -175,7 +178,7 @@ describe('sluice mcp', { timeout: SLOW }, () => {
   })
 
   test('checks and plans documents, and says what is wrong with them', async () => {
-    const client = await here()
+    const client = here()
     expect(await call(client, 'validate_dag', { dag: QUICK })).toMatchObject({ valid: true, order: ['say'] })
     const bad = await call(client, 'validate_dag', { dag: 'blocks: [{ id: a, mode: magic }]' })
     expect(bad).toMatchObject({ valid: false, errors: [{ path: 'blocks[0].mode' }] })
@@ -188,7 +191,7 @@ describe('sluice mcp', { timeout: SLOW }, () => {
   })
 
   test('asks the knowledge graph within a budget', async () => {
-    const client = await here()
+    const client = here()
     const question = { topic: 'What is a sluice?', hints: { field: 'water' }, budget_tokens: 2_000, max_iterations: 1 }
     const answer = await call(client, 'research_graph', { ...question, parent_loop: 'loop-1' })
     expect(answer).toMatchObject({ answered: true, parent_loop: 'loop-1', intent: { topic: question.topic } })
@@ -196,7 +199,7 @@ describe('sluice mcp', { timeout: SLOW }, () => {
   })
 
   test('answers malformed arguments, unknown runs and a server that is away with code and hint', async () => {
-    const client = await here()
+    const client = here()
     expect(await refusal(client, 'start_run', {})).toMatchObject({ code: 'invalid_arguments' })
     expect(await refusal(client, 'watch_run', { run_id: 'run_1' })).toMatchObject({ errors: [{ path: 'run_id' }] })
     expect(await refusal(client, 'list_runs', { statsu: 'running' })).toMatchObject({

@@ -43,6 +43,12 @@ beforeAll(() => {
   })
   const json = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: ROOT, env, stdio: 'pipe' })
   packed = PackedSchema.parse(JSON.parse(String(json)))[0]
+}, 120_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+// Unpacking Node alone takes a loaded machine a minute.
+function install(): void {
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true }))
   // From npm's cache where it has the packages: a checkout that runs tests has fetched all of them.
@@ -61,10 +67,7 @@ beforeAll(() => {
   if (network === null) throw new Error(`npm install failed:\n${done.stderr}`)
   away = `packages are not in npm's cache and the registry cannot be reached (${network[0]})`
   process.stdout.write(`test/e2e/package.test.ts: not installed: ${away}\n`)
-  // Unpacking Node alone takes a loaded machine a minute.
-}, 400_000)
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+}
 
 interface Done {
   readonly code: number | null
@@ -83,7 +86,7 @@ const installed = test.extend('there', { auto: true }, ({ skip }: { skip(reason:
   return true
 })
 
-describe('the package', () => {
+describe('the package', { tags: ['thorough'] }, () => {
   test('has what it runs with, its licences, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths).toEqual(
@@ -119,7 +122,9 @@ describe('the package', () => {
   })
 })
 
-describe('sluice as a dependency', () => {
+describe('sluice as a dependency', { tags: ['thorough'] }, () => {
+  beforeAll(install, 400_000)
+
   installed('answers its version', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
     expect(npx(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })

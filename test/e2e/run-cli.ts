@@ -1,5 +1,8 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { CommandLine, Done } from './command-host.ts'
@@ -17,7 +20,13 @@ interface Given {
 const BIN = fileURLToPath(new URL('../../clients/cli/sluice.mjs', import.meta.url))
 
 const HOST = fileURLToPath(new URL('./command-host.ts', import.meta.url))
-const resting: ChildProcess[] = []
+
+/** A process that runs command lines, and what the programs they start write past it to its stderr. */
+interface Host {
+  readonly child: ChildProcess
+  readonly beside: string
+}
+const resting: Host[] = []
 
 /** Runs a command line of `sluice` in a process that has run others before (command-host.ts). */
 export async function sluice(args: readonly string[], { stdin = '', cwd, env }: Given = {}): Promise<Done> {
@@ -27,15 +36,30 @@ export async function sluice(args: readonly string[], { stdin = '', cwd, env }: 
     env: { ...process.env, SLUICE_URL: '', SLUICE_TOKEN: '', ...env },
     stdin,
   }
-  const host = resting.pop() ?? fork(HOST, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const host = resting.pop() ?? newHost()
+  const { child, beside } = host
+  const before = readFileSync(beside, 'utf8').length
   const done = await new Promise<Done>((resolve, reject) => {
-    host.once('message', resolve)
-    host.once('exit', (code) => reject(new Error(`sluice ${args.join(' ')} ended its process: ${code}`)))
-    host.send(line)
+    child.once('message', resolve)
+    child.once('exit', (code) => {
+      const words = readFileSync(beside, 'utf8').slice(before)
+      reject(new Error(`sluice ${args.join(' ')} ended its process: ${code}. ${words}`))
+    })
+    child.send(line)
   })
-  host.removeAllListeners('exit')
+  child.removeAllListeners('exit')
   resting.push(host)
-  return done
+  return { ...done, err: done.err + readFileSync(beside, 'utf8').slice(before) }
+}
+
+function newHost(): Host {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-host-'))
+  const beside = join(folder, 'stderr')
+  const file = openSync(beside, 'a')
+  const child = fork(HOST, { stdio: ['ignore', 'inherit', file, 'ipc'] })
+  closeSync(file)
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return { child, beside }
 }
 
 /** Runs `sluice ..` as a stranger would: a process of its own, from its first module to its end. */

@@ -7,7 +7,7 @@ export interface Done {
   readonly err: string
 }
 
-interface Where {
+export interface Where {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
 }

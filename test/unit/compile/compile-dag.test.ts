@@ -2,12 +2,15 @@ import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../../shared/compile/asl.ts'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
 import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
+import { EACH, firstDaily } from '../../how-much.ts'
 import { FAMILIES, type RandomDag, randomDag, randomDags, randomFrom, shuffled } from '../../machines/random-dags.ts'
 import { structureOf } from '../../machines/structure.ts'
 import { simulate } from '../../machines/virtual-time.ts'
 
 /** 16 families of 125: 2,000 DAGs. test/integration/compile validates the same ones, all of them. */
 const families = Object.keys(FAMILIES)
+/** All of a family in the whole run, else every third. */
+const drawn = (family: string) => randomDags(family).filter((_, i) => i % EACH === 0)
 
 describe('compileDag() of 2,000 random DAGs', () => {
   test('are 2,000', () => {
@@ -15,21 +18,21 @@ describe('compileDag() of 2,000 random DAGs', () => {
   })
 
   test.each(families)('%s: every block starts exactly when its own upstream has ended', (family) => {
-    expect(randomDags(family).flatMap(wrongStarts)).toEqual([])
+    expect(drawn(family).flatMap(wrongStarts)).toEqual([])
   })
 
   test.each(families)('%s: each block occurs once, the structure adds no order, no edge is lost', (family) => {
-    expect(randomDags(family).flatMap(misplaced)).toEqual([])
+    expect(drawn(family).flatMap(misplaced)).toEqual([])
   })
 
   test.each(families)('%s: the order in which edges are written changes no byte', (family) => {
     const random = randomFrom(7)
     const moved = ({ name, upstream }: RandomDag) => ({ name, upstream: shuffled(upstream, random) })
-    expect(randomDags(family).filter((dag) => compile(dag).text !== compile(moved(dag)).text)).toEqual([])
+    expect(drawn(family).filter((dag) => compile(dag).text !== compile(moved(dag)).text)).toEqual([])
   })
 })
 
-test('compileDag() is exact for every DAG of up to five blocks', () => {
+test('compileDag() is exact for every DAG of up to five blocks', { tags: ['thorough'] }, () => {
   const edges = [0, 1, 2, 3, 4].flatMap((v) => [0, 1, 2, 3].filter((u) => u < v).map((u) => [u, v] as const))
   const dags = Array.from({ length: 2 ** edges.length }, (_, bits): RandomDag => {
     const drawn = edges.filter((_edge, i) => ((bits >> i) & 1) === 1)
@@ -39,9 +42,10 @@ test('compileDag() is exact for every DAG of up to five blocks', () => {
 })
 
 describe('compileDag() of 1,000 blocks', () => {
-  test.each(families)('%s: every block starts exactly when its own upstream has ended', (family) => {
-    expect(wrongStarts(randomDag(family, 1_000, 1))).toEqual([])
-  })
+  for (const { tags, rows } of firstDaily(4, families))
+    test.each(rows)('%s: every block starts exactly when its own upstream has ended', { tags }, (family) => {
+      expect(wrongStarts(randomDag(family, 1_000, 1))).toEqual([])
+    })
 
   test.each(['comb', 'dense'])('%s: Parallels nest at most 65 deep', (family) => {
     const { definition, parts } = compile(randomDag(family, 1_000, 1))
@@ -52,7 +56,7 @@ describe('compileDag() of 1,000 blocks', () => {
 describe('compileDag()', () => {
   test('keeps a series-parallel order without any join', () => {
     const kinds = ['chain', 'fan out and in', 'full layers', 'series-parallel', 'comb', 'comb upside down']
-    expect(kinds.flatMap(randomDags).filter((dag) => compile(dag).joins.length > 0)).toEqual([])
+    expect(kinds.flatMap(drawn).filter((dag) => compile(dag).joins.length > 0)).toEqual([])
   })
 
   test('lets nothing a user wrote into the machine but block ids', () => {
@@ -61,7 +65,7 @@ describe('compileDag()', () => {
     expect(compileDag({ blocks: [block] }).text).not.toContain(canary)
   })
 
-  test('compiles 10,000 blocks in a row and a comb of 10,000', () => {
+  test('compiles 10,000 blocks in a row and a comb of 10,000', { tags: ['thorough'] }, () => {
     const chain = Array.from({ length: 10_000 }, (_, v) => (v === 0 ? [] : [v - 1]))
     const comb = chain.map((_, v) => (v === 0 ? [] : [v % 2 === 1 ? v - 1 : v - 2]))
     expect(compile({ name: 'chain', upstream: chain }).figures).toMatchObject({ blocks: 10_000, joins: 0 })

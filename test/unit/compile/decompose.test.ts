@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decompose } from '../../../shared/compile/name-steps.ts'
 import type { Steps } from '../../../shared/compile/steps.ts'
 import { plainHybrid } from '../../bench/plain-hybrid.ts'
+import { firstDaily } from '../../how-much.ts'
 import { figuresOf, startsOf } from '../../machines/play-steps.ts'
 import { publicDags } from '../../machines/public-dags.ts'
 import {
@@ -22,7 +23,9 @@ const shapes = publicDags().map(({ source, upstream }): RandomDag => ({ name: so
 const ONE_MORE = ['layered #82 (19)', 'build and test #60 (11)']
 
 describe('decompose()', () => {
-  test('is exact for each of the 4,824 orders of six blocks that are numbered upstream first', () => {
+  test('is exact for each of the 4,824 orders of six blocks that are numbered upstream first', {
+    tags: ['thorough'],
+  }, () => {
     const orders = ordersOf(6)
     expect(orders).toHaveLength(4_824)
     expect(orders.flatMap((upstream, i) => wrong({ name: `#${i}`, upstream }))).toEqual([])
@@ -34,9 +37,10 @@ describe('decompose()', () => {
     expect(shapes.flatMap(wrong)).toEqual([])
   })
 
-  test.each(families)('%s: is exact for 400 blocks', (family) => {
-    expect([1, 2, 3].flatMap((seed) => wrong(randomDag(family, 400, seed)))).toEqual([])
-  })
+  for (const { tags, rows } of firstDaily(families.length - 1, [...families.filter((one) => one !== 'dense'), 'dense']))
+    test.each(rows)('%s: is exact for 400 blocks', { tags }, (family) => {
+      expect([1, 2, 3].flatMap((seed) => wrong(randomDag(family, 400, seed)))).toEqual([])
+    })
 
   test('lets blocks that wait for the same many and for one more share a join', () => {
     // Twelve; twelve that wait for all of them and for one of their own; one for all; and the same again behind it.
@@ -55,7 +59,9 @@ describe('decompose()', () => {
     expect(seeds.filter(({ upstream }) => figuresOf(stepsOf(upstream)).joins > 0)).toEqual([])
   })
 
-  test('takes no more transitions or events than cutting knot by knot, with two exceptions', () => {
+  test('takes no more transitions or events than cutting knot by knot, with two exceptions', {
+    tags: ['thorough'],
+  }, () => {
     const worse = [...families.flatMap(randomDags), ...shapes].filter(({ upstream }) => {
       const ours = figuresOf(stepsOf(upstream))
       const hybrid = figuresOf(plainHybrid(reduceTransitively(upstream)))
@@ -70,13 +76,19 @@ describe('decompose()', () => {
     expect(shapes.filter(({ upstream }) => text(upstream) !== text(shuffled(upstream, random)))).toEqual([])
   })
 
-  test.each(['chain', 'fan out and in', 'comb', 'ladder', 'grid', 'N', 'data pipeline'])(
-    'takes 10,000 blocks of family %s without overflowing the stack',
-    (family) => {
+  for (const { tags, rows } of firstDaily(2, [
+    'chain',
+    'fan out and in',
+    'comb',
+    'ladder',
+    'grid',
+    'N',
+    'data pipeline',
+  ]))
+    test.each(rows)('takes 10,000 blocks of family %s without overflowing the stack', { tags }, (family) => {
       const { upstream } = randomDag(family, 10_000, 1)
       expect(figuresOf(stepsOf(upstream)).transitions).toBeGreaterThanOrEqual(upstream.length)
-    },
-  )
+    })
 })
 
 function stepsOf(upstream: Upstream): Steps {

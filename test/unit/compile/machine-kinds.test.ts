@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type AskingBlock, askingBlocks, compileDag } from '../../../shared/compile/compile-dag.ts'
 import { weigh } from '../../../shared/compile/split-machine.ts'
-import { aslErrors } from '../../machines/asl-validator.ts'
+import { aslErrors, aslErrorsOfAll } from '../../machines/asl-validator.ts'
 
 /** One small machine of each kind, reviewed like code; what all machines have is in machine-text.test.ts. */
 const back = (route_to: string) => [
@@ -60,7 +60,11 @@ test.each(Object.entries(KINDS))('the machine of %s', (_, blocks) => {
   const { _settle, _end, _decide_completion, _done, _failed, ...states } = definition.States
   const text = JSON.stringify({ StartAt: definition.StartAt, States: states }, withoutRetry, 1)
   expect(`\n${text}\n`).toMatchSnapshot()
-  expect(aslErrors(definition)).toBe('')
+})
+
+test('an independent validator has nothing against any of them', () => {
+  const machines = Object.values(KINDS).map((blocks) => compileDag({ blocks }).definition)
+  expect(aslErrorsOfAll(machines)).toBe('')
 })
 
 test('the machine of a document that asks for more budget: blocks and items ask by states of their own', () => {

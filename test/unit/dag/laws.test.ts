@@ -92,7 +92,7 @@ describe('parseDag() never throws', () => {
           result.ok ? result.dag_hash : result.errors.map((e) => `${e.path} ${e.message}`).toSorted()
         expect(said(text)).toEqual(said(object))
       }),
-      { numRuns: atMost(800, 250) },
+      { numRuns: atMost(800, 80) },
     )
   })
 
@@ -196,6 +196,7 @@ describe('parseDag() laws', () => {
         const last = parseDag(turned)
         expect(new Set([...hashes, last.ok && last.dag_hash]).size).toBe(1)
       }),
+      { numRuns: atMost(100, 30) },
     )
   })
 
@@ -248,6 +249,7 @@ describe('parseDag() laws', () => {
         }
         expect(order.length).toBe(reads.length)
       }),
+      { numRuns: atMost(100, 30) },
     )
   })
 
@@ -269,6 +271,7 @@ describe('parseDag() laws', () => {
         expect(members[0]).toBe(Math.min(...members))
         for (const [i, member] of members.slice(1).entries()) expect(wires[member]).toContain(members[i])
       }),
+      { numRuns: atMost(100, 30) },
     )
   })
 })

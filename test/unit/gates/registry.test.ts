@@ -139,7 +139,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
           expect(value).not.toBeNaN()
         }
       }),
-      { numRuns: atMost(200, 60), examples },
+      { numRuns: atMost(200, 30), examples },
     )
     // Or the property above would hold for nothing.
     expect(passes).toBeGreaterThan(examples.length === 0 ? -1 : 0)
@@ -159,7 +159,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
         const unjudged = valuesRead(written, given).some((value) => Number.isNaN(value ?? Number.NaN))
         if (unjudged) expect(opposite.passed).toBe(false)
       }),
-      { numRuns: atMost(100, 30) },
+      { numRuns: atMost(100, 15) },
     )
   })
 
@@ -177,7 +177,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
         expect((await judgeAny(written, given))?.passed).toBe(false)
         expect((await judgeAny({ ...written, not: true }, given))?.passed).toBe(false)
       }),
-      { numRuns: atMost(50, 20) },
+      { numRuns: atMost(50, 10) },
     )
   })
 
@@ -224,7 +224,7 @@ describe.each(gateTypes())('any parameters and any facts: %s', (type) => {
           for (const { message } of parsed.errors) expect(message.length).toBeLessThan(500)
         },
       ),
-      { numRuns: atMost(100, 30) },
+      { numRuns: atMost(100, 15) },
     )
   })
 })

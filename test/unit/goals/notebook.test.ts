@@ -4,6 +4,7 @@ import { contractSource, writeContract } from '../../../shared/goals/files/contr
 import { readNotebook } from '../../../shared/goals/files/notebook.ts'
 import type { GoalContract } from '../../../shared/goals/goal-contract.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
+import { atMost } from '../../how-much.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 const GIVEN: GoalContract = {
@@ -168,7 +169,7 @@ describe('writing to a notebook', () => {
           all.filter((_, index) => index !== at || all.length !== value.cells.length)
         expect(others(rest)).toEqual(others(JSON.parse(before).cells))
       }),
-      { numRuns: 400 },
+      { numRuns: atMost(400, 80) },
     )
   })
 

@@ -5,6 +5,7 @@ import { FUNCTION_MB } from '../../../shared/plan/cost.ts'
 import { PlanSchema } from '../../../shared/plan/plan.ts'
 import { planDag } from '../../../shared/plan/plan-dag.ts'
 import { PRICES } from '../../../shared/plan/prices.ts'
+import { WHOLE } from '../../how-much.ts'
 import { randomDags } from '../../machines/random-dags.ts'
 import { readText } from '../docs/markdown.ts'
 import { BOUNCING, CHILD, dagOf, FANNED_OUT } from './documents.ts'
@@ -138,7 +139,7 @@ describe('planDag()', () => {
   })
 
   test('is deterministic, fits its schema, and never predicts more events than it budgets', () => {
-    for (const { upstream } of randomDags('build and test').slice(60)) {
+    for (const { upstream } of randomDags('build and test').slice(WHOLE ? 60 : 105)) {
       const blocks = upstream.map((sources, v) => ({
         id: `b${v}`,
         mode: 'deterministic',

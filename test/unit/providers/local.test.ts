@@ -5,6 +5,7 @@ import { withFeedback } from '../../../shared/prompts/block.ts'
 import type { DispatchRequest } from '../../../shared/providers/provider.ts'
 import { readAnswer } from '../../../shared/runs/block-outputs.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
+import { firstDaily } from '../../how-much.ts'
 import { expectLinear } from '../gates/linear.ts'
 import { ask, PLAN } from './ask.ts'
 
@@ -50,9 +51,8 @@ describe('provider local', () => {
   })
 })
 
-test.each(['outline', 'extract', 'template'])(
-  '%s answers the largest request it reads, in linear time',
-  async (model) => {
+for (const { tags, rows } of firstDaily(1, ['outline', 'extract', 'template']))
+  test.each(rows)('%s answers the largest request it reads, in linear time', { tags }, async (model) => {
     const feedback = ['must be at least 200000 characters, has 9', 'must contain "absent"']
     await expectLinear(async (size) => {
       const words = (seed: number) => Array.from({ length: size }, (_, at) => `w${(at * seed) % 9_973}.`).join(' ')
@@ -61,8 +61,7 @@ test.each(['outline', 'extract', 'template'])(
       const { text } = await ask({ model, prompt: words(13), inputs, params, feedback })
       expect(text.length).toBeGreaterThanOrEqual(200_000)
     }, 20_000)
-  },
-)
+  })
 
 describe('model outline', () => {
   test('numbers the sentences of the prompt, with the clauses of a long one', async () => {

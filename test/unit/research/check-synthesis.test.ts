@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkSynthesis } from '../../../shared/research/claims/check-synthesis.ts'
 import { repairSynthesis, synthesisErrors } from '../../../shared/research/claims/repair-synthesis.ts'
+import { atMost } from '../../how-much.ts'
 import { expectLinear } from '../gates/linear.ts'
 import { ATLAS, NORWAY, PERU } from './atlas.ts'
 
@@ -181,7 +182,7 @@ describe('repairSynthesis()', () => {
       const again = repair(once)
       expect([again.synthesis, again.degraded_reason]).toEqual([once, undefined])
     })
-    fc.assert(law, { numRuns: 150 })
+    fc.assert(law, { numRuns: atMost(150, 40) })
   })
 })
 

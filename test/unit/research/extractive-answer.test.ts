@@ -4,6 +4,7 @@ import { EXTRACTIVE_NOTE } from '../../../shared/research/claims/answer-lines.ts
 import { checkSynthesis, isGrounded } from '../../../shared/research/claims/check-synthesis.ts'
 import { extractiveAnswer, extractiveAssess } from '../../../shared/research/extractive/model.ts'
 import { assessmentOutputKind } from '../../../shared/research/payloads/stage-outputs.ts'
+import { atMost } from '../../how-much.ts'
 import { ATLAS, LIMA, NORWAY, PERU } from './atlas.ts'
 
 /** What it says, without the note on itself. */
@@ -94,7 +95,7 @@ describe('extractiveAnswer()', () => {
       expect(extractiveAnswer(topic, evidence)).toBe(answer)
       expect(checkSynthesis(topic, answer, evidence).filter((finding) => !isGrounded(finding))).toEqual([])
     })
-    fc.assert(law, { numRuns: 100 })
+    fc.assert(law, { numRuns: atMost(100, 30) })
   })
 })
 
@@ -118,7 +119,7 @@ test('whatever bodies and facts hold, an answer from them cites and quotes only 
       expect(findings.filter((finding) => !isGrounded(finding))).toEqual([])
     }
   })
-  fc.assert(law, { numRuns: 150 })
+  fc.assert(law, { numRuns: atMost(150, 30) })
 })
 
 describe('extractiveAssess()', () => {
@@ -155,6 +156,6 @@ describe('extractiveAssess()', () => {
       expect(assessmentOutputKind.validate(assessment)).toEqual([])
       expect(assessment.sufficient).toBe(assessment.refined_queries === undefined)
     })
-    fc.assert(law, { numRuns: 100 })
+    fc.assert(law, { numRuns: atMost(100, 30) })
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold.ts'
 import { canonicalJson } from '../../../shared/text/canonical.ts'
+import { atMost } from '../../how-much.ts'
 import { answeredAsk, asked, resumed } from './asked-steps.ts'
 import {
   cancelled,
@@ -30,7 +31,7 @@ describe('two folds, written apart (invariant 24)', () => {
           expect(other).toBe(one)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: atMost(200, 60) },
     )
   })
 
