@@ -25,7 +25,7 @@ export function admitRunStore(name: EmulatorName, start: () => Promise<DynamodbE
     })
     afterAll(() => emulator.close())
 
-    runStoreSuite(`DynamoDB (${name})`, async () => {
+    const opening = async () => {
       const table = await emulator.createTable()
       let opened = open(emulator, table)
       return {
@@ -38,7 +38,9 @@ export function admitRunStore(name: EmulatorName, start: () => Promise<DynamodbE
         },
         close: async () => opened.client.destroy(),
       }
-    })
+    }
+    // What costs seconds here is proven on SQLite every day.
+    runStoreSuite(`DynamoDB (${name})`, opening, ['thorough'])
 
     test('a refused append reads HEAD only where the refusal does not carry it', async () => {
       const { client, store } = open(emulator, await emulator.createTable())

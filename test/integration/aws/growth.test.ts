@@ -95,7 +95,7 @@ test('docs/deploy.md has these figures', () => {
   expect(told.map(([, ...shown]) => shown)).toEqual(rows.map(cells))
 })
 
-test('a stack of 120 documents is below the 500 resources CloudFormation takes', () => {
+test('a stack of 120 documents is below the 500 resources CloudFormation takes', { tags: ['thorough'] }, () => {
   const root = join(folder, 'many')
   mkdirSync(join(root, 'dags'), { recursive: true })
   for (let i = 0; i < 120; i++) writeFileSync(join(root, `dags/plan-${i}.yaml`), growingDocument(10 + i, `plan ${i}`))

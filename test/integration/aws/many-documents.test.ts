@@ -95,7 +95,7 @@ const machinesIn = (made: Assembly, stack: string) =>
   )
 
 describe('sluice:document_stacks', () => {
-  test('is 0 by default: every machine stands beside the functions', () => {
+  test('is 0 by default: every machine stands beside the functions', { tags: ['thorough'] }, () => {
     const made = synthesize(documents(3), {}, 'usual')
     expect(stacksIn(made.out)).toEqual(['SluiceAnchors', 'SluiceApi', 'SluiceData', 'SluiceMachines'])
     expect(machinesIn(made, 'SluiceMachines')).toHaveLength(4)
@@ -176,11 +176,14 @@ describe('how many documents', () => {
     holds(made)
   }, 600_000)
 
-  test('30 fit into two, within every quota, and no value leaves a stack', () => {
+  test('30 fit into two, within every quota, and no value leaves a stack', {
+    tags: ['thorough'],
+    timeout: 200_000,
+  }, () => {
     const made = synthesize(documents(30), { 'sluice:stage': 'abcdefghijkl', 'sluice:document_stacks': '2' }, 'thirty')
     holds(made)
     for (const stack of stacksIn(made.out)) {
       expect(JSON.stringify(made.whole(stack))).not.toMatch(/ImportValue|GetStackOutput/)
     }
-  }, 200_000)
+  })
 })

@@ -69,7 +69,7 @@ describe('sluice validate', () => {
 })
 
 describe('sluice run start', () => {
-  test('--example coding-gates runs in an empty folder, and --continue goes on from it', () => {
+  test('--example coding-gates runs in an empty folder, and --continue goes on from it', { tags: ['thorough'] }, () => {
     rmSync(join(dir, 'dags'), { recursive: true })
     const first = sluice('run', 'start', '--example', 'coding-gates', '--yes', '--json')
     expect(first.status).toBe(0)
