@@ -9,9 +9,9 @@ import { cachedResult } from './run-store-model.ts'
 /** What a run store promises for fan-outs, bounces, children and kept results. */
 export function languageTests(store: () => RunStore, heavy: string[]): void {
   describe('foreach items', () => itemTests(store, heavy))
-  describe('projections of items', () => itemProjectionTests(store))
+  describe('projections of items', { tags: heavy }, () => itemProjectionTests(store))
   describe('bounce modules and children', () => linkTests(store))
-  describe('kept results', () => cacheTests(store))
+  describe('kept results', { tags: heavy }, () => cacheTests(store))
 }
 
 const already = { ok: false, because: 'already' }

@@ -9,10 +9,10 @@ type Store = () => RunStore
 /** The ledger of a run, its closed hash chain and the stop of one block. */
 export function ledgerTests(store: Store, heavy: string[]): void {
   describe('the ledger', () => budgetTests(store, heavy))
-  describe('shares of a foreach block', () => shareTests(store))
+  describe('shares of a foreach block', { tags: heavy }, () => shareTests(store))
   describe('the bytes of bodies', () => storedTests(store, heavy))
   describe('the closed hash chain', () => sealTests(store, heavy))
-  describe('STOP of a block', () => stopTests(store))
+  describe('STOP of a block', { tags: heavy }, () => stopTests(store))
 }
 
 const amount = (tokens: number, usd_micros = 0): Amount => ({ tokens, usd_micros })

@@ -20,8 +20,8 @@ import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.t
 import type { OpenedRunStore } from './run-store-suite.ts'
 
 /** Random operations one after another: the store and a model of forty lines a concern give the same answers. */
-export function modelTests(open: () => Promise<OpenedRunStore>, tags: string[]): void {
-  test('any sequence of operations answers as the model does', { tags, timeout: 120_000 }, async () => {
+export function modelTests(open: () => Promise<OpenedRunStore>): void {
+  test('any sequence of operations answers as the model does', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 60 }), async (operations) => {
         const opened = await open()

@@ -21,8 +21,8 @@ export interface OpenedRunStore {
 }
 
 /**
- * What every run store promises (shared/runs/run-store.ts). A new place is admitted by one call of this; what takes seconds
- * over a wire has the tags `heavy` there.
+ * What every run store promises (shared/runs/run-store.ts). A new place is admitted by one call of this; what is
+ * not asked over a wire every day has the tags `heavy` there.
  */
 export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>, heavy: string[] = []): void {
   describe(`run store: ${name}`, () => {
@@ -39,26 +39,27 @@ export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>,
     describe('many writers at once', () => concurrencyTests(store, heavy))
     describe('HEAD and outbox', () => headTests(store))
     describe('events', () => eventTests(store, heavy))
-    describe('projections and leases', () => projectionTests(store))
-    describe('approvals', () => approvalTests(store))
-    describe('joins', () => joinTests(store))
+    describe('projections and leases', { tags: heavy }, () => projectionTests(store))
+    describe('approvals', { tags: heavy }, () => approvalTests(store))
+    describe('joins', { tags: heavy }, () => joinTests(store))
     describe('lists', () => listTests(store))
-    describe('context and artifacts', () => contextTests(store))
+    describe('context and artifacts', { tags: heavy }, () => contextTests(store))
     inboxTests(store, heavy)
-    describe('damaged items', () =>
+    describe('damaged items', { tags: heavy }, () =>
       damageTests(() => ({
         ...opened,
         async ask(n) {
           const run = await begun(store, n)
           return { run, id: await ask(store, run, 0) }
         },
-      })))
+      })),
+    )
     languageTests(store, heavy)
     ledgerTests(store, heavy)
     tenantItemTests(store, heavy)
     describe('tenants', () => tenantTests(store))
     describe('another process', () => reopenTests(() => opened))
-    describe('model', () => modelTests(open, heavy))
+    describe('model', { tags: heavy }, () => modelTests(open))
   })
 }
 

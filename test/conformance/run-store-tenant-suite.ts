@@ -11,14 +11,14 @@ type Store = () => RunStore
 /** What is a tenant's and not one run's: leases, the queue, the hold of starts, rates, noted requests, turns, lineages. */
 export function tenantItemTests(store: Store, heavy: string[]): void {
   describe('leases', () => leaseTests(store, heavy))
-  describe('the queue', () => queueTests(store))
-  describe('the hold of starts', () => holdTests(store))
+  describe('the queue', { tags: heavy }, () => queueTests(store))
+  describe('the hold of starts', { tags: heavy }, () => holdTests(store))
   describe('the request rate', () => rateTests(store, heavy))
-  describe('stored bytes', () => storedTests(store))
+  describe('stored bytes', { tags: heavy }, () => storedTests(store))
   describe('lineages', () => lineageTests(store, heavy))
-  goalAttemptTests(store)
-  slackItemTests(store)
-  webhookItemTests(store)
+  goalAttemptTests(store, heavy)
+  slackItemTests(store, heavy)
+  webhookItemTests(store, heavy)
 }
 
 const many = (n: number) => Array.from({ length: n }, (_, i) => `h${i}`)

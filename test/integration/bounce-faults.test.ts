@@ -5,7 +5,10 @@ import { block, bounce, expectFoldStored, goodFrom, probe, story } from './loop.
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
+/** Ends the functions that hang: a place that closes waits for them. */
+let letGo = () => {}
 afterEach(async () => {
+  letGo()
   await open?.close()
   open = undefined
 })
@@ -178,7 +181,9 @@ describe('close-module', () => {
     const hold: typeof append = (change) => {
       if (change.lane !== 'm0') return append(change)
       closing()
-      return new Promise(() => undefined)
+      return new Promise((_, no) => {
+        letGo = () => no(new Error('the function is gone'))
+      })
     }
     Object.assign(runs, { append: hold })
     const id = await place.start({ blocks })

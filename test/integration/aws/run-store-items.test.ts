@@ -211,13 +211,13 @@ describe('write units', () => {
   const rows: Record<string, number>[] = []
   afterAll(() => console.table(rows))
 
-  for (const { tags, rows } of firstDaily<[number, number]>(1, [
+  for (const { tags, rows: given } of firstDaily<[number, number]>(1, [
     [50, 4],
     [2, 3],
     [200, 5],
     [1_000, 12],
   ])) {
-    test.each(rows)('an append to a HEAD of %i blocks costs at most %i on average', { tags }, async (blocks, most) => {
+    test.each(given)('an append to a HEAD of %i blocks costs at most %i on average', { tags }, async (blocks, most) => {
       await place.widen(run, blocks, Math.min(blocks, 50))
       const units = countUnits(place.client)
       const before = (await place.store.head(run))?.seq ?? 0
@@ -253,14 +253,14 @@ describe('write units of a foreach block', () => {
     console.log(`a foreach of 1,000 items, 3 appends each: about ${Math.round(mean)} write units`)
   })
 
-  for (const { tags, rows } of firstDaily<[number, number]>(1, [
+  for (const { tags, rows: given } of firstDaily<[number, number]>(1, [
     [250, 6],
     [0, 3],
     [500, 8],
     [750, 10],
     [1_000, 12],
   ])) {
-    test.each(rows)('with %i items at most %i an append on average', { tags }, async (items, most) => {
+    test.each(given)('with %i items at most %i an append on average', { tags }, async (items, most) => {
       await place.widen(run, 10, 4)
       await place.widenItems(run, 5, items)
       const units = countUnits(place.client)

@@ -20,12 +20,12 @@ const RUNS = { tenant: 'main', name: 'runs' }
 /** Blocks side by side, so that each has two upstreams. */
 const WIDTH = 2
 
-for (const { tags, rows } of firstDaily<[number, number]>(2, [
+for (const { tags, rows: given } of firstDaily<[number, number]>(2, [
   [2, 30],
   [50, 25],
   [1_000, 45],
 ])) {
-  test.each(rows)('a run of %i blocks takes at most %i write units a block', { tags }, async (blocks, most) => {
+  test.each(given)('a run of %i blocks takes at most %i write units a block', { tags }, async (blocks, most) => {
     const units = { writes: 0, wcu: 0, rcu: 0 }
     const { client } = createItemStore(({ wcu, rcu }) => {
       units.writes += wcu > 0 ? 1 : 0
