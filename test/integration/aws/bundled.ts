@@ -11,7 +11,16 @@ export interface Bundled {
 }
 
 /** One of each kind of function: what is asked of bundles every day. All take half a minute of a core. */
-export const A_FEW = ['get-health', 'get-config', 'list-runs', 'get-outputs', 'run-block', 'net-gate', 'shell-gate']
+export const A_FEW = [
+  'get-health',
+  'get-config',
+  'get-dag-schema',
+  'list-runs',
+  'get-outputs',
+  'run-block',
+  'net-gate',
+  'shell-gate',
+]
 
 /** The bundles of these parts, of all functions or `only` some, made once in a test run. */
 export async function bundled(parts: BundleParts, only?: readonly string[]): Promise<Bundled> {
